@@ -1,0 +1,268 @@
+//! The immutable snapshot of every tool there is. A write makes a new one that shares all unchanged
+//! entries, so a reader never waits and a call never pays for the number of tools.
+
+use crate::schema::Schema;
+use crate::tool::Tool;
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use tokio::sync::{Semaphore, SemaphorePermit};
+use uuid::Uuid;
+
+/// One tool, with what is derived from it once and used by every call.
+#[derive(Debug)]
+pub struct Entry {
+    pub tool: Tool,
+    /// Fingerprint of the definition.
+    pub hash: Arc<str>,
+    pub name: Arc<str>,
+    /// Lower-cased name and descriptions, for the list's search.
+    pub search_text: String,
+    /// Calls of a serial tool pass here one at a time; handed on to the tool's next version.
+    pub gate: Arc<Gate>,
+    schemas: OnceLock<Result<Schemas, String>>,
+}
+
+/// Both schemas of one tool version.
+#[derive(Debug)]
+pub struct Schemas {
+    pub input: Schema,
+    pub output: Option<Schema>,
+}
+
+impl Schemas {
+    pub fn compile(input: &Value, output: Option<&Value>) -> Result<Self, String> {
+        Ok(Schemas {
+            input: Schema::compile(input).map_err(|e| format!("input_schema: {e}"))?,
+            output: output
+                .map(Schema::compile)
+                .transpose()
+                .map_err(|e| format!("output_schema: {e}"))?,
+        })
+    }
+}
+
+impl Entry {
+    pub fn new(tool: Tool, gate: Arc<Gate>) -> Self {
+        let definition = &tool.definition;
+        let mut search_text = definition.name.to_lowercase();
+        for text in [Some(&definition.description), definition.description_user.as_ref()] {
+            search_text.push('\n');
+            search_text.push_str(&text.map(|t| t.to_lowercase()).unwrap_or_default());
+        }
+        Entry {
+            hash: definition.hash().into(),
+            name: definition.name.as_str().into(),
+            search_text,
+            gate,
+            schemas: OnceLock::new(),
+            tool,
+        }
+    }
+
+    /// The schemas, compiled by whoever asks first.
+    pub fn schemas(&self) -> Result<&Schemas, &str> {
+        self.schemas
+            .get_or_init(|| {
+                let definition = &self.tool.definition;
+                Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
+            })
+            .as_ref()
+            .map_err(String::as_str)
+    }
+}
+
+/// One-at-a-time passage with a bounded queue before it (B6).
+#[derive(Debug)]
+pub struct Gate {
+    turn: Semaphore,
+    waiting: AtomicUsize,
+}
+
+impl Default for Gate {
+    fn default() -> Self {
+        Gate {
+            turn: Semaphore::new(1),
+            waiting: AtomicUsize::new(0),
+        }
+    }
+}
+
+/// Too many calls are already waiting for this tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QueueFull;
+
+impl Gate {
+    /// Waits for this call's turn; at most `queue_max` calls wait at a time.
+    pub async fn pass(&self, queue_max: usize) -> Result<SemaphorePermit<'_>, QueueFull> {
+        if let Ok(permit) = self.turn.try_acquire() {
+            return Ok(permit);
+        }
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= queue_max {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            return Err(QueueFull);
+        }
+        let _leave = LeaveQueue(&self.waiting);
+        let permit = self.turn.acquire().await.expect("the gate is never closed");
+        Ok(permit)
+    }
+}
+
+/// Gives the place in the queue back, also when the waiting call is dropped.
+struct LeaveQueue<'a>(&'a AtomicUsize);
+
+impl Drop for LeaveQueue<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// What a write does to the snapshot.
+#[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a short list of changes lives for one write")]
+pub enum Change {
+    /// Adds a tool or replaces the one with its id.
+    Put(Tool),
+    Remove(Uuid),
+}
+
+/// Every tool, by name, by id and in order.
+#[derive(Debug, Default)]
+pub struct Catalogue {
+    /// Counts up with every change.
+    pub epoch: u64,
+    by_name: HashMap<Arc<str>, Arc<Entry>>,
+    by_id: HashMap<Uuid, Arc<Entry>>,
+    sorted: Vec<Arc<Entry>>,
+}
+
+impl Catalogue {
+    pub fn get(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.by_name.get(name)
+    }
+
+    pub fn by_id(&self, id: Uuid) -> Option<&Arc<Entry>> {
+        self.by_id.get(&id)
+    }
+
+    /// By name, or by id where the text is one.
+    pub fn find(&self, name_or_id: &str) -> Option<&Arc<Entry>> {
+        self.get(name_or_id)
+            .or_else(|| self.by_id(Uuid::parse_str(name_or_id).ok()?))
+    }
+
+    /// All tools in the order of their names, after the given one.
+    pub fn after<'a>(&'a self, name: Option<&str>) -> impl Iterator<Item = &'a Arc<Entry>> {
+        let start = name.map_or(0, |name| {
+            self.sorted.partition_point(|entry| *entry.name <= *name)
+        });
+        self.sorted[start..].iter()
+    }
+
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.sorted.is_empty()
+    }
+
+    /// The next snapshot. Entries that did not change are shared with this one.
+    pub fn with(&self, changes: Vec<Change>) -> Catalogue {
+        let mut by_name = self.by_name.clone();
+        let mut by_id = self.by_id.clone();
+        for change in changes {
+            match change {
+                Change::Remove(id) => {
+                    if let Some(old) = by_id.remove(&id) {
+                        by_name.remove(&old.name);
+                    }
+                }
+                Change::Put(tool) => {
+                    let gate = match by_id.get(&tool.id) {
+                        Some(old) => {
+                            by_name.remove(&old.name);
+                            Arc::clone(&old.gate)
+                        }
+                        None => Arc::new(Gate::default()),
+                    };
+                    let entry = Arc::new(Entry::new(tool, gate));
+                    by_id.insert(entry.tool.id, Arc::clone(&entry));
+                    by_name.insert(Arc::clone(&entry.name), entry);
+                }
+            }
+        }
+        let mut sorted: Vec<Arc<Entry>> = by_name.values().cloned().collect();
+        sorted.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Catalogue {
+            epoch: self.epoch + 1,
+            by_name,
+            by_id,
+            sorted,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool::SYSTEM_USER;
+    use crate::tool::tests::tool;
+
+    fn names(catalogue: &Catalogue, after: Option<&str>) -> Vec<String> {
+        catalogue.after(after).map(|e| e.name.to_string()).collect()
+    }
+
+    #[test]
+    fn a_write_shares_what_it_did_not_change() {
+        let tools = ["b", "a", "c"].map(|n| Change::Put(tool(n, SYSTEM_USER)));
+        let first = Catalogue::default().with(tools.into());
+        assert_eq!(names(&first, None), ["a", "b", "c"]);
+        assert_eq!(names(&first, Some("a")), ["b", "c"]);
+        assert_eq!(names(&first, Some("aa")), ["b", "c"]);
+
+        let mut changed = tool("b", SYSTEM_USER);
+        changed.version = 2;
+        let second = first.with(vec![Change::Put(changed)]);
+        assert!(Arc::ptr_eq(first.get("a").unwrap(), second.get("a").unwrap()));
+        assert_eq!(second.get("b").unwrap().tool.version, 2);
+        assert_eq!(first.get("b").unwrap().tool.version, 1, "the old snapshot stays as it was");
+        let gates = [&first, &second].map(|c| Arc::clone(&c.get("b").unwrap().gate));
+        assert!(Arc::ptr_eq(&gates[0], &gates[1]), "a new version queues with the old one");
+    }
+
+    #[test]
+    fn a_renamed_tool_is_found_by_its_new_name_only() {
+        let first = Catalogue::default().with(vec![Change::Put(tool("old", SYSTEM_USER))]);
+        let mut renamed = tool("old", SYSTEM_USER);
+        renamed.definition.name = "new".into();
+        let id = renamed.id;
+        let second = first.with(vec![Change::Put(renamed)]);
+        assert!(second.get("old").is_none());
+        assert_eq!(*second.find(&id.to_string()).unwrap().name, *"new");
+        assert!(second.with(vec![Change::Remove(id)]).is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_full_queue_refuses_and_a_dropped_waiter_leaves_it() {
+        let gate = Gate::default();
+        let first = gate.pass(1).await.unwrap();
+        let mut waiter = Box::pin(gate.pass(1));
+        assert!(futures_poll(waiter.as_mut()).is_none());
+        assert_eq!(gate.pass(1).await.unwrap_err(), QueueFull);
+        drop(waiter);
+        let mut waiter = Box::pin(gate.pass(1));
+        assert!(futures_poll(waiter.as_mut()).is_none());
+        drop(first);
+        assert!(waiter.await.is_ok());
+    }
+
+    fn futures_poll<F: Future>(future: std::pin::Pin<&mut F>) -> Option<F::Output> {
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        match future.poll(&mut context) {
+            std::task::Poll::Ready(value) => Some(value),
+            std::task::Poll::Pending => None,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! What a tool is, the files it is kept in, the immutable catalogue, and who may use what.
+//! Knows nothing of databases, networks or running a tool.
+
+pub mod caller;
+pub mod catalogue;
+pub mod clock;
+pub mod definition;
+pub mod json;
+pub mod mcp_file;
+pub mod policy;
+pub mod problem;
+pub mod schema;
+pub mod tool;
+pub mod tools_file;

@@ -1,0 +1,220 @@
+//! `mcp.json`.
+
+use super::check_one;
+use catalog::mcp_file::{McpFile, Transport, read_servers};
+use catalog::problem::Problem;
+use serde_json::json;
+
+fn env(name: &str) -> Option<String> {
+    match name {
+        "TOKEN" => Some("s3cret".to_owned()),
+        "EMPTY" => Some(String::new()),
+        "LINES" => Some("a\r\nb".to_owned()),
+        _ => None,
+    }
+}
+
+fn servers(text: &str) -> Result<McpFile, Vec<Problem>> {
+    read_servers("mcp.json", text, &env)
+}
+
+const WRONG_FILES: &[(&str, u32, &str, &str)] = &[
+    ("{\"mcpServers\": {},}", 1, "$", "Delete the comma"),
+    ("[]", 1, "$", "object"),
+    ("{}", 1, "$.mcpServers", "under \"mcpServers\""),
+    ("{\"mcpServers\": []}", 1, "$.mcpServers", "object"),
+    (
+        "{\"mcpServers\": {\n\"a\": 1}}",
+        2,
+        "$.mcpServers.a",
+        "object",
+    ),
+    (
+        "{\"mcpServers\": {\n\"a\": {}}}",
+        2,
+        "$.mcpServers.a",
+        "\"url\" for a server",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\",\n\"url\": \"http://h\"}}}",
+        2,
+        "$.mcpServers.a.url",
+        "Keep \"command\"",
+    ),
+    (
+        "{\"mcpServers\": {\n\"a.b\": {\"command\": \"c\"}}}",
+        2,
+        "$.mcpServers[\"a.b\"]",
+        "server.tool",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": [\"c\"]}}}",
+        1,
+        "$.mcpServers.a.command",
+        "double quotes",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\",\n\"args\": \"x\"}}}",
+        2,
+        "$.mcpServers.a.args",
+        "array",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"args\": [\"x\",\n1]}}}",
+        2,
+        "$.mcpServers.a.args[1]",
+        "double quotes",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": {\"A\": 1}}}}",
+        1,
+        "$.mcpServers.a.env.A",
+        "double quotes",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"env\": {\"A=B\": \"1\"}}}}",
+        1,
+        "$.mcpServers.a.env[\"A=B\"]",
+        "\"=\"",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"headers\": {}}}}",
+        1,
+        "$.mcpServers.a.headers",
+        "goes with \"url\"",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"type\": \"sse\"}}}",
+        1,
+        "$.mcpServers.a.type",
+        "Delete \"type\"",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\", \"transport\": \"stdio\"}}}",
+        1,
+        "$.mcpServers.a.transport",
+        "\"command\"",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\", \"transport\": \"websocket\"}}}",
+        1,
+        "$.mcpServers.a.transport",
+        "\"stdio\", \"sse\", \"http\"",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\", \"transport\": \"sse\", \"type\": \"http\"}}}",
+        1,
+        "$.mcpServers.a.type",
+        "keep \"transport\"",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"localhost:80\"}}}",
+        1,
+        "$.mcpServers.a.url",
+        "begin with http",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http:///x\"}}}",
+        1,
+        "$.mcpServers.a.url",
+        "no host",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h/\\n\"}}}",
+        1,
+        "$.mcpServers.a.url",
+        "spaces",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\",\n\"headers\": {\"K\": \"${GONE}\"}}}}",
+        2,
+        "$.mcpServers.a.headers.K",
+        "export GONE=",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\", \"headers\": {\"K\": \"${LINES}\"}}}}",
+        1,
+        "$.mcpServers.a.headers.K",
+        "one line",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\", \"headers\": {\"K K\": \"\"}}}}",
+        1,
+        "$.mcpServers.a.headers[\"K K\"]",
+        "X-API-Key",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"${TOKEN\"}}}",
+        1,
+        "$.mcpServers.a.command",
+        "Close the variable",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"${env:TOKEN}\"}}}",
+        1,
+        "$.mcpServers.a.command",
+        "${NAME}",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"timeout_seconds\": 0}}}",
+        1,
+        "$.mcpServers.a.timeout_seconds",
+        "86400",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"disabled\": 0}}}",
+        1,
+        "$.mcpServers.a.disabled",
+        "true or false",
+    ),
+    (
+        "{\"mcpServers\": {\"a\": {\"command\": \"c\"},\n\"a\": {\"command\": \"c\"}}}",
+        2,
+        "$.mcpServers.a",
+        "Delete one",
+    ),
+];
+
+#[test]
+fn wrong_mcp_files() {
+    for (text, line, path, remedy) in WRONG_FILES {
+        let problems = servers(text).expect_err(text);
+        check_one(&problems, "mcp.json", *line, path, remedy);
+    }
+}
+
+#[test]
+fn a_good_mcp_file() {
+    let file = servers(
+        r#"{"mcpServers": {
+            "files": {"command": "run", "args": ["--x=${TOKEN}", "${EMPTY:-a b}${EMPTY}"], "env": {"K": "${NO:-}"}, "cwd": "/x", "autoApprove": []},
+            "a": {"url": "https://u:p@[::1]:80/mcp", "type": "streamable-http", "headers": {"Authorization": "Bearer ${TOKEN}"}, "timeout_seconds": 5},
+            "b": {"url": "http://h/sse?x"},
+            "c": {"url": "http://${HOST}", "disabled": true}
+        }, "theme": "dark"}"#,
+    )
+    .unwrap();
+    let Transport::Stdio { args, env, cwd, .. } = &file.servers[0].transport else {
+        panic!("stdio, not {:?}", file.servers[0]);
+    };
+    assert_eq!(args, &["--x=s3cret", "a b"]);
+    assert_eq!((env["K"].as_str(), cwd.as_deref()), ("", Some("/x")));
+    assert_eq!(file.servers[0].extra["autoApprove"], json!([]));
+    let transports: Vec<_> = file.servers.iter().map(|s| s.transport.as_str()).collect();
+    assert_eq!(transports, ["stdio", "http", "sse", "http"]);
+    assert!(file.servers[3].disabled);
+    assert_eq!(file.extra["theme"], json!("dark"));
+    let warned: Vec<_> = file.warnings.iter().map(|w| w.path.as_str()).collect();
+    assert_eq!(
+        warned,
+        [
+            "$.theme",
+            "$.mcpServers.files.autoApprove",
+            "$.mcpServers.c.url"
+        ]
+    );
+    assert!(
+        !format!("{file:?}").contains("s3cret"),
+        "secrets stay out of logs"
+    );
+}
