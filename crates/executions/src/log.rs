@@ -1,0 +1,284 @@
+//! The log as the rest of the program sees it, over whichever engine is open.
+
+use crate::cap::cap;
+use crate::day::Day;
+use crate::error::LogError;
+use crate::postgres::{self, Postgres};
+use crate::query::{Filter, Page, Search};
+use crate::queue::{Answer, Committed, Entry, Job, Mode};
+use crate::record::Execution;
+use crate::sqlite::{self, Folder};
+use crate::stats::{Stats, Tally};
+use catalog::clock::Clock;
+use catalog::tool::Millis;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use std::time::Duration;
+use tokio::sync::{broadcast, mpsc, oneshot};
+use uuid::Uuid;
+
+/// How often an idle log looks whether the day has changed.
+const DAY_CHECK: Duration = Duration::from_secs(60);
+/// A follower that falls further behind is told how many rows it missed.
+const FOLLOW_ROWS_MAX: usize = 1_024;
+
+/// What an acknowledged row survives, on SQLite. (PostgreSQL has its own setting, `synchronous_commit`.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// `kill -9` and every other death of the process; a power cut may take the last moments.
+    #[default]
+    Normal,
+    /// A power cut too: every commit waits for the disk.
+    Full,
+}
+
+impl Durability {
+    pub(crate) fn pragma(self) -> &'static str {
+        match self {
+            Durability::Normal => "NORMAL",
+            Durability::Full => "FULL",
+        }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Days kept besides today.
+    pub retention_days: u32,
+    pub durability: Durability,
+    /// Longer arguments, outputs and texts are cut, and say so.
+    pub entry_bytes_max: usize,
+    /// Rows waiting for the writer; callers beyond that wait for room.
+    pub queue_max: usize,
+    /// The name of this replica, the same after a restart.
+    pub node: Arc<str>,
+    /// For tests of a full disk: the pages a day file may have; 0 is no bound.
+    #[doc(hidden)]
+    pub pages_max: Arc<AtomicU32>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            retention_days: 30,
+            durability: Durability::Normal,
+            entry_bytes_max: 4 * 1024 * 1024,
+            queue_max: 4_096,
+            node: "local".into(),
+            pages_max: Arc::default(),
+        }
+    }
+}
+
+/// The execution log. Clones share one writer.
+#[derive(Clone)]
+pub struct ExecutionLog {
+    pub(crate) engine: Engine,
+    jobs: mpsc::Sender<Job>,
+    committed: Committed,
+    node: Arc<str>,
+    entry_bytes_max: usize,
+}
+
+#[derive(Clone)]
+pub(crate) enum Engine {
+    Sqlite(Arc<Folder>),
+    Postgres(Arc<Postgres>),
+}
+
+impl ExecutionLog {
+    /// Opens the day files in a folder, which is made when missing. One process at a time may own it.
+    pub async fn open_sqlite(
+        folder: impl Into<PathBuf>,
+        options: Options,
+        clock: Clock,
+    ) -> Result<Self, LogError> {
+        let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
+        let committed = broadcast::Sender::new(FOLLOW_ROWS_MAX);
+        let (path, given, time, follow) = (
+            folder.into(),
+            options.clone(),
+            clock.clone(),
+            committed.clone(),
+        );
+        let folder = blocking(move || sqlite::open(path, given, time, queue, follow)).await?;
+        Ok(Self::start(
+            Engine::Sqlite(folder),
+            jobs,
+            committed,
+            &options,
+            clock,
+        ))
+    }
+
+    /// Opens the log in a PostgreSQL database, beside other replicas. The pool should be the log's own.
+    pub async fn open_postgres(
+        pool: sqlx::PgPool,
+        options: Options,
+        clock: Clock,
+    ) -> Result<Self, LogError> {
+        let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
+        let committed = broadcast::Sender::new(FOLLOW_ROWS_MAX);
+        let postgres = postgres::open(
+            pool,
+            options.clone(),
+            clock.clone(),
+            queue,
+            committed.clone(),
+        )
+        .await?;
+        Ok(Self::start(
+            Engine::Postgres(postgres),
+            jobs,
+            committed,
+            &options,
+            clock,
+        ))
+    }
+
+    fn start(
+        engine: Engine,
+        jobs: mpsc::Sender<Job>,
+        committed: Committed,
+        options: &Options,
+        clock: Clock,
+    ) -> Self {
+        tokio::spawn(watch_day(jobs.downgrade(), clock));
+        let (node, entry_bytes_max) = (Arc::clone(&options.node), options.entry_bytes_max);
+        ExecutionLog {
+            engine,
+            jobs,
+            committed,
+            node,
+            entry_bytes_max,
+        }
+    }
+
+    /// Logs that a call is about to run; returns once the row is committed.
+    pub async fn started(&self, execution: Execution) -> Result<(), LogError> {
+        self.write(execution, Mode::Started).await
+    }
+
+    /// Logs how a call ended, in place of its started row if it has one; returns once the row is committed.
+    pub async fn finish(&self, execution: Execution) -> Result<(), LogError> {
+        self.write(execution, Mode::Finish).await
+    }
+
+    async fn write(&self, mut row: Execution, mode: Mode) -> Result<(), LogError> {
+        row.node = Arc::clone(&self.node);
+        self.write_as_is(row, mode).await
+    }
+
+    /// Keeps the row's node: it may come from a backup.
+    pub(crate) async fn write_as_is(&self, mut row: Execution, mode: Mode) -> Result<(), LogError> {
+        row.settle_time()?;
+        cap(&mut row, self.entry_bytes_max);
+        self.ask(|answer| Job::Write(Box::new(Entry { row, mode, answer })))
+            .await
+    }
+
+    /// Queues a job and waits for its answer.
+    async fn ask(&self, job: impl FnOnce(Answer) -> Job) -> Result<(), LogError> {
+        let (answer, answered) = oneshot::channel();
+        self.jobs
+            .send(job(answer))
+            .await
+            .map_err(|_| LogError::Closed)?;
+        answered.await.map_err(|_| LogError::Closed)?
+    }
+
+    /// One execution by its id.
+    pub async fn get(&self, id: Uuid) -> Result<Option<Execution>, LogError> {
+        match &self.engine {
+            Engine::Sqlite(folder) => {
+                let folder = Arc::clone(folder);
+                blocking(move || folder.get(id)).await
+            }
+            Engine::Postgres(postgres) => postgres.get(id).await,
+        }
+    }
+
+    /// Executions that match, newest first (oldest first with `after`).
+    pub async fn list(&self, filter: Filter) -> Result<Page, LogError> {
+        let search = Search::new(filter)?;
+        match &self.engine {
+            Engine::Sqlite(folder) => {
+                let folder = Arc::clone(folder);
+                blocking(move || folder.list(&search)).await
+            }
+            Engine::Postgres(postgres) => postgres.list(search).await,
+        }
+    }
+
+    /// Counts and durations of the calls started from `since` until before `until`.
+    pub async fn stats(
+        &self,
+        since: Option<Millis>,
+        until: Option<Millis>,
+    ) -> Result<Stats, LogError> {
+        let tally = Tally::new(since, until);
+        match &self.engine {
+            Engine::Sqlite(folder) => {
+                let folder = Arc::clone(folder);
+                blocking(move || folder.stats(tally)).await
+            }
+            Engine::Postgres(postgres) => postgres.stats(tally).await,
+        }
+    }
+
+    /// Every row that this process commits from now on, in the order of the commits.
+    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Execution>> {
+        self.committed.subscribe()
+    }
+
+    /// Returns once everything queued before is written.
+    pub async fn flush(&self) -> Result<(), LogError> {
+        self.ask(Job::Flush).await
+    }
+
+    /// Runs retention now; the log does so by itself when the day changes.
+    pub async fn maintain(&self) -> Result<(), LogError> {
+        self.ask(Job::Maintain).await
+    }
+
+    /// Writes everything queued, tidies the files and ends the writer. Later writes are refused; reading goes on.
+    pub async fn close(&self) -> Result<(), LogError> {
+        match self.ask(Job::Close).await {
+            Err(LogError::Closed) => Ok(()),
+            result => result,
+        }
+    }
+}
+
+/// Retention must not wait for the first call of the day.
+async fn watch_day(jobs: mpsc::WeakSender<Job>, clock: Clock) {
+    let mut today = Day::of(clock.now());
+    loop {
+        tokio::time::sleep(DAY_CHECK).await;
+        let Some(jobs) = jobs.upgrade() else { return };
+        if Day::of(clock.now()) == today {
+            continue;
+        }
+        let (answer, answered) = oneshot::channel();
+        if jobs.send(Job::Maintain(answer)).await.is_err() {
+            return;
+        }
+        match answered.await {
+            Ok(Ok(())) => today = Day::of(clock.now()),
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "the execution log could not turn to the new day; it tries again")
+            }
+            Err(_) => return,
+        }
+    }
+}
+
+/// Runs what blocks on the threads meant for it.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, LogError> + Send + 'static,
+) -> Result<T, LogError> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(LogError::unavailable)?
+}

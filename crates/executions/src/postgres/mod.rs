@@ -1,0 +1,110 @@
+//! The log of many replicas: one PostgreSQL table in day partitions.
+
+mod partitions;
+mod row;
+mod writer;
+
+use crate::day::Day;
+use crate::error::LogError;
+use crate::log::Options;
+use crate::query::{GET, INTERRUPT, Page, Search};
+use crate::queue::{Committed, Job};
+use crate::record::{Execution, INTERRUPTED_ERROR, id_time};
+use crate::stats::{GROUPS, Stats, Tally};
+use catalog::clock::Clock;
+use sqlx::PgPool;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// Rows fetched at once: bounds the memory that a page of long outputs needs.
+const CHUNK_ROWS: usize = 50;
+
+pub(crate) struct Postgres {
+    pool: PgPool,
+    /// Days whose partition exists as far as this replica knows.
+    known: Mutex<HashSet<Day>>,
+}
+
+/// Makes the tables, marks what this node left behind, and starts the writing tasks.
+pub(crate) async fn open(
+    pool: PgPool,
+    options: Options,
+    clock: Clock,
+    jobs: mpsc::Receiver<Job>,
+    committed: Committed,
+) -> Result<Arc<Postgres>, LogError> {
+    let postgres = Arc::new(Postgres {
+        pool,
+        known: Mutex::default(),
+    });
+    postgres.create_tables().await?;
+    postgres
+        .turn_day(clock.now(), options.retention_days)
+        .await?;
+    let marked = sqlx::query(INTERRUPT)
+        .bind(INTERRUPTED_ERROR)
+        .bind(Some(&*options.node))
+        .execute(&postgres.pool)
+        .await?
+        .rows_affected();
+    if marked > 0 {
+        tracing::warn!(
+            count = marked,
+            "calls were running when the server stopped; they are logged as interrupted"
+        );
+    }
+    writer::Writer {
+        postgres: Arc::clone(&postgres),
+        options,
+        clock,
+        committed,
+    }
+    .start(jobs);
+    Ok(postgres)
+}
+
+impl Postgres {
+    pub(crate) async fn get(&self, id: Uuid) -> Result<Option<Execution>, LogError> {
+        let Some(time) = id_time(id) else {
+            return Ok(None);
+        };
+        let found = sqlx::query(GET)
+            .bind(time)
+            .bind(id)
+            .fetch_optional(&self.pool)
+            .await?;
+        found.as_ref().map(row::execution).transpose()
+    }
+
+    pub(crate) async fn list(&self, mut search: Search) -> Result<Page, LogError> {
+        let mut filling = search.filling();
+        loop {
+            let wanted = filling.wanted().min(CHUNK_ROWS);
+            let rows = row::bound(search.query(wanted))
+                .fetch_all(&self.pool)
+                .await?;
+            for row in &rows {
+                if !filling.push(row::execution(row)?) {
+                    return Ok(filling.page());
+                }
+            }
+            match filling.last() {
+                Some(last) if rows.len() == wanted => search.go_on_from(last),
+                _ => return Ok(filling.page()),
+            }
+        }
+    }
+
+    pub(crate) async fn stats(&self, mut tally: Tally) -> Result<Stats, LogError> {
+        let query = sqlx::query(GROUPS)
+            .bind(tally.from)
+            .bind(tally.to)
+            .bind(tally.rows_left());
+        for row in &query.fetch_all(&self.pool).await? {
+            tally.add(&row::group(row)?)?;
+        }
+        Ok(tally.stats())
+    }
+}

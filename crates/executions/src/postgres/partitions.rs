@@ -1,0 +1,133 @@
+//! The table and its day partitions: made ahead, made on demand, dropped by retention, safe among many replicas.
+
+use super::Postgres;
+use crate::day::Day;
+use crate::error::LogError;
+use catalog::tool::Millis;
+use sqlx::{AssertSqlSafe, PgConnection, Row};
+use std::collections::{BTreeSet, HashSet};
+use std::sync::{MutexGuard, PoisonError};
+
+/// One replica at a time changes tables; the lock ends with its transaction.
+const LOCK: &str =
+    "SELECT pg_advisory_xact_lock(hashtextextended('executions of ' || current_schema(), 0))";
+const PARTITIONS: &str = "SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid \
+     WHERE i.inhparent = 'executions'::regclass";
+
+impl Postgres {
+    pub(super) async fn create_tables(&self) -> Result<(), LogError> {
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query(LOCK).execute(&mut *transaction).await?;
+        sqlx::raw_sql(include_str!("schema.sql"))
+            .execute(&mut *transaction)
+            .await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Today and tomorrow exist, what is too old does not.
+    pub(super) async fn turn_day(&self, now: Millis, retention_days: u32) -> Result<(), LogError> {
+        let today = Day::of(now);
+        self.ensure(&[today, today.next()]).await?;
+        // Retention waits for readers, and gives way: another replica or the next try gets it done.
+        if let Err(error) = self.drop_before(today.back(retention_days)).await {
+            tracing::warn!(%error, "old partitions of the execution log were not dropped");
+        }
+        Ok(())
+    }
+
+    /// Makes the partitions of these days unless they are known to exist.
+    pub(super) async fn ensure(&self, days: &[Day]) -> Result<(), LogError> {
+        let missing: Vec<Day> = {
+            let known = self.lock_known();
+            days.iter()
+                .copied()
+                .filter(|day| !known.contains(day))
+                .collect()
+        };
+        if missing.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query(LOCK).execute(&mut *transaction).await?;
+        for day in &missing {
+            create_partition(&mut transaction, *day).await?;
+        }
+        transaction.commit().await?;
+        self.lock_known().extend(missing);
+        Ok(())
+    }
+
+    /// The days that have a partition, oldest first.
+    pub(crate) async fn days(&self) -> Result<BTreeSet<Day>, LogError> {
+        let names: Vec<String> = sqlx::query_scalar(PARTITIONS).fetch_all(&self.pool).await?;
+        Ok(names
+            .iter()
+            .filter_map(|name| Day::of_partition(name))
+            .collect())
+    }
+
+    async fn drop_before(&self, first_kept: Day) -> Result<(), LogError> {
+        let old: Vec<Day> = self
+            .days()
+            .await?
+            .into_iter()
+            .filter(|day| *day < first_kept)
+            .collect();
+        if old.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query("SET LOCAL lock_timeout = '2s'")
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(LOCK).execute(&mut *transaction).await?;
+        for day in &old {
+            let sql = format!("DROP TABLE IF EXISTS {}", day.partition());
+            sqlx::query(AssertSqlSafe(sql))
+                .persistent(false)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        self.lock_known().retain(|day| *day >= first_kept);
+        tracing::info!(
+            days = old.len(),
+            "dropped partitions older than the log's retention"
+        );
+        Ok(())
+    }
+
+    /// Another replica may have dropped what this one takes for known.
+    pub(super) fn forget_known(&self) {
+        self.lock_known().clear();
+    }
+
+    fn lock_known(&self) -> MutexGuard<'_, HashSet<Day>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Made beside the table and then attached: unlike `PARTITION OF`, that does not wait for readers nor hold up writers.
+async fn create_partition(connection: &mut PgConnection, day: Day) -> Result<(), LogError> {
+    let name = day.partition();
+    let found = sqlx::query("SELECT to_regclass($1) IS NOT NULL")
+        .bind(&name)
+        .fetch_one(&mut *connection)
+        .await?;
+    if found.try_get::<bool, _>(0)? {
+        return Ok(());
+    }
+    let create = format!("CREATE TABLE {name} (LIKE executions INCLUDING ALL)");
+    let attach = format!(
+        "ALTER TABLE executions ATTACH PARTITION {name} FOR VALUES FROM ({}) TO ({})",
+        day.start(),
+        day.end()
+    );
+    for sql in [create, attach] {
+        sqlx::query(AssertSqlSafe(sql))
+            .persistent(false)
+            .execute(&mut *connection)
+            .await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,27 @@
+-- Executions of all nodes, one partition a day. Idempotent; runs under an advisory lock.
+CREATE TABLE IF NOT EXISTS executions (
+    id           UUID NOT NULL,
+    started_at   BIGINT NOT NULL,
+    status       TEXT NOT NULL,
+    tool_name    TEXT NOT NULL,
+    tool_version BIGINT NOT NULL,
+    tool_hash    TEXT NOT NULL,
+    caller       TEXT NOT NULL,
+    key          TEXT,
+    agent        UUID,
+    run          UUID,
+    toolset      TEXT,
+    transport    TEXT NOT NULL,
+    error_code   TEXT,
+    elapsed_us   BIGINT NOT NULL,
+    node         TEXT NOT NULL,
+    arguments    TEXT NOT NULL,
+    output       TEXT,
+    error        TEXT,
+    log_text     TEXT,
+    -- Read backwards, this is the order of every list.
+    PRIMARY KEY (started_at, id)
+) PARTITION BY RANGE (started_at);
+CREATE INDEX IF NOT EXISTS executions_by_tool ON executions (tool_name, started_at, id);
+-- Successes are most of the rows and are found without it.
+CREATE INDEX IF NOT EXISTS executions_by_status ON executions (status, started_at, id) WHERE status <> 'success';

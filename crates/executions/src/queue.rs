@@ -1,0 +1,83 @@
+//! The queue between the callers and the writer: jobs, and how they are gathered into batches.
+
+use crate::day::Day;
+use crate::error::LogError;
+use crate::record::Execution;
+use std::sync::Arc;
+use tokio::sync::{broadcast, mpsc, oneshot};
+
+/// Bounds of one transaction, so that no waiter waits for an endless one.
+const BATCH_ROWS_MAX: usize = 512;
+const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
+
+pub(crate) type Answer = oneshot::Sender<Result<(), LogError>>;
+/// Committed rows, for those who follow the log.
+pub(crate) type Committed = broadcast::Sender<Arc<Execution>>;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// Never overwrites: a late `started` must not hide how the call ended.
+    Started,
+    /// Replaces the `started` row of the same id.
+    Finish,
+}
+
+pub(crate) struct Entry {
+    pub(crate) row: Execution,
+    pub(crate) mode: Mode,
+    pub(crate) answer: Answer,
+}
+
+impl Entry {
+    pub(crate) fn day(&self) -> Day {
+        Day::of(self.row.started_at)
+    }
+}
+
+pub(crate) enum Job {
+    Write(Box<Entry>),
+    Flush(Answer),
+    /// Retention, and whatever else a new day asks for.
+    Maintain(Answer),
+    Close(Answer),
+}
+
+/// What is written in one go, and the job that ended the gathering.
+pub(crate) struct Batch {
+    pub(crate) entries: Vec<Entry>,
+    pub(crate) then: Option<Job>,
+}
+
+/// Takes what is already there, up to the bounds; never waits for more.
+pub(crate) fn gather(first: Job, jobs: &mut mpsc::Receiver<Job>) -> Batch {
+    let mut batch = Batch {
+        entries: Vec::new(),
+        then: None,
+    };
+    let mut bytes = 0;
+    let mut next = Some(first);
+    while let Some(job) = next {
+        let Job::Write(entry) = job else {
+            batch.then = Some(job);
+            break;
+        };
+        bytes += entry.row.weight();
+        batch.entries.push(*entry);
+        if batch.entries.len() >= BATCH_ROWS_MAX || bytes >= BATCH_BYTES_MAX {
+            break;
+        }
+        next = jobs.try_recv().ok();
+    }
+    batch
+}
+
+/// Tells every waiter how its row fared, and the followers what was committed.
+pub(crate) fn answer(entries: Vec<Entry>, result: &Result<(), LogError>, committed: &Committed) {
+    for entry in entries {
+        // A waiter that has gone away does not undo the commit.
+        let _ = entry.answer.send(result.clone());
+        if result.is_ok() && committed.receiver_count() > 0 {
+            let _ = committed.send(Arc::new(entry.row));
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The one thread that writes: gathers what waits, commits it in one transaction a day file, answers.
+
+use super::folder::Folder;
+use super::row;
+use crate::day::Day;
+use crate::error::LogError;
+use crate::log::Options;
+use crate::query::INTERRUPT;
+use crate::queue::{self, Committed, Entry, Job};
+use crate::record::INTERRUPTED_ERROR;
+use catalog::clock::Clock;
+use rusqlite::Connection;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tokio::sync::mpsc;
+
+/// More open day files than this belong to a restore; then all are closed and opened again as needed.
+const OPEN_DAYS_MAX: usize = 4;
+
+pub(super) struct Writer {
+    folder: Arc<Folder>,
+    options: Options,
+    clock: Clock,
+    committed: Committed,
+    open: HashMap<Day, Connection>,
+    /// The day that retention last ran on.
+    today: Day,
+}
+
+impl Writer {
+    /// Deletes what is too old and marks what a stopped server left behind.
+    pub(super) fn new(
+        folder: Arc<Folder>,
+        options: Options,
+        clock: Clock,
+        committed: Committed,
+    ) -> Result<Self, LogError> {
+        let today = Day::of(clock.now());
+        let writer = Writer {
+            folder,
+            options,
+            clock,
+            committed,
+            open: HashMap::new(),
+            today,
+        };
+        writer.folder.remove_before(writer.first_kept());
+        for day in writer.folder.days()? {
+            // An old file that cannot be read must not keep the server from starting.
+            if let Err(error) = writer.interrupt_leftovers(day) {
+                let file = writer.folder.file(day);
+                tracing::warn!(file = %file.display(), %error, "a day file of the execution log cannot be read");
+            }
+        }
+        Ok(writer)
+    }
+
+    fn interrupt_leftovers(&self, day: Day) -> Result<(), LogError> {
+        let no_node: Option<&str> = None;
+        let found = self.folder.read(day, |connection| {
+            let sql = "SELECT EXISTS (SELECT 1 FROM executions WHERE status = 'started' AND status <> 'success')";
+            Ok(connection.query_row(sql, (), |row| row.get::<_, bool>(0))?)
+        })?;
+        if found == Some(true) {
+            let count = self
+                .folder
+                .open_writer(day)?
+                .execute(INTERRUPT, (INTERRUPTED_ERROR, no_node))?;
+            tracing::warn!(
+                count,
+                "calls were running when the server stopped; they are logged as interrupted"
+            );
+        }
+        Ok(())
+    }
+
+    fn first_kept(&self) -> Day {
+        self.today.back(self.options.retention_days)
+    }
+
+    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        while let Some(first) = jobs.blocking_recv() {
+            let batch = queue::gather(first, &mut jobs);
+            self.write(batch.entries);
+            match batch.then {
+                None => {}
+                Some(Job::Write(_)) => unreachable!("gather keeps every write in the batch"),
+                Some(Job::Flush(answer)) => {
+                    let _ = answer.send(self.checkpoint("PASSIVE"));
+                }
+                Some(Job::Maintain(answer)) => {
+                    self.turn_day();
+                    let _ = answer.send(Ok(()));
+                }
+                Some(Job::Close(answer)) => {
+                    // No new jobs; those already queued come out of the same loop.
+                    jobs.close();
+                    while let Ok(job) = jobs.try_recv() {
+                        self.write(queue::gather(job, &mut jobs).entries);
+                    }
+                    self.folder.drop_readers();
+                    let result = self.checkpoint("TRUNCATE");
+                    self.open.clear();
+                    let _ = answer.send(result);
+                    return;
+                }
+            }
+            if Day::of(self.clock.now()) != self.today {
+                self.turn_day();
+            }
+        }
+    }
+
+    /// A new day: yesterday's files are closed (a late finish opens them again) and retention runs.
+    fn turn_day(&mut self) {
+        self.today = Day::of(self.clock.now());
+        let today = self.today;
+        self.open.retain(|day, _| *day == today);
+        self.folder.remove_before(self.first_kept());
+    }
+
+    fn write(&mut self, mut entries: Vec<Entry>) {
+        entries.sort_by_key(Entry::day);
+        while let Some(day) = entries.first().map(Entry::day) {
+            let same_day = entries.partition_point(|entry| entry.day() == day);
+            let later = entries.split_off(same_day);
+            self.write_day(day, std::mem::replace(&mut entries, later));
+        }
+    }
+
+    fn write_day(&mut self, day: Day, entries: Vec<Entry>) {
+        let result = self
+            .commit(day, &entries)
+            .map_err(|error| error.of_file(&self.folder.file(day)));
+        if let Err(error) = &result {
+            // Closing rolls back, and whatever state the connection is in, the next batch starts from a fresh one.
+            self.open.remove(&day);
+            // One row that cannot be stored must not take its neighbours along.
+            if matches!(error, LogError::Invalid { .. }) && entries.len() > 1 {
+                return entries
+                    .into_iter()
+                    .for_each(|entry| self.write_day(day, vec![entry]));
+            }
+            tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
+        }
+        queue::answer(entries, &result, &self.committed);
+    }
+
+    fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
+        let pages = self.options.pages_max.load(Ordering::Relaxed);
+        let connection = self.connection(day)?;
+        if pages > 0 {
+            connection.pragma_update(None, "max_page_count", pages)?;
+        }
+        // Prepared once a connection: for a lone caller, parsing these two costs as much as its row.
+        connection.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
+        let mut inserts = row::Inserts::new(connection)?;
+        for entry in entries {
+            inserts.insert(entry)?;
+        }
+        connection.prepare_cached("COMMIT")?.execute(())?;
+        Ok(())
+    }
+
+    fn connection(&mut self, day: Day) -> Result<&mut Connection, LogError> {
+        if self.open.len() >= OPEN_DAYS_MAX && !self.open.contains_key(&day) {
+            self.open.clear();
+        }
+        match self.open.entry(day) {
+            std::collections::hash_map::Entry::Occupied(open) => Ok(open.into_mut()),
+            std::collections::hash_map::Entry::Vacant(empty) => {
+                Ok(empty.insert(self.folder.open_writer(day)?))
+            }
+        }
+    }
+
+    /// Moves what the write-ahead logs hold into the day files.
+    fn checkpoint(&self, mode: &str) -> Result<(), LogError> {
+        for connection in self.open.values() {
+            connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |_| Ok(()))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,120 @@
+//! Days: rotation at midnight, rows in their own day, retention.
+
+use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
+use executions::{Execution, Filter, Options, Status};
+
+on_both!(
+    rotation_and_late_finishes,
+    retention_when_the_day_turns,
+    retention_at_open,
+    replicas_open_at_once
+);
+
+async fn rotation_and_late_finishes(place: Place) {
+    let log = place.open().await;
+    let before = execution("slow", NOON + 11 * HOUR, Status::Started);
+    log.started(before.clone()).await.unwrap();
+    place.clock.advance(13 * HOUR);
+    let after = execution("quick", place.clock.now(), Status::Success);
+    log.finish(after.clone()).await.unwrap();
+    let finished = Execution {
+        status: Status::Success,
+        elapsed_us: 2,
+        ..before.clone()
+    };
+    log.finish(finished.clone()).await.unwrap();
+    let days = place.days().await;
+    assert!(
+        days.starts_with(&["20261115".to_owned(), "20261116".to_owned()]),
+        "{days:?}"
+    );
+    assert_eq!(
+        log.list(Filter::default()).await.unwrap().items,
+        [after, finished]
+    );
+}
+
+async fn retention_when_the_day_turns(place: Place) {
+    let log = place
+        .open_with(Options {
+            retention_days: 2,
+            ..Options::default()
+        })
+        .await;
+    let oldest = execution("x", NOON - 2 * DAY, Status::Success);
+    let newer = execution("x", NOON - DAY, Status::Success);
+    log.finish(oldest.clone()).await.unwrap();
+    log.finish(newer.clone()).await.unwrap();
+    assert!(log.get(oldest.id).await.unwrap().is_some());
+    log.maintain().await.unwrap();
+    assert!(
+        log.get(oldest.id).await.unwrap().is_some(),
+        "two days back are kept"
+    );
+    place.clock.advance(DAY);
+    log.maintain().await.unwrap();
+    assert_eq!(log.get(oldest.id).await.unwrap(), None);
+    assert!(log.get(newer.id).await.unwrap().is_some());
+    assert_eq!(place.days().await.first().unwrap(), "20261114");
+    // A row for a day that retention has taken still finds a place.
+    log.finish(oldest.clone()).await.unwrap();
+    assert!(log.get(oldest.id).await.unwrap().is_some());
+}
+
+async fn retention_at_open(place: Place) {
+    let log = place.open().await;
+    for days in 0..4 {
+        log.finish(execution("x", NOON - days * DAY, Status::Success))
+            .await
+            .unwrap();
+    }
+    log.close().await.unwrap();
+    let again = place
+        .open_with(Options {
+            retention_days: 1,
+            ..Options::default()
+        })
+        .await;
+    assert_eq!(again.list(Filter::default()).await.unwrap().items.len(), 2);
+    assert_eq!(place.days().await.first().unwrap(), "20261114");
+}
+
+async fn replicas_open_at_once(place: Place) {
+    // One process owns a folder; a database has many.
+    let count = if place.database.is_some() { 6 } else { 1 };
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..count {
+        let place = place.clone();
+        tasks.spawn(async move {
+            let log = place
+                .open_with(Options {
+                    node: format!("node-{number}").into(),
+                    ..Options::default()
+                })
+                .await;
+            // A day that none of them has made ahead.
+            log.finish(execution("x", NOON - 5 * DAY, Status::Success))
+                .await
+                .unwrap();
+        });
+    }
+    tasks.join_all().await;
+    let log = place.open().await;
+    assert_eq!(log.stats(None, None).await.unwrap().total, count);
+    if place.database.is_some() {
+        // Another replica's retention takes a partition that this one still believes in.
+        log.finish(execution("x", NOON - 5 * DAY, Status::Success))
+            .await
+            .unwrap();
+        place
+            .open_with(Options {
+                retention_days: 1,
+                ..Options::default()
+            })
+            .await;
+        assert_eq!(log.stats(None, None).await.unwrap().total, 0);
+        log.finish(execution("x", NOON - 5 * DAY, Status::Success))
+            .await
+            .unwrap();
+    }
+}

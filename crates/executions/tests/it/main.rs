@@ -1,0 +1,12 @@
+//! The log through its public face, each test on SQLite and (when TOOLCRIB_TEST_POSTGRES is set) on PostgreSQL.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy takes only the test functions themselves for tests"
+)]
+
+mod days;
+mod place;
+mod reading;
+mod trouble;
+mod writing;

@@ -1,0 +1,237 @@
+//! Reading: pages across days, filters, counts.
+
+use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
+use executions::{Execution, ExecutionLog, Filter, LogError, Status};
+use std::borrow::Cow;
+
+on_both!(
+    pages_across_days,
+    filters,
+    rows_after_an_id,
+    stats,
+    pages_are_bounded_by_weight
+);
+
+async fn all_pages(log: &ExecutionLog, mut filter: Filter) -> Vec<Execution> {
+    let mut items = Vec::new();
+    loop {
+        let page = log.list(filter.clone()).await.unwrap();
+        items.extend(page.items);
+        filter.cursor = page.next_cursor;
+        if filter.cursor.is_none() {
+            return items;
+        }
+    }
+}
+
+async fn pages_across_days(place: Place) {
+    let log = place.open().await;
+    let mut rows = Vec::new();
+    for number in 0..200 {
+        // Several rows of the same millisecond among them.
+        let row = execution("x", NOON - (number / 5) * 5 * HOUR, Status::Success);
+        log.finish(row.clone()).await.unwrap();
+        rows.push(row);
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.id));
+    for limit in [1, 7, 66, 200, 1_000] {
+        let filter = Filter {
+            limit: Some(limit),
+            ..Filter::default()
+        };
+        assert_eq!(all_pages(&log, filter).await, rows, "pages of {limit}");
+    }
+    // New rows do not shift the pages that follow.
+    let first = log
+        .list(Filter {
+            limit: Some(20),
+            ..Filter::default()
+        })
+        .await
+        .unwrap();
+    log.finish(execution("x", NOON + 1, Status::Success))
+        .await
+        .unwrap();
+    let second = log
+        .list(Filter {
+            limit: Some(20),
+            cursor: first.next_cursor,
+            ..Filter::default()
+        })
+        .await
+        .unwrap();
+    assert_eq!(second.items, rows[20..40]);
+    let wrong = log
+        .list(Filter {
+            cursor: Some("page2".into()),
+            ..Filter::default()
+        })
+        .await;
+    assert!(matches!(wrong, Err(LogError::BadCursor { .. })));
+}
+
+async fn filters(place: Place) {
+    let log = place.open().await;
+    for number in 0..60 {
+        let tool = ["a", "b", "c"][number % 3];
+        let status = [
+            Status::Success,
+            Status::Error,
+            Status::Cancelled,
+            Status::Interrupted,
+        ][number % 4];
+        let caller = ["hong", "kim"][number % 2].into();
+        let at = NOON - i64::try_from(number).unwrap() * HOUR;
+        log.finish(Execution {
+            caller,
+            ..execution(tool, at, status)
+        })
+        .await
+        .unwrap();
+    }
+    let all = Filter::default;
+    let tool = |name: &str| Filter {
+        tool: Some(name.into()),
+        ..all()
+    };
+    let status = |status| Filter {
+        status: Some(status),
+        ..all()
+    };
+    let caller = |name: &str| Filter {
+        caller: Some(name.into()),
+        ..all()
+    };
+    let span = |since, until| Filter {
+        since: Some(since),
+        until: Some(until),
+        ..all()
+    };
+    let some_hours = span(NOON - 30 * HOUR, NOON - 10 * HOUR);
+    let every = Filter {
+        status: Some(Status::Cancelled),
+        caller: Some("hong".into()),
+        ..tool("a")
+    };
+    let expected = [
+        (tool("b"), 20),
+        (caller("kim"), 30),
+        (status(Status::Success), 15),
+        (status(Status::Error), 15),
+        (status(Status::Cancelled), 15),
+        (status(Status::Interrupted), 15),
+        (status(Status::Started), 0),
+        (every, 5),
+        (some_hours.clone(), 20),
+        (
+            Filter {
+                tool: Some("a".into()),
+                ..some_hours
+            },
+            7,
+        ),
+        (span(NOON, NOON), 0),
+        (span(i64::MIN, i64::MAX), 60),
+        (tool("a' OR '1'='1"), 0),
+    ];
+    for (filter, count) in expected {
+        let found = all_pages(
+            &log,
+            Filter {
+                limit: Some(4),
+                ..filter.clone()
+            },
+        )
+        .await;
+        assert_eq!(found.len(), count, "{filter:?}");
+    }
+}
+
+async fn rows_after_an_id(place: Place) {
+    let log = place.open().await;
+    let rows: Vec<_> = (0..30)
+        .map(|number| execution("x", NOON - DAY + number * 2 * HOUR, Status::Success))
+        .collect();
+    for row in &rows {
+        log.finish(row.clone()).await.unwrap();
+    }
+    let page = log
+        .list(Filter {
+            after: Some(rows[3].id),
+            limit: Some(15),
+            ..Filter::default()
+        })
+        .await
+        .unwrap();
+    assert_eq!(page.items, rows[4..19]);
+    let rest = log
+        .list(Filter {
+            after: Some(rows[18].id),
+            ..Filter::default()
+        })
+        .await
+        .unwrap();
+    assert_eq!(rest.items, rows[19..]);
+    let wrong = Filter {
+        after: Some(uuid::Uuid::nil()),
+        ..Filter::default()
+    };
+    assert!(matches!(
+        log.list(wrong).await,
+        Err(LogError::Invalid { .. })
+    ));
+}
+
+async fn stats(place: Place) {
+    let log = place.open().await;
+    for number in 1..=100 {
+        let row = Execution {
+            elapsed_us: number * 1_000,
+            ..execution("a", NOON - number * HOUR, Status::Success)
+        };
+        log.finish(row).await.unwrap();
+    }
+    for (status, code) in [
+        (Status::Error, Some("timeout")),
+        (Status::Cancelled, Some("cancelled")),
+        (Status::Started, None),
+    ] {
+        let row = Execution {
+            error_code: code.map(Cow::Borrowed),
+            caller: "kim".into(),
+            ..execution("b", NOON, status)
+        };
+        log.finish(row).await.unwrap();
+    }
+    let stats = log.stats(None, None).await.unwrap();
+    assert_eq!((stats.total, stats.complete), (103, true));
+    assert_eq!(stats.by_status[&Status::Success], 100);
+    assert_eq!(stats.by_status[&Status::Started], 1);
+    assert_eq!(stats.by_error_code.get("timeout"), Some(&1));
+    let (a, b) = (&stats.tools[0], &stats.tools[1]);
+    assert_eq!(
+        (a.tool_name.as_str(), a.calls, a.errors, a.p50_us, a.p95_us),
+        ("a", 100, 0, 50_000, 95_000)
+    );
+    assert_eq!((b.tool_name.as_str(), b.calls, b.errors), ("b", 3, 2));
+    let kim = &stats.callers[1];
+    assert_eq!((kim.caller.as_str(), kim.calls, kim.errors), ("kim", 3, 2));
+    let span = log.stats(Some(NOON - 10 * HOUR), Some(NOON)).await.unwrap();
+    assert_eq!((span.total, span.tools[0].p50_us), (10, 5_000));
+    assert_eq!(log.stats(Some(NOON + DAY), None).await.unwrap().total, 0);
+}
+
+async fn pages_are_bounded_by_weight(place: Place) {
+    let log = place.open().await;
+    let output = Some(format!("\"{}\"", "x".repeat(3_900_000)));
+    for number in 0..12 {
+        let row = Execution {
+            output: output.clone(),
+            ..execution("big", NOON + number, Status::Success)
+        };
+        log.finish(row).await.unwrap();
+    }
+    let page = log.list(Filter::default()).await.unwrap();
+    assert_eq!(page.items.len(), 9, "32 MiB hold no more");
+    assert_eq!(all_pages(&log, Filter::default()).await.len(), 12);
+}
