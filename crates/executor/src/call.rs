@@ -1,0 +1,459 @@
+//! `Executor::call`: the only way a tool runs. The work is done in a task of its own, so that a caller who
+//! hangs up cancels it without leaving it unlogged.
+
+use crate::code::Code;
+use crate::entry_log::{Ending, EntryDraft};
+use crate::kind::{Event, Failure, Kinds, Output, Run};
+use crate::response::{CallError, ResponseStatus, ToolResponse, python_float};
+use arc_swap::ArcSwap;
+use catalog::caller::Caller;
+use catalog::catalogue::{Catalogue, Entry};
+use catalog::clock::Clock;
+use catalog::policy::{Policy, Verdict};
+use catalog::schema::Violation;
+use catalog::tool::OutputFormat;
+use executions::{ExecutionLog, Status};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Value, json};
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::task::TaskTracker;
+use uuid::Uuid;
+
+/// The executor's own limits; every one is in the configuration.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub timeout_seconds_default: f64,
+    pub output_bytes_max: usize,
+    /// How many calls may wait for their turn at one serial tool.
+    pub queue_max: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            timeout_seconds_default: 30.0,
+            output_bytes_max: 1 << 20,
+            queue_max: 256,
+        }
+    }
+}
+
+/// What a caller asks for.
+#[derive(Debug, Default)]
+pub struct CallRequest {
+    pub tool: String,
+    pub arguments: Value,
+    /// May only shorten the tool's own.
+    pub timeout_seconds: Option<f64>,
+    pub events: Option<mpsc::Sender<Event>>,
+}
+
+/// Everything a call needs, shared by all faces.
+pub struct Executor {
+    pub catalogue: ArcSwap<Catalogue>,
+    pub policy: ArcSwap<Policy>,
+    pub log: ExecutionLog,
+    pub clock: Clock,
+    kinds: Kinds,
+    settings: Settings,
+    running: TaskTracker,
+    stopping: CancellationToken,
+}
+
+/// A call under way. Dropping it cancels the call; the log entry is written all the same.
+pub struct PendingCall {
+    work: JoinHandle<ToolResponse>,
+    tool_name: String,
+    _cancel: DropGuard,
+}
+
+impl Future for PendingCall {
+    type Output = ToolResponse;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ToolResponse> {
+        Pin::new(&mut self.work).poll(context).map(|joined| {
+            joined.unwrap_or_else(|lost| {
+                tracing::error!(error = %lost, tool = %self.tool_name, "a call's task was lost");
+                let failure = Failure::new(Code::Interrupted, "The server is stopping");
+                failed(self.tool_name.as_str().into(), Uuid::nil(), 0.0, failure).0
+            })
+        })
+    }
+}
+
+impl Executor {
+    pub fn new(
+        catalogue: Catalogue,
+        policy: Policy,
+        kinds: Kinds,
+        log: ExecutionLog,
+        clock: Clock,
+        settings: Settings,
+    ) -> Arc<Self> {
+        Arc::new(Executor {
+            catalogue: ArcSwap::from_pointee(catalogue),
+            policy: ArcSwap::from_pointee(policy),
+            log,
+            clock,
+            kinds,
+            settings,
+            running: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+        })
+    }
+
+    /// Runs a tool of the catalogue for a caller.
+    pub fn call(self: &Arc<Self>, caller: Arc<Caller>, request: CallRequest) -> PendingCall {
+        self.start(caller, request, None)
+    }
+
+    /// Runs a definition that is not in the catalogue (a test before saving) on the same path.
+    pub fn call_unsaved(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        request: CallRequest,
+        entry: Arc<Entry>,
+    ) -> PendingCall {
+        self.start(caller, request, Some(entry))
+    }
+
+    fn start(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        request: CallRequest,
+        unsaved: Option<Arc<Entry>>,
+    ) -> PendingCall {
+        let cancel = CancellationToken::new();
+        let tool_name = request.tool.clone();
+        let work = Attempt {
+            executor: Arc::clone(self),
+            caller,
+            began: Instant::now(),
+            cancel: cancel.clone(),
+        };
+        PendingCall {
+            work: self.running.spawn(work.perform(request, unsaved)),
+            tool_name,
+            _cancel: cancel.drop_guard(),
+        }
+    }
+
+    /// Lets running calls finish for `grace`, then cancels the rest and waits until each is logged.
+    pub async fn stop(&self, grace: Duration) {
+        self.running.close();
+        if tokio::time::timeout(grace, self.running.wait()).await.is_err() {
+            self.stopping.cancel();
+            self.running.wait().await;
+        }
+    }
+
+    pub fn running(&self) -> usize {
+        self.running.len()
+    }
+}
+
+/// One call on its way through the steps.
+struct Attempt {
+    executor: Arc<Executor>,
+    caller: Arc<Caller>,
+    began: Instant,
+    cancel: CancellationToken,
+}
+
+impl Attempt {
+    async fn perform(self, request: CallRequest, unsaved: Option<Arc<Entry>>) -> ToolResponse {
+        let executor = &self.executor;
+        let started_at = executor.clock.now();
+        let id = executions::new_id(started_at);
+        let (entry, permitted) = match unsaved {
+            Some(entry) => (Some(entry), Ok(())),
+            None => self.find(&request.tool),
+        };
+        let tool_name: Arc<str> = entry
+            .as_ref()
+            .map_or_else(|| request.tool.as_str().into(), |e| Arc::clone(&e.name));
+        let draft = EntryDraft::new(
+            id,
+            started_at,
+            Arc::clone(&tool_name),
+            entry.as_deref(),
+            &request.arguments,
+        );
+        let result = match (&entry, permitted) {
+            (Some(entry), Ok(())) => self.run(entry, request, &draft).await,
+            (_, Err(refusal)) => Err(refusal),
+            (None, Ok(())) => unreachable!("`find` refuses what it does not find"),
+        };
+        let elapsed = self.began.elapsed();
+        let seconds = elapsed.as_secs_f64();
+        let (response, log_text) = match result {
+            Ok(done) => succeeded(tool_name, id, seconds, done),
+            Err(failure) => failed(tool_name, id, seconds, failure),
+        };
+        let ending = Ending {
+            status: status_of(&response),
+            output: (response.error.is_none()).then_some(&*response.data),
+            error: response.error.as_ref(),
+            log_text,
+            elapsed_us: i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX),
+        };
+        let record = draft.finished(&self.caller, entry.as_deref(), ending);
+        match executor.log.finish(record).await {
+            Ok(()) => response,
+            Err(error) => unlogged(&response, &error),
+        }
+    }
+
+    /// Find → may the caller see it → active → policy.
+    fn find(&self, name: &str) -> (Option<Arc<Entry>>, Result<(), Failure>) {
+        let unknown = || Failure::new(Code::ToolNotFound, format!("Tool '{name}' not found"));
+        let catalogue = self.executor.catalogue.load();
+        let Some(entry) = catalogue.find(name).cloned() else {
+            return (None, Err(unknown()));
+        };
+        let verdict = self.executor.policy.load().verdict(&self.caller, &entry.tool);
+        let permitted = match verdict {
+            // The log may not tell apart what the answer does not.
+            Verdict::Hidden => return (None, Err(unknown())),
+            _ if !entry.tool.definition.is_active => Err(Failure::new(
+                Code::ToolInactive,
+                format!("Tool '{}' is switched off", entry.name),
+            )),
+            Verdict::Denied(reason) => Err(Failure::new(Code::BlockedByPolicy, reason)),
+            Verdict::Allowed => Ok(()),
+        };
+        (Some(entry), permitted)
+    }
+
+    /// Validate input → gate → run with deadline → validate output → cap size.
+    async fn run(
+        &self,
+        entry: &Arc<Entry>,
+        request: CallRequest,
+        draft: &EntryDraft,
+    ) -> Result<Done, Failure> {
+        let definition = &entry.tool.definition;
+        let schemas = entry.schemas().map_err(|why| {
+            Failure::execution(format_args!("the tool's schema is not valid: {why}"))
+        })?;
+        schemas
+            .input
+            .check(&request.arguments)
+            .map_err(|v| violated(Code::InvalidInput, "Input validation failed", &v))?;
+        let timeout = self.timeout(entry, request.timeout_seconds)?;
+        let deadline = self.began + Duration::from_secs_f64(timeout);
+        let kind = self.executor.kinds.get(definition.kind).ok_or_else(|| {
+            let kind = definition.kind.as_str();
+            Failure::new(Code::NotConfigured, format!("This version cannot run '{kind}' tools"))
+        })?;
+        let late = || {
+            let shown = python_float(timeout);
+            Failure::new(Code::Timeout, format!("Tool execution timeout ({shown}s)"))
+        };
+
+        let _turn = if definition.runs_in_parallel() {
+            None
+        } else {
+            let turn = entry.gate.pass(self.executor.settings.queue_max);
+            Some(self.before(deadline, late, turn).await?.map_err(|_| queue_full(entry))?)
+        };
+        if definition.may_have_effects() {
+            let started = draft.started(&self.caller, Some(entry));
+            let written = self.executor.log.started(started);
+            self.before(deadline, late, written).await?.map_err(|e| log_failed(&e))?;
+        }
+        let run = Run {
+            entry: Arc::clone(entry),
+            caller: Arc::clone(&self.caller),
+            arguments: request.arguments,
+            deadline,
+            cancel: self.cancel.clone(),
+            events: request.events,
+        };
+        let work = CatchPanic(kind.run(&run));
+        let ran = self.before(deadline, late, work).await;
+        // Whatever the run started elsewhere (a thread, a query) stops with it.
+        self.cancel.cancel();
+        let output = ran???;
+        if let Some(schema) = &schemas.output {
+            schema
+                .check(&output.data)
+                .map_err(|v| violated(Code::InvalidOutput, "Output validation failed", &v))?;
+        }
+        self.capped(definition.output_format, output)
+    }
+
+    /// The tool's deadline, or the caller's where that is shorter (B5).
+    fn timeout(&self, entry: &Entry, asked: Option<f64>) -> Result<f64, Failure> {
+        let own = entry
+            .tool
+            .definition
+            .timeout_seconds()
+            .unwrap_or(self.executor.settings.timeout_seconds_default);
+        match asked {
+            None => Ok(own),
+            Some(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(own.min(seconds)),
+            Some(seconds) => Err(Failure::new(
+                Code::InvalidInput,
+                format!("Input validation failed: timeout_seconds must be a number above 0, got {seconds}"),
+            )),
+        }
+    }
+
+    /// Waits for `work`, but not past the deadline, a hang-up or the server's own end.
+    async fn before<T>(
+        &self,
+        deadline: Instant,
+        late: impl Fn() -> Failure,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Failure> {
+        tokio::select! {
+            // The work first: what is ready at once never pays for timers.
+            biased;
+            done = work => Ok(done),
+            () = self.cancel.cancelled() => {
+                Err(Failure::new(Code::Cancelled, "The caller cancelled the call"))
+            }
+            () = self.executor.stopping.cancelled() => {
+                Err(Failure::new(Code::Cancelled, "The server stopped before the call was done"))
+            }
+            () = tokio::time::sleep_until(deadline.into()) => Err(late()),
+        }
+    }
+
+    fn capped(&self, format: OutputFormat, output: Output) -> Result<Done, Failure> {
+        let data = match format {
+            OutputFormat::Json => output.data,
+            OutputFormat::Text => Value::String(as_text(output.data)),
+        };
+        let data = to_raw_value(&data)
+            .map_err(|_| Failure::new(Code::InvalidOutput, "The tool's output is not JSON"))?;
+        let (bytes, bytes_max) = (data.get().len(), self.executor.settings.output_bytes_max);
+        if bytes > bytes_max {
+            let message = format!("The output has {bytes} bytes; at most {bytes_max} are allowed");
+            return Err(Failure::new(Code::OutputTooLarge, message)
+                .with_details(json!({"bytes": bytes, "bytes_max": bytes_max})));
+        }
+        Ok(Done {
+            data,
+            message: output.message,
+            log_text: output.log_text,
+        })
+    }
+}
+
+/// A finished run, its data serialised.
+struct Done {
+    data: Box<RawValue>,
+    message: Option<String>,
+    log_text: Option<String>,
+}
+
+fn succeeded(
+    tool_name: Arc<str>,
+    execution_id: Uuid,
+    elapsed: f64,
+    done: Done,
+) -> (ToolResponse, Option<String>) {
+    let response = ToolResponse {
+        status: ResponseStatus::Success,
+        message: done.message.unwrap_or_else(|| "Tool executed.".to_owned()),
+        data: done.data,
+        error: None,
+        tool_name,
+        execution_id,
+        elapsed,
+    };
+    (response, done.log_text)
+}
+
+fn failed(
+    tool_name: Arc<str>,
+    execution_id: Uuid,
+    elapsed: f64,
+    failure: Failure,
+) -> (ToolResponse, Option<String>) {
+    let response = ToolResponse {
+        status: ResponseStatus::Error,
+        message: failure.message.clone(),
+        data: RawValue::NULL.to_owned(),
+        error: Some(CallError {
+            code: failure.code,
+            message: failure.message,
+            details: failure.details,
+        }),
+        tool_name,
+        execution_id,
+        elapsed,
+    };
+    (response, failure.log_text)
+}
+
+fn status_of(response: &ToolResponse) -> Status {
+    match &response.error {
+        None => Status::Success,
+        Some(error) if error.code == Code::Cancelled => Status::Cancelled,
+        Some(_) => Status::Error,
+    }
+}
+
+/// Fail closed: what is not written down has not been answered.
+fn unlogged(response: &ToolResponse, error: &executions::LogError) -> ToolResponse {
+    let mut failure = log_failed(error);
+    if response.error.is_none() {
+        failure.message.push_str(" The tool did run.");
+    }
+    let name = Arc::clone(&response.tool_name);
+    failed(name, response.execution_id, response.elapsed, failure).0
+}
+
+fn log_failed(error: &executions::LogError) -> Failure {
+    tracing::error!(%error, "the execution log cannot be written");
+    let message = format!("The execution log cannot be written: {error}.");
+    Failure::new(Code::ServiceUnavailable, message).with_details(json!({"retry_after_seconds": 1}))
+}
+
+fn queue_full(entry: &Entry) -> Failure {
+    let message = format!(
+        "Tool '{}' runs one call at a time and its queue is full; try again later",
+        entry.name
+    );
+    Failure::new(Code::RateLimited, message).with_details(json!({"retry_after_seconds": 1}))
+}
+
+fn violated(code: Code, what: &str, violations: &[Violation]) -> Failure {
+    let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    Failure::new(code, format!("{what}: {}", shown.join("; ")))
+        .with_details(json!({"violations": violations}))
+}
+
+/// Plain text for people and for models that want no JSON.
+fn as_text(data: Value) -> String {
+    match data {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+/// A panic inside a kind becomes a failure of that call and of nothing else.
+struct CatchPanic<'a>(crate::kind::RunFuture<'a>);
+
+impl Future for CatchPanic<'_> {
+    type Output = Result<Result<Output, Failure>, Failure>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context)));
+        match polled {
+            Ok(poll) => poll.map(Ok),
+            Err(_) => Poll::Ready(Err(Failure::execution("the tool broke down"))),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The answer envelope of every call, and the step view of the pipeline that is derived from it.
+
+use crate::code::Code;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Why a call failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct CallError {
+    #[schema(value_type = String, example = "timeout")]
+    pub code: Code,
+    pub message: String,
+    #[schema(value_type = Object)]
+    pub details: Value,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ResponseStatus {
+    Success,
+    Error,
+}
+
+/// What every call answers, on every face.
+/// The data is kept as the text it was serialised to once, for the cap, the log and the answer alike.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct ToolResponse {
+    pub status: ResponseStatus,
+    pub message: String,
+    #[schema(value_type = Object)]
+    pub data: Box<RawValue>,
+    pub error: Option<CallError>,
+    #[schema(value_type = String)]
+    pub tool_name: Arc<str>,
+    pub execution_id: Uuid,
+    /// Seconds.
+    pub elapsed: f64,
+}
+
+impl ToolResponse {
+    /// The step view `{tool, success, result, error, elapsed}` of the pipeline.
+    pub fn step(&self) -> Value {
+        json!({
+            "tool": self.tool_name,
+            "success": self.status == ResponseStatus::Success,
+            "result": self.data,
+            "error": self.error.as_ref().map(|e| &e.message),
+            "elapsed": self.elapsed,
+        })
+    }
+
+    /// The answer of a call whose server stopped before it was done.
+    pub fn interrupted() -> Self {
+        let message = "The server stopped while this call was running; whether it took effect is unknown";
+        ToolResponse {
+            status: ResponseStatus::Error,
+            message: message.to_owned(),
+            data: RawValue::NULL.to_owned(),
+            error: Some(CallError {
+                code: Code::Interrupted,
+                message: message.to_owned(),
+                details: Value::Null,
+            }),
+            tool_name: "".into(),
+            execution_id: Uuid::nil(),
+            elapsed: 0.0,
+        }
+    }
+
+    /// Seconds after which trying again can help, where the failure says so.
+    pub fn retry_after(&self) -> Option<u64> {
+        let error = self.error.as_ref()?;
+        error.details.get("retry_after_seconds")?.as_u64()
+    }
+}
+
+/// A number of seconds as Python prints a float: `30.0`, `0.5`, `1e-05`.
+pub fn python_float(value: f64) -> String {
+    if value.is_finite() && value != 0.0 && !(1e-4..1e16).contains(&value.abs()) {
+        let text = format!("{value:e}");
+        let (mantissa, exponent) = text.split_once('e').expect("`e` notation has an `e`");
+        let (sign, digits) = match exponent.strip_prefix('-') {
+            Some(digits) => ('-', digits),
+            None => ('+', exponent),
+        };
+        return format!("{mantissa}e{sign}{digits:0>2}");
+    }
+    format!("{value:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_look_as_in_python() {
+        let shown = [30.0, 0.5, 1e-5, 1.5e20, 0.0001, 123_456_789.0, 2.5e-7].map(python_float);
+        assert_eq!(shown, ["30.0", "0.5", "1e-05", "1.5e+20", "0.0001", "123456789.0", "2.5e-07"]);
+    }
+
+    #[test]
+    fn the_step_view_is_derived() {
+        let response = ToolResponse {
+            status: ResponseStatus::Error,
+            message: "m".into(),
+            data: RawValue::NULL.to_owned(),
+            error: Some(CallError { code: Code::Timeout, message: "late".into(), details: Value::Null }),
+            tool_name: "t".into(),
+            execution_id: Uuid::nil(),
+            elapsed: 0.25,
+        };
+        let expected = json!({"tool":"t","success":false,"result":null,"error":"late","elapsed":0.25});
+        assert_eq!(response.step(), expected);
+    }
+}

@@ -1,0 +1,141 @@
+//! Tools that are part of the program. Each is one file; this is the list of them.
+
+mod calculator;
+mod fixture;
+mod serialize_for_cell;
+
+use catalog::tool::{
+    Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, id_from_name,
+};
+use executor::kind::RunFuture;
+use executor::{Code, Failure, Kind, Run};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Which builtins there are.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Options {
+    /// Tools that exist only to test this program: `fixture_wait` and its like.
+    pub fixtures: bool,
+}
+
+/// One builtin tool.
+trait Builtin: Send + Sync {
+    fn about(&self) -> About;
+    fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a>;
+}
+
+/// What a builtin says of itself.
+struct About {
+    name: &'static str,
+    description: &'static str,
+    description_user: &'static str,
+    input_schema: Value,
+    output_schema: Option<Value>,
+    annotations: Annotations,
+    parallel_capable: bool,
+    examples: &'static [&'static str],
+}
+
+fn list(options: Options) -> Vec<Box<dyn Builtin>> {
+    let mut all: Vec<Box<dyn Builtin>> = vec![
+        Box::new(calculator::Calculator::default()),
+        Box::new(serialize_for_cell::SerializeForCell),
+    ];
+    if options.fixtures {
+        all.push(Box::new(fixture::Wait::default()));
+    }
+    all
+}
+
+/// A tool that only computes: the same arguments always give the same answer.
+fn pure() -> Annotations {
+    Annotations {
+        read_only: Some(true),
+        destructive: Some(false),
+        idempotent: Some(true),
+        open_world: Some(false),
+        title: None,
+    }
+}
+
+/// The `builtin` kind: runs the builtin that a tool's config names.
+pub struct Builtins(HashMap<&'static str, Box<dyn Builtin>>);
+
+impl Builtins {
+    pub fn new(options: Options) -> Self {
+        Builtins(list(options).into_iter().map(|b| (b.about().name, b)).collect())
+    }
+}
+
+impl Kind for Builtins {
+    fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
+        let config = &run.entry.tool.definition.config;
+        let name = config.get("name").and_then(Value::as_str).unwrap_or_default();
+        match self.0.get(name) {
+            Some(builtin) => builtin.run(run),
+            None => Box::pin(std::future::ready(Err(Failure::new(
+                Code::NotConfigured,
+                format!("There is no builtin '{name}' in this version"),
+            )))),
+        }
+    }
+}
+
+/// The names a `builtin` tool's config may give.
+pub fn names(options: Options) -> Vec<&'static str> {
+    list(options).iter().map(|b| b.about().name).collect()
+}
+
+/// The tools that are in every catalogue, owned by the system.
+pub fn tools(options: Options) -> Vec<Tool> {
+    list(options).iter().map(|b| tool(b.about())).collect()
+}
+
+fn tool(about: About) -> Tool {
+    Tool {
+        id: id_from_name(about.name),
+        owner: SYSTEM_USER,
+        shelf: Shelf::Builtin,
+        version: 1,
+        created_at: 0,
+        updated_at: 0,
+        definition: Definition {
+            name: about.name.to_owned(),
+            description: about.description.to_owned(),
+            description_user: Some(about.description_user.to_owned()),
+            kind: KindName::Builtin,
+            config: Map::from_iter([("name".to_owned(), json!(about.name))]),
+            input_schema: about.input_schema,
+            output_schema: about.output_schema,
+            output_format: OutputFormat::Json,
+            timeout_seconds: None,
+            parallel_capable: Some(about.parallel_capable),
+            rate_limit: None,
+            is_active: true,
+            is_public: true,
+            auth_config: None,
+            annotations: about.annotations,
+            examples: about.examples.iter().map(|&e| e.to_owned()).collect(),
+            tests: Vec::new(),
+            approval: None,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use catalog::catalogue::Schemas;
+
+    #[test]
+    fn every_builtin_has_valid_schemas_and_a_description_for_people() {
+        for tool in tools(Options { fixtures: true }) {
+            let definition = tool.definition;
+            let schemas = Schemas::compile(&definition.input_schema, definition.output_schema.as_ref());
+            assert!(schemas.is_ok(), "{}: {schemas:?}", definition.name);
+            assert!(definition.description_user.is_some_and(|d| d.len() > 20));
+            assert!(catalog::tool::is_valid_name(&definition.name));
+        }
+    }
+}
