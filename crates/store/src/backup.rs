@@ -1,0 +1,68 @@
+//! Online copies of the registry: one SQLite file, or on PostgreSQL one JSON line per row.
+
+use crate::db::{Db, Error, Result};
+use sqlx::{AssertSqlSafe, Row};
+use std::path::Path;
+
+/// The tables of a backup, in an order that satisfies their references.
+const TABLES: [&str; 5] = ["users", "keys", "tools", "tool_versions", "idempotency"];
+
+impl Db {
+    /// Writes a consistent copy into `folder` while the server works on.
+    pub async fn backup_to(&self, folder: &Path) -> Result<()> {
+        match self {
+            Db::Sqlite(pool) => {
+                let file = folder.join("registry.db");
+                let target = file.to_str().ok_or_else(|| Error::Open("the path is not UTF-8".into()))?;
+                sqlx::query("VACUUM INTO $1").bind(target).execute(pool).await?;
+            }
+            Db::Postgres(pool) => {
+                let mut tx = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                for table in TABLES {
+                    let sql = format!("SELECT (to_jsonb(t) - 'definition_json')::text FROM {table} t");
+                    let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut *tx).await?;
+                    let mut text = String::new();
+                    for row in rows {
+                        text.push_str(&row.try_get::<String, _>(0)?);
+                        text.push('\n');
+                    }
+                    std::fs::write(folder.join(format!("{table}.jsonl")), text)
+                        .map_err(|e| Error::Open(format!("{table}.jsonl: {e}")))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces everything in this database by a PostgreSQL backup. A SQLite backup is restored by putting
+    /// its file in place, before the database is opened.
+    pub async fn restore_from(&self, folder: &Path) -> Result<()> {
+        let Db::Postgres(pool) = self else {
+            return Err(Error::Open("a SQLite registry is restored as a file".into()));
+        };
+        let mut tx = pool.begin().await?;
+        for table in TABLES.iter().rev() {
+            sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}"))).execute(&mut *tx).await?;
+        }
+        for table in TABLES {
+            let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl")))
+                .map_err(|e| Error::Open(format!("{table}.jsonl: {e}")))?;
+            let columns: Vec<(String,)> = sqlx::query_as(
+                "SELECT column_name::text FROM information_schema.columns \
+                 WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER'",
+            )
+            .bind(table)
+            .fetch_all(&mut *tx)
+            .await?;
+            let names = columns.iter().map(|c| c.0.as_str()).collect::<Vec<_>>().join(", ");
+            let sql = format!(
+                "INSERT INTO {table} ({names}) SELECT {names} FROM jsonb_populate_record(NULL::{table}, $1::jsonb)"
+            );
+            for line in text.lines() {
+                sqlx::query(AssertSqlSafe(sql.clone())).bind(line).execute(&mut *tx).await?;
+            }
+        }
+        tx.commit().await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,138 @@
+//! Opening the database, and the one macro that runs a query on either engine.
+
+use sqlx::migrate::MigrateError;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use std::path::Path;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Which engine is open. Both speak the same SQL text with `$1` parameters.
+#[derive(Debug, Clone)]
+pub enum Db {
+    Sqlite(SqlitePool),
+    Postgres(PgPool),
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("the database cannot be opened: {0}")]
+    Open(String),
+    #[error("the database was made by a newer version of toolcrib (migration {0}); upgrade toolcrib, or restore a backup made by this version")]
+    Newer(i64),
+    #[error("{0}")]
+    Taken(String),
+    #[error("the database is not available: {0}")]
+    Unavailable(sqlx::Error),
+    #[error("stored data cannot be read: {0}")]
+    Corrupt(String),
+    #[error("database error: {0}")]
+    Query(sqlx::Error),
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl From<sqlx::Error> for Error {
+    fn from(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => {
+                Error::Unavailable(error)
+            }
+            sqlx::Error::Database(d) if d.is_unique_violation() => Error::Taken(d.message().to_owned()),
+            _ => Error::Query(error),
+        }
+    }
+}
+
+/// Runs the same typed query on whichever engine is open; the body is compiled once for each.
+macro_rules! each {
+    ($db:expr, $pool:ident => $body:expr) => {
+        match $db {
+            $crate::db::Db::Sqlite($pool) => $body,
+            $crate::db::Db::Postgres($pool) => $body,
+        }
+    };
+}
+pub(crate) use each;
+
+impl Db {
+    pub async fn open_sqlite(file: &Path) -> Result<Self> {
+        let options = SqliteConnectOptions::new()
+            .filename(file)
+            .create_if_missing(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            .synchronous(SqliteSynchronous::Full)
+            .foreign_keys(true)
+            .busy_timeout(Duration::from_secs(5));
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            .connect_with(options)
+            .await
+            .map_err(|e| Error::Open(format!("{}: {e}", file.display())))?;
+        sqlx::migrate!("./migrations/sqlite").run(&pool).await.map_err(migration_error)?;
+        Ok(Db::Sqlite(pool))
+    }
+
+    pub async fn open_postgres(url: &str) -> Result<Self> {
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|e| Error::Open(format!("DATABASE_URL: {e}")))?
+            .application_name("toolcrib");
+        let pool = PgPoolOptions::new()
+            .max_connections(10)
+            .acquire_timeout(Duration::from_secs(5))
+            // A ping before every query costs a round trip; a broken connection shows itself soon enough.
+            .test_before_acquire(false)
+            .connect_with(options)
+            .await
+            .map_err(|e| Error::Open(e.to_string()))?;
+        sqlx::migrate!("./migrations/postgres").run(&pool).await.map_err(migration_error)?;
+        Ok(Db::Postgres(pool))
+    }
+
+    /// A pool for the execution log, apart from the registry's.
+    pub async fn log_pool(url: &str) -> Result<PgPool> {
+        let options = PgConnectOptions::from_str(url)
+            .map_err(|e| Error::Open(format!("DATABASE_URL: {e}")))?
+            .application_name("toolcrib-log");
+        PgPoolOptions::new()
+            .max_connections(6)
+            .acquire_timeout(Duration::from_secs(5))
+            .test_before_acquire(false)
+            .connect_with(options)
+            .await
+            .map_err(|e| Error::Open(e.to_string()))
+    }
+
+    /// What a write transaction starts with: SQLite takes its write lock at once, so that two writers wait
+    /// for each other instead of failing half-way.
+    pub(crate) fn begin(&self) -> &'static str {
+        match self {
+            Db::Sqlite(_) => "BEGIN IMMEDIATE",
+            Db::Postgres(_) => "BEGIN",
+        }
+    }
+
+    pub fn engine(&self) -> &'static str {
+        match self {
+            Db::Sqlite(_) => "sqlite",
+            Db::Postgres(_) => "postgres",
+        }
+    }
+
+    /// A round trip to the database.
+    pub async fn ping(&self) -> Result<()> {
+        each!(self, pool => sqlx::query("SELECT 1").execute(pool).await.map(|_| ()))?;
+        Ok(())
+    }
+
+    pub async fn close(&self) {
+        each!(self, pool => pool.close().await);
+    }
+}
+
+fn migration_error(error: MigrateError) -> Error {
+    match error {
+        MigrateError::VersionMissing(version) => Error::Newer(version),
+        other => Error::Open(format!("migration: {other}")),
+    }
+}

@@ -1,0 +1,158 @@
+//! The database shelf and the history of every tool, whichever shelf it is on.
+
+use crate::db::{Db, Result, each};
+use catalog::tool::{Definition, Millis, Shelf};
+use uuid::Uuid;
+
+/// A tool of the database shelf.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct ToolRow {
+    pub id: Uuid,
+    pub name: String,
+    pub owner_id: Uuid,
+    /// The definition as JSON text, in the order its author wrote it.
+    pub definition: String,
+    pub version: i64,
+    pub created_at: Millis,
+    pub updated_at: Millis,
+    pub deleted_at: Option<Millis>,
+}
+
+/// One change of a tool.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct VersionRow {
+    pub tool_id: Uuid,
+    pub version: i64,
+    pub name: String,
+    pub shelf: String,
+    /// `create`, `update`, `delete`, `restore` or `rollback`.
+    pub action: String,
+    pub definition: String,
+    pub hash: String,
+    pub changed_by: String,
+    pub changed_at: Millis,
+}
+
+/// The newest version of a tool, without its definition.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct Head {
+    pub tool_id: Uuid,
+    pub version: i64,
+    pub name: String,
+    pub shelf: String,
+    pub action: String,
+    pub hash: String,
+    pub changed_at: Millis,
+    pub created_at: Millis,
+}
+
+/// One write of the registry.
+#[derive(Debug, Clone)]
+pub enum ToolWrite {
+    Put(ToolRow),
+    Version(VersionRow),
+}
+
+pub fn shelf_name(shelf: Shelf) -> &'static str {
+    match shelf {
+        Shelf::Builtin => "builtin",
+        Shelf::File => "file",
+        Shelf::Database => "database",
+    }
+}
+
+pub fn definition_text(definition: &Definition) -> String {
+    serde_json::to_string(definition).expect("a definition is plain JSON")
+}
+
+const PUT_TOOL: &str = "INSERT INTO tools (id, name, owner_id, definition, version, created_at, updated_at, deleted_at) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+    ON CONFLICT (id) DO UPDATE SET name = excluded.name, owner_id = excluded.owner_id, definition = excluded.definition, \
+    version = excluded.version, updated_at = excluded.updated_at, deleted_at = excluded.deleted_at \
+    WHERE tools.version < excluded.version";
+
+const ADD_VERSION: &str = "INSERT INTO tool_versions \
+    (tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+
+impl Db {
+    /// The tools of the database shelf that are not deleted.
+    pub async fn live_tools(&self) -> Result<Vec<ToolRow>> {
+        const SQL: &str = "SELECT id, name, owner_id, definition, version, created_at, updated_at, deleted_at \
+            FROM tools WHERE deleted_at IS NULL ORDER BY name";
+        Ok(each!(self, pool => sqlx::query_as(SQL).fetch_all(pool).await)?)
+    }
+
+    /// A tool of the database shelf, deleted or not.
+    pub async fn tool(&self, id: Uuid) -> Result<Option<ToolRow>> {
+        const SQL: &str = "SELECT id, name, owner_id, definition, version, created_at, updated_at, deleted_at \
+            FROM tools WHERE id = $1";
+        Ok(each!(self, pool => sqlx::query_as(SQL).bind(id).fetch_optional(pool).await)?)
+    }
+
+    /// All writes or none. `and_then` runs before the commit: where it fails, nothing has happened here.
+    pub async fn write_tools<E: From<crate::Error>>(
+        &self,
+        writes: &[ToolWrite],
+        and_then: impl FnOnce() -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
+        let begin = self.begin();
+        each!(self, pool => {
+            let mut tx = pool.begin_with(begin).await.map_err(crate::Error::from)?;
+            for write in writes {
+                let query = match write {
+                    ToolWrite::Put(tool) => sqlx::query(PUT_TOOL)
+                        .bind(tool.id).bind(&tool.name).bind(tool.owner_id).bind(&tool.definition)
+                        .bind(tool.version).bind(tool.created_at).bind(tool.updated_at).bind(tool.deleted_at),
+                    ToolWrite::Version(version) => sqlx::query(ADD_VERSION)
+                        .bind(version.tool_id).bind(version.version).bind(&version.name).bind(&version.shelf)
+                        .bind(&version.action).bind(&version.definition).bind(&version.hash)
+                        .bind(&version.changed_by).bind(version.changed_at),
+                };
+                let done = query.execute(&mut *tx).await.map_err(crate::Error::from)?;
+                if done.rows_affected() == 0 {
+                    let why = "the tool was changed by another server at the same time";
+                    return Err(crate::Error::Taken(why.to_owned()).into());
+                }
+            }
+            and_then()?;
+            tx.commit().await.map_err(crate::Error::from)?;
+        });
+        Ok(())
+    }
+
+    /// The newest version of every tool that ever was.
+    pub async fn heads(&self) -> Result<Vec<Head>> {
+        const SQL: &str = "SELECT v.tool_id, v.version, v.name, v.shelf, v.action, v.hash, v.changed_at, s.created_at \
+            FROM tool_versions v JOIN (SELECT tool_id, MAX(version) AS newest, MIN(changed_at) AS created_at \
+            FROM tool_versions GROUP BY tool_id) s ON s.tool_id = v.tool_id AND s.newest = v.version";
+        Ok(each!(self, pool => sqlx::query_as(SQL).fetch_all(pool).await)?)
+    }
+
+    pub async fn head(&self, tool_id: Uuid) -> Result<Option<Head>> {
+        const SQL: &str = "SELECT v.tool_id, v.version, v.name, v.shelf, v.action, v.hash, v.changed_at, \
+            (SELECT MIN(f.changed_at) FROM tool_versions f WHERE f.tool_id = $1) AS created_at \
+            FROM tool_versions v WHERE v.tool_id = $1 ORDER BY v.version DESC LIMIT 1";
+        Ok(each!(self, pool => sqlx::query_as(SQL).bind(tool_id).fetch_optional(pool).await)?)
+    }
+
+    /// A tool's history, newest first.
+    pub async fn versions(&self, tool_id: Uuid, before: Option<i64>, limit: i64) -> Result<Vec<VersionRow>> {
+        const SQL: &str = "SELECT tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at \
+            FROM tool_versions WHERE tool_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3";
+        let before = before.unwrap_or(i64::MAX);
+        Ok(each!(self, pool => sqlx::query_as(SQL).bind(tool_id).bind(before).bind(limit).fetch_all(pool).await)?)
+    }
+
+    pub async fn version(&self, tool_id: Uuid, version: i64) -> Result<Option<VersionRow>> {
+        const SQL: &str = "SELECT tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at \
+            FROM tool_versions WHERE tool_id = $1 AND version = $2";
+        Ok(each!(self, pool => sqlx::query_as(SQL).bind(tool_id).bind(version).fetch_optional(pool).await)?)
+    }
+
+    /// The id under which a name was last known: a deleted tool is found by its name.
+    pub async fn last_id_of_name(&self, name: &str) -> Result<Option<Uuid>> {
+        const SQL: &str = "SELECT tool_id FROM tool_versions WHERE name = $1 ORDER BY changed_at DESC, version DESC LIMIT 1";
+        Ok(each!(self, pool => sqlx::query_scalar(SQL).bind(name).fetch_optional(pool).await)?)
+    }
+}

@@ -1,0 +1,267 @@
+//! Every store operation on both engines: SQLite always, PostgreSQL where TOOLCRIB_TEST_POSTGRES names one.
+
+use catalog::tool::SYSTEM_USER;
+use sqlx::AssertSqlSafe;
+use store::idempotency::IdempotentCall;
+use store::keys::KeyRow;
+use store::tools::{ToolRow, ToolWrite, VersionRow};
+use store::users::ADMIN_USER;
+use store::{Db, Error};
+use uuid::Uuid;
+
+/// A database of its own for one test; gone with it.
+struct Fresh {
+    db: Db,
+    _folder: Option<tempfile::TempDir>,
+    drop: Option<(String, String)>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "tests learn from the environment where PostgreSQL is")]
+fn postgres_url() -> Option<String> {
+    std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
+}
+
+async fn engines() -> Vec<Fresh> {
+    let folder = tempfile::tempdir().unwrap();
+    let db = Db::open_sqlite(&folder.path().join("registry.db")).await.unwrap();
+    let mut all = vec![Fresh { db, _folder: Some(folder), drop: None }];
+    match postgres_url() {
+        None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
+        Some(url) => {
+            let name = format!("store_{}", Uuid::new_v4().simple());
+            admin(&url, &format!("CREATE DATABASE {name}")).await;
+            let own = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
+            let db = Db::open_postgres(&own).await.unwrap();
+            all.push(Fresh { db, _folder: None, drop: Some((url, name)) });
+        }
+    }
+    for fresh in &all {
+        fresh.db.ensure_first_users(1).await.unwrap();
+    }
+    all
+}
+
+async fn admin(url: &str, sql: &str) {
+    let pool = sqlx::PgPool::connect(url).await.unwrap();
+    sqlx::query(AssertSqlSafe(sql.to_owned())).execute(&pool).await.unwrap();
+    pool.close().await;
+}
+
+impl Fresh {
+    async fn end(self) {
+        self.db.close().await;
+        if let Some((url, name)) = self.drop {
+            admin(&url, &format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        }
+    }
+}
+
+fn tool(name: &str, version: i64) -> ToolRow {
+    ToolRow {
+        id: catalog::tool::id_from_name(name),
+        name: name.into(),
+        owner_id: ADMIN_USER,
+        definition: r#"{"name":"x","zebra":1,"ant":[true,null,1.5,"한국어"]}"#.into(),
+        version,
+        created_at: 10,
+        updated_at: 10 + version,
+        deleted_at: None,
+    }
+}
+
+fn version(name: &str, version: i64, action: &str) -> VersionRow {
+    VersionRow {
+        tool_id: catalog::tool::id_from_name(name),
+        version,
+        name: name.into(),
+        shelf: "database".into(),
+        action: action.into(),
+        definition: format!(r#"{{"v":{version}}}"#),
+        hash: format!("h{version}"),
+        changed_by: "kim".into(),
+        changed_at: 100 + version,
+    }
+}
+
+async fn write(db: &Db, writes: &[ToolWrite]) -> Result<(), Error> {
+    db.write_tools(writes, || Ok::<(), Error>(())).await
+}
+
+#[tokio::test]
+async fn tools_round_trip_with_the_text_as_it_was_written() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        write(db, &[ToolWrite::Put(tool("a", 1)), ToolWrite::Put(tool("b", 1))]).await.unwrap();
+        assert_eq!(db.live_tools().await.unwrap(), [tool("a", 1), tool("b", 1)]);
+        let mut gone = tool("a", 2);
+        gone.deleted_at = Some(99);
+        write(db, &[ToolWrite::Put(gone.clone())]).await.unwrap();
+        assert_eq!(db.live_tools().await.unwrap(), [tool("b", 1)]);
+        assert_eq!(db.tool(gone.id).await.unwrap(), Some(gone));
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn an_older_version_never_overwrites_a_newer_one() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        write(db, &[ToolWrite::Put(tool("a", 2))]).await.unwrap();
+        for stale in [1, 2] {
+            let refused = write(db, &[ToolWrite::Put(tool("b", 1)), ToolWrite::Put(tool("a", stale))]).await;
+            assert!(matches!(refused, Err(Error::Taken(_))), "{refused:?}");
+        }
+        assert_eq!(db.live_tools().await.unwrap(), [tool("a", 2)], "all or nothing");
+        let mut same_name = tool("a", 1);
+        same_name.id = Uuid::from_u128(5);
+        assert!(matches!(write(db, &[ToolWrite::Put(same_name)]).await, Err(Error::Taken(_))));
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn what_fails_before_the_commit_undoes_everything() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let failed = db.write_tools(&[ToolWrite::Put(tool("a", 1))], || Err(Error::Corrupt("disk".into()))).await;
+        assert!(matches!(failed, Err(Error::Corrupt(_))));
+        assert!(db.live_tools().await.unwrap().is_empty());
+        write(db, &[ToolWrite::Put(tool("a", 1))]).await.unwrap();
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn history_is_kept_in_order() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let rows = [version("a", 1, "create"), version("a", 2, "update"), version("a", 3, "delete")];
+        let writes: Vec<_> = rows.iter().cloned().map(ToolWrite::Version).collect();
+        write(db, &writes).await.unwrap();
+        write(db, &[ToolWrite::Version(version("b", 1, "create"))]).await.unwrap();
+        let id = rows[0].tool_id;
+        let newest: Vec<i64> = db.versions(id, None, 2).await.unwrap().iter().map(|r| r.version).collect();
+        assert_eq!(newest, [3, 2]);
+        assert_eq!(db.versions(id, Some(2), 9).await.unwrap(), [rows[0].clone()]);
+        assert_eq!(db.version(id, 2).await.unwrap(), Some(rows[1].clone()));
+        assert_eq!(db.version(id, 9).await.unwrap(), None);
+        let head = db.head(id).await.unwrap().unwrap();
+        assert_eq!((head.version, head.action.as_str(), head.created_at, head.changed_at), (3, "delete", 101, 103));
+        assert_eq!(db.heads().await.unwrap().len(), 2);
+        assert_eq!(db.last_id_of_name("a").await.unwrap(), Some(id));
+        assert_eq!(db.last_id_of_name("c").await.unwrap(), None);
+        let twice = write(db, &[ToolWrite::Version(version("a", 3, "update"))]).await;
+        assert!(matches!(twice, Err(Error::Taken(_))));
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn keys_are_kept_and_revoked_once() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let key = KeyRow {
+            id: Uuid::from_u128(1),
+            name: "ci'; DROP TABLE keys; --".into(),
+            user_id: ADMIN_USER,
+            secret_hash: vec![0, 1, 255],
+            scopes: "read,call".into(),
+            created_at: 5,
+            expires_at: Some(9),
+            revoked_at: None,
+        };
+        db.insert_key(&key).await.unwrap();
+        assert_eq!(db.keys().await.unwrap(), [key.clone()]);
+        assert!(db.revoke_key(key.id, 7).await.unwrap());
+        assert!(db.revoke_key(key.id, 8).await.unwrap());
+        assert_eq!(db.keys().await.unwrap()[0].revoked_at, Some(7));
+        assert!(!db.revoke_key(Uuid::from_u128(2), 7).await.unwrap());
+        let names: Vec<_> = db.users().await.unwrap().into_iter().map(|u| (u.id, u.name)).collect();
+        assert_eq!(names, [(ADMIN_USER, "admin".to_owned()), (SYSTEM_USER, "system".to_owned())]);
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn one_of_many_takes_an_idempotency_key() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let call = IdempotentCall {
+            tool_name: "t".into(),
+            arguments_hash: "h".into(),
+            node: "n".into(),
+            response: None,
+            created_at: 50,
+        };
+        let tries: Vec<_> = (0..20)
+            .map(|_| {
+                let (db, call) = (db.clone(), call.clone());
+                tokio::spawn(async move { db.reserve_call("kim", "k", &call).await.unwrap().is_none() })
+            })
+            .collect();
+        let mut won = 0;
+        for taken in tries {
+            won += usize::from(taken.await.unwrap());
+        }
+        assert_eq!(won, 1);
+        assert_eq!(db.unanswered_calls("n").await.unwrap(), [("kim".to_owned(), "k".to_owned())]);
+        db.answer_call("kim", "k", "{}").await.unwrap();
+        assert_eq!(db.idempotent_call("kim", "k").await.unwrap().unwrap().response.as_deref(), Some("{}"));
+        assert!(db.unanswered_calls("n").await.unwrap().is_empty());
+        assert_eq!(db.forget_calls(50).await.unwrap(), 0);
+        assert_eq!(db.forget_calls(51).await.unwrap(), 1);
+        assert!(db.reserve_call("kim", "k", &call).await.unwrap().is_none());
+        db.release_call("kim", "k").await.unwrap();
+        assert_eq!(db.idempotent_call("kim", "k").await.unwrap(), None);
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_database_of_a_newer_version_is_refused() {
+    for fresh in engines().await {
+        let sql = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
+            VALUES (9999, 'later', TRUE, $1, 0)";
+        let reopened = match &fresh.db {
+            Db::Sqlite(pool) => {
+                sqlx::query(sql).bind(vec![0_u8]).execute(pool).await.unwrap();
+                let file = fresh._folder.as_ref().unwrap().path().join("registry.db");
+                Db::open_sqlite(&file).await
+            }
+            Db::Postgres(pool) => {
+                sqlx::query(sql).bind(vec![0_u8]).execute(pool).await.unwrap();
+                let (url, name) = fresh.drop.as_ref().unwrap();
+                Db::open_postgres(&format!("{}/{name}", url.rsplit_once('/').unwrap().0)).await
+            }
+        };
+        let error = reopened.err().unwrap();
+        assert!(matches!(error, Error::Newer(9999)), "{error}");
+        assert!(error.to_string().contains("upgrade toolcrib"));
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_backup_holds_everything_and_restores() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        write(db, &[ToolWrite::Put(tool("a", 1)), ToolWrite::Version(version("a", 1, "create"))]).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        db.backup_to(folder.path()).await.unwrap();
+        write(db, &[ToolWrite::Put(tool("b", 1))]).await.unwrap();
+        match db {
+            Db::Sqlite(_) => {
+                let copy = Db::open_sqlite(&folder.path().join("registry.db")).await.unwrap();
+                assert_eq!(copy.live_tools().await.unwrap(), [tool("a", 1)]);
+                assert_eq!(copy.heads().await.unwrap().len(), 1);
+            }
+            Db::Postgres(_) => {
+                db.restore_from(folder.path()).await.unwrap();
+                assert_eq!(db.live_tools().await.unwrap(), [tool("a", 1)]);
+                assert_eq!(db.heads().await.unwrap().len(), 1);
+                assert_eq!(db.users().await.unwrap().len(), 2);
+            }
+        }
+        fresh.end().await;
+    }
+}
