@@ -47,7 +47,10 @@ impl Entry {
     pub fn new(tool: Tool, gate: Arc<Gate>) -> Self {
         let definition = &tool.definition;
         let mut search_text = definition.name.to_lowercase();
-        for text in [Some(&definition.description), definition.description_user.as_ref()] {
+        for text in [
+            Some(&definition.description),
+            definition.description_user.as_ref(),
+        ] {
             search_text.push('\n');
             search_text.push_str(&text.map(|t| t.to_lowercase()).unwrap_or_default());
         }
@@ -120,7 +123,10 @@ impl Drop for LeaveQueue<'_> {
 
 /// What a write does to the snapshot.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a short list of changes lives for one write")]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a short list of changes lives for one write"
+)]
 pub enum Change {
     /// Adds a tool or replaces the one with its id.
     Put(Tool),
@@ -225,11 +231,21 @@ mod tests {
         let mut changed = tool("b", SYSTEM_USER);
         changed.version = 2;
         let second = first.with(vec![Change::Put(changed)]);
-        assert!(Arc::ptr_eq(first.get("a").unwrap(), second.get("a").unwrap()));
+        assert!(Arc::ptr_eq(
+            first.get("a").unwrap(),
+            second.get("a").unwrap()
+        ));
         assert_eq!(second.get("b").unwrap().tool.version, 2);
-        assert_eq!(first.get("b").unwrap().tool.version, 1, "the old snapshot stays as it was");
+        assert_eq!(
+            first.get("b").unwrap().tool.version,
+            1,
+            "the old snapshot stays as it was"
+        );
         let gates = [&first, &second].map(|c| Arc::clone(&c.get("b").unwrap().gate));
-        assert!(Arc::ptr_eq(&gates[0], &gates[1]), "a new version queues with the old one");
+        assert!(
+            Arc::ptr_eq(&gates[0], &gates[1]),
+            "a new version queues with the old one"
+        );
     }
 
     #[test]

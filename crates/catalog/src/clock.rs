@@ -33,7 +33,10 @@ impl Clock {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that reads the system's clock")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the one place that reads the system's clock"
+)]
 fn system_now() -> Millis {
     let since = std::time::SystemTime::now()
         .duration_since(std::time::UNIX_EPOCH)

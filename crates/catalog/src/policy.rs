@@ -87,7 +87,10 @@ mod tests {
             Policy::new(enforced, list).verdict(&caller, &tool(name, SYSTEM_USER))
         };
         let blocked = Verdict::Denied("Blocked by whitelist policy");
-        assert_eq!(verdict(true, " web_search , calculator ", "calculator"), Verdict::Allowed);
+        assert_eq!(
+            verdict(true, " web_search , calculator ", "calculator"),
+            Verdict::Allowed
+        );
         assert_eq!(verdict(true, "web_search,calculator", "shell"), blocked);
         assert_eq!(verdict(false, "web_search", "shell"), Verdict::Allowed);
         assert_eq!(verdict(true, "", "shell"), Verdict::Allowed);
@@ -100,13 +103,22 @@ mod tests {
         let mut theirs = tool("theirs", owner);
         let policy = Policy::new(true, "nothing");
         let call = Scopes::from_iter([Scope::Call]);
-        assert_eq!(policy.verdict(&caller(other, call), &theirs), Verdict::Hidden);
-        assert!(matches!(policy.verdict(&caller(owner, call), &theirs), Verdict::Denied(_)));
+        assert_eq!(
+            policy.verdict(&caller(other, call), &theirs),
+            Verdict::Hidden
+        );
+        assert!(matches!(
+            policy.verdict(&caller(owner, call), &theirs),
+            Verdict::Denied(_)
+        ));
         assert!(matches!(
             policy.verdict(&caller(other, Scopes::all()), &theirs),
             Verdict::Denied(_)
         ));
         theirs.definition.is_public = true;
-        assert!(matches!(policy.verdict(&caller(other, call), &theirs), Verdict::Denied(_)));
+        assert!(matches!(
+            policy.verdict(&caller(other, call), &theirs),
+            Verdict::Denied(_)
+        ));
     }
 }

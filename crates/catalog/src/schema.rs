@@ -21,7 +21,11 @@ pub struct Violation {
 
 impl std::fmt::Display for Violation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Violation { path, expected, got } = self;
+        let Violation {
+            path,
+            expected,
+            got,
+        } = self;
         write!(f, "at {path}: expected {expected}, got {got}")
     }
 }
@@ -63,7 +67,11 @@ impl Schema {
             .take(VIOLATIONS_MAX)
             .map(|e| self.violation(value, &e))
             .collect();
-        if violations.is_empty() { Ok(()) } else { Err(violations) }
+        if violations.is_empty() {
+            Ok(())
+        } else {
+            Err(violations)
+        }
     }
 
     fn violation(&self, value: &Value, error: &ValidationError<'_>) -> Violation {
@@ -188,7 +196,12 @@ fn redact_by(root: &Value, schema: &Value, value: &mut Value, depth: u8) {
         redact_by(root, target, value, depth + 1);
     }
     for choice in ["allOf", "anyOf", "oneOf"] {
-        for branch in rules.get(choice).and_then(Value::as_array).into_iter().flatten() {
+        for branch in rules
+            .get(choice)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
             redact_by(root, branch, value, depth + 1);
         }
     }
@@ -285,7 +298,10 @@ mod tests {
         let mut draft_07 = tuple.clone();
         draft_07["$schema"] = json!("http://json-schema.org/draft-07/schema#");
         assert_eq!(violations(&draft_07, &json!([1])).len(), 1);
-        assert!(Schema::compile(&tuple).is_err(), "an array is no `items` in 2020-12");
+        assert!(
+            Schema::compile(&tuple).is_err(),
+            "an array is no `items` in 2020-12"
+        );
     }
 
     #[test]

@@ -165,7 +165,10 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature serde asks for")]
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
 fn is_true(value: &bool) -> bool {
     *value
 }
@@ -200,8 +203,10 @@ impl Definition {
 pub fn sorted(value: Value) -> Value {
     match value {
         Value::Object(members) => {
-            let mut members: Vec<(String, Value)> =
-                members.into_iter().map(|(key, value)| (key, sorted(value))).collect();
+            let mut members: Vec<(String, Value)> = members
+                .into_iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
             members.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(members.into_iter().collect())
         }
@@ -273,8 +278,16 @@ pub(crate) mod tests {
 
     #[test]
     fn names_fit_urls_and_model_apis() {
-        assert!(["a", "get_user.v2-x", &"n".repeat(64)].into_iter().all(is_valid_name));
-        assert!(!["", "a b", "ä", "a/b", &"n".repeat(65)].into_iter().any(is_valid_name));
+        assert!(
+            ["a", "get_user.v2-x", &"n".repeat(64)]
+                .into_iter()
+                .all(is_valid_name)
+        );
+        assert!(
+            !["", "a b", "ä", "a/b", &"n".repeat(65)]
+                .into_iter()
+                .any(is_valid_name)
+        );
     }
 
     #[test]

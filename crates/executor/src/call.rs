@@ -148,7 +148,10 @@ impl Executor {
     /// Lets running calls finish for `grace`, then cancels the rest and waits until each is logged.
     pub async fn stop(&self, grace: Duration) {
         self.running.close();
-        if tokio::time::timeout(grace, self.running.wait()).await.is_err() {
+        if tokio::time::timeout(grace, self.running.wait())
+            .await
+            .is_err()
+        {
             self.stopping.cancel();
             self.running.wait().await;
         }
@@ -218,7 +221,11 @@ impl Attempt {
         let Some(entry) = catalogue.find(name).cloned() else {
             return (None, Err(unknown()));
         };
-        let verdict = self.executor.policy.load().verdict(&self.caller, &entry.tool);
+        let verdict = self
+            .executor
+            .policy
+            .load()
+            .verdict(&self.caller, &entry.tool);
         let permitted = match verdict {
             // The log may not tell apart what the answer does not.
             Verdict::Hidden => return (None, Err(unknown())),
@@ -251,7 +258,10 @@ impl Attempt {
         let deadline = self.began + Duration::from_secs_f64(timeout);
         let kind = self.executor.kinds.get(definition.kind).ok_or_else(|| {
             let kind = definition.kind.as_str();
-            Failure::new(Code::NotConfigured, format!("This version cannot run '{kind}' tools"))
+            Failure::new(
+                Code::NotConfigured,
+                format!("This version cannot run '{kind}' tools"),
+            )
         })?;
         let late = || {
             let shown = python_float(timeout);
@@ -262,12 +272,18 @@ impl Attempt {
             None
         } else {
             let turn = entry.gate.pass(self.executor.settings.queue_max);
-            Some(self.before(deadline, late, turn).await?.map_err(|_| queue_full(entry))?)
+            Some(
+                self.before(deadline, late, turn)
+                    .await?
+                    .map_err(|_| queue_full(entry))?,
+            )
         };
         if definition.may_have_effects() {
             let started = draft.started(&self.caller, Some(entry));
             let written = self.executor.log.started(started);
-            self.before(deadline, late, written).await?.map_err(|e| log_failed(&e))?;
+            self.before(deadline, late, written)
+                .await?
+                .map_err(|e| log_failed(&e))?;
         }
         let run = Run {
             entry: Arc::clone(entry),
@@ -302,7 +318,9 @@ impl Attempt {
             Some(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(own.min(seconds)),
             Some(seconds) => Err(Failure::new(
                 Code::InvalidInput,
-                format!("Input validation failed: timeout_seconds must be a number above 0, got {seconds}"),
+                format!(
+                    "Input validation failed: timeout_seconds must be a number above 0, got {seconds}"
+                ),
             )),
         }
     }

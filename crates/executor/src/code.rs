@@ -96,7 +96,10 @@ impl Code {
     }
 
     pub fn from_name(name: &str) -> Option<Self> {
-        TABLE.iter().find(|row| row.name == name).map(|row| row.code)
+        TABLE
+            .iter()
+            .find(|row| row.name == name)
+            .map(|row| row.code)
     }
 }
 
@@ -109,7 +112,8 @@ impl Serialize for Code {
 impl<'de> Deserialize<'de> for Code {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let name = String::deserialize(deserializer)?;
-        Code::from_name(&name).ok_or_else(|| serde::de::Error::custom(format!("unknown code {name}")))
+        Code::from_name(&name)
+            .ok_or_else(|| serde::de::Error::custom(format!("unknown code {name}")))
     }
 }
 
@@ -129,16 +133,35 @@ mod tests {
     #[test]
     fn statuses_are_those_of_the_contract() {
         let promised = [
-            ("tool_not_found", 404), ("tool_inactive", 409), ("blocked_by_policy", 403),
-            ("approval_required", 403), ("invalid_input", 422), ("rate_limited", 429),
-            ("quota_exceeded", 429), ("cancelled", 499), ("invalid_output", 502),
-            ("output_too_large", 502), ("tool_execution_error", 502), ("upstream_error", 502),
-            ("service_unavailable", 503), ("not_configured", 503), ("auth_required", 503),
-            ("timeout", 504), ("interrupted", 500), ("needs_run", 409),
-            ("unauthenticated", 401), ("forbidden", 403), ("conflict", 409), ("internal", 500),
+            ("tool_not_found", 404),
+            ("tool_inactive", 409),
+            ("blocked_by_policy", 403),
+            ("approval_required", 403),
+            ("invalid_input", 422),
+            ("rate_limited", 429),
+            ("quota_exceeded", 429),
+            ("cancelled", 499),
+            ("invalid_output", 502),
+            ("output_too_large", 502),
+            ("tool_execution_error", 502),
+            ("upstream_error", 502),
+            ("service_unavailable", 503),
+            ("not_configured", 503),
+            ("auth_required", 503),
+            ("timeout", 504),
+            ("interrupted", 500),
+            ("needs_run", 409),
+            ("unauthenticated", 401),
+            ("forbidden", 403),
+            ("conflict", 409),
+            ("internal", 500),
         ];
         for (name, http) in promised {
-            assert_eq!(Code::from_name(name).map(|c| c.row().http), Some(http), "{name}");
+            assert_eq!(
+                Code::from_name(name).map(|c| c.row().http),
+                Some(http),
+                "{name}"
+            );
         }
     }
 }

@@ -61,7 +61,10 @@ pub struct Output {
 
 impl From<Value> for Output {
     fn from(data: Value) -> Self {
-        Output { data, ..Output::default() }
+        Output {
+            data,
+            ..Output::default()
+        }
     }
 }
 
@@ -86,7 +89,10 @@ impl Failure {
 
     /// The tool ran and failed.
     pub fn execution(message: impl std::fmt::Display) -> Self {
-        Failure::new(Code::ToolExecutionError, format!("Execution error: {message}"))
+        Failure::new(
+            Code::ToolExecutionError,
+            format!("Execution error: {message}"),
+        )
     }
 
     pub fn with_details(mut self, details: Value) -> Self {

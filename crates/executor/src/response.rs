@@ -55,7 +55,8 @@ impl ToolResponse {
 
     /// The answer of a call whose server stopped before it was done.
     pub fn interrupted() -> Self {
-        let message = "The server stopped while this call was running; whether it took effect is unknown";
+        let message =
+            "The server stopped while this call was running; whether it took effect is unknown";
         ToolResponse {
             status: ResponseStatus::Error,
             message: message.to_owned(),
@@ -99,7 +100,18 @@ mod tests {
     #[test]
     fn floats_look_as_in_python() {
         let shown = [30.0, 0.5, 1e-5, 1.5e20, 0.0001, 123_456_789.0, 2.5e-7].map(python_float);
-        assert_eq!(shown, ["30.0", "0.5", "1e-05", "1.5e+20", "0.0001", "123456789.0", "2.5e-07"]);
+        assert_eq!(
+            shown,
+            [
+                "30.0",
+                "0.5",
+                "1e-05",
+                "1.5e+20",
+                "0.0001",
+                "123456789.0",
+                "2.5e-07"
+            ]
+        );
     }
 
     #[test]
@@ -108,12 +120,17 @@ mod tests {
             status: ResponseStatus::Error,
             message: "m".into(),
             data: RawValue::NULL.to_owned(),
-            error: Some(CallError { code: Code::Timeout, message: "late".into(), details: Value::Null }),
+            error: Some(CallError {
+                code: Code::Timeout,
+                message: "late".into(),
+                details: Value::Null,
+            }),
             tool_name: "t".into(),
             execution_id: Uuid::nil(),
             elapsed: 0.25,
         };
-        let expected = json!({"tool":"t","success":false,"result":null,"error":"late","elapsed":0.25});
+        let expected =
+            json!({"tool":"t","success":false,"result":null,"error":"late","elapsed":0.25});
         assert_eq!(response.step(), expected);
     }
 }

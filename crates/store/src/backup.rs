@@ -13,13 +13,21 @@ impl Db {
         match self {
             Db::Sqlite(pool) => {
                 let file = folder.join("registry.db");
-                let target = file.to_str().ok_or_else(|| Error::Open("the path is not UTF-8".into()))?;
-                sqlx::query("VACUUM INTO $1").bind(target).execute(pool).await?;
+                let target = file
+                    .to_str()
+                    .ok_or_else(|| Error::Open("the path is not UTF-8".into()))?;
+                sqlx::query("VACUUM INTO $1")
+                    .bind(target)
+                    .execute(pool)
+                    .await?;
             }
             Db::Postgres(pool) => {
-                let mut tx = pool.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+                let mut tx = pool
+                    .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    .await?;
                 for table in TABLES {
-                    let sql = format!("SELECT (to_jsonb(t) - 'definition_json')::text FROM {table} t");
+                    let sql =
+                        format!("SELECT (to_jsonb(t) - 'definition_json')::text FROM {table} t");
                     let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut *tx).await?;
                     let mut text = String::new();
                     for row in rows {
@@ -38,11 +46,15 @@ impl Db {
     /// its file in place, before the database is opened.
     pub async fn restore_from(&self, folder: &Path) -> Result<()> {
         let Db::Postgres(pool) = self else {
-            return Err(Error::Open("a SQLite registry is restored as a file".into()));
+            return Err(Error::Open(
+                "a SQLite registry is restored as a file".into(),
+            ));
         };
         let mut tx = pool.begin().await?;
         for table in TABLES.iter().rev() {
-            sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}"))).execute(&mut *tx).await?;
+            sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}")))
+                .execute(&mut *tx)
+                .await?;
         }
         for table in TABLES {
             let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl")))
@@ -54,12 +66,19 @@ impl Db {
             .bind(table)
             .fetch_all(&mut *tx)
             .await?;
-            let names = columns.iter().map(|c| c.0.as_str()).collect::<Vec<_>>().join(", ");
+            let names = columns
+                .iter()
+                .map(|c| c.0.as_str())
+                .collect::<Vec<_>>()
+                .join(", ");
             let sql = format!(
                 "INSERT INTO {table} ({names}) SELECT {names} FROM jsonb_populate_record(NULL::{table}, $1::jsonb)"
             );
             for line in text.lines() {
-                sqlx::query(AssertSqlSafe(sql.clone())).bind(line).execute(&mut *tx).await?;
+                sqlx::query(AssertSqlSafe(sql.clone()))
+                    .bind(line)
+                    .execute(&mut *tx)
+                    .await?;
             }
         }
         tx.commit().await?;

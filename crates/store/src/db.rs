@@ -2,7 +2,9 @@
 
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -18,7 +20,9 @@ pub enum Db {
 pub enum Error {
     #[error("the database cannot be opened: {0}")]
     Open(String),
-    #[error("the database was made by a newer version of toolcrib (migration {0}); upgrade toolcrib, or restore a backup made by this version")]
+    #[error(
+        "the database was made by a newer version of toolcrib (migration {0}); upgrade toolcrib, or restore a backup made by this version"
+    )]
     Newer(i64),
     #[error("{0}")]
     Taken(String),
@@ -38,7 +42,9 @@ impl From<sqlx::Error> for Error {
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => {
                 Error::Unavailable(error)
             }
-            sqlx::Error::Database(d) if d.is_unique_violation() => Error::Taken(d.message().to_owned()),
+            sqlx::Error::Database(d) if d.is_unique_violation() => {
+                Error::Taken(d.message().to_owned())
+            }
             _ => Error::Query(error),
         }
     }
@@ -69,7 +75,10 @@ impl Db {
             .connect_with(options)
             .await
             .map_err(|e| Error::Open(format!("{}: {e}", file.display())))?;
-        sqlx::migrate!("./migrations/sqlite").run(&pool).await.map_err(migration_error)?;
+        sqlx::migrate!("./migrations/sqlite")
+            .run(&pool)
+            .await
+            .map_err(migration_error)?;
         Ok(Db::Sqlite(pool))
     }
 
@@ -85,7 +94,10 @@ impl Db {
             .connect_with(options)
             .await
             .map_err(|e| Error::Open(e.to_string()))?;
-        sqlx::migrate!("./migrations/postgres").run(&pool).await.map_err(migration_error)?;
+        sqlx::migrate!("./migrations/postgres")
+            .run(&pool)
+            .await
+            .map_err(migration_error)?;
         Ok(Db::Postgres(pool))
     }
 

@@ -37,7 +37,9 @@ impl Db {
     pub async fn idempotent_call(&self, caller: &str, key: &str) -> Result<Option<IdempotentCall>> {
         const SQL: &str = "SELECT tool_name, arguments_hash, node, response, created_at \
             FROM idempotency WHERE caller = $1 AND key = $2";
-        Ok(each!(self, pool => sqlx::query_as(SQL).bind(caller).bind(key).fetch_optional(pool).await)?)
+        Ok(
+            each!(self, pool => sqlx::query_as(SQL).bind(caller).bind(key).fetch_optional(pool).await)?,
+        )
     }
 
     pub async fn answer_call(&self, caller: &str, key: &str, response: &str) -> Result<()> {
@@ -56,12 +58,15 @@ impl Db {
     /// Forgets keys made before `before`; how many there were.
     pub async fn forget_calls(&self, before: Millis) -> Result<u64> {
         const SQL: &str = "DELETE FROM idempotency WHERE created_at < $1";
-        Ok(each!(self, pool => sqlx::query(SQL).bind(before).execute(pool).await.map(|done| done.rows_affected()))?)
+        Ok(
+            each!(self, pool => sqlx::query(SQL).bind(before).execute(pool).await.map(|done| done.rows_affected()))?,
+        )
     }
 
     /// Calls of this node that were running when it stopped: (caller, key).
     pub async fn unanswered_calls(&self, node: &str) -> Result<Vec<(String, String)>> {
-        const SQL: &str = "SELECT caller, key FROM idempotency WHERE node = $1 AND response IS NULL";
+        const SQL: &str =
+            "SELECT caller, key FROM idempotency WHERE node = $1 AND response IS NULL";
         Ok(each!(self, pool => sqlx::query_as(SQL).bind(node).fetch_all(pool).await)?)
     }
 }

@@ -137,17 +137,26 @@ impl Db {
     }
 
     /// A tool's history, newest first.
-    pub async fn versions(&self, tool_id: Uuid, before: Option<i64>, limit: i64) -> Result<Vec<VersionRow>> {
+    pub async fn versions(
+        &self,
+        tool_id: Uuid,
+        before: Option<i64>,
+        limit: i64,
+    ) -> Result<Vec<VersionRow>> {
         const SQL: &str = "SELECT tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at \
             FROM tool_versions WHERE tool_id = $1 AND version < $2 ORDER BY version DESC LIMIT $3";
         let before = before.unwrap_or(i64::MAX);
-        Ok(each!(self, pool => sqlx::query_as(SQL).bind(tool_id).bind(before).bind(limit).fetch_all(pool).await)?)
+        Ok(
+            each!(self, pool => sqlx::query_as(SQL).bind(tool_id).bind(before).bind(limit).fetch_all(pool).await)?,
+        )
     }
 
     pub async fn version(&self, tool_id: Uuid, version: i64) -> Result<Option<VersionRow>> {
         const SQL: &str = "SELECT tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at \
             FROM tool_versions WHERE tool_id = $1 AND version = $2";
-        Ok(each!(self, pool => sqlx::query_as(SQL).bind(tool_id).bind(version).fetch_optional(pool).await)?)
+        Ok(
+            each!(self, pool => sqlx::query_as(SQL).bind(tool_id).bind(version).fetch_optional(pool).await)?,
+        )
     }
 
     /// The id under which a name was last known: a deleted tool is found by its name.

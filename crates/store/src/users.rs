@@ -18,7 +18,8 @@ pub struct UserRow {
 impl Db {
     /// Makes the two users every crib has.
     pub async fn ensure_first_users(&self, now: Millis) -> Result<()> {
-        const SQL: &str = "INSERT INTO users (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
+        const SQL: &str =
+            "INSERT INTO users (id, name, created_at) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING";
         for (id, name) in [(SYSTEM_USER, "system"), (ADMIN_USER, "admin")] {
             each!(self, pool => sqlx::query(SQL).bind(id).bind(name).bind(now).execute(pool).await.map(|_| ()))?;
         }

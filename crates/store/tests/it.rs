@@ -1,5 +1,11 @@
 //! Every store operation on both engines: SQLite always, PostgreSQL where TOOLCRIB_TEST_POSTGRES names one.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail loudly and say what it skips"
+)]
+
 use catalog::tool::SYSTEM_USER;
 use sqlx::AssertSqlSafe;
 use store::idempotency::IdempotentCall;
@@ -16,15 +22,24 @@ struct Fresh {
     drop: Option<(String, String)>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "tests learn from the environment where PostgreSQL is")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests learn from the environment where PostgreSQL is"
+)]
 fn postgres_url() -> Option<String> {
     std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
 }
 
 async fn engines() -> Vec<Fresh> {
     let folder = tempfile::tempdir().unwrap();
-    let db = Db::open_sqlite(&folder.path().join("registry.db")).await.unwrap();
-    let mut all = vec![Fresh { db, _folder: Some(folder), drop: None }];
+    let db = Db::open_sqlite(&folder.path().join("registry.db"))
+        .await
+        .unwrap();
+    let mut all = vec![Fresh {
+        db,
+        _folder: Some(folder),
+        drop: None,
+    }];
     match postgres_url() {
         None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
         Some(url) => {
@@ -32,7 +47,11 @@ async fn engines() -> Vec<Fresh> {
             admin(&url, &format!("CREATE DATABASE {name}")).await;
             let own = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
             let db = Db::open_postgres(&own).await.unwrap();
-            all.push(Fresh { db, _folder: None, drop: Some((url, name)) });
+            all.push(Fresh {
+                db,
+                _folder: None,
+                drop: Some((url, name)),
+            });
         }
     }
     for fresh in &all {
@@ -43,7 +62,10 @@ async fn engines() -> Vec<Fresh> {
 
 async fn admin(url: &str, sql: &str) {
     let pool = sqlx::PgPool::connect(url).await.unwrap();
-    sqlx::query(AssertSqlSafe(sql.to_owned())).execute(&pool).await.unwrap();
+    sqlx::query(AssertSqlSafe(sql.to_owned()))
+        .execute(&pool)
+        .await
+        .unwrap();
     pool.close().await;
 }
 
@@ -91,7 +113,12 @@ async fn write(db: &Db, writes: &[ToolWrite]) -> Result<(), Error> {
 async fn tools_round_trip_with_the_text_as_it_was_written() {
     for fresh in engines().await {
         let db = &fresh.db;
-        write(db, &[ToolWrite::Put(tool("a", 1)), ToolWrite::Put(tool("b", 1))]).await.unwrap();
+        write(
+            db,
+            &[ToolWrite::Put(tool("a", 1)), ToolWrite::Put(tool("b", 1))],
+        )
+        .await
+        .unwrap();
         assert_eq!(db.live_tools().await.unwrap(), [tool("a", 1), tool("b", 1)]);
         let mut gone = tool("a", 2);
         gone.deleted_at = Some(99);
@@ -108,13 +135,27 @@ async fn an_older_version_never_overwrites_a_newer_one() {
         let db = &fresh.db;
         write(db, &[ToolWrite::Put(tool("a", 2))]).await.unwrap();
         for stale in [1, 2] {
-            let refused = write(db, &[ToolWrite::Put(tool("b", 1)), ToolWrite::Put(tool("a", stale))]).await;
+            let refused = write(
+                db,
+                &[
+                    ToolWrite::Put(tool("b", 1)),
+                    ToolWrite::Put(tool("a", stale)),
+                ],
+            )
+            .await;
             assert!(matches!(refused, Err(Error::Taken(_))), "{refused:?}");
         }
-        assert_eq!(db.live_tools().await.unwrap(), [tool("a", 2)], "all or nothing");
+        assert_eq!(
+            db.live_tools().await.unwrap(),
+            [tool("a", 2)],
+            "all or nothing"
+        );
         let mut same_name = tool("a", 1);
         same_name.id = Uuid::from_u128(5);
-        assert!(matches!(write(db, &[ToolWrite::Put(same_name)]).await, Err(Error::Taken(_))));
+        assert!(matches!(
+            write(db, &[ToolWrite::Put(same_name)]).await,
+            Err(Error::Taken(_))
+        ));
         fresh.end().await;
     }
 }
@@ -123,7 +164,11 @@ async fn an_older_version_never_overwrites_a_newer_one() {
 async fn what_fails_before_the_commit_undoes_everything() {
     for fresh in engines().await {
         let db = &fresh.db;
-        let failed = db.write_tools(&[ToolWrite::Put(tool("a", 1))], || Err(Error::Corrupt("disk".into()))).await;
+        let failed = db
+            .write_tools(&[ToolWrite::Put(tool("a", 1))], || {
+                Err(Error::Corrupt("disk".into()))
+            })
+            .await;
         assert!(matches!(failed, Err(Error::Corrupt(_))));
         assert!(db.live_tools().await.unwrap().is_empty());
         write(db, &[ToolWrite::Put(tool("a", 1))]).await.unwrap();
@@ -135,18 +180,41 @@ async fn what_fails_before_the_commit_undoes_everything() {
 async fn history_is_kept_in_order() {
     for fresh in engines().await {
         let db = &fresh.db;
-        let rows = [version("a", 1, "create"), version("a", 2, "update"), version("a", 3, "delete")];
+        let rows = [
+            version("a", 1, "create"),
+            version("a", 2, "update"),
+            version("a", 3, "delete"),
+        ];
         let writes: Vec<_> = rows.iter().cloned().map(ToolWrite::Version).collect();
         write(db, &writes).await.unwrap();
-        write(db, &[ToolWrite::Version(version("b", 1, "create"))]).await.unwrap();
+        write(db, &[ToolWrite::Version(version("b", 1, "create"))])
+            .await
+            .unwrap();
         let id = rows[0].tool_id;
-        let newest: Vec<i64> = db.versions(id, None, 2).await.unwrap().iter().map(|r| r.version).collect();
+        let newest: Vec<i64> = db
+            .versions(id, None, 2)
+            .await
+            .unwrap()
+            .iter()
+            .map(|r| r.version)
+            .collect();
         assert_eq!(newest, [3, 2]);
-        assert_eq!(db.versions(id, Some(2), 9).await.unwrap(), [rows[0].clone()]);
+        assert_eq!(
+            db.versions(id, Some(2), 9).await.unwrap(),
+            [rows[0].clone()]
+        );
         assert_eq!(db.version(id, 2).await.unwrap(), Some(rows[1].clone()));
         assert_eq!(db.version(id, 9).await.unwrap(), None);
         let head = db.head(id).await.unwrap().unwrap();
-        assert_eq!((head.version, head.action.as_str(), head.created_at, head.changed_at), (3, "delete", 101, 103));
+        assert_eq!(
+            (
+                head.version,
+                head.action.as_str(),
+                head.created_at,
+                head.changed_at
+            ),
+            (3, "delete", 101, 103)
+        );
         assert_eq!(db.heads().await.unwrap().len(), 2);
         assert_eq!(db.last_id_of_name("a").await.unwrap(), Some(id));
         assert_eq!(db.last_id_of_name("c").await.unwrap(), None);
@@ -171,13 +239,25 @@ async fn keys_are_kept_and_revoked_once() {
             revoked_at: None,
         };
         db.insert_key(&key).await.unwrap();
-        assert_eq!(db.keys().await.unwrap(), [key.clone()]);
+        assert_eq!(db.keys().await.unwrap(), std::slice::from_ref(&key));
         assert!(db.revoke_key(key.id, 7).await.unwrap());
         assert!(db.revoke_key(key.id, 8).await.unwrap());
         assert_eq!(db.keys().await.unwrap()[0].revoked_at, Some(7));
         assert!(!db.revoke_key(Uuid::from_u128(2), 7).await.unwrap());
-        let names: Vec<_> = db.users().await.unwrap().into_iter().map(|u| (u.id, u.name)).collect();
-        assert_eq!(names, [(ADMIN_USER, "admin".to_owned()), (SYSTEM_USER, "system".to_owned())]);
+        let names: Vec<_> = db
+            .users()
+            .await
+            .unwrap()
+            .into_iter()
+            .map(|u| (u.id, u.name))
+            .collect();
+        assert_eq!(
+            names,
+            [
+                (ADMIN_USER, "admin".to_owned()),
+                (SYSTEM_USER, "system".to_owned())
+            ]
+        );
         fresh.end().await;
     }
 }
@@ -196,7 +276,9 @@ async fn one_of_many_takes_an_idempotency_key() {
         let tries: Vec<_> = (0..20)
             .map(|_| {
                 let (db, call) = (db.clone(), call.clone());
-                tokio::spawn(async move { db.reserve_call("kim", "k", &call).await.unwrap().is_none() })
+                tokio::spawn(
+                    async move { db.reserve_call("kim", "k", &call).await.unwrap().is_none() },
+                )
             })
             .collect();
         let mut won = 0;
@@ -204,9 +286,20 @@ async fn one_of_many_takes_an_idempotency_key() {
             won += usize::from(taken.await.unwrap());
         }
         assert_eq!(won, 1);
-        assert_eq!(db.unanswered_calls("n").await.unwrap(), [("kim".to_owned(), "k".to_owned())]);
+        assert_eq!(
+            db.unanswered_calls("n").await.unwrap(),
+            [("kim".to_owned(), "k".to_owned())]
+        );
         db.answer_call("kim", "k", "{}").await.unwrap();
-        assert_eq!(db.idempotent_call("kim", "k").await.unwrap().unwrap().response.as_deref(), Some("{}"));
+        assert_eq!(
+            db.idempotent_call("kim", "k")
+                .await
+                .unwrap()
+                .unwrap()
+                .response
+                .as_deref(),
+            Some("{}")
+        );
         assert!(db.unanswered_calls("n").await.unwrap().is_empty());
         assert_eq!(db.forget_calls(50).await.unwrap(), 0);
         assert_eq!(db.forget_calls(51).await.unwrap(), 1);
@@ -224,12 +317,20 @@ async fn a_database_of_a_newer_version_is_refused() {
             VALUES (9999, 'later', TRUE, $1, 0)";
         let reopened = match &fresh.db {
             Db::Sqlite(pool) => {
-                sqlx::query(sql).bind(vec![0_u8]).execute(pool).await.unwrap();
+                sqlx::query(sql)
+                    .bind(vec![0_u8])
+                    .execute(pool)
+                    .await
+                    .unwrap();
                 let file = fresh._folder.as_ref().unwrap().path().join("registry.db");
                 Db::open_sqlite(&file).await
             }
             Db::Postgres(pool) => {
-                sqlx::query(sql).bind(vec![0_u8]).execute(pool).await.unwrap();
+                sqlx::query(sql)
+                    .bind(vec![0_u8])
+                    .execute(pool)
+                    .await
+                    .unwrap();
                 let (url, name) = fresh.drop.as_ref().unwrap();
                 Db::open_postgres(&format!("{}/{name}", url.rsplit_once('/').unwrap().0)).await
             }
@@ -245,13 +346,23 @@ async fn a_database_of_a_newer_version_is_refused() {
 async fn a_backup_holds_everything_and_restores() {
     for fresh in engines().await {
         let db = &fresh.db;
-        write(db, &[ToolWrite::Put(tool("a", 1)), ToolWrite::Version(version("a", 1, "create"))]).await.unwrap();
+        write(
+            db,
+            &[
+                ToolWrite::Put(tool("a", 1)),
+                ToolWrite::Version(version("a", 1, "create")),
+            ],
+        )
+        .await
+        .unwrap();
         let folder = tempfile::tempdir().unwrap();
         db.backup_to(folder.path()).await.unwrap();
         write(db, &[ToolWrite::Put(tool("b", 1))]).await.unwrap();
         match db {
             Db::Sqlite(_) => {
-                let copy = Db::open_sqlite(&folder.path().join("registry.db")).await.unwrap();
+                let copy = Db::open_sqlite(&folder.path().join("registry.db"))
+                    .await
+                    .unwrap();
                 assert_eq!(copy.live_tools().await.unwrap(), [tool("a", 1)]);
                 assert_eq!(copy.heads().await.unwrap().len(), 1);
             }

@@ -19,9 +19,18 @@ async fn success_is_answered_and_logged_with_everything() {
     let log = crib.log().await;
     let entry = &log[0];
     assert_eq!(entry.id, response.execution_id);
-    assert_eq!((&*entry.tool_name, entry.tool_version, entry.status), ("echo", 3, Status::Success));
-    assert_eq!((&*entry.caller, entry.key.as_deref(), &*entry.transport), ("kim", Some("ci"), "rest"));
-    assert_eq!((entry.arguments.as_str(), entry.output.as_deref()), (r#"{"answer":[1,2]}"#, Some("[1,2]")));
+    assert_eq!(
+        (&*entry.tool_name, entry.tool_version, entry.status),
+        ("echo", 3, Status::Success)
+    );
+    assert_eq!(
+        (&*entry.caller, entry.key.as_deref(), &*entry.transport),
+        ("kim", Some("ci"), "rest")
+    );
+    assert_eq!(
+        (entry.arguments.as_str(), entry.output.as_deref()),
+        (r#"{"answer":[1,2]}"#, Some("[1,2]"))
+    );
     assert_eq!(entry.tool_hash.len(), 32);
 }
 
@@ -38,27 +47,88 @@ async fn every_refusal_has_its_code_message_and_entry() {
         hidden,
     ];
     let policy = Policy::new(true, "echo,off,later,theirs");
-    let settings = Settings { output_bytes_max: 100, ..Settings::default() };
+    let settings = Settings {
+        output_bytes_max: 100,
+        ..Settings::default()
+    };
     let crib = Crib::with(tools, policy, settings).await;
     let cases = [
-        ("nothing", json!({}), "tool_not_found", "Tool 'nothing' not found"),
-        ("theirs", json!({}), "tool_not_found", "Tool 'theirs' not found"),
-        ("off", json!({}), "tool_inactive", "Tool 'off' is switched off"),
-        ("blocked", json!({}), "blocked_by_policy", "Blocked by whitelist policy"),
-        ("later", json!({}), "not_configured", "This version cannot run 'expression' tools"),
-        ("echo", json!({"answer": "x"}), "invalid_input", "Input validation failed: at $.answer: expected type number, got \"x\""),
-        ("echo", json!([]), "invalid_input", "Input validation failed: at $: expected type object, got []"),
-        ("echo", json!({"answer": 10}), "invalid_output", "Output validation failed: at $: expected maximum 9, got 10"),
-        ("echo", json!({"do": "fail"}), "tool_execution_error", "Execution error: as told"),
-        ("echo", json!({"do": "panic"}), "tool_execution_error", "Execution error: the tool broke down"),
+        (
+            "nothing",
+            json!({}),
+            "tool_not_found",
+            "Tool 'nothing' not found",
+        ),
+        (
+            "theirs",
+            json!({}),
+            "tool_not_found",
+            "Tool 'theirs' not found",
+        ),
+        (
+            "off",
+            json!({}),
+            "tool_inactive",
+            "Tool 'off' is switched off",
+        ),
+        (
+            "blocked",
+            json!({}),
+            "blocked_by_policy",
+            "Blocked by whitelist policy",
+        ),
+        (
+            "later",
+            json!({}),
+            "not_configured",
+            "This version cannot run 'expression' tools",
+        ),
+        (
+            "echo",
+            json!({"answer": "x"}),
+            "invalid_input",
+            "Input validation failed: at $.answer: expected type number, got \"x\"",
+        ),
+        (
+            "echo",
+            json!([]),
+            "invalid_input",
+            "Input validation failed: at $: expected type object, got []",
+        ),
+        (
+            "echo",
+            json!({"answer": 10}),
+            "invalid_output",
+            "Output validation failed: at $: expected maximum 9, got 10",
+        ),
+        (
+            "echo",
+            json!({"do": "fail"}),
+            "tool_execution_error",
+            "Execution error: as told",
+        ),
+        (
+            "echo",
+            json!({"do": "panic"}),
+            "tool_execution_error",
+            "Execution error: the tool broke down",
+        ),
     ];
     for (name, arguments, expected, message) in &cases {
         let response = crib.call(name, arguments.clone()).await;
-        assert_eq!((code(&response), response.message.as_str()), (*expected, *message));
+        assert_eq!(
+            (code(&response), response.message.as_str()),
+            (*expected, *message)
+        );
         assert_eq!(response.error.as_ref().unwrap().message, *message);
         assert!(!response.execution_id.is_nil());
     }
-    let logged: Vec<_> = crib.log().await.into_iter().map(|e| e.error_code.unwrap().into_owned()).collect();
+    let logged: Vec<_> = crib
+        .log()
+        .await
+        .into_iter()
+        .map(|e| e.error_code.unwrap().into_owned())
+        .collect();
     let mut expected: Vec<_> = cases.iter().map(|case| case.2.to_owned()).collect();
     // Calls of one millisecond have no order among themselves.
     let mut logged_sorted = logged.clone();
@@ -72,12 +142,23 @@ async fn a_large_output_is_refused_and_text_is_rendered() {
         tool(json!({"name": "json"})),
         tool(json!({"name": "text", "output_format": "text"})),
     ];
-    let settings = Settings { output_bytes_max: 50, ..Settings::default() };
+    let settings = Settings {
+        output_bytes_max: 50,
+        ..Settings::default()
+    };
     let crib = Crib::with(tools, Policy::default(), settings).await;
     let response = crib.call("json", json!({"answer": "x".repeat(49)})).await;
     assert_eq!(code(&response), "output_too_large");
-    assert_eq!(response.error.unwrap().details, json!({"bytes": 51, "bytes_max": 50}));
-    for (answer, text) in [(json!("as is"), "as is"), (json!({"a": 1}), r#"{"a":1}"#), (json!(null), ""), (json!(2.5), "2.5")] {
+    assert_eq!(
+        response.error.unwrap().details,
+        json!({"bytes": 51, "bytes_max": 50})
+    );
+    for (answer, text) in [
+        (json!("as is"), "as is"),
+        (json!({"a": 1}), r#"{"a":1}"#),
+        (json!(null), ""),
+        (json!(2.5), "2.5"),
+    ] {
         let response = crib.call("text", json!({"answer": answer})).await;
         assert_eq!(data(&response), json!(text));
     }
@@ -87,12 +168,24 @@ async fn a_large_output_is_refused_and_text_is_rendered() {
 async fn secrets_appear_nowhere_in_the_log() {
     let schema = json!({"properties": {"token": {"type": "string", "writeOnly": true}, "do": {}}});
     let crib = Crib::new(json!({"name": "login", "input_schema": schema})).await;
-    let answer = crib.call("login", json!({"token": "hunter2!", "answer": {"said": "got hunter2!"}})).await;
-    assert_eq!(data(&answer), json!({"said": "got hunter2!"}), "the caller gets what the tool said");
+    let answer = crib
+        .call(
+            "login",
+            json!({"token": "hunter2!", "answer": {"said": "got hunter2!"}}),
+        )
+        .await;
+    assert_eq!(
+        data(&answer),
+        json!({"said": "got hunter2!"}),
+        "the caller gets what the tool said"
+    );
     crib.call("login", json!({"token": 12_345_678})).await;
     for entry in crib.log().await {
         let all = format!("{entry:?}");
-        assert!(!all.contains("hunter2!") && !all.contains("12345678"), "{all}");
+        assert!(
+            !all.contains("hunter2!") && !all.contains("12345678"),
+            "{all}"
+        );
         assert!(all.contains("***"));
     }
 }
@@ -111,9 +204,21 @@ async fn a_call_may_shorten_the_deadline_but_not_stretch_it() {
     };
     assert_eq!(call(0.01).await, "Tool execution timeout (0.01s)");
     assert_eq!(call(60.0).await, "Tool execution timeout (0.05s)");
-    assert!(call(-1.0).await.starts_with("Input validation failed: timeout_seconds"));
-    assert!(call(f64::NAN).await.starts_with("Input validation failed: timeout_seconds"));
-    assert_eq!(crib.seen.dropped.load(Ordering::SeqCst), 2, "the work itself is gone");
+    assert!(
+        call(-1.0)
+            .await
+            .starts_with("Input validation failed: timeout_seconds")
+    );
+    assert!(
+        call(f64::NAN)
+            .await
+            .starts_with("Input validation failed: timeout_seconds")
+    );
+    assert_eq!(
+        crib.seen.dropped.load(Ordering::SeqCst),
+        2,
+        "the work itself is gone"
+    );
 }
 
 #[tokio::test]
@@ -132,7 +237,14 @@ async fn without_a_log_nothing_is_answered() {
     assert_eq!(code(&response), "service_unavailable");
     assert!(response.message.contains("full"), "{}", response.message);
     assert_eq!(ran(), before, "what may have an effect is not even started");
-    assert_eq!(code(&crib.call("look", big.clone()).await), "service_unavailable");
+    assert_eq!(
+        code(&crib.call("look", big.clone()).await),
+        "service_unavailable"
+    );
     crib.pages_max.store(0, Ordering::SeqCst);
-    assert_eq!(code(&crib.call("effect", big).await), "", "recovers without a restart");
+    assert_eq!(
+        code(&crib.call("effect", big).await),
+        "",
+        "recovers without a restart"
+    );
 }

@@ -11,7 +11,9 @@ use std::time::Duration;
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_serial_tool_runs_one_call_at_a_time() {
     let crib = Crib::new(json!({"name": "serial"})).await;
-    let calls: Vec<_> = (0..100).map(|_| crib.start("serial", json!({"do": "yield"}))).collect();
+    let calls: Vec<_> = (0..100)
+        .map(|_| crib.start("serial", json!({"do": "yield"})))
+        .collect();
     for call in calls {
         assert_eq!(code(&call.await), "");
     }
@@ -21,7 +23,9 @@ async fn a_serial_tool_runs_one_call_at_a_time() {
 #[tokio::test]
 async fn a_parallel_tool_runs_all_at_once() {
     let crib = Crib::new(json!({"name": "parallel", "parallel_capable": true})).await;
-    let calls: Vec<_> = (0..100).map(|_| crib.start("parallel", json!({"do": "wait"}))).collect();
+    let calls: Vec<_> = (0..100)
+        .map(|_| crib.start("parallel", json!({"do": "wait"})))
+        .collect();
     while crib.seen.running.load(Ordering::SeqCst) < 100 {
         tokio::task::yield_now().await;
     }
@@ -36,7 +40,10 @@ async fn a_parallel_tool_runs_all_at_once() {
 async fn different_serial_tools_run_side_by_side() {
     let tools = vec![tool(json!({"name": "a"})), tool(json!({"name": "b"}))];
     let crib = Crib::with(tools, Policy::default(), Settings::default()).await;
-    let calls = [crib.start("a", json!({"do": "wait"})), crib.start("b", json!({"do": "wait"}))];
+    let calls = [
+        crib.start("a", json!({"do": "wait"})),
+        crib.start("b", json!({"do": "wait"})),
+    ];
     while crib.seen.running.load(Ordering::SeqCst) < 2 {
         tokio::task::yield_now().await;
     }
@@ -48,7 +55,10 @@ async fn different_serial_tools_run_side_by_side() {
 
 #[tokio::test]
 async fn the_queue_is_bounded_and_waiting_counts_into_the_deadline() {
-    let settings = Settings { queue_max: 1, ..Settings::default() };
+    let settings = Settings {
+        queue_max: 1,
+        ..Settings::default()
+    };
     let definition = tool(json!({"name": "serial", "timeout_seconds": 0.1}));
     let crib = Crib::with(vec![definition], Policy::default(), settings).await;
     let first = crib.start("serial", json!({"do": "hang"}));
@@ -56,7 +66,10 @@ async fn the_queue_is_bounded_and_waiting_counts_into_the_deadline() {
     let second = crib.start("serial", json!({}));
     tokio::task::yield_now().await;
     let third = crib.call("serial", json!({})).await;
-    assert_eq!((code(&third), third.retry_after()), ("rate_limited", Some(1)));
+    assert_eq!(
+        (code(&third), third.retry_after()),
+        ("rate_limited", Some(1))
+    );
     assert_eq!(code(&first.await), "timeout");
     // The second had its turn only when its own time was nearly up: it ran, or it was too late as well.
     assert!(["", "timeout"].contains(&code(&second.await)));
@@ -68,12 +81,23 @@ async fn a_caller_who_hangs_up_cancels_the_call_and_the_entry_says_so() {
     let call = crib.start("slow", json!({"do": "hang"}));
     crib.seen.entered.notified().await;
     let log = crib.log().await;
-    assert_eq!(log[0].status, Status::Started, "what may have an effect is written down before it runs");
+    assert_eq!(
+        log[0].status,
+        Status::Started,
+        "what may have an effect is written down before it runs"
+    );
     drop(call);
     crib.executor.stop(Duration::from_secs(5)).await;
-    assert_eq!(crib.seen.dropped.load(Ordering::SeqCst), 1, "the work is gone");
+    assert_eq!(
+        crib.seen.dropped.load(Ordering::SeqCst),
+        1,
+        "the work is gone"
+    );
     let log = crib.log().await;
-    assert_eq!((log.len(), log[0].status, log[0].error_code.as_deref()), (1, Status::Cancelled, Some("cancelled")));
+    assert_eq!(
+        (log.len(), log[0].status, log[0].error_code.as_deref()),
+        (1, Status::Cancelled, Some("cancelled"))
+    );
 }
 
 #[tokio::test]

@@ -55,7 +55,12 @@ impl Kind for Scripted {
                 Some("fail") => return Err(Failure::execution("as told")),
                 _ => {}
             }
-            Ok(run.arguments.get("answer").cloned().unwrap_or(Value::Null).into())
+            Ok(run
+                .arguments
+                .get("answer")
+                .cloned()
+                .unwrap_or(Value::Null)
+                .into())
         })
     }
 }
@@ -68,9 +73,13 @@ pub(crate) struct Crib {
 }
 
 pub(crate) fn tool(definition: Value) -> Tool {
-    let mut full = json!({"description": "A scripted tool", "kind": "shell", "config": {"command": ["x"]}});
-    full.as_object_mut().unwrap().extend(definition.as_object().unwrap().clone());
-    let definition = definition_from_text("test", &full.to_string(), Origin::Body(Shelf::File)).unwrap();
+    let mut full =
+        json!({"description": "A scripted tool", "kind": "shell", "config": {"command": ["x"]}});
+    full.as_object_mut()
+        .unwrap()
+        .extend(definition.as_object().unwrap().clone());
+    let definition =
+        definition_from_text("test", &full.to_string(), Origin::Body(Shelf::File)).unwrap();
     Tool {
         id: id_from_name(&definition.name),
         owner: SYSTEM_USER,
@@ -88,20 +97,36 @@ impl Crib {
         let clock = Clock::manual(NOON);
         let options = executions::Options::default();
         let pages_max = Arc::clone(&options.pages_max);
-        let log = ExecutionLog::open_sqlite(folder.path(), options, clock.clone()).await.unwrap();
+        let log = ExecutionLog::open_sqlite(folder.path(), options, clock.clone())
+            .await
+            .unwrap();
         let seen = Arc::new(Seen::default());
         let kinds = Kinds::default().with(KindName::Shell, Scripted(Arc::clone(&seen)));
         let catalogue = Catalogue::default().with(tools.into_iter().map(Change::Put).collect());
         let executor = Executor::new(catalogue, policy, kinds, log, clock, settings);
-        Crib { executor, seen, pages_max, _folder: folder }
+        Crib {
+            executor,
+            seen,
+            pages_max,
+            _folder: folder,
+        }
     }
 
     pub(crate) async fn new(definition: Value) -> Crib {
-        Crib::with(vec![tool(definition)], Policy::default(), Settings::default()).await
+        Crib::with(
+            vec![tool(definition)],
+            Policy::default(),
+            Settings::default(),
+        )
+        .await
     }
 
     pub(crate) fn start(&self, name: &str, arguments: Value) -> executor::call::PendingCall {
-        let request = CallRequest { tool: name.into(), arguments, ..CallRequest::default() };
+        let request = CallRequest {
+            tool: name.into(),
+            arguments,
+            ..CallRequest::default()
+        };
         self.executor.call(caller(), request)
     }
 
@@ -111,7 +136,10 @@ impl Crib {
 
     /// Every entry of the log, oldest first.
     pub(crate) async fn log(&self) -> Vec<Execution> {
-        let filter = Filter { limit: Some(1000), ..Filter::default() };
+        let filter = Filter {
+            limit: Some(1000),
+            ..Filter::default()
+        };
         let mut items = self.executor.log.list(filter).await.unwrap().items;
         items.reverse();
         items
@@ -132,5 +160,8 @@ pub(crate) fn caller() -> Arc<Caller> {
 }
 
 pub(crate) fn code(response: &ToolResponse) -> &str {
-    response.error.as_ref().map_or("", |error| error.code.as_str())
+    response
+        .error
+        .as_ref()
+        .map_or("", |error| error.code.as_str())
 }

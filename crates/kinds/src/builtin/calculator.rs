@@ -45,20 +45,29 @@ impl Builtin for Calculator {
             annotations: pure(),
             parallel_capable: true,
             examples: &[
-                "what is 17 times 23", "12.5% of 340", "convert 5 km to miles",
-                "340의 12.5%는 얼마야", "17 곱하기 23 계산해줘",
+                "what is 17 times 23",
+                "12.5% of 340",
+                "convert 5 km to miles",
+                "340의 12.5%는 얼마야",
+                "17 곱하기 23 계산해줘",
             ],
         }
     }
 
     fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
-        let given = run.arguments.get("expression").and_then(Value::as_str).unwrap_or_default();
+        let given = run
+            .arguments
+            .get("expression")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let expression = readable(given);
         if nesting(&expression) > NESTING_MAX {
             let why = format!("the expression is nested deeper than {NESTING_MAX} levels");
             return Box::pin(std::future::ready(Err(Failure::execution(why))));
         }
-        let at_once = Steps { left: AtomicU32::new(STEPS_AT_ONCE) };
+        let at_once = Steps {
+            left: AtomicU32::new(STEPS_AT_ONCE),
+        };
         match evaluate(&self.0, &expression, &at_once) {
             Err(Stopped::Interrupted) => Box::pin(evaluate_aside(self.0.clone(), expression, run)),
             done => Box::pin(std::future::ready(finished(done))),
@@ -68,7 +77,10 @@ impl Builtin for Calculator {
 
 /// People and models write Python's power and typographic signs.
 fn readable(expression: &str) -> String {
-    expression.replace("**", "^").replace('−', "-").replace('·', "*")
+    expression
+        .replace("**", "^")
+        .replace('−', "-")
+        .replace('·', "*")
 }
 
 /// Deepest nesting of brackets and of operators that bind to the right or stand before a number.
@@ -86,7 +98,9 @@ fn nesting(expression: &str) -> usize {
         };
         deepest = deepest.max(depth).max(run_of_prefixes);
     }
-    deepest.max(expression.matches('^').count()).max(expression.matches([':', '\\']).count())
+    deepest
+        .max(expression.matches('^').count())
+        .max(expression.matches([':', '\\']).count())
 }
 
 async fn evaluate_aside(
@@ -140,7 +154,9 @@ fn as_value(text: &str) -> Value {
     if let Ok(integer) = exact.parse::<i64>() {
         return integer.into();
     }
-    let plain = exact.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
+    let plain = exact
+        .bytes()
+        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
     match exact.parse::<f64>() {
         // An integer beyond 64 bits would lose digits as a float; its text keeps them.
         Ok(number) if plain && exact.contains('.') && number.is_finite() => number.into(),
@@ -155,7 +171,9 @@ struct Steps {
 impl fend_core::Interrupt for Steps {
     fn should_interrupt(&self) -> bool {
         self.left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+                left.checked_sub(1)
+            })
             .is_err()
     }
 }
@@ -214,14 +232,40 @@ mod tests {
     /// The longest allowed texts of every awkward shape, on a stack as small as the server's threads have.
     #[test]
     fn no_text_exhausts_the_stack() {
-        let shapes = ["(", "-", "!", "sqrt ", "1^", "1+", "2*", "a", "1 to ", "-(", "\\x.", "x:", "x=", "1;", "1 m ", "@", "#", "\"", "1/", "not ", "5 choose ", "1|", "0x"];
+        let shapes = [
+            "(",
+            "-",
+            "!",
+            "sqrt ",
+            "1^",
+            "1+",
+            "2*",
+            "a",
+            "1 to ",
+            "-(",
+            "\\x.",
+            "x:",
+            "x=",
+            "1;",
+            "1 m ",
+            "@",
+            "#",
+            "\"",
+            "1/",
+            "not ",
+            "5 choose ",
+            "1|",
+            "0x",
+        ];
         let run = move || {
             for shape in shapes {
                 for close in ["", "1", ")"] {
                     let count = EXPRESSION_CHARS_MAX / shape.len() - usize::from(!close.is_empty());
                     let text = shape.repeat(count) + close;
                     if nesting(&text) <= NESTING_MAX {
-                        let steps = Steps { left: AtomicU32::new(50_000) };
+                        let steps = Steps {
+                            left: AtomicU32::new(50_000),
+                        };
                         let _ = evaluate(&Calculator::default().0, &text, &steps);
                     }
                 }
@@ -236,8 +280,16 @@ mod tests {
         let token = CancellationToken::new();
         token.cancel();
         let context = Calculator::default().0;
-        assert!(matches!(evaluate(&context, "9^9^9", &Until(token)), Err(Stopped::Interrupted)));
-        let few = Steps { left: AtomicU32::new(STEPS_AT_ONCE) };
-        assert!(matches!(evaluate(&context, "9^9^9", &few), Err(Stopped::Interrupted)));
+        assert!(matches!(
+            evaluate(&context, "9^9^9", &Until(token)),
+            Err(Stopped::Interrupted)
+        ));
+        let few = Steps {
+            left: AtomicU32::new(STEPS_AT_ONCE),
+        };
+        assert!(matches!(
+            evaluate(&context, "9^9^9", &few),
+            Err(Stopped::Interrupted)
+        ));
     }
 }

@@ -17,7 +17,10 @@ pub(super) struct Wait(Mutex<HashMap<String, Arc<Counts>>>);
 
 impl Wait {
     fn counts(&self, tool: &str) -> Arc<Counts> {
-        let mut counts = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut counts = self
+            .0
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner);
         Arc::clone(counts.entry(tool.to_owned()).or_default())
     }
 }
@@ -75,7 +78,11 @@ impl Builtin for Wait {
             let argument = |name: &str| run.arguments.get(name);
             let seconds = argument("seconds").and_then(Value::as_f64).unwrap_or(0.0);
             if let Some(events) = &run.events {
-                let progress = Event::Progress { progress: 0.0, total: Some(seconds), message: None };
+                let progress = Event::Progress {
+                    progress: 0.0,
+                    total: Some(seconds),
+                    message: None,
+                };
                 let _ = events.send(progress).await;
             }
             tokio::time::sleep(Duration::from_secs_f64(seconds)).await;

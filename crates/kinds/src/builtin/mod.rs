@@ -64,14 +64,22 @@ pub struct Builtins(HashMap<&'static str, Box<dyn Builtin>>);
 
 impl Builtins {
     pub fn new(options: Options) -> Self {
-        Builtins(list(options).into_iter().map(|b| (b.about().name, b)).collect())
+        Builtins(
+            list(options)
+                .into_iter()
+                .map(|b| (b.about().name, b))
+                .collect(),
+        )
     }
 }
 
 impl Kind for Builtins {
     fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
         let config = &run.entry.tool.definition.config;
-        let name = config.get("name").and_then(Value::as_str).unwrap_or_default();
+        let name = config
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         match self.0.get(name) {
             Some(builtin) => builtin.run(run),
             None => Box::pin(std::future::ready(Err(Failure::new(
@@ -132,7 +140,8 @@ mod tests {
     fn every_builtin_has_valid_schemas_and_a_description_for_people() {
         for tool in tools(Options { fixtures: true }) {
             let definition = tool.definition;
-            let schemas = Schemas::compile(&definition.input_schema, definition.output_schema.as_ref());
+            let schemas =
+                Schemas::compile(&definition.input_schema, definition.output_schema.as_ref());
             assert!(schemas.is_ok(), "{}: {schemas:?}", definition.name);
             assert!(definition.description_user.is_some_and(|d| d.len() > 20));
             assert!(catalog::tool::is_valid_name(&definition.name));

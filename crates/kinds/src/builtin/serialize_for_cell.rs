@@ -1,8 +1,8 @@
 //! `serialize_for_cell`: replaces no-break spaces by plain ones, so that text fits a table cell or a query.
 
 use super::{About, Builtin, pure};
-use executor::kind::RunFuture;
 use executor::Run;
+use executor::kind::RunFuture;
 use serde_json::{Value, json};
 
 pub(super) struct SerializeForCell;
@@ -22,12 +22,19 @@ impl Builtin for SerializeForCell {
             output_schema: Some(json!({"type": "string"})),
             annotations: pure(),
             parallel_capable: true,
-            examples: &["clean the no-break spaces out of this text", "이 텍스트의 NBSP를 공백으로 바꿔줘"],
+            examples: &[
+                "clean the no-break spaces out of this text",
+                "이 텍스트의 NBSP를 공백으로 바꿔줘",
+            ],
         }
     }
 
     fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
-        let data = run.arguments.get("data").and_then(Value::as_str).unwrap_or_default();
+        let data = run
+            .arguments
+            .get("data")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let cleaned = data.replace('\u{a0}', " ");
         Box::pin(std::future::ready(Ok(Value::String(cleaned).into())))
     }

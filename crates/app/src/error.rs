@@ -1,0 +1,125 @@
+//! Why an operation failed, in the words of the one who asked. Status codes are the faces' business.
+
+use catalog::problem::Problem;
+use executor::Code;
+use serde_json::{Value, json};
+
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{what} '{name}' not found")]
+    NotFound { what: &'static str, name: String },
+    /// The request is sound but does not fit what is there now.
+    #[error("{message}")]
+    Conflict {
+        message: String,
+        problems: Vec<Problem>,
+    },
+    #[error("{message}")]
+    Invalid {
+        message: String,
+        problems: Vec<Problem>,
+    },
+    #[error("{0}")]
+    Unauthenticated(String),
+    #[error("{0}")]
+    Forbidden(String),
+    /// Something this server needs does not answer; trying again can help.
+    #[error("{0}")]
+    Unavailable(String),
+    /// A fault of ours. The text is for the server's log, never for the one who asked.
+    #[error("internal error")]
+    Internal(String),
+}
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub fn conflict(message: impl Into<String>) -> Self {
+        Error::Conflict {
+            message: message.into(),
+            problems: Vec::new(),
+        }
+    }
+
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Error::Invalid {
+            message: message.into(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// A document that cannot be accepted, with everything that is wrong with it.
+    pub fn problems(problems: Vec<Problem>) -> Self {
+        Error::Invalid {
+            message: summary(&problems),
+            problems,
+        }
+    }
+
+    pub fn tool_not_found(name: &str) -> Self {
+        Error::NotFound {
+            what: "Tool",
+            name: name.to_owned(),
+        }
+    }
+
+    pub fn code(&self) -> Code {
+        match self {
+            Error::NotFound { what: "Tool", .. } => Code::ToolNotFound,
+            Error::NotFound { .. } => Code::NotFound,
+            Error::Conflict { .. } => Code::Conflict,
+            Error::Invalid { .. } => Code::Invalid,
+            Error::Unauthenticated(_) => Code::Unauthenticated,
+            Error::Forbidden(_) => Code::Forbidden,
+            Error::Unavailable(_) => Code::ServiceUnavailable,
+            Error::Internal(_) => Code::Internal,
+        }
+    }
+
+    pub fn details(&self) -> Value {
+        match self {
+            Error::Conflict { problems, .. } | Error::Invalid { problems, .. }
+                if !problems.is_empty() =>
+            {
+                json!({"problems": problems})
+            }
+            _ => Value::Null,
+        }
+    }
+}
+
+/// The first problem in full, and how many more there are.
+pub fn summary(problems: &[Problem]) -> String {
+    match problems {
+        [] => "not valid".to_owned(),
+        [only] => only.to_string(),
+        [first, rest @ ..] => format!("{first} (and {} more)", rest.len()),
+    }
+}
+
+impl From<store::Error> for Error {
+    fn from(error: store::Error) -> Self {
+        match error {
+            store::Error::Taken(message) => Error::conflict(message),
+            store::Error::Unavailable(_) => {
+                tracing::error!(%error, "the registry database is not available");
+                Error::Unavailable("The registry database is not available".to_owned())
+            }
+            other => Error::Internal(other.to_string()),
+        }
+    }
+}
+
+impl From<executions::LogError> for Error {
+    fn from(error: executions::LogError) -> Self {
+        match error {
+            executions::LogError::BadCursor { .. } | executions::LogError::Invalid { .. } => {
+                Error::invalid(error.to_string())
+            }
+            executions::LogError::Full { .. }
+            | executions::LogError::Unavailable { .. }
+            | executions::LogError::Closed => Error::Unavailable(error.to_string()),
+            executions::LogError::Damaged { .. } => Error::Internal(error.to_string()),
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The execution log as it is shown: reading, filtering, statistics.
+
+use crate::error::{Error, Result};
+use crate::{App, time};
+use catalog::caller::{Caller, Scope};
+use executions::{Execution, Filter, Stats, Status};
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A logged call as it is shown.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExecutionView {
+    pub id: Uuid,
+    pub started_at: String,
+    pub tool_name: String,
+    pub tool_version: i64,
+    pub tool_hash: String,
+    pub caller: String,
+    pub key: Option<String>,
+    pub agent: Option<Uuid>,
+    pub run: Option<Uuid>,
+    pub toolset: Option<String>,
+    pub transport: String,
+    #[schema(value_type = Object)]
+    pub arguments: Box<RawValue>,
+    /// `started`, `success`, `error`, `cancelled` or `interrupted`.
+    pub status: &'static str,
+    #[schema(value_type = Object)]
+    pub output: Box<RawValue>,
+    #[schema(value_type = Object)]
+    pub error: Box<RawValue>,
+    /// What the tool printed.
+    pub log_text: Option<String>,
+    /// Seconds.
+    pub elapsed: f64,
+    pub node: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ExecutionPage {
+    pub items: Vec<ExecutionView>,
+    pub next_cursor: Option<String>,
+}
+
+/// Which entries to list, as they come in from outside.
+#[derive(Debug, Default)]
+pub struct ExecutionFilter {
+    pub tool: Option<String>,
+    pub status: Option<String>,
+    pub caller: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub limit: Option<usize>,
+    pub cursor: Option<String>,
+    pub after: Option<Uuid>,
+}
+
+impl App {
+    pub async fn list_executions(
+        &self,
+        caller: &Caller,
+        filter: ExecutionFilter,
+    ) -> Result<ExecutionPage> {
+        let now = self.clock.now();
+        let status = match filter.status.as_deref() {
+            None => None,
+            Some(name) => Some(Status::from_name(name).ok_or_else(|| {
+                let known = Status::ALL.map(Status::as_str).join(", ");
+                Error::invalid(format!("status: expected one of {known}, got '{name}'"))
+            })?),
+        };
+        let at = |field, text: Option<&String>| {
+            text.map(|text| time::parse(field, text, now)).transpose()
+        };
+        let page = self
+            .executor
+            .log
+            .list(Filter {
+                tool: filter.tool,
+                status,
+                caller: visible_caller(caller, filter.caller),
+                since: at("since", filter.since.as_ref())?,
+                until: at("until", filter.until.as_ref())?,
+                limit: filter.limit,
+                cursor: filter.cursor,
+                after: filter.after,
+            })
+            .await?;
+        let items = page.items.into_iter().map(view).collect();
+        Ok(ExecutionPage {
+            items,
+            next_cursor: page.next_cursor,
+        })
+    }
+
+    pub async fn get_execution(&self, caller: &Caller, id: &str) -> Result<ExecutionView> {
+        let unknown = || Error::NotFound {
+            what: "Execution",
+            name: id.to_owned(),
+        };
+        let parsed = Uuid::parse_str(id).map_err(|_| unknown())?;
+        let found = self.executor.log.get(parsed).await?.ok_or_else(unknown)?;
+        let theirs = visible_caller(caller, None).is_some_and(|name| *name != *found.caller);
+        if theirs {
+            Err(unknown())
+        } else {
+            Ok(view(found))
+        }
+    }
+
+    pub async fn execution_stats(&self, since: Option<&str>, until: Option<&str>) -> Result<Stats> {
+        let now = self.clock.now();
+        let at =
+            |field, text: Option<&str>| text.map(|text| time::parse(field, text, now)).transpose();
+        Ok(self
+            .executor
+            .log
+            .stats(at("since", since)?, at("until", until)?)
+            .await?)
+    }
+}
+
+/// An admin sees every entry, anybody else their own.
+fn visible_caller(caller: &Caller, asked: Option<String>) -> Option<String> {
+    if caller.scopes.allow(Scope::Admin) {
+        asked
+    } else {
+        Some(caller.user_name.to_string())
+    }
+}
+
+fn view(execution: Execution) -> ExecutionView {
+    ExecutionView {
+        id: execution.id,
+        started_at: time::rfc3339(execution.started_at),
+        tool_name: execution.tool_name.to_string(),
+        tool_version: execution.tool_version,
+        tool_hash: execution.tool_hash.to_string(),
+        caller: execution.caller.to_string(),
+        key: execution.key.map(|key| key.to_string()),
+        agent: execution.agent,
+        run: execution.run,
+        toolset: execution.toolset.map(|toolset| toolset.to_string()),
+        transport: execution.transport.into_owned(),
+        arguments: raw(Some(execution.arguments)),
+        status: execution.status.as_str(),
+        output: raw(execution.output),
+        error: raw(execution.error),
+        log_text: execution.log_text,
+        elapsed: micros_as_seconds(execution.elapsed_us),
+        node: execution.node.to_string(),
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "durations are far below 2^53 µs"
+)]
+fn micros_as_seconds(micros: i64) -> f64 {
+    micros as f64 / 1e6
+}
+
+/// Stored JSON text; should it be damaged, it is shown as a string rather than not at all.
+fn raw(text: Option<String>) -> Box<RawValue> {
+    let Some(text) = text else {
+        return RawValue::NULL.to_owned();
+    };
+    RawValue::from_string(text).unwrap_or_else(|_| {
+        serde_json::value::to_raw_value(&Value::String("(unreadable)".to_owned()))
+            .unwrap_or_else(|_| RawValue::NULL.to_owned())
+    })
+}

@@ -1,0 +1,47 @@
+//! Whether this server can do its work, and what is wrong where it cannot.
+
+use crate::App;
+use crate::status::ShelfStatus;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct Readiness {
+    /// `ready`, or `degraded` while the files on disk are not valid and the old catalogue serves.
+    pub status: &'static str,
+    pub tools: usize,
+    pub epoch: u64,
+    pub engine: &'static str,
+    pub running_calls: usize,
+    #[schema(value_type = Object)]
+    pub files: ShelfStatus,
+    pub servers: Vec<String>,
+}
+
+impl App {
+    /// None: the registry database does not answer.
+    pub async fn readiness(&self) -> Option<Readiness> {
+        self.store.ping().await.ok()?;
+        let files = ShelfStatus::clone(&self.status.load());
+        let catalogue = self.executor.catalogue.load();
+        Some(Readiness {
+            status: if files.is_clean() {
+                "ready"
+            } else {
+                "degraded"
+            },
+            tools: catalogue.len(),
+            epoch: catalogue.epoch,
+            engine: self.store.engine(),
+            running_calls: self.executor.running(),
+            servers: self
+                .servers
+                .load()
+                .servers
+                .iter()
+                .map(|server| server.name.clone())
+                .collect(),
+            files,
+        })
+    }
+}

@@ -1,0 +1,103 @@
+//! The operations of Toolcrib, free of any protocol: REST, the command line and everything to come turn
+//! their requests into these. One file per resource.
+
+pub mod backup;
+pub mod calls;
+pub mod error;
+pub mod executions_view;
+pub mod health;
+pub mod keys;
+pub mod owner;
+pub mod shelf;
+pub mod status;
+pub mod time;
+pub mod tools;
+pub mod versions;
+pub mod writer;
+
+mod open;
+mod plan;
+mod watcher;
+
+pub use error::{Error, Result};
+pub use open::{Options, StartError};
+
+use arc_swap::ArcSwap;
+use catalog::clock::Clock;
+use catalog::mcp_file::McpFile;
+use executor::Executor;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use store::Db;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// Everything an operation needs. Made once by `App::open`, shared by all faces.
+pub struct App {
+    pub executor: Arc<Executor>,
+    pub store: Db,
+    pub clock: Clock,
+    pub keys: ArcSwap<keys::KeyRing>,
+    pub status: Arc<ArcSwap<status::ShelfStatus>>,
+    /// The upstream servers of `mcp.json`.
+    pub servers: Arc<ArcSwap<McpFile>>,
+    pub workspace: PathBuf,
+    pub data: PathBuf,
+    /// This installation's name in rows it writes.
+    pub node: String,
+    admin_key: Option<String>,
+    users: HashMap<Uuid, String>,
+    idempotent: calls::InFlight,
+    writer: Mutex<Option<WriterHandle>>,
+    _owner: owner::OwnerLock,
+}
+
+struct WriterHandle {
+    jobs: mpsc::Sender<writer::Job>,
+    thread: std::thread::JoinHandle<()>,
+    _watcher: Option<watcher::FileWatcher>,
+}
+
+impl App {
+    pub(crate) fn user_name(&self, id: Uuid) -> String {
+        self.users
+            .get(&id)
+            .cloned()
+            .unwrap_or_else(|| id.to_string())
+    }
+
+    /// Reads the keys anew after one was made or revoked.
+    async fn load_keys(&self) -> Result<()> {
+        let rows = self.store.keys().await?;
+        self.keys.store(Arc::new(keys::KeyRing::new(
+            rows,
+            self.admin_key.as_deref(),
+        )));
+        Ok(())
+    }
+
+    /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
+    pub async fn stop(&self, grace: Duration) {
+        self.executor.stop(grace).await;
+        let writer = self
+            .writer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some(WriterHandle {
+            jobs,
+            thread,
+            _watcher,
+        }) = writer
+        {
+            drop((jobs, _watcher));
+            let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+        if let Err(error) = self.executor.log.close().await {
+            tracing::error!(%error, "the execution log did not close cleanly");
+        }
+        self.store.close().await;
+    }
+}

@@ -1,0 +1,286 @@
+//! Starting: the files are checked first, then the databases are opened and the first snapshot is made.
+
+use crate::calls::InFlight;
+use crate::keys::KeyRing;
+use crate::owner::{OwnerLock, node_name};
+use crate::plan::Plan;
+use crate::shelf::{self, FileShelf};
+use crate::status::ShelfStatus;
+use crate::writer::{EnvLookup, Writer};
+use crate::{App, WriterHandle, watcher};
+use arc_swap::ArcSwap;
+use catalog::catalogue::{Catalogue, Change};
+use catalog::clock::Clock;
+use catalog::definition::{Origin, definition_from_text};
+use catalog::mcp_file::{McpFile, read_servers};
+use catalog::policy::Policy;
+use catalog::problem::Problem;
+use catalog::tool::{Definition, Shelf, Tool};
+use executions::ExecutionLog;
+use executor::{Executor, Settings};
+use kinds::builtin;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use store::Db;
+use store::tools::ToolRow;
+
+/// What the configuration decides about an `App`.
+pub struct Options {
+    pub workspace: PathBuf,
+    pub data: PathBuf,
+    /// PostgreSQL for registry and log; none keeps both in files of the data folder.
+    pub database_url: Option<String>,
+    pub admin_key: Option<String>,
+    pub policy: Policy,
+    pub executor: Settings,
+    pub log: executions::Options,
+    pub builtins: builtin::Options,
+    pub builtins_disabled: Vec<String>,
+    pub env: EnvLookup,
+    pub clock: Clock,
+    /// Whether edits on disk are followed; a short command needs none of it.
+    pub watch: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The workspace's files are not valid: every problem of both.
+    #[error("{}", list(.0))]
+    Files(Vec<Problem>),
+    #[error("another toolcrib process owns {0}")]
+    Owned(PathBuf),
+    #[error("the data folder {path} cannot be used: {error}")]
+    Data {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    #[error("{0}")]
+    Store(#[from] store::Error),
+    #[error("{0}")]
+    Log(#[from] executions::LogError),
+    #[error("{0}")]
+    Catalogue(crate::Error),
+}
+
+fn list(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
+/// Both files of the workspace, checked. Every problem of both is reported at once.
+pub(crate) struct Files {
+    pub tools_text: String,
+    pub definitions: Vec<Definition>,
+    pub mcp_text: String,
+    pub servers: McpFile,
+}
+
+impl Files {
+    pub(crate) fn read(workspace: &Path, env: &EnvLookup) -> Result<Self, Vec<Problem>> {
+        let shelf = FileShelf::new(workspace);
+        shelf.sweep();
+        let tools = shelf
+            .read_text()
+            .and_then(|text| Ok((shelf::check_tools(&text, |_| false)?, text)));
+        let path = workspace.join(shelf::MCP_FILE);
+        let servers = shelf::read_file(&path, shelf::MCP_FILE, "{\"mcpServers\": {}}")
+            .and_then(|text| Ok((read_servers(shelf::MCP_FILE, &text, &**env)?, text)));
+        match (tools, servers) {
+            (Ok((definitions, tools_text)), Ok((servers, mcp_text))) => Ok(Files {
+                tools_text,
+                definitions,
+                mcp_text,
+                servers,
+            }),
+            (tools, servers) => {
+                let of = |problems: Option<Vec<Problem>>| problems.unwrap_or_default();
+                Err([of(tools.err()), of(servers.err())].concat())
+            }
+        }
+    }
+}
+
+impl App {
+    pub async fn open(options: Options) -> Result<Arc<Self>, StartError> {
+        let files = Files::read(&options.workspace, &options.env).map_err(StartError::Files)?;
+        let unusable = |error| StartError::Data {
+            path: options.data.clone(),
+            error,
+        };
+        let owner = OwnerLock::acquire(&options.data)
+            .map_err(unusable)?
+            .ok_or_else(|| StartError::Owned(options.data.clone()))?;
+        let node = node_name(&options.data).map_err(unusable)?;
+        let (store, log) = open_databases(&options, &node).await?;
+        store.ensure_first_users(options.clock.now()).await?;
+        let keys = KeyRing::new(store.keys().await?, options.admin_key.as_deref());
+        let users = store.users().await?;
+        let (executor, writer) = first_snapshot(&options, &store, log, files).await?;
+        let status = Arc::clone(&writer.status);
+        let servers = Arc::clone(&writer.servers);
+        let (jobs, thread) = writer.spawn();
+        let watcher = if options.watch {
+            watched(&options.workspace, &jobs)
+        } else {
+            None
+        };
+        let app = Arc::new(App {
+            executor,
+            store,
+            keys: ArcSwap::from_pointee(keys),
+            status,
+            servers,
+            node,
+            users: users.into_iter().map(|user| (user.id, user.name)).collect(),
+            idempotent: InFlight::default(),
+            writer: Mutex::new(Some(WriterHandle {
+                jobs,
+                thread,
+                _watcher: watcher,
+            })),
+            _owner: owner,
+            clock: options.clock,
+            workspace: options.workspace,
+            data: options.data,
+            admin_key: options.admin_key,
+        });
+        app.settle_idempotency()
+            .await
+            .map_err(StartError::Catalogue)?;
+        Ok(app)
+    }
+}
+
+async fn open_databases(options: &Options, node: &str) -> Result<(Db, ExecutionLog), StartError> {
+    let mut log = options.log.clone();
+    log.node = node.into();
+    let clock = options.clock.clone();
+    match &options.database_url {
+        None => {
+            let store = Db::open_sqlite(&options.data.join("registry.db")).await?;
+            let folder = options.data.join("log");
+            Ok((store, ExecutionLog::open_sqlite(&folder, log, clock).await?))
+        }
+        Some(url) => {
+            let store = Db::open_postgres(url).await?;
+            // The log has a pool of its own: a burst of calls must not starve the registry.
+            let pool = Db::log_pool(url).await?;
+            Ok((store, ExecutionLog::open_postgres(pool, log, clock).await?))
+        }
+    }
+}
+
+/// Builtins, the database shelf and, laid over them, the file shelf.
+async fn first_snapshot(
+    options: &Options,
+    store: &Db,
+    log: ExecutionLog,
+    files: Files,
+) -> Result<(Arc<Executor>, Writer), StartError> {
+    let status = Arc::new(ArcSwap::from_pointee(ShelfStatus {
+        mcp_warnings: files.servers.warnings.clone(),
+        ..ShelfStatus::default()
+    }));
+    let builtins: HashMap<String, Tool> = builtin::tools(options.builtins)
+        .into_iter()
+        .filter(|tool| !options.builtins_disabled.contains(&tool.definition.name))
+        .map(|tool| (tool.definition.name.clone(), tool))
+        .collect();
+    let on_file: HashSet<&str> = files.definitions.iter().map(|d| d.name.as_str()).collect();
+    let executor = Executor::new(
+        first_catalogue(store, &builtins, &on_file, &status).await?,
+        options.policy.clone(),
+        kinds::all(options.builtins),
+        log,
+        options.clock.clone(),
+        options.executor.clone(),
+    );
+    let mut writer = Writer {
+        store: store.clone(),
+        executor: Arc::clone(&executor),
+        clock: options.clock.clone(),
+        workspace: options.workspace.clone(),
+        shelf: FileShelf::new(&options.workspace),
+        mcp_text: files.mcp_text,
+        servers: Arc::new(ArcSwap::from_pointee(files.servers)),
+        env: Arc::clone(&options.env),
+        builtins,
+        shadowed: HashMap::new(),
+        status,
+    };
+    let mut plan = Plan::new(executor.catalogue.load_full(), options.clock.now());
+    plan.sync_file(&writer, files.definitions, files.tools_text)
+        .await
+        .map_err(StartError::Catalogue)?;
+    writer
+        .commit_first(plan)
+        .await
+        .map_err(StartError::Catalogue)?;
+    Ok((executor, writer))
+}
+
+fn watched(
+    workspace: &Path,
+    jobs: &tokio::sync::mpsc::Sender<crate::writer::Job>,
+) -> Option<watcher::FileWatcher> {
+    match watcher::watch(workspace, jobs.downgrade()) {
+        Ok(watcher) => Some(watcher),
+        Err(error) => {
+            tracing::warn!(%error, "edits of tools.json on disk are only noticed at the next API change");
+            None
+        }
+    }
+}
+
+/// Builtins and the database shelf; the file shelf is laid over them afterwards.
+async fn first_catalogue(
+    store: &Db,
+    builtins: &HashMap<String, Tool>,
+    on_file: &HashSet<&str>,
+    status: &ArcSwap<ShelfStatus>,
+) -> Result<Catalogue, StartError> {
+    let mut changes: Vec<Change> = builtins.values().cloned().map(Change::Put).collect();
+    for row in store.live_tools().await? {
+        let name = row.name.clone();
+        match stored_tool(&row) {
+            // A builtin of a later version may take a name that was free before; the owner's tool stays.
+            Ok(tool) => {
+                if let Some(builtin) = builtins
+                    .get(&name)
+                    .filter(|_| !on_file.contains(name.as_str()))
+                {
+                    changes.push(Change::Remove(builtin.id));
+                }
+                changes.push(Change::Put(tool));
+            }
+            Err(problems) => {
+                let why = crate::error::summary(&problems);
+                tracing::error!(
+                    tool = name,
+                    why,
+                    "a stored tool cannot be read and is left out"
+                );
+                ShelfStatus::update(status, |status| {
+                    status.unreadable.push(format!("{name}: {why}"))
+                });
+            }
+        }
+    }
+    Ok(Catalogue::default().with(changes))
+}
+
+/// A tool of the database shelf from its row.
+fn stored_tool(row: &ToolRow) -> Result<Tool, Vec<Problem>> {
+    let definition =
+        definition_from_text(&row.name, &row.definition, Origin::Body(Shelf::Database))?;
+    Ok(Tool {
+        id: row.id,
+        owner: row.owner_id,
+        shelf: Shelf::Database,
+        version: row.version,
+        created_at: row.created_at,
+        updated_at: row.updated_at,
+        definition,
+    })
+}

@@ -1,0 +1,57 @@
+//! One process owns a workspace's data folder; the lock says who, the socket beside it lets the others ask.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Held as long as this process owns the data folder; the system releases it however the process ends.
+#[derive(Debug)]
+pub struct OwnerLock {
+    _file: File,
+}
+
+impl OwnerLock {
+    /// Makes the folder where needed. `None`: another process owns it.
+    pub fn acquire(data: &Path) -> io::Result<Option<Self>> {
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(data)?;
+        let mut options = OpenOptions::new();
+        options
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600);
+        let mut file = options.open(data.join("lock"))?;
+        match file.try_lock() {
+            Ok(()) => {
+                file.set_len(0)?;
+                writeln!(file, "{}", std::process::id())?;
+                Ok(Some(OwnerLock { _file: file }))
+            }
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+/// Where the owner listens for other processes of the same user.
+pub fn socket_path(data: &Path) -> PathBuf {
+    data.join("toolcrib.sock")
+}
+
+/// The name of this installation in log rows and reservations; made once per data folder.
+pub fn node_name(data: &Path) -> io::Result<String> {
+    let path = data.join("node");
+    match fs::read_to_string(&path) {
+        Ok(name) if !name.trim().is_empty() => Ok(name.trim().to_owned()),
+        _ => {
+            let name = uuid::Uuid::new_v4().simple().to_string()[..12].to_owned();
+            fs::write(&path, format!("{name}\n"))?;
+            Ok(name)
+        }
+    }
+}

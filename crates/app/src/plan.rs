@@ -1,0 +1,441 @@
+//! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
+
+use crate::error::{Error, Result};
+use crate::writer::{Write, Writer, edited};
+use catalog::caller::{Caller, Scope};
+use catalog::catalogue::{Catalogue, Change};
+use catalog::problem::Problem;
+use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool, id_from_name};
+use catalog::tools_file::Edit;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use store::tools::{Head, ToolRow, ToolWrite, VersionRow, definition_text, shelf_name};
+use uuid::Uuid;
+
+pub(crate) struct Plan {
+    pub(crate) base: Arc<Catalogue>,
+    pub(crate) changes: Vec<Change>,
+    pub(crate) writes: Vec<ToolWrite>,
+    pub(crate) newly_shadowed: Vec<Tool>,
+    pub(crate) unshadowed: Vec<String>,
+    edits: Vec<Edit>,
+    /// The text on disk that the edits start from, where the plan looked at it.
+    file_text: Option<String>,
+    /// What earlier changes of the group made of a tool; none = removed.
+    by_name: HashMap<String, Option<Tool>>,
+    by_id: HashMap<Uuid, Option<Tool>>,
+    /// The newest version of tools that are gone from the catalogue but not from the history.
+    last_versions: HashMap<Uuid, i64>,
+    now: Millis,
+}
+
+impl Plan {
+    pub(crate) fn new(base: Arc<Catalogue>, now: Millis) -> Self {
+        Plan {
+            base,
+            now,
+            changes: Vec::new(),
+            writes: Vec::new(),
+            newly_shadowed: Vec::new(),
+            unshadowed: Vec::new(),
+            edits: Vec::new(),
+            file_text: None,
+            by_name: HashMap::new(),
+            by_id: HashMap::new(),
+            last_versions: HashMap::new(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+            && self.writes.is_empty()
+            && self.edits.is_empty()
+            && self.file_text.is_none()
+    }
+
+    /// The file as it was found and as it shall be; none where the group does not concern it.
+    pub(crate) fn file_text(&self) -> Result<Option<(String, String)>, Vec<Problem>> {
+        match &self.file_text {
+            None => Ok(None),
+            Some(text) => edited(text, &self.edits).map(|new| Some((text.clone(), new))),
+        }
+    }
+
+    /// By name or id, as the group so far leaves it.
+    pub(crate) fn find(&self, target: &str) -> Option<Tool> {
+        self.find_name(target).or_else(|| {
+            let id = Uuid::parse_str(target).ok()?;
+            match self.by_id.get(&id) {
+                Some(seen) => seen.clone(),
+                None => self.base.by_id(id).map(|e| e.tool.clone()),
+            }
+        })
+    }
+
+    fn find_name(&self, name: &str) -> Option<Tool> {
+        match self.by_name.get(name) {
+            Some(seen) => seen.clone(),
+            None => self.base.get(name).map(|e| e.tool.clone()),
+        }
+    }
+
+    pub(crate) async fn apply(
+        &mut self,
+        writer: &Writer,
+        write: &Write,
+        caller: &Caller,
+    ) -> Result<Uuid> {
+        match write {
+            Write::Create { shelf, definition } => {
+                self.create(writer, *shelf, definition, caller).await
+            }
+            Write::Update {
+                target,
+                definition,
+                expected_version,
+                action,
+            } => {
+                let tool = self.editable(target, caller)?;
+                expect_version(&tool, *expected_version)?;
+                self.update(writer, tool, definition, action, caller).await
+            }
+            Write::Delete { target } => {
+                let tool = self.editable(target, caller)?;
+                self.delete(writer, &tool, &caller.user_name);
+                Ok(Uuid::nil())
+            }
+            Write::Restore {
+                id,
+                shelf,
+                owner,
+                definition,
+            } => {
+                self.refuse_clash(&definition.name, *shelf)?;
+                self.check_shelf(*shelf, caller)?;
+                let version = self.next_version(writer, *id).await?;
+                let tool = self.tool(*id, *owner, *shelf, version, definition.clone());
+                self.put(writer, tool, "restore", &caller.user_name);
+                Ok(*id)
+            }
+            Write::Reload => Ok(Uuid::nil()),
+        }
+    }
+
+    async fn create(
+        &mut self,
+        writer: &Writer,
+        shelf: Shelf,
+        definition: &Definition,
+        caller: &Caller,
+    ) -> Result<Uuid> {
+        self.check_shelf(shelf, caller)?;
+        self.refuse_clash(&definition.name, shelf)?;
+        let (id, owner) = match shelf {
+            Shelf::Database => (Uuid::now_v7(), caller.user),
+            _ => (id_from_name(&definition.name), SYSTEM_USER),
+        };
+        let version = self.next_version(writer, id).await?;
+        let tool = self.tool(id, owner, shelf, version, definition.clone());
+        self.put(writer, tool, "create", &caller.user_name);
+        Ok(id)
+    }
+
+    async fn update(
+        &mut self,
+        writer: &Writer,
+        old: Tool,
+        definition: &Definition,
+        action: &'static str,
+        caller: &Caller,
+    ) -> Result<Uuid> {
+        if old.definition == *definition {
+            return Ok(old.id);
+        }
+        let renamed = old.definition.name != definition.name;
+        if renamed {
+            self.refuse_clash(&definition.name, old.shelf)?;
+        }
+        if renamed && old.shelf == Shelf::File {
+            // The id of a file tool follows from its name: the old one ends here and a new one begins.
+            let id = id_from_name(&definition.name);
+            let version = self.next_version(writer, id).await?;
+            let tool = self.tool(id, SYSTEM_USER, Shelf::File, version, definition.clone());
+            let edit = Edit::Replace {
+                name: old.definition.name.clone(),
+                definition: definition.clone(),
+            };
+            self.delete(writer, &old, &caller.user_name);
+            self.edits.pop();
+            self.put(writer, tool, action, &caller.user_name);
+            self.edits.pop();
+            self.edits.push(edit);
+            return Ok(id);
+        }
+        if renamed {
+            self.forget_name(&old.definition.name);
+        }
+        let version = old.version + 1;
+        let mut tool = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
+        tool.created_at = old.created_at;
+        let id = tool.id;
+        self.put(writer, tool, action, &caller.user_name);
+        Ok(id)
+    }
+
+    /// Stores a tool under its version and puts it into the catalogue.
+    fn put(&mut self, writer: &Writer, tool: Tool, action: &'static str, by: &str) {
+        self.writes.push(self.version_row(&tool, action, by));
+        match tool.shelf {
+            Shelf::File => {
+                self.file_text
+                    .get_or_insert_with(|| writer.shelf.text.clone());
+                self.edits.push(Edit::Put(tool.definition.clone()));
+            }
+            _ => self.writes.push(ToolWrite::Put(row(&tool, None))),
+        }
+        self.show(tool);
+    }
+
+    fn delete(&mut self, writer: &Writer, old: &Tool, by: &str) {
+        let mut gone = old.clone();
+        gone.version += 1;
+        gone.updated_at = self.now;
+        self.last_versions.insert(gone.id, gone.version);
+        self.writes.push(self.version_row(&gone, "delete", by));
+        match old.shelf {
+            Shelf::File => {
+                self.file_text
+                    .get_or_insert_with(|| writer.shelf.text.clone());
+                self.edits.push(Edit::Remove(old.definition.name.clone()));
+            }
+            _ => self.writes.push(ToolWrite::Put(row(&gone, Some(self.now)))),
+        }
+        self.take_away(writer, old);
+    }
+
+    fn show(&mut self, tool: Tool) {
+        self.by_id.insert(tool.id, Some(tool.clone()));
+        self.by_name
+            .insert(tool.definition.name.clone(), Some(tool.clone()));
+        self.changes.push(Change::Put(tool));
+    }
+
+    fn forget_name(&mut self, name: &str) {
+        self.by_name.insert(name.to_owned(), None);
+    }
+
+    /// Removes a tool; what its name had covered comes to light again.
+    fn take_away(&mut self, writer: &Writer, tool: &Tool) {
+        self.forget_name(&tool.definition.name);
+        self.by_id.insert(tool.id, None);
+        self.changes.push(Change::Remove(tool.id));
+        if tool.shelf != Shelf::File {
+            return;
+        }
+        let name = &tool.definition.name;
+        if let Some(covered) = writer.shadowed.get(name) {
+            self.unshadowed.push(name.clone());
+            self.show(covered.clone());
+        } else if let Some(builtin) = writer.builtins.get(name) {
+            self.show(builtin.clone());
+        }
+    }
+
+    /// Makes the catalogue follow a new text of the file. Versions go on from the history, so a change made
+    /// while no server ran is recorded as well.
+    pub(crate) async fn sync_file(
+        &mut self,
+        writer: &Writer,
+        definitions: Vec<Definition>,
+        text: String,
+    ) -> Result<()> {
+        let heads: HashMap<Uuid, Head> = writer
+            .store
+            .heads()
+            .await?
+            .into_iter()
+            .map(|head| (head.tool_id, head))
+            .collect();
+        let mut on_file = HashSet::with_capacity(definitions.len());
+        for definition in definitions {
+            let id = id_from_name(&definition.name);
+            on_file.insert(id);
+            self.sync_tool(id, definition, heads.get(&id));
+        }
+        let gone = heads.values().filter(|head| {
+            head.shelf == "file" && head.action != "delete" && !on_file.contains(&head.tool_id)
+        });
+        for head in gone {
+            let last = writer.store.version(head.tool_id, head.version).await?;
+            if let Some(mut row) = last {
+                row.version += 1;
+                row.action = "delete".to_owned();
+                row.changed_by = "file".to_owned();
+                row.changed_at = self.now;
+                self.last_versions.insert(row.tool_id, row.version);
+                self.writes.push(ToolWrite::Version(row));
+            }
+            let shown = self.find(&head.tool_id.to_string());
+            if let Some(tool) = shown.filter(|tool| tool.shelf == Shelf::File) {
+                self.take_away(writer, &tool);
+            }
+        }
+        self.file_text = Some(text);
+        Ok(())
+    }
+
+    fn sync_tool(&mut self, id: Uuid, definition: Definition, head: Option<&Head>) {
+        let hash = definition.hash();
+        let unchanged = head.is_some_and(|head| {
+            head.hash == hash && head.action != "delete" && head.shelf == "file"
+        });
+        let covered = self.find_name(&definition.name);
+        if unchanged
+            && covered
+                .as_ref()
+                .is_some_and(|tool| tool.shelf == Shelf::File)
+        {
+            return;
+        }
+        let version = head.map_or(1, |head| head.version + i64::from(!unchanged));
+        let mut tool = self.tool(id, SYSTEM_USER, Shelf::File, version, definition);
+        if let Some(head) = head {
+            tool.created_at = head.created_at;
+            if unchanged {
+                tool.updated_at = head.changed_at;
+            }
+        }
+        if !unchanged {
+            let action = if head.is_some_and(|head| head.action != "delete") {
+                "update"
+            } else {
+                "create"
+            };
+            self.writes.push(self.version_row(&tool, action, "file"));
+        }
+        if let Some(other) = covered.filter(|other| other.shelf == Shelf::Database) {
+            self.by_id.insert(other.id, None);
+            self.changes.push(Change::Remove(other.id));
+            self.newly_shadowed.push(other);
+        }
+        self.show(tool);
+    }
+
+    fn editable(&self, target: &str, caller: &Caller) -> Result<Tool> {
+        let tool = self
+            .find(target)
+            .ok_or_else(|| Error::tool_not_found(target))?;
+        let name = &tool.definition.name;
+        match tool.shelf {
+            Shelf::Builtin => Err(Error::conflict(format!(
+                "'{name}' is a builtin and cannot be changed; switch it off with `builtins.disabled` in toolcrib.toml, or put a tool of that name into tools.json to replace it"
+            ))),
+            shelf => {
+                if shelf == Shelf::File {
+                    self.check_shelf(shelf, caller)?;
+                } else if tool.owner != caller.user && !caller.scopes.allow(Scope::Admin) {
+                    return Err(Error::Forbidden(format!(
+                        "Only its owner or an admin may change '{name}'"
+                    )));
+                }
+                Ok(tool)
+            }
+        }
+    }
+
+    /// What stands in tools.json may name commands and scripts: it is the operator's.
+    fn check_shelf(&self, shelf: Shelf, caller: &Caller) -> Result<()> {
+        if shelf == Shelf::File && !caller.scopes.allow(Scope::Admin) {
+            return Err(Error::Forbidden(
+                "The file shelf (tools.json) may only be changed with the scope 'admin'".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    fn refuse_clash(&self, name: &str, shelf: Shelf) -> Result<()> {
+        let Some(other) = self.find_name(name) else {
+            return Ok(());
+        };
+        if other.shelf == Shelf::Builtin && shelf == Shelf::File {
+            return Ok(());
+        }
+        let place = |shelf| match shelf {
+            Shelf::Builtin => "among the builtins",
+            Shelf::File => "on the file shelf (tools.json)",
+            Shelf::Database => "on the database shelf",
+        };
+        Err(Error::conflict(format!(
+            "A tool named '{name}' is already {}; it cannot also be {}. Choose another name, or change or remove the one that is there",
+            place(other.shelf),
+            place(shelf)
+        )))
+    }
+
+    async fn next_version(&self, writer: &Writer, id: Uuid) -> Result<i64> {
+        if let Some(last) = self.last_versions.get(&id) {
+            return Ok(last + 1);
+        }
+        Ok(writer
+            .store
+            .head(id)
+            .await?
+            .map_or(1, |head| head.version + 1))
+    }
+
+    fn tool(
+        &self,
+        id: Uuid,
+        owner: Uuid,
+        shelf: Shelf,
+        version: i64,
+        definition: Definition,
+    ) -> Tool {
+        Tool {
+            id,
+            owner,
+            shelf,
+            version,
+            created_at: self.now,
+            updated_at: self.now,
+            definition,
+        }
+    }
+
+    fn version_row(&self, tool: &Tool, action: &str, by: &str) -> ToolWrite {
+        ToolWrite::Version(VersionRow {
+            tool_id: tool.id,
+            version: tool.version,
+            name: tool.definition.name.clone(),
+            shelf: shelf_name(tool.shelf).to_owned(),
+            action: action.to_owned(),
+            definition: definition_text(&tool.definition),
+            hash: tool.definition.hash(),
+            changed_by: by.to_owned(),
+            changed_at: self.now,
+        })
+    }
+}
+
+fn row(tool: &Tool, deleted_at: Option<Millis>) -> ToolRow {
+    ToolRow {
+        id: tool.id,
+        name: tool.definition.name.clone(),
+        owner_id: tool.owner,
+        definition: definition_text(&tool.definition),
+        version: tool.version,
+        created_at: tool.created_at,
+        updated_at: tool.updated_at,
+        deleted_at,
+    }
+}
+
+fn expect_version(tool: &Tool, expected: Option<i64>) -> Result<()> {
+    match expected {
+        Some(version) if version != tool.version => Err(Error::conflict(format!(
+            "Tool '{}' is at version {} now, not {version}; fetch it again and repeat the change",
+            tool.definition.name, tool.version
+        ))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,384 @@
+//! Tools: list, read, create, change, remove, try out.
+
+use crate::App;
+use crate::error::{Error, Result};
+use crate::shelf::schema_problem;
+use crate::time;
+use crate::writer::{Job, Write};
+use catalog::caller::{Caller, Scope};
+use catalog::catalogue::{Entry, Gate, Schemas};
+use catalog::definition::{Origin, definition_from_text};
+use catalog::policy::Verdict;
+use catalog::tool::{Definition, KindName, Shelf, Tool};
+use executor::{CallRequest, ToolResponse};
+use serde::Serialize;
+use serde_json::{Map, Value};
+use std::sync::{Arc, PoisonError};
+use tokio::sync::oneshot;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A page of tools holds this many unless asked otherwise, and never more than the second.
+const PAGE_DEFAULT: usize = 50;
+const PAGE_MAX: usize = 500;
+
+/// A tool as it is shown: every field, defaults filled in.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolView {
+    pub id: Uuid,
+    pub name: String,
+    pub description: String,
+    pub description_user: Option<String>,
+    #[schema(value_type = String, example = "builtin")]
+    pub kind: KindName,
+    #[schema(value_type = Object)]
+    pub config: Map<String, Value>,
+    #[schema(value_type = Object)]
+    pub input_schema: Value,
+    #[schema(value_type = Option<Object>)]
+    pub output_schema: Option<Value>,
+    #[schema(value_type = String, example = "json")]
+    pub output_format: catalog::tool::OutputFormat,
+    #[schema(value_type = Object)]
+    pub annotations: catalog::tool::Annotations,
+    #[schema(value_type = Option<Object>)]
+    pub auth_config: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    pub rate_limit: Option<catalog::tool::RateLimit>,
+    pub timeout_seconds: Option<f64>,
+    pub parallel_capable: bool,
+    pub is_active: bool,
+    pub is_public: bool,
+    pub examples: Vec<String>,
+    #[schema(value_type = Vec<Object>)]
+    pub tests: Vec<catalog::tool::TestCase>,
+    #[schema(value_type = Option<Object>)]
+    pub approval: Option<Value>,
+    pub owner: String,
+    #[schema(value_type = String, example = "file")]
+    pub shelf: Shelf,
+    pub version: i64,
+    pub hash: String,
+    pub created_at: String,
+    pub updated_at: String,
+}
+
+/// Which tools to list.
+#[derive(Debug, Default)]
+pub struct ToolFilter {
+    pub q: Option<String>,
+    pub kind: Option<String>,
+    pub active: Option<bool>,
+    pub owner: Option<String>,
+    pub limit: Option<usize>,
+    pub cursor: Option<String>,
+}
+
+/// One page of a list.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolPage {
+    pub items: Vec<ToolView>,
+    pub next_cursor: Option<String>,
+}
+
+impl App {
+    pub fn list_tools(&self, caller: &Caller, filter: &ToolFilter) -> Result<ToolPage> {
+        let kind = match filter.kind.as_deref() {
+            None => None,
+            Some(name) => Some(KindName::from_name(name).ok_or_else(|| {
+                let known = KindName::ALL.map(KindName::as_str).join(", ");
+                Error::invalid(format!("kind: expected one of {known}, got '{name}'"))
+            })?),
+        };
+        let limit = filter.limit.unwrap_or(PAGE_DEFAULT);
+        if !(1..=PAGE_MAX).contains(&limit) {
+            return Err(Error::invalid(format!(
+                "limit: expected 1 to {PAGE_MAX}, got {limit}"
+            )));
+        }
+        let words: Vec<String> = filter
+            .q
+            .as_deref()
+            .unwrap_or_default()
+            .to_lowercase()
+            .split_whitespace()
+            .map(str::to_owned)
+            .collect();
+        let fits = |entry: &Entry| {
+            let definition = &entry.tool.definition;
+            kind.is_none_or(|kind| definition.kind == kind)
+                && filter
+                    .active
+                    .is_none_or(|active| definition.is_active == active)
+                && words.iter().all(|word| entry.search_text.contains(word))
+                && filter
+                    .owner
+                    .as_ref()
+                    .is_none_or(|owner| self.user_name(entry.tool.owner) == *owner)
+        };
+        let catalogue = self.executor.catalogue.load();
+        let policy = self.executor.policy.load();
+        let mut found = catalogue
+            .after(filter.cursor.as_deref())
+            .filter(|entry| fits(entry) && policy.verdict(caller, &entry.tool) != Verdict::Hidden);
+        let items: Vec<ToolView> = found
+            .by_ref()
+            .take(limit)
+            .map(|entry| self.view(entry, caller))
+            .collect();
+        let more = found.next().is_some();
+        let next_cursor = items.last().filter(|_| more).map(|last| last.name.clone());
+        Ok(ToolPage { items, next_cursor })
+    }
+
+    pub fn get_tool(&self, caller: &Caller, name_or_id: &str) -> Result<ToolView> {
+        Ok(self.view(&*self.visible(caller, name_or_id)?, caller))
+    }
+
+    /// The entry a caller may see; a hidden one does not exist.
+    pub(crate) fn visible(&self, caller: &Caller, name_or_id: &str) -> Result<Arc<Entry>> {
+        let catalogue = self.executor.catalogue.load();
+        let entry = catalogue.find(name_or_id);
+        let policy = self.executor.policy.load();
+        entry
+            .filter(|entry| policy.verdict(caller, &entry.tool) != Verdict::Hidden)
+            .cloned()
+            .ok_or_else(|| Error::tool_not_found(name_or_id))
+    }
+
+    pub async fn create_tool(&self, caller: Arc<Caller>, body: &str) -> Result<ToolView> {
+        let shelf = asked_shelf(body)?;
+        let definition = read_body(body)?;
+        let asker = Arc::clone(&caller);
+        let entry = self
+            .write(caller, Write::Create { shelf, definition })
+            .await?;
+        self.written(entry, &asker)
+    }
+
+    /// Replaces a tool by the definition in `body`.
+    pub async fn update_tool(
+        &self,
+        caller: Arc<Caller>,
+        target: &str,
+        body: &str,
+        expected_version: Option<i64>,
+    ) -> Result<ToolView> {
+        let current = self.visible(&caller, target)?;
+        let definition = read_body(body)?;
+        self.change(
+            caller,
+            &current.tool,
+            definition,
+            expected_version,
+            "update",
+        )
+        .await
+    }
+
+    /// Changes only the members of a JSON merge patch (RFC 7396).
+    pub async fn patch_tool(
+        &self,
+        caller: Arc<Caller>,
+        target: &str,
+        patch: &str,
+        expected_version: Option<i64>,
+    ) -> Result<ToolView> {
+        let current = self.visible(&caller, target)?;
+        let patch: Value = serde_json::from_str(patch)
+            .map_err(|e| Error::invalid(format!("The body is not valid JSON: {e}")))?;
+        if !patch.is_object() {
+            return Err(Error::invalid(
+                "The body must be a JSON object with the members to change",
+            ));
+        }
+        let mut merged = serde_json::to_value(&current.tool.definition)
+            .map_err(|e| Error::Internal(e.to_string()))?;
+        merge(&mut merged, patch);
+        let definition = read_body(&merged.to_string())?;
+        // Without a version of the caller's own, the patch is meant for what it was merged with.
+        let expected = expected_version.or(Some(current.tool.version));
+        self.change(caller, &current.tool, definition, expected, "update")
+            .await
+    }
+
+    pub(crate) async fn change(
+        &self,
+        caller: Arc<Caller>,
+        current: &Tool,
+        definition: Definition,
+        expected_version: Option<i64>,
+        action: &'static str,
+    ) -> Result<ToolView> {
+        let asker = Arc::clone(&caller);
+        let target = current.definition.name.clone();
+        let write = Write::Update {
+            target,
+            definition,
+            expected_version,
+            action,
+        };
+        let entry = self.write(caller, write).await?;
+        self.written(entry, &asker)
+    }
+
+    pub async fn delete_tool(&self, caller: Arc<Caller>, target: &str) -> Result<()> {
+        // A file tool may stand in an edit on disk that is not loaded yet: the queue decides.
+        if let Some(entry) = self.executor.catalogue.load().find(target) {
+            self.visible(&caller, &entry.name)?;
+        }
+        self.write(
+            caller,
+            Write::Delete {
+                target: target.to_owned(),
+            },
+        )
+        .await?;
+        Ok(())
+    }
+
+    /// Runs a definition that is not saved, on the same path as any other call.
+    pub async fn test_tool(
+        &self,
+        caller: Arc<Caller>,
+        tool: &Value,
+        arguments: Value,
+    ) -> Result<ToolResponse> {
+        let definition = read_body(&tool.to_string())?;
+        let now = self.clock.now();
+        let tool = Tool {
+            id: Uuid::nil(),
+            owner: caller.user,
+            shelf: Shelf::Database,
+            version: 0,
+            created_at: now,
+            updated_at: now,
+            definition,
+        };
+        let entry = Arc::new(Entry::new(tool, Arc::new(Gate::default())));
+        let request = CallRequest {
+            tool: entry.name.to_string(),
+            arguments,
+            ..CallRequest::default()
+        };
+        Ok(self.executor.call_unsaved(caller, request, entry).await)
+    }
+
+    /// Puts a change into the queue and waits until it is stored and in force.
+    pub(crate) async fn write(
+        &self,
+        caller: Arc<Caller>,
+        write: Write,
+    ) -> Result<Option<Arc<Entry>>> {
+        let jobs = {
+            let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            writer.as_ref().map(|writer| writer.jobs.clone())
+        };
+        let stopping = || Error::Unavailable("The server is stopping".to_owned());
+        let jobs = jobs.ok_or_else(stopping)?;
+        let (reply, answer) = oneshot::channel();
+        jobs.send(Job {
+            write,
+            caller,
+            reply,
+        })
+        .await
+        .map_err(|_| stopping())?;
+        answer
+            .await
+            .map_err(|_| Error::Internal("the catalogue writer broke down".to_owned()))?
+    }
+
+    /// Looks at the files on disk now.
+    pub async fn reload(&self) -> Result<()> {
+        self.write(crate::watcher::file_caller(), Write::Reload)
+            .await
+            .map(|_| ())
+    }
+
+    pub(crate) fn written(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
+        let entry = entry
+            .ok_or_else(|| Error::conflict("The tool was removed again right after the change"))?;
+        Ok(self.view(&entry, caller))
+    }
+
+    fn view(&self, entry: &Entry, caller: &Caller) -> ToolView {
+        let tool = &entry.tool;
+        let definition = tool.definition.clone();
+        let mine = tool.owner == caller.user || caller.scopes.allow(Scope::Admin);
+        ToolView {
+            id: tool.id,
+            parallel_capable: definition.runs_in_parallel(),
+            name: definition.name,
+            description: definition.description,
+            description_user: definition.description_user,
+            kind: definition.kind,
+            config: definition.config,
+            input_schema: definition.input_schema,
+            output_schema: definition.output_schema,
+            output_format: definition.output_format,
+            annotations: definition.annotations,
+            auth_config: definition.auth_config.filter(|_| mine),
+            rate_limit: definition.rate_limit,
+            timeout_seconds: definition.timeout_seconds,
+            is_active: definition.is_active,
+            is_public: definition.is_public,
+            examples: definition.examples,
+            tests: definition.tests,
+            approval: definition.approval,
+            owner: self.user_name(tool.owner),
+            shelf: tool.shelf,
+            version: tool.version,
+            hash: entry.hash.to_string(),
+            created_at: time::rfc3339(tool.created_at),
+            updated_at: time::rfc3339(tool.updated_at),
+        }
+    }
+}
+
+fn asked_shelf(body: &str) -> Result<Shelf> {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        shelf: Option<Value>,
+    }
+    // A body that is no JSON at all is reported in full by the reader of definitions.
+    let asked: Option<Asked> = serde_json::from_str(body).ok();
+    match asked.and_then(|asked| asked.shelf) {
+        None | Some(Value::Null) => Ok(Shelf::Database),
+        Some(Value::String(name)) if name == "file" => Ok(Shelf::File),
+        Some(Value::String(name)) if name == "database" => Ok(Shelf::Database),
+        Some(other) => Err(Error::invalid(format!(
+            "shelf: expected \"file\" or \"database\", got {other}"
+        ))),
+    }
+}
+
+pub(crate) fn read_body(body: &str) -> Result<Definition> {
+    // Nothing is sealed yet, so secrets are references on both shelves.
+    let origin = Origin::Body(Shelf::File);
+    let definition = definition_from_text("body", body, origin).map_err(Error::problems)?;
+    Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
+        .map_err(|why| Error::problems(vec![schema_problem("body", 1, "$", &why)]))?;
+    Ok(definition)
+}
+
+/// RFC 7396: null removes, objects merge, everything else replaces.
+fn merge(target: &mut Value, patch: Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch;
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Some(members) = target.as_object_mut() else {
+        return;
+    };
+    for (key, value) in patch {
+        if value.is_null() {
+            members.shift_remove(&key);
+        } else {
+            merge(members.entry(key).or_insert(Value::Null), value);
+        }
+    }
+}

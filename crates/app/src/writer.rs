@@ -1,0 +1,369 @@
+//! The one queue that every change of the catalogue passes (A5). It drains in groups: each group is one
+//! database transaction, one replacement of `tools.json` and one new snapshot, and only then is anyone told.
+
+use crate::error::{Error, Result};
+use crate::plan::Plan;
+use crate::shelf::{self, FileShelf, WriteError};
+use crate::status::ShelfStatus;
+use arc_swap::ArcSwap;
+use catalog::caller::Caller;
+use catalog::catalogue::Entry;
+use catalog::clock::Clock;
+use catalog::mcp_file::{McpFile, read_servers};
+use catalog::problem::Problem;
+use catalog::tool::{Definition, Shelf, Tool};
+use catalog::tools_file::edit;
+use executor::Executor;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use store::Db;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+/// How many changes one group takes at most; also the queue's length.
+const GROUP_MAX: usize = 256;
+
+/// One change somebody asked for.
+#[derive(Debug, Clone)]
+pub enum Write {
+    Create {
+        shelf: Shelf,
+        definition: Definition,
+    },
+    /// Replaces a tool found by name or id.
+    Update {
+        target: String,
+        definition: Definition,
+        expected_version: Option<i64>,
+        action: &'static str,
+    },
+    Delete {
+        target: String,
+    },
+    /// Brings a deleted tool back as it was.
+    Restore {
+        id: Uuid,
+        shelf: Shelf,
+        owner: Uuid,
+        definition: Definition,
+    },
+    /// Looks at the files on disk.
+    Reload,
+}
+
+/// A change on its way, with where its answer goes.
+pub struct Job {
+    pub write: Write,
+    pub caller: Arc<Caller>,
+    pub reply: oneshot::Sender<Result<Option<Arc<Entry>>>>,
+}
+
+/// How environment variables are looked up in `mcp.json`.
+pub type EnvLookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+pub struct Writer {
+    pub store: Db,
+    pub executor: Arc<Executor>,
+    pub clock: Clock,
+    pub workspace: PathBuf,
+    pub shelf: FileShelf,
+    pub mcp_text: String,
+    pub servers: Arc<ArcSwap<McpFile>>,
+    pub env: EnvLookup,
+    /// Compiled-in tools by name: they come back when the file no longer overrides them.
+    pub builtins: HashMap<String, Tool>,
+    /// Database tools whose name the file shelf took.
+    pub shadowed: HashMap<String, Tool>,
+    pub status: Arc<ArcSwap<ShelfStatus>>,
+}
+
+/// Why changes of the file shelf cannot be made right now.
+enum Blocked {
+    Problems(Vec<Problem>),
+    Io(String),
+}
+
+impl Blocked {
+    fn error(&self) -> Error {
+        match self {
+            Blocked::Problems(problems) => Error::Conflict {
+                message: format!(
+                    "tools.json on disk is not valid, so it is not overwritten: {}",
+                    crate::error::summary(problems)
+                ),
+                problems: problems.clone(),
+            },
+            Blocked::Io(why) => Error::Unavailable(format!("tools.json cannot be written: {why}")),
+        }
+    }
+}
+
+/// What became of a group.
+enum Commit {
+    Done,
+    /// The file changed under our hands: look again.
+    Again,
+    FileFailed(String),
+    Failed(Error),
+}
+
+impl Writer {
+    /// Runs until every sender is gone, on a thread of its own: it waits for disks.
+    pub fn spawn(self) -> (mpsc::Sender<Job>, std::thread::JoinHandle<()>) {
+        let (sender, receiver) = mpsc::channel(GROUP_MAX);
+        let runtime = tokio::runtime::Handle::current();
+        let work = move || runtime.block_on(self.run(receiver));
+        let thread = std::thread::Builder::new()
+            .name("catalogue-writer".to_owned())
+            .spawn(work)
+            .expect("the system can start a thread at start-up");
+        (sender, thread)
+    }
+
+    /// The first commit, before anyone can ask for another.
+    pub(crate) async fn commit_first(&mut self, plan: Plan) -> Result<()> {
+        match self.commit(plan).await {
+            Commit::Done => Ok(()),
+            Commit::Again => Err(Error::conflict(
+                "tools.json changed while it was read; start again",
+            )),
+            Commit::FileFailed(why) => Err(Error::Unavailable(why)),
+            Commit::Failed(error) => Err(error),
+        }
+    }
+
+    async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let mut group = Vec::with_capacity(GROUP_MAX);
+        while jobs.recv_many(&mut group, GROUP_MAX).await > 0 {
+            self.process(std::mem::take(&mut group)).await;
+        }
+    }
+
+    async fn process(&mut self, jobs: Vec<Job>) {
+        let mut blocked: Option<Blocked> = None;
+        loop {
+            let (plan, results) = self.plan(&jobs, &mut blocked).await;
+            let changes_nothing = plan.is_empty();
+            let commit = if changes_nothing {
+                Commit::Done
+            } else {
+                self.commit(plan).await
+            };
+            match commit {
+                Commit::Again => {}
+                Commit::FileFailed(why) => blocked = Some(Blocked::Io(why)),
+                Commit::Done => return self.answer(jobs, results),
+                Commit::Failed(error) => return refuse_all(jobs, results, &error),
+            }
+        }
+    }
+
+    /// Decides about every job of the group in its order, against the state the earlier ones leave.
+    async fn plan(
+        &mut self,
+        jobs: &[Job],
+        blocked: &mut Option<Blocked>,
+    ) -> (Plan, Vec<Result<Option<Uuid>>>) {
+        let base = self.executor.catalogue.load_full();
+        let mut plan = Plan::new(base, self.clock.now());
+        if jobs.iter().any(|job| touches_files(&plan, &job.write)) {
+            match self.refresh(&mut plan).await {
+                Ok(()) if matches!(blocked, Some(Blocked::Problems(_))) => *blocked = None,
+                Ok(()) => {}
+                Err(problems) => *blocked = Some(Blocked::Problems(problems)),
+            }
+            self.reload_servers();
+        }
+        let mut results = Vec::with_capacity(jobs.len());
+        for job in jobs {
+            let on_file = touches_files(&plan, &job.write);
+            results.push(match (&job.write, &*blocked) {
+                (Write::Reload, _) => Ok(None),
+                (_, Some(blocked)) if on_file => Err(blocked.error()),
+                (write, _) => plan.apply(self, write, &job.caller).await.map(Some),
+            });
+        }
+        (plan, results)
+    }
+
+    /// Takes an edit on disk into the plan. The problems of a file that is not valid stay on show.
+    async fn refresh(&mut self, plan: &mut Plan) -> Result<(), Vec<Problem>> {
+        let checked = self.shelf.read_text().and_then(|text| {
+            if text == self.shelf.text {
+                return Ok(None);
+            }
+            let current = &plan.base;
+            let known = |d: &Definition| {
+                current
+                    .get(&d.name)
+                    .is_some_and(|e| e.tool.definition == *d)
+            };
+            shelf::check_tools(&text, known).map(|definitions| Some((text, definitions)))
+        });
+        let problems = checked.as_ref().err().cloned().unwrap_or_default();
+        ShelfStatus::update(&self.status, |status| {
+            status.tools_problems.clone_from(&problems)
+        });
+        match checked {
+            Err(problems) => {
+                for problem in &problems {
+                    tracing::error!(%problem, "tools.json is not valid; the old catalogue stays");
+                }
+                Err(problems)
+            }
+            Ok(None) => Ok(()),
+            Ok(Some((text, definitions))) => {
+                plan.sync_file(self, definitions, text)
+                    .await
+                    .map_err(|error| {
+                        tracing::error!(%error, "an edit of tools.json could not be taken over");
+                        Vec::new()
+                    })
+            }
+        }
+    }
+
+    /// `mcp.json` is read and checked; its servers are not connected by this version.
+    fn reload_servers(&mut self) {
+        let path = self.workspace.join(shelf::MCP_FILE);
+        let read = shelf::read_file(&path, shelf::MCP_FILE, "{\"mcpServers\": {}}");
+        if read.as_ref().is_ok_and(|text| *text == self.mcp_text) {
+            ShelfStatus::update(&self.status, |status| status.mcp_problems.clear());
+            return;
+        }
+        let checked =
+            read.and_then(|text| Ok((read_servers(shelf::MCP_FILE, &text, &*self.env)?, text)));
+        match checked {
+            Ok((file, text)) => {
+                self.mcp_text = text;
+                ShelfStatus::update(&self.status, |status| {
+                    status.mcp_problems.clear();
+                    status.mcp_warnings.clone_from(&file.warnings);
+                });
+                self.servers.store(Arc::new(file));
+            }
+            Err(problems) => {
+                for problem in &problems {
+                    tracing::error!(%problem, "mcp.json is not valid; the old servers stay");
+                }
+                ShelfStatus::update(&self.status, |status| {
+                    status.mcp_problems.clone_from(&problems)
+                });
+            }
+        }
+    }
+
+    async fn commit(&mut self, plan: Plan) -> Commit {
+        let text = match plan.file_text() {
+            Ok(text) => text,
+            Err(problems) => return Commit::Failed(Error::problems(problems)),
+        };
+        let mut file_error = None;
+        let shelf = &mut self.shelf;
+        let written = self
+            .store
+            .write_tools(&plan.writes, || match text {
+                None => Ok(()),
+                Some((base, new)) => {
+                    let before = std::mem::replace(&mut shelf.text, base);
+                    if new == shelf.text {
+                        return Ok(());
+                    }
+                    shelf.replace(new).map_err(|error| {
+                        shelf.text = before;
+                        file_error = Some(error);
+                        Error::Internal(String::new())
+                    })
+                }
+            })
+            .await;
+        match (written, file_error) {
+            (_, Some(WriteError::ChangedOnDisk)) => return Commit::Again,
+            (_, Some(WriteError::Io(error))) => {
+                tracing::error!(%error, "tools.json cannot be written");
+                return Commit::FileFailed(error.to_string());
+            }
+            (Err(error), None) => {
+                // The file may already be the new one: look at it afresh next time.
+                self.shelf.text.clear();
+                return Commit::Failed(error);
+            }
+            (Ok(()), None) => {}
+        }
+        for tool in plan.newly_shadowed {
+            let name = tool.definition.name.clone();
+            tracing::warn!(
+                tool = name,
+                "the file shelf takes the name of a database tool, which is out of use until then"
+            );
+            self.shadowed.insert(name, tool);
+        }
+        for name in plan.unshadowed {
+            self.shadowed.remove(&name);
+        }
+        let shadowed: Vec<String> = self.shadowed.keys().cloned().collect();
+        ShelfStatus::update(&self.status, |status| status.shadowed.clone_from(&shadowed));
+        let next = plan.base.with(plan.changes);
+        self.executor.catalogue.store(Arc::new(next));
+        Commit::Done
+    }
+
+    fn answer(&self, jobs: Vec<Job>, results: Vec<Result<Option<Uuid>>>) {
+        let catalogue = self.executor.catalogue.load();
+        for (job, result) in jobs.into_iter().zip(results) {
+            let entry = result.map(|id| id.and_then(|id| catalogue.by_id(id).cloned()));
+            // Whoever asked may be gone; the change stands all the same.
+            let _ = job.reply.send(entry);
+        }
+    }
+}
+
+/// The transaction failed: nothing of the group has happened.
+fn refuse_all(jobs: Vec<Job>, results: Vec<Result<Option<Uuid>>>, error: &Error) {
+    tracing::error!(%error, ?error, "a group of catalogue changes could not be stored");
+    for (job, result) in jobs.into_iter().zip(results) {
+        let refusal = result.err().unwrap_or_else(|| match error {
+            Error::Conflict { message, problems } => Error::Conflict {
+                message: message.clone(),
+                problems: problems.clone(),
+            },
+            Error::Invalid { message, problems } => Error::Invalid {
+                message: message.clone(),
+                problems: problems.clone(),
+            },
+            Error::Unavailable(why) => Error::Unavailable(why.clone()),
+            other => Error::Internal(format!("{other:?}")),
+        });
+        let _ = job.reply.send(Err(refusal));
+    }
+}
+
+/// Whether a change can only be decided with the file on disk in view.
+fn touches_files(plan: &Plan, write: &Write) -> bool {
+    match write {
+        Write::Reload
+        | Write::Create {
+            shelf: Shelf::File, ..
+        }
+        | Write::Restore {
+            shelf: Shelf::File, ..
+        } => true,
+        Write::Create { .. } | Write::Restore { .. } => false,
+        // A name nobody knows may just have been written into the file.
+        Write::Update { target, .. } | Write::Delete { target } => plan
+            .find(target)
+            .is_none_or(|tool| tool.shelf == Shelf::File),
+    }
+}
+
+/// The new text of the file after the plan's edits.
+pub(crate) fn edited(
+    text: &str,
+    edits: &[catalog::tools_file::Edit],
+) -> Result<String, Vec<Problem>> {
+    if edits.is_empty() {
+        return Ok(text.to_owned());
+    }
+    edit(text, edits)
+}

@@ -1,0 +1,86 @@
+//! Running tools: a saved one by name, or a definition that is being tried out.
+
+use crate::auth::{CanAuthor, CanCall};
+use crate::body::{IdempotencyKey, JsonBody, PathOf};
+use crate::error::{ApiError, ErrorBody, call_response};
+use crate::router::Server;
+use axum::extract::State;
+use axum::response::Response;
+use executor::{CallRequest, ToolResponse};
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+#[schema(example = json!({"arguments": {"expression": "12.5% of 340"}}))]
+pub(crate) struct CallBody {
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    arguments: Value,
+    /// May only shorten the tool's own deadline.
+    timeout_seconds: Option<f64>,
+    /// The same key with the same arguments within a day gives the stored answer and never runs twice.
+    idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TestBody {
+    /// A tool's definition, not saved.
+    #[schema(value_type = Object)]
+    tool: Value,
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    arguments: Value,
+}
+
+/// Runs a tool.
+#[utoipa::path(post, path = "/api/v1/tools/{name}/call", tag = "calls",
+    params(("name" = String, Path, description = "Name or id"),
+        ("Idempotency-Key" = Option<String>, Header, description = "As `idempotency_key` in the body")),
+    request_body = CallBody,
+    responses((status = 200, body = ToolResponse, description = "The tool ran"),
+        (status = "4XX", body = ToolResponse, description = "Refused; outside a call the common error shape"),
+        (status = "5XX", body = ToolResponse, description = "The tool failed")))]
+pub(crate) async fn call_tool(
+    State(server): State<Arc<Server>>,
+    CanCall(caller): CanCall,
+    PathOf(name): PathOf<String>,
+    IdempotencyKey(key): IdempotencyKey,
+    JsonBody(body): JsonBody<CallBody>,
+) -> Result<Response, ApiError> {
+    let key = body.idempotency_key.or(key);
+    let request = CallRequest {
+        tool: name,
+        arguments: or_empty(body.arguments),
+        timeout_seconds: body.timeout_seconds,
+        events: None,
+    };
+    Ok(call_response(&server.app.call(caller, request, key).await?))
+}
+
+/// Runs a definition without saving it.
+#[utoipa::path(post, path = "/api/v1/tools/test", tag = "calls", request_body = TestBody,
+    responses((status = 200, body = ToolResponse), (status = "4XX", body = ErrorBody), (status = "5XX", body = ToolResponse)))]
+pub(crate) async fn test_tool(
+    State(server): State<Arc<Server>>,
+    CanAuthor(caller): CanAuthor,
+    JsonBody(body): JsonBody<TestBody>,
+) -> Result<Response, ApiError> {
+    let answer = server
+        .app
+        .test_tool(caller, &body.tool, or_empty(body.arguments))
+        .await?;
+    Ok(call_response(&answer))
+}
+
+/// No arguments are an empty object.
+fn or_empty(arguments: Value) -> Value {
+    if arguments.is_null() {
+        Value::Object(serde_json::Map::new())
+    } else {
+        arguments
+    }
+}

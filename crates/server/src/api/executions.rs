@@ -1,0 +1,86 @@
+//! The execution log.
+
+use crate::auth::{CanRead, IsAdmin};
+use crate::body::{PathOf, QueryOf};
+use crate::error::{ApiError, ErrorBody};
+use crate::router::Server;
+use app::executions_view::{ExecutionFilter, ExecutionPage, ExecutionView};
+use axum::Json;
+use axum::extract::State;
+use executions::Stats;
+use serde::Deserialize;
+use std::sync::Arc;
+use utoipa::IntoParams;
+use uuid::Uuid;
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    tool: Option<String>,
+    /// started, success, error, cancelled or interrupted.
+    status: Option<String>,
+    caller: Option<String>,
+    /// A time such as 2026-01-31T12:00:00Z, or a span back from now such as 2h.
+    since: Option<String>,
+    until: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+    /// Oldest first, only what came after this execution.
+    after: Option<Uuid>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct StatsQuery {
+    since: Option<String>,
+    until: Option<String>,
+}
+
+/// Calls, newest first.
+#[utoipa::path(get, path = "/api/v1/executions", tag = "executions", params(ListQuery),
+    responses((status = 200, body = ExecutionPage), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn list_executions(
+    State(server): State<Arc<Server>>,
+    CanRead(caller): CanRead,
+    QueryOf(query): QueryOf<ListQuery>,
+) -> Result<Json<ExecutionPage>, ApiError> {
+    let filter = ExecutionFilter {
+        tool: query.tool,
+        status: query.status,
+        caller: query.caller,
+        since: query.since,
+        until: query.until,
+        limit: query.limit,
+        cursor: query.cursor,
+        after: query.after,
+    };
+    Ok(Json(server.app.list_executions(&caller, filter).await?))
+}
+
+/// One call.
+#[utoipa::path(get, path = "/api/v1/executions/{id}", tag = "executions", params(("id" = Uuid, Path)),
+    responses((status = 200, body = ExecutionView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn get_execution(
+    State(server): State<Arc<Server>>,
+    CanRead(caller): CanRead,
+    PathOf(id): PathOf<String>,
+) -> Result<Json<ExecutionView>, ApiError> {
+    Ok(Json(server.app.get_execution(&caller, &id).await?))
+}
+
+/// Counts and durations, per tool, status and error.
+#[utoipa::path(get, path = "/api/v1/executions/stats", tag = "executions", params(StatsQuery),
+    responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn execution_stats(
+    State(server): State<Arc<Server>>,
+    IsAdmin(_caller): IsAdmin,
+    QueryOf(query): QueryOf<StatsQuery>,
+) -> Result<Json<Stats>, ApiError> {
+    let stats = server
+        .app
+        .execution_stats(query.since.as_deref(), query.until.as_deref())
+        .await?;
+    Ok(Json(stats))
+}

@@ -1,0 +1,42 @@
+//! Whether the server lives, and whether it can do its work.
+
+use crate::auth::authenticate;
+use crate::error::ApiError;
+use crate::router::Server;
+use app::health::Readiness;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::response::{IntoResponse, Response};
+use catalog::caller::Scope;
+use executor::Code;
+use serde_json::json;
+use std::sync::Arc;
+
+/// The process answers.
+#[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, body = Object)))]
+pub(crate) async fn healthz() -> Json<serde_json::Value> {
+    Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+}
+
+/// The server can do its work. With a key it tells what is wrong with the files on disk.
+#[utoipa::path(get, path = "/readyz", tag = "health", security((), ("key" = []), ("bearer" = [])),
+    responses((status = 200, body = Readiness), (status = 503)))]
+pub(crate) async fn readyz(
+    State(server): State<Arc<Server>>,
+    request: Request,
+) -> Result<Response, ApiError> {
+    let (parts, _) = request.into_parts();
+    let unavailable = || {
+        ApiError::new(
+            Code::ServiceUnavailable,
+            "The registry database does not answer",
+        )
+    };
+    let readiness = server.app.readiness().await.ok_or_else(unavailable)?;
+    let may_see =
+        authenticate(&parts, &server).is_ok_and(|caller| caller.scopes.allow(Scope::Read));
+    if may_see {
+        return Ok(Json(readiness).into_response());
+    }
+    Ok(Json(json!({"status": readiness.status})).into_response())
+}

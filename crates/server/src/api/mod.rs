@@ -1,0 +1,9 @@
+//! The handlers, one file per resource: read the request, ask the app, write the answer.
+
+pub(crate) mod admin;
+pub(crate) mod calls;
+pub(crate) mod executions;
+pub(crate) mod health;
+pub(crate) mod keys;
+pub(crate) mod tools;
+pub(crate) mod versions;

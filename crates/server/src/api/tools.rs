@@ -1,0 +1,218 @@
+//! Tools: list, read, create, change, remove.
+
+use crate::auth::{CanAuthor, CanRead};
+use crate::body::{JsonText, PathOf, QueryOf};
+use crate::error::{ApiError, ErrorBody};
+use crate::router::Server;
+use app::tools::{ToolFilter, ToolPage, ToolView};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use executor::Code;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use utoipa::{IntoParams, ToSchema};
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ListQuery {
+    /// Words that must stand in the name or a description.
+    q: Option<String>,
+    /// One of http, mcp, python, shell, builtin, sql, expression.
+    kind: Option<String>,
+    active: Option<bool>,
+    /// The owner's name.
+    owner: Option<String>,
+    /// 1 to 500; 50 unless given.
+    #[param(minimum = 1, maximum = 500)]
+    limit: Option<usize>,
+    /// The `next_cursor` of the page before.
+    cursor: Option<String>,
+}
+
+/// What an author writes. `tool_type` and `description_agent` are accepted for `kind` and `description`.
+#[derive(ToSchema)]
+#[schema(example = json!({
+    "name": "add_tax",
+    "description": "Adds the sales tax to a price. Use it whenever a price with tax is asked for.",
+    "kind": "builtin",
+    "config": {"name": "calculator"},
+    "input_schema": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
+}))]
+#[expect(
+    dead_code,
+    reason = "the shape is only for the OpenAPI document; the body is read with places kept"
+)]
+pub(crate) struct ToolBody {
+    /// Letters, digits, `_`, `.` and `-`, at most 64; unique in the catalogue.
+    name: String,
+    /// For agents: what it does and when to prefer it.
+    description: String,
+    /// For people.
+    description_user: Option<String>,
+    /// One of http, mcp, python, shell, builtin, sql, expression.
+    kind: String,
+    #[schema(value_type = Option<Object>)]
+    config: Value,
+    /// JSON Schema of the arguments, 2020-12 unless `$schema` says draft-07.
+    #[schema(value_type = Option<Object>)]
+    input_schema: Value,
+    #[schema(value_type = Option<Object>)]
+    output_schema: Value,
+    /// `json` or `text`.
+    output_format: Option<String>,
+    timeout_seconds: Option<f64>,
+    parallel_capable: Option<bool>,
+    #[schema(value_type = Option<Object>)]
+    rate_limit: Value,
+    is_active: Option<bool>,
+    is_public: Option<bool>,
+    /// References only: `{"$env":"NAME"}` or `{"$secret":"name"}`.
+    #[schema(value_type = Option<Object>)]
+    auth_config: Value,
+    #[schema(value_type = Option<Object>)]
+    annotations: Value,
+    examples: Option<Vec<String>>,
+    #[schema(value_type = Option<Vec<Object>>)]
+    tests: Value,
+    #[schema(value_type = Option<Object>)]
+    approval: Value,
+    /// `database` (default) or `file`; only when a tool is created.
+    shelf: Option<String>,
+}
+
+/// Lists the tools you may see, in the order of their names.
+#[utoipa::path(get, path = "/api/v1/tools", tag = "tools", params(ListQuery),
+    responses((status = 200, body = ToolPage), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn list_tools(
+    State(server): State<Arc<Server>>,
+    CanRead(caller): CanRead,
+    QueryOf(query): QueryOf<ListQuery>,
+) -> Result<Json<ToolPage>, ApiError> {
+    let filter = ToolFilter {
+        q: query.q,
+        kind: query.kind,
+        active: query.active,
+        owner: query.owner,
+        limit: query.limit,
+        cursor: query.cursor,
+    };
+    Ok(Json(server.app.list_tools(&caller, &filter)?))
+}
+
+/// Registers a tool; the next call can use it.
+#[utoipa::path(post, path = "/api/v1/tools", tag = "tools", request_body = ToolBody,
+    responses((status = 201, body = ToolView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn create_tool(
+    State(server): State<Arc<Server>>,
+    CanAuthor(caller): CanAuthor,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    let tool = owned(async move { server.app.create_tool(caller, &body).await }).await?;
+    let location = HeaderValue::from_str(&format!("/api/v1/tools/{}", tool.name));
+    let mut response = (StatusCode::CREATED, Json(tool)).into_response();
+    if let Ok(location) = location {
+        response.headers_mut().insert(header::LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// One tool, by name or id.
+#[utoipa::path(get, path = "/api/v1/tools/{name}", tag = "tools", params(("name" = String, Path, description = "Name or id")),
+    responses((status = 200, body = ToolView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn get_tool(
+    State(server): State<Arc<Server>>,
+    CanRead(caller): CanRead,
+    PathOf(name): PathOf<String>,
+) -> Result<Response, ApiError> {
+    Ok(tagged(server.app.get_tool(&caller, &name)?))
+}
+
+/// Replaces a tool's definition. `If-Match` with the version guards against overwriting somebody's change.
+#[utoipa::path(put, path = "/api/v1/tools/{name}", tag = "tools",
+    params(("name" = String, Path, description = "Name or id"),
+        ("If-Match" = Option<String>, Header, description = "The version the change was made from")),
+    request_body = ToolBody, responses((status = 200, body = ToolView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn update_tool(
+    State(server): State<Arc<Server>>,
+    CanAuthor(caller): CanAuthor,
+    PathOf(name): PathOf<String>,
+    headers: HeaderMap,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    let expected = if_match(&headers)?;
+    let work = async move { server.app.update_tool(caller, &name, &body, expected).await };
+    Ok(tagged(owned(work).await?))
+}
+
+/// Changes some members of a tool's definition (JSON merge patch).
+#[utoipa::path(patch, path = "/api/v1/tools/{name}", tag = "tools",
+    params(("name" = String, Path, description = "Name or id"),
+        ("If-Match" = Option<String>, Header, description = "The version the change was made from")),
+    request_body(content = Object, description = "The members to change; null removes one"), responses((status = 200, body = ToolView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn patch_tool(
+    State(server): State<Arc<Server>>,
+    CanAuthor(caller): CanAuthor,
+    PathOf(name): PathOf<String>,
+    headers: HeaderMap,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    let expected = if_match(&headers)?;
+    let work = async move { server.app.patch_tool(caller, &name, &body, expected).await };
+    Ok(tagged(owned(work).await?))
+}
+
+/// Removes a tool. Its history stays, and it can be restored.
+#[utoipa::path(delete, path = "/api/v1/tools/{name}", tag = "tools", params(("name" = String, Path, description = "Name or id")),
+    responses((status = 204), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn delete_tool(
+    State(server): State<Arc<Server>>,
+    CanAuthor(caller): CanAuthor,
+    PathOf(name): PathOf<String>,
+) -> Result<StatusCode, ApiError> {
+    owned(async move { server.app.delete_tool(caller, &name).await }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Writes go on in a task of their own: a client that hangs up must not leave one half done.
+pub(crate) async fn owned<T: Send + 'static>(
+    work: impl Future<Output = app::Result<T>> + Send + 'static,
+) -> Result<T, ApiError> {
+    match tokio::spawn(work).await {
+        Ok(done) => Ok(done?),
+        Err(_) => Err(ApiError::new(Code::Internal, "internal error")),
+    }
+}
+
+fn tagged(tool: ToolView) -> Response {
+    let tag = HeaderValue::from_str(&format!("\"{}\"", tool.version));
+    let mut response = Json(tool).into_response();
+    if let Ok(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
+}
+
+fn if_match(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
+    let Some(value) = headers.get(header::IF_MATCH) else {
+        return Ok(None);
+    };
+    let text = value
+        .to_str()
+        .unwrap_or_default()
+        .trim()
+        .trim_start_matches("W/")
+        .trim_matches('"');
+    if text == "*" {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| {
+        ApiError::new(
+            Code::InvalidRequest,
+            "If-Match must be a tool's version, such as \"3\"",
+        )
+    })
+}

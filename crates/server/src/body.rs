@@ -1,0 +1,128 @@
+//! Request bodies: JSON only, bounded in size and time, with errors that say where.
+
+use crate::error::ApiError;
+use crate::router::Server;
+use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, header};
+use executor::Code;
+use http_body_util::{BodyExt, Limited};
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+
+/// The body as text, for documents whose problems are reported with line and path.
+pub(crate) struct JsonText(pub(crate) String);
+
+/// The body as a value of a known shape.
+pub(crate) struct JsonBody<T>(pub(crate) T);
+
+impl FromRequest<Arc<Server>> for JsonText {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
+        check_content_type(request.headers())?;
+        let bytes_max = server.limits.body_bytes_max;
+        let too_large = || {
+            ApiError::new(
+                Code::PayloadTooLarge,
+                format!("The body is larger than {bytes_max} bytes"),
+            )
+        };
+        let collect = Limited::new(request.into_body(), bytes_max).collect();
+        let body = match tokio::time::timeout(server.limits.body_timeout, collect).await {
+            Err(_) => {
+                return Err(ApiError::new(
+                    Code::RequestTimeout,
+                    "The body did not arrive in time",
+                ));
+            }
+            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
+                return Err(too_large());
+            }
+            Ok(Err(_)) => return Err(ApiError::new(Code::InvalidRequest, "The body broke off")),
+            Ok(Ok(body)) => body.to_bytes(),
+        };
+        String::from_utf8(body.into())
+            .map(JsonText)
+            .map_err(|error| {
+                let at = error.utf8_error().valid_up_to();
+                ApiError::new(
+                    Code::InvalidRequest,
+                    format!("The body is not UTF-8 (at byte {at})"),
+                )
+            })
+    }
+}
+
+impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let JsonText(text) = JsonText::from_request(request, server).await?;
+        let parsed = serde_json::from_str(&text);
+        parsed.map(JsonBody).map_err(|error| {
+            ApiError::new(
+                Code::InvalidRequest,
+                format!("The body is not what is expected here: {error}"),
+            )
+        })
+    }
+}
+
+fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
+    let given = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or_default();
+    let essence = given
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    if essence == "application/json" || essence.ends_with("+json") {
+        return Ok(());
+    }
+    let message = format!("Content-Type must be application/json, not '{given}'");
+    Err(ApiError::new(Code::UnsupportedMedia, message))
+}
+
+/// Parameters of the address behind `?`.
+pub(crate) struct QueryOf<T>(pub(crate) T);
+
+impl<T: DeserializeOwned> FromRequestParts<Arc<Server>> for QueryOf<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let read = Query::<T>::from_request_parts(parts, server).await;
+        read.map(|Query(value)| QueryOf(value))
+            .map_err(|error| ApiError::new(Code::InvalidRequest, error.body_text()))
+    }
+}
+
+/// Parameters inside the address.
+pub(crate) struct PathOf<T>(pub(crate) T);
+
+impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Server>> for PathOf<T> {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let read = Path::<T>::from_request_parts(parts, server).await;
+        read.map(|Path(value)| PathOf(value))
+            .map_err(|error| ApiError::new(Code::InvalidRequest, error.body_text()))
+    }
+}
+
+/// The header that carries what a body may say as `idempotency_key`.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl FromRequestParts<Arc<Server>> for IdempotencyKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Server>) -> Result<Self, ApiError> {
+        let given = parts.headers.get("idempotency-key");
+        Ok(IdempotencyKey(
+            given.map(|key| key.to_str().unwrap_or_default().to_owned()),
+        ))
+    }
+}

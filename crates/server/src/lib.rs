@@ -1,0 +1,16 @@
+//! The network face: REST over HTTP, on a TCP port and on the owner's Unix socket. The only crate that
+//! knows axum and status codes.
+
+pub mod listen;
+pub mod local;
+pub mod openapi;
+pub mod router;
+
+mod api;
+mod auth;
+mod body;
+mod error;
+mod request;
+
+pub use listen::{Listeners, serve};
+pub use router::{Limits, Server};

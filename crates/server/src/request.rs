@@ -1,0 +1,124 @@
+//! What happens around every request: its id, the limit of requests at a time, and that no panic and no
+//! bare error leaves the server.
+
+use crate::error::ApiError;
+use crate::router::Server;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use executor::Code;
+use std::panic::AssertUnwindSafe;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use uuid::Uuid;
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// Counts a request out again however it ends.
+struct Leave<'a>(&'a AtomicUsize);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+pub(crate) async fn around(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let id = request
+        .headers()
+        .get(REQUEST_ID)
+        .filter(|id| is_plain(id))
+        .cloned();
+    let id = id.unwrap_or_else(new_id);
+    let in_flight = server.in_flight.fetch_add(1, Ordering::Relaxed);
+    let _leave = Leave(&server.in_flight);
+    let response = if in_flight >= server.limits.requests_max {
+        let why = "The server has too many requests at the moment; try again in a second";
+        ApiError::new(Code::Overloaded, why).into_response()
+    } else {
+        CatchPanic(Box::pin(next.run(request))).await
+    };
+    finish(response, id)
+}
+
+/// Gives an error its envelope and every answer its id.
+fn finish(mut response: Response, id: HeaderValue) -> Response {
+    let error = response.extensions_mut().remove::<ApiError>();
+    let bare = response.status().is_client_error() || response.status().is_server_error();
+    let error = error.or_else(|| plain_rejection(&response).filter(|_| bare));
+    if let Some(error) = error {
+        let mut with_body = (
+            error.status(),
+            Json(error.into_body(id.to_str().unwrap_or_default())),
+        )
+            .into_response();
+        for (name, value) in response.headers() {
+            if name != header::CONTENT_TYPE && name != header::CONTENT_LENGTH {
+                with_body.headers_mut().insert(name, value.clone());
+            }
+        }
+        response = with_body;
+    }
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
+}
+
+/// A refusal that axum itself wrote as plain text.
+fn plain_rejection(response: &Response) -> Option<ApiError> {
+    let kind = response
+        .headers()
+        .get(header::CONTENT_TYPE)
+        .and_then(|v| v.to_str().ok())
+        .unwrap_or_default();
+    if kind.starts_with("application/json") {
+        return None;
+    }
+    Some(match response.status() {
+        StatusCode::NOT_FOUND => ApiError::new(Code::NotFound, "There is nothing at this address"),
+        StatusCode::METHOD_NOT_ALLOWED => ApiError::new(
+            Code::MethodNotAllowed,
+            "This address does not take that method; see the Allow header",
+        ),
+        StatusCode::PAYLOAD_TOO_LARGE => {
+            ApiError::new(Code::PayloadTooLarge, "The request is too large")
+        }
+        status if status.is_client_error() => ApiError::new(
+            Code::InvalidRequest,
+            "The address or its parameters are not valid",
+        ),
+        _ => ApiError::new(Code::Internal, "internal error"),
+    })
+}
+
+fn is_plain(id: &HeaderValue) -> bool {
+    let fine = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.');
+    (1..=64).contains(&id.len()) && id.as_bytes().iter().all(fine)
+}
+
+fn new_id() -> HeaderValue {
+    let mut text = [0; uuid::fmt::Simple::LENGTH];
+    let id = Uuid::new_v4().simple().encode_lower(&mut text);
+    HeaderValue::from_str(id).unwrap_or(HeaderValue::from_static("unknown"))
+}
+
+/// A panic in a handler is logged by the runtime's hook and answered as an internal error.
+struct CatchPanic<'a>(Pin<Box<dyn Future<Output = Response> + Send + 'a>>);
+
+impl Future for CatchPanic<'_> {
+    type Output = Response;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
+        match std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
+            Ok(poll) => poll,
+            Err(_) => Poll::Ready(ApiError::new(Code::Internal, "internal error").into_response()),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The whole API on one screen.
+
+use crate::api::{admin, calls, executions, health, keys, tools, versions};
+use crate::auth::keyless;
+use crate::{openapi, request};
+use app::App;
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use axum::routing::get;
+use bytes::Bytes;
+use catalog::caller::{Caller, Transport};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// A limit on everything a client could make us wait for or hold.
+#[derive(Debug, Clone)]
+pub struct Limits {
+    pub body_bytes_max: usize,
+    pub head_timeout: Duration,
+    pub body_timeout: Duration,
+    pub connections_max: usize,
+    pub requests_max: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            body_bytes_max: 4 << 20,
+            head_timeout: Duration::from_secs(10),
+            body_timeout: Duration::from_secs(30),
+            connections_max: 10_000,
+            requests_max: 4_096,
+        }
+    }
+}
+
+/// What every handler can reach.
+pub struct Server {
+    pub app: Arc<App>,
+    pub limits: Limits,
+    /// No key needed; only ever on loopback.
+    pub dev: bool,
+    pub(crate) local: Arc<Caller>,
+    pub(crate) developer: Arc<Caller>,
+    pub(crate) in_flight: AtomicUsize,
+    pub(crate) openapi: Bytes,
+}
+
+impl Server {
+    pub fn new(app: Arc<App>, limits: Limits, dev: bool) -> Arc<Self> {
+        Arc::new(Server {
+            app,
+            limits,
+            dev,
+            local: keyless("local", Transport::Cli),
+            developer: keyless("dev", Transport::Rest),
+            in_flight: AtomicUsize::new(0),
+            openapi: openapi::document().into(),
+        })
+    }
+}
+
+pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
+    OpenApiRouter::with_openapi(openapi::base())
+        .routes(routes!(tools::list_tools, tools::create_tool))
+        .routes(routes!(
+            tools::get_tool,
+            tools::update_tool,
+            tools::patch_tool,
+            tools::delete_tool
+        ))
+        .routes(routes!(calls::call_tool))
+        .routes(routes!(calls::test_tool))
+        .routes(routes!(versions::list_versions))
+        .routes(routes!(versions::get_version))
+        .routes(routes!(versions::rollback_tool))
+        .routes(routes!(versions::restore_tool))
+        .routes(routes!(executions::list_executions))
+        .routes(routes!(executions::execution_stats))
+        .routes(routes!(executions::get_execution))
+        .routes(routes!(keys::list_keys, keys::create_key))
+        .routes(routes!(keys::revoke_key))
+        .routes(routes!(admin::backup))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+}
+
+pub fn router(server: Arc<Server>) -> Router {
+    let (router, _) = api().split_for_parts();
+    router
+        .route("/api/openapi.json", get(openapi::json))
+        .route("/api/docs", get(openapi::docs))
+        .layer(from_fn_with_state(Arc::clone(&server), request::around))
+        .with_state(server)
+}

@@ -1,0 +1,209 @@
+//! Calling tools over REST: the envelope, statuses, idempotency keys, trying out.
+
+use crate::testapp::{TestApp, definition, on_both, on_both_with};
+use catalog::policy::Policy;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn the_answer_is_the_tool_response() {
+    on_both(async |app: &TestApp| {
+        let answer = app
+            .post(
+                "/api/v1/tools/calculator/call",
+                json!({"arguments": {"expression": "2+2"}}),
+            )
+            .await;
+        assert_eq!(answer.status, 200);
+        let members: Vec<_> = answer
+            .body
+            .as_object()
+            .unwrap()
+            .keys()
+            .map(String::as_str)
+            .collect();
+        assert_eq!(
+            members,
+            [
+                "status",
+                "message",
+                "data",
+                "error",
+                "tool_name",
+                "execution_id",
+                "elapsed"
+            ]
+        );
+        assert_eq!(
+            (
+                &answer.body["status"],
+                &answer.body["data"],
+                &answer.body["error"]
+            ),
+            (&json!("success"), &json!(4), &Value::Null)
+        );
+        assert!(answer.body["elapsed"].as_f64().unwrap() >= 0.0);
+        let cleaned = app
+            .post(
+                "/api/v1/tools/serialize_for_cell/call",
+                json!({"arguments": {"data": "a\u{a0}b"}}),
+            )
+            .await;
+        assert_eq!(cleaned.body["data"], "a b");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn failures_have_their_status_and_an_entry() {
+    let policy = Policy::new(true, "calculator,fixture_wait,nothing");
+    on_both_with(json!([]), policy, async |app: &TestApp| {
+        let cases = [
+            ("nothing", json!({}), 404, "tool_not_found"),
+            (
+                "serialize_for_cell",
+                json!({"data": "x"}),
+                403,
+                "blocked_by_policy",
+            ),
+            ("calculator", json!({"expression": 5}), 422, "invalid_input"),
+            ("calculator", json!({}), 422, "invalid_input"),
+            (
+                "calculator",
+                json!({"expression": "1/0"}),
+                502,
+                "tool_execution_error",
+            ),
+            (
+                "fixture_wait",
+                json!({"bytes": 2_000_000}),
+                502,
+                "output_too_large",
+            ),
+            (
+                "fixture_wait",
+                json!({"panic": true}),
+                502,
+                "tool_execution_error",
+            ),
+        ];
+        for (tool, arguments, status, code) in cases {
+            let answer = app
+                .post(
+                    &format!("/api/v1/tools/{tool}/call"),
+                    json!({"arguments": arguments}),
+                )
+                .await;
+            assert_eq!(
+                (answer.status, answer.code()),
+                (status, code),
+                "{}",
+                answer.body
+            );
+            let id = answer.body["execution_id"].as_str().unwrap();
+            let entry = app.get(&format!("/api/v1/executions/{id}")).await;
+            assert_eq!(entry.body["error"]["code"], code, "{}", entry.body);
+        }
+        let body = json!({"arguments": {"seconds": 5}, "timeout_seconds": 0.02});
+        let late = app.post("/api/v1/tools/fixture_wait/call", body).await;
+        assert_eq!(
+            (late.status, &late.body["message"]),
+            (504, &json!("Tool execution timeout (0.02s)"))
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_idempotency_key_runs_once() {
+    on_both(async |app: &TestApp| {
+        let body = json!({"arguments": {"seconds": 0.05}, "idempotency_key": "order-66"});
+        let calls: Vec<_> = (0..50)
+            .map(|_| {
+                let (server, body) = (std::sync::Arc::clone(&app.server), body.to_string());
+                tokio::spawn(async move {
+                    let request = axum::http::Request::builder()
+                        .method("POST")
+                        .uri("/api/v1/tools/fixture_wait/call")
+                        .header("x-api-key", crate::testapp::ADMIN)
+                        .header("content-type", "application/json")
+                        .body(axum::body::Body::from(body))
+                        .unwrap();
+                    let response =
+                        tower::ServiceExt::oneshot(server::router::router(server), request)
+                            .await
+                            .unwrap();
+                    let bytes = http_body_util::BodyExt::collect(response.into_body())
+                        .await
+                        .unwrap()
+                        .to_bytes();
+                    serde_json::from_slice::<Value>(&bytes).unwrap()
+                })
+            })
+            .collect();
+        let mut answers = Vec::new();
+        for call in calls {
+            answers.push(call.await.unwrap());
+        }
+        assert!(
+            answers.iter().all(|answer| *answer == answers[0]),
+            "one answer for all"
+        );
+        assert_eq!(answers[0]["data"]["started"], 1, "{}", answers[0]);
+        let other = app
+            .post(
+                "/api/v1/tools/fixture_wait/call",
+                json!({"arguments": {"seconds": 0}, "idempotency_key": "order-66"}),
+            )
+            .await;
+        assert_eq!(
+            (other.status, other.code()),
+            (409, "conflict"),
+            "{}",
+            other.body
+        );
+        app.clock.advance(24 * 3600 * 1000);
+        let next_day = app
+            .post("/api/v1/tools/fixture_wait/call", body.clone())
+            .await;
+        assert_eq!(next_day.body["data"]["started"], 2, "{}", next_day.body);
+        let next = app.restart().await;
+        let stored = next.post("/api/v1/tools/fixture_wait/call", body).await;
+        assert_eq!(stored.body, next_day.body, "the same after a restart");
+        next.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_refused_call_gives_its_key_back() {
+    on_both(async |app: &TestApp| {
+        let call = async |arguments: Value| {
+            app.post(
+                "/api/v1/tools/calculator/call",
+                json!({"arguments": arguments, "idempotency_key": "k"}),
+            )
+            .await
+        };
+        assert_eq!(call(json!({"expression": 1})).await.status, 422);
+        assert_eq!(call(json!({"expression": "1"})).await.status, 200);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_definition_can_be_tried_without_saving_it() {
+    on_both(async |app: &TestApp| {
+        let body = json!({"tool": definition("draft"), "arguments": {"expression": "6*7"}});
+        let answer = app.post("/api/v1/tools/test", body).await;
+        assert_eq!(
+            (answer.status, &answer.body["data"]),
+            (200, &json!(42)),
+            "{}",
+            answer.body
+        );
+        assert_eq!(app.get("/api/v1/tools/draft").await.status, 404);
+        let entries = app.get("/api/v1/executions?tool=draft").await;
+        assert_eq!(entries.body["items"][0]["tool_version"], 0);
+    })
+    .await;
+}

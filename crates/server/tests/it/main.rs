@@ -1,0 +1,17 @@
+//! The API from the outside, request by request, on both engines.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may fail loudly and say what it skips"
+)]
+
+mod calls;
+mod executions;
+mod keys;
+mod openapi;
+mod refusals;
+mod shelf;
+mod testapp;
+mod tools;
+mod versions;

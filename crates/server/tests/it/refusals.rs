@@ -1,0 +1,175 @@
+//! Whatever a client sends, the answer has the one error shape and tells nothing internal.
+
+use crate::testapp::{ADMIN, TestApp, on_both};
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::Value;
+
+fn request(
+    method: &str,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: impl Into<Body>,
+) -> Request<Body> {
+    let mut request = Request::builder().method(method).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(body.into()).unwrap()
+}
+
+#[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
+async fn every_error_has_the_one_shape() {
+    on_both(async |app: &TestApp| {
+        let (key, json) = (("x-api-key", ADMIN), ("content-type", "application/json"));
+        let call = "/api/v1/tools/calculator/call";
+        let cases = [
+            (
+                request("GET", "/api/v1/tools", &[], ""),
+                401,
+                "unauthenticated",
+            ),
+            (
+                request("GET", "/api/v1/tools", &[("x-api-key", "junk")], ""),
+                401,
+                "unauthenticated",
+            ),
+            (
+                request(
+                    "GET",
+                    "/api/v1/tools",
+                    &[("authorization", "Basic eDp5")],
+                    "",
+                ),
+                401,
+                "unauthenticated",
+            ),
+            (
+                request("GET", "/api/v1/nothing", &[key], ""),
+                404,
+                "not_found",
+            ),
+            (request("GET", "/", &[key], ""), 404, "not_found"),
+            (
+                request("PUT", "/api/v1/tools", &[key, json], "{}"),
+                405,
+                "method_not_allowed",
+            ),
+            (
+                request("POST", call, &[key], "{}"),
+                415,
+                "unsupported_media_type",
+            ),
+            (
+                request("POST", call, &[key, ("content-type", "text/plain")], "{}"),
+                415,
+                "unsupported_media_type",
+            ),
+            (
+                request("POST", call, &[key, json], "{\"arguments\": }"),
+                400,
+                "invalid_request",
+            ),
+            (
+                request("POST", call, &[key, json], "{\"argument\": {}}"),
+                400,
+                "invalid_request",
+            ),
+            (
+                request("POST", call, &[key, json], vec![0xff, 0xfe]),
+                400,
+                "invalid_request",
+            ),
+            (
+                request("POST", call, &[key, json], "x".repeat(100_001)),
+                413,
+                "payload_too_large",
+            ),
+            (
+                request("GET", "/api/v1/tools/%ff", &[key], ""),
+                400,
+                "invalid_request",
+            ),
+            (
+                request("DELETE", "/api/v1/keys/not-a-uuid", &[key], ""),
+                400,
+                "invalid_request",
+            ),
+            (
+                request("GET", "/api/v1/tools/nothing", &[key], ""),
+                404,
+                "tool_not_found",
+            ),
+            (
+                request("POST", "/api/v1/tools", &[key, json], ""),
+                422,
+                "invalid",
+            ),
+        ];
+        for (request, status, code) in cases {
+            let shown = format!("{} {}", request.method(), request.uri());
+            let answer = app.send(request).await;
+            assert_eq!(
+                (answer.status, answer.code()),
+                (status, code),
+                "{shown}: {}",
+                answer.body
+            );
+            let error = answer.body["error"].as_object().unwrap();
+            let members: Vec<_> = error.keys().map(String::as_str).collect();
+            assert_eq!(
+                members,
+                ["code", "message", "details", "request_id"],
+                "{shown}"
+            );
+            assert_eq!(
+                answer.headers["x-request-id"].to_str().unwrap(),
+                error["request_id"]
+            );
+            assert!(!answer.message().is_empty());
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_request_id_is_taken_over_when_it_is_plain() {
+    on_both(async |app: &TestApp| {
+        let id_of = async |given: &str| {
+            let answer = app
+                .send(request("GET", "/healthz", &[("x-request-id", given)], ""))
+                .await;
+            answer.headers["x-request-id"].to_str().unwrap().to_owned()
+        };
+        assert_eq!(id_of("trace-7.a_B").await, "trace-7.a_B");
+        assert_ne!(id_of("<script>").await, "<script>");
+        assert_eq!(id_of(&"x".repeat(65)).await.len(), 32);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn health_is_open_and_details_are_not() {
+    on_both(async |app: &TestApp| {
+        for path in ["/healthz", "/readyz", "/api/openapi.json", "/api/docs"] {
+            assert_eq!(
+                app.send(request("GET", path, &[], "")).await.status,
+                200,
+                "{path}"
+            );
+        }
+        let open = app.send(request("GET", "/readyz", &[], "")).await.body;
+        assert_eq!(open, serde_json::json!({"status": "ready"}));
+        let bearer = format!("Bearer {ADMIN}");
+        let detailed = app
+            .send(request("GET", "/readyz", &[("authorization", &bearer)], ""))
+            .await
+            .body;
+        assert!(
+            detailed["tools"].as_u64().unwrap() >= 2 && detailed["files"] != Value::Null,
+            "{detailed}"
+        );
+    })
+    .await;
+}

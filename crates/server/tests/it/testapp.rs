@@ -1,0 +1,216 @@
+//! A whole server without a socket: SQLite always, PostgreSQL where TOOLCRIB_TEST_POSTGRES names one.
+
+use app::{App, Options};
+use axum::body::Body;
+use axum::http::{HeaderMap, Request};
+use catalog::clock::Clock;
+use catalog::policy::Policy;
+use http_body_util::BodyExt;
+use serde_json::{Value, json};
+use server::{Limits, Server};
+use sqlx::AssertSqlSafe;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use tower::ServiceExt;
+
+pub(crate) const ADMIN: &str = "operator-key";
+pub(crate) const NOW: i64 = 1_800_000_000_000;
+
+pub(crate) struct TestApp {
+    pub(crate) server: Arc<Server>,
+    pub(crate) clock: Clock,
+    pub(crate) folder: Arc<TempDir>,
+    database: Option<String>,
+}
+
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests learn from the environment where PostgreSQL is"
+)]
+fn postgres_url() -> Option<String> {
+    std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
+}
+
+async fn admin_sql(sql: String) {
+    let pool = sqlx::PgPool::connect(&postgres_url().unwrap())
+        .await
+        .unwrap();
+    sqlx::query(AssertSqlSafe(sql))
+        .execute(&pool)
+        .await
+        .unwrap();
+    pool.close().await;
+}
+
+/// Runs a test on every engine there is.
+pub(crate) async fn on_both<F: AsyncFn(&TestApp)>(test: F) {
+    on_both_with(json!([]), Policy::default(), test).await;
+}
+
+pub(crate) async fn on_both_with<F: AsyncFn(&TestApp)>(tools: Value, policy: Policy, test: F) {
+    let mut databases = vec![None];
+    match postgres_url() {
+        None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
+        Some(_) => databases.push(Some(format!("api_{}", uuid::Uuid::new_v4().simple()))),
+    }
+    for database in databases {
+        if let Some(name) = &database {
+            admin_sql(format!("CREATE DATABASE {name}")).await;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let text = serde_json::to_string_pretty(&json!({"version": 1, "tools": tools})).unwrap();
+        std::fs::write(folder.path().join("tools.json"), text + "\n").unwrap();
+        std::fs::write(folder.path().join("mcp.json"), "{\"mcpServers\": {}}\n").unwrap();
+        let app = TestApp::open(
+            Arc::new(folder),
+            database.clone(),
+            Clock::manual(NOW),
+            policy.clone(),
+        )
+        .await;
+        test(&app).await;
+        app.stop().await;
+        if let Some(name) = database {
+            admin_sql(format!("DROP DATABASE {name} WITH (FORCE)")).await;
+        }
+    }
+}
+
+impl TestApp {
+    async fn open(
+        folder: Arc<TempDir>,
+        database: Option<String>,
+        clock: Clock,
+        policy: Policy,
+    ) -> TestApp {
+        let url = database.as_ref().map(|name| {
+            let url = postgres_url().unwrap();
+            format!("{}/{name}", url.rsplit_once('/').unwrap().0)
+        });
+        let app = App::open(Options {
+            workspace: folder.path().to_owned(),
+            data: folder.path().join(".toolcrib"),
+            database_url: url,
+            admin_key: Some(ADMIN.into()),
+            policy,
+            executor: executor::Settings::default(),
+            log: executions::Options::default(),
+            builtins: kinds::builtin::Options { fixtures: true },
+            builtins_disabled: Vec::new(),
+            env: Arc::new(|_| None),
+            clock: clock.clone(),
+            watch: true,
+        })
+        .await
+        .unwrap();
+        let limits = Limits {
+            body_bytes_max: 100_000,
+            ..Limits::default()
+        };
+        TestApp {
+            server: Server::new(app, limits, false),
+            clock,
+            folder,
+            database,
+        }
+    }
+
+    pub(crate) async fn stop(&self) {
+        self.server.app.stop(Duration::from_secs(5)).await;
+    }
+
+    /// The same workspace and database, opened by the next process.
+    pub(crate) async fn restart(&self) -> TestApp {
+        self.stop().await;
+        // The lock goes with the last holder of the app; this one is still held by `self`, so the data
+        // folder's lock file is replaced as if the process had ended.
+        let _ = std::fs::remove_file(self.folder.path().join(".toolcrib/lock"));
+        TestApp::open(
+            Arc::clone(&self.folder),
+            self.database.clone(),
+            self.clock.clone(),
+            Policy::default(),
+        )
+        .await
+    }
+
+    pub(crate) fn tools_file(&self) -> PathBuf {
+        self.folder.path().join("tools.json")
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = server::router::router(Arc::clone(&self.server))
+            .oneshot(request)
+            .await
+            .unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
+        Answer {
+            status: parts.status.as_u16(),
+            headers: parts.headers,
+            body,
+        }
+    }
+
+    pub(crate) async fn as_key(&self, key: &str, method: &str, path: &str, body: Value) -> Answer {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(path)
+            .header("x-api-key", key);
+        if !body.is_null() {
+            request = request.header("content-type", "application/json");
+        }
+        let text = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        self.send(request.body(Body::from(text)).unwrap()).await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.as_key(ADMIN, "GET", path, Value::Null).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: Value) -> Answer {
+        self.as_key(ADMIN, "POST", path, body).await
+    }
+
+    pub(crate) async fn key(&self, scopes: &[&str]) -> String {
+        let made = self
+            .post("/api/v1/keys", json!({"name": "test", "scopes": scopes}))
+            .await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        made.body["key"].as_str().unwrap().to_owned()
+    }
+}
+
+impl Answer {
+    pub(crate) fn code(&self) -> &str {
+        self.body["error"]["code"].as_str().unwrap_or_default()
+    }
+
+    pub(crate) fn message(&self) -> &str {
+        self.body["error"]["message"].as_str().unwrap_or_default()
+    }
+}
+
+/// A definition that works: the calculator under another name.
+pub(crate) fn definition(name: &str) -> Value {
+    json!({
+        "name": name,
+        "description": "Adds the tax to a price",
+        "kind": "builtin",
+        "config": {"name": "calculator"},
+        "input_schema": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]}
+    })
+}

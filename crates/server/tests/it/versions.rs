@@ -1,0 +1,113 @@
+//! History, rolling back, restoring, on both shelves.
+
+use crate::testapp::{ADMIN, TestApp, definition, on_both};
+use serde_json::{Value, json};
+use std::fs;
+
+#[tokio::test]
+async fn every_change_makes_a_version_and_any_can_come_back() {
+    on_both(async |app: &TestApp| {
+        for shelf in ["file", "database"] {
+            let name = format!("tax_{shelf}");
+            let path = format!("/api/v1/tools/{name}");
+            let mut body = definition(&name);
+            body["shelf"] = json!(shelf);
+            app.post("/api/v1/tools", body).await;
+            app.as_key(ADMIN, "PATCH", &path, json!({"description": "Second"}))
+                .await;
+            app.as_key(ADMIN, "PATCH", &path, json!({"timeout_seconds": 9}))
+                .await;
+            let back = app
+                .post(&format!("{path}/rollback"), json!({"version": 1}))
+                .await;
+            assert_eq!(
+                (back.status, &back.body["version"]),
+                (200, &json!(4)),
+                "{}",
+                back.body
+            );
+            assert_eq!(back.body["description"], "Adds the tax to a price");
+            assert_eq!(
+                app.as_key(ADMIN, "DELETE", &path, Value::Null).await.status,
+                204
+            );
+            let history = app.get(&format!("{path}/versions")).await.body["items"]
+                .as_array()
+                .unwrap()
+                .clone();
+            let actions: Vec<_> = history
+                .iter()
+                .map(|v| v["action"].as_str().unwrap())
+                .collect();
+            assert_eq!(
+                actions,
+                ["delete", "rollback", "update", "update", "create"]
+            );
+            assert_eq!(
+                history[2]["changes"],
+                json!([{"path": "$.timeout_seconds", "before": null, "after": 9.0}])
+            );
+            assert!(history.iter().all(|v| v["changed_by"] == "admin"));
+            let restored = app.post(&format!("{path}/restore"), Value::Null).await;
+            assert_eq!(
+                (restored.status, &restored.body["version"]),
+                (200, &json!(6)),
+                "{}",
+                restored.body
+            );
+            assert_eq!(
+                app.post(&format!("{path}/restore"), Value::Null)
+                    .await
+                    .status,
+                409
+            );
+            assert_eq!(
+                app.post(&format!("{path}/rollback"), json!({"version": 99}))
+                    .await
+                    .status,
+                404
+            );
+            let second = app.get(&format!("{path}/versions/2")).await.body;
+            assert_eq!(second["definition"]["description"], "Second");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_made_while_no_server_ran_is_in_the_history() {
+    on_both(async |app: &TestApp| {
+        let mut body = definition("tax");
+        body["shelf"] = json!("file");
+        app.post("/api/v1/tools", body).await;
+        app.stop().await;
+        let text = fs::read_to_string(app.tools_file()).unwrap();
+        fs::write(
+            app.tools_file(),
+            text.replace("Adds the tax", "Takes off the tax"),
+        )
+        .unwrap();
+        let next = app.restart().await;
+        let versions = next.get("/api/v1/tools/tax/versions").await.body;
+        assert_eq!(
+            (
+                &versions["items"][0]["version"],
+                &versions["items"][0]["changed_by"]
+            ),
+            (&json!(2), &json!("file")),
+            "{versions}"
+        );
+        let again = next.restart().await;
+        assert_eq!(
+            again.get("/api/v1/tools/tax").await.body["version"],
+            2,
+            "an unchanged file makes no version"
+        );
+        fs::write(app.tools_file(), "{\"version\": 1, \"tools\": []}").unwrap();
+        let last = again.restart().await;
+        let gone = last.get("/api/v1/tools/tax/versions").await.body;
+        assert_eq!(gone["items"][0]["action"], "delete");
+        last.stop().await;
+    })
+    .await;
+}
