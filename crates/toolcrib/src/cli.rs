@@ -1,0 +1,234 @@
+//! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
+
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+
+/// Keeps the tools that your AI agents may use, and runs them.
+#[derive(Debug, Parser)]
+#[command(
+    name = "toolcrib",
+    version,
+    after_help = "Exit codes: 0 ok, 1 the tool or request failed, 2 usage, 3 configuration invalid, 4 server unreachable."
+)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Print JSON
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// The workspace folder [env: TOOLCRIB_WORKSPACE] [default: the current folder, else your own]
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) workspace: Option<PathBuf>,
+    /// The data folder [env: TOOLCRIB_DATA] [default: .toolcrib in the workspace]
+    #[arg(long, global = true, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub(crate) data: Option<PathBuf>,
+    /// The configuration file [default: toolcrib.toml in the workspace]
+    #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) config: Option<PathBuf>,
+    /// Ask the server at this address instead of the workspace [env: TOOLCRIB_URL]
+    #[arg(long, global = true, conflicts_with_all = ["workspace", "data"])]
+    pub(crate) url: Option<String>,
+    /// The API key for --url [env: TOOLCRIB_KEY]
+    #[arg(long, global = true)]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a starter workspace
+    Init {
+        /// Where to make it
+        #[arg(default_value = ".", value_hint = clap::ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+    /// Run the server
+    Serve(Serve),
+    /// Call a tool and print what it answers
+    Call(Call),
+    /// List, show and change tools
+    #[command(subcommand)]
+    Tools(Tools),
+    /// Show the execution log, newest first
+    Log(Log),
+    /// Make, list and revoke API keys
+    #[command(subcommand)]
+    Keys(Keys),
+    /// Copy registry and execution log into a new folder, also while the server runs
+    Backup {
+        /// A folder that does not exist yet, or is empty
+        #[arg(value_hint = clap::ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+    /// Put a backup in place; nobody may be using the workspace
+    Restore {
+        /// A folder made by `toolcrib backup`
+        #[arg(value_hint = clap::ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+    /// Say what is wrong with this installation and how to mend it
+    Doctor,
+    /// Show the configuration
+    #[command(subcommand)]
+    Config(Config),
+    /// Print a completion script for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page
+    Man,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Address and port to listen on; port 0 takes a free one [default: 127.0.0.1:8787]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<String>,
+    /// A PostgreSQL address for registry and log [env: DATABASE_URL]
+    #[arg(long, value_name = "URL")]
+    pub(crate) database: Option<String>,
+    /// No key needed; only on a loopback address
+    #[arg(long)]
+    pub(crate) dev: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Call {
+    /// Name or id of the tool
+    pub(crate) name: String,
+    /// The arguments as JSON, `-` to read them from stdin, or `@FILE`
+    pub(crate) arguments: Option<String>,
+    /// Give up after so many seconds; can only shorten the tool's own deadline
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) timeout: Option<f64>,
+    /// The same key with the same arguments never runs twice within a day
+    #[arg(long, value_name = "KEY")]
+    pub(crate) idempotency_key: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Tools {
+    /// List tools
+    List(ToolFilter),
+    /// List tools whose name or description holds all these words
+    Search {
+        #[arg(required = true)]
+        words: Vec<String>,
+        #[command(flatten)]
+        filter: ToolFilter,
+    },
+    /// Show one tool
+    Show { name: String },
+    /// Register a tool
+    Add {
+        /// A file with the definition as JSON, or `-` for stdin
+        file: String,
+        /// Where it lives: `database` or `file` (tools.json)
+        #[arg(long, value_parser = ["database", "file"])]
+        shelf: Option<String>,
+    },
+    /// Replace a tool's definition
+    Update {
+        name: String,
+        /// A file with the definition as JSON, or `-` for stdin
+        file: String,
+        /// Change only the members that the file holds
+        #[arg(long)]
+        patch: bool,
+    },
+    /// Remove a tool; `restore` brings it back
+    Remove { name: String },
+    /// Let a tool be called again
+    Enable { name: String },
+    /// Refuse every call of a tool
+    Disable { name: String },
+    /// Run the saved tests of a tool, or of a definition that is not saved
+    Test {
+        /// Name or id of a saved tool
+        #[arg(required_unless_present = "file", conflicts_with = "file")]
+        name: Option<String>,
+        /// A file with a definition as JSON, or `-` for stdin
+        #[arg(long)]
+        file: Option<String>,
+    },
+    /// Show every change of a tool: who, when, what
+    History {
+        name: String,
+        /// Show what this version changed
+        #[arg(long, value_name = "VERSION")]
+        diff: Option<i64>,
+        #[arg(long, default_value_t = 50)]
+        limit: u32,
+    },
+    /// Make an earlier version the newest one
+    Rollback { name: String, version: i64 },
+    /// Bring a removed tool back
+    Restore { name: String },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ToolFilter {
+    /// Words that must stand in the name or a description
+    #[arg(long)]
+    pub(crate) q: Option<String>,
+    /// Only tools of this kind
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Only active tools, or with `false` only the others
+    #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) active: Option<bool>,
+    /// At most so many [default: all]
+    #[arg(long)]
+    pub(crate) limit: Option<usize>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    /// Only calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only calls that ended so: success, error, cancelled, interrupted, or started
+    #[arg(long)]
+    pub(crate) status: Option<String>,
+    /// Only calls since a time (2026-01-31T12:00:00Z) or a span back from now (90s, 15m, 2h, 7d)
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// How many calls to show at most
+    #[arg(long, default_value_t = 20)]
+    pub(crate) limit: usize,
+    /// Go on and show calls as they end
+    #[arg(long, short)]
+    pub(crate) follow: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Keys {
+    /// Make a key; it is shown only now
+    Create {
+        /// What it is for, such as `ci` or `claude-desktop`
+        name: String,
+        /// What it may do: any of read, call, author, admin
+        #[arg(long, value_delimiter = ',', default_value = "read,call")]
+        scopes: Vec<String>,
+        /// When it ends, such as 2027-01-31T12:00:00Z
+        #[arg(long, value_name = "TIME")]
+        expires_at: Option<String>,
+    },
+    /// List keys, never their secrets
+    List,
+    /// Revoke a key by its id or name
+    Revoke { key: String },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Config {
+    /// Every value in force and where it came from
+    Show,
+}

@@ -1,0 +1,419 @@
+//! How a command reaches its server: over HTTP, through the socket of the process that owns the workspace,
+//! or, when nobody owns it, by opening the workspace itself. The request is the same REST request each time.
+
+use crate::config::Config;
+use crate::context::{Context, limits, start_failure};
+use crate::out::{Cause, Failure, Result};
+use crate::workspace::{Place, SocketPath};
+use app::App;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http1;
+use hyper::header::{CONTENT_TYPE, HOST};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use server::Server;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, UnixStream};
+use tokio::time::Instant;
+
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long a command waits for another short command on the same workspace.
+pub(crate) const OWNER_PATIENCE: Duration = Duration::from_secs(10);
+/// How long a call of our own may go on after Ctrl-C.
+const LOCAL_GRACE: Duration = Duration::from_secs(2);
+
+pub(crate) enum Client {
+    Http {
+        authority: String,
+        base: String,
+        key: Option<String>,
+    },
+    Socket(Place),
+    Local(Arc<Server>),
+}
+
+/// What came back.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    pub(crate) fn value(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// The body of a success; the error of anything else.
+    pub(crate) fn ok(self) -> Result<Value> {
+        if self.is_success() {
+            return Ok(self.value());
+        }
+        Err(self.failure())
+    }
+
+    fn failure(&self) -> Failure {
+        let body = self.value();
+        let error = &body["error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();
+        let problems = error["details"]["problems"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let mut failure = Failure::failed(match (text("code"), text("message")) {
+            (code, message) if !code.is_empty() => format!("{code}: {message}"),
+            _ => format!("the server answered with status {}", self.status),
+        });
+        if problems.len() > 1 {
+            failure.errors = problems.iter().map(problem_line).collect();
+        }
+        if self.status == 401 {
+            failure = failure.hint("give a valid key with --key or TOOLCRIB_KEY");
+        }
+        failure.answer = Some(Box::new(body));
+        failure
+    }
+}
+
+fn problem_line(problem: &Value) -> String {
+    let text = |name: &str| problem[name].as_str().unwrap_or_default();
+    format!(
+        "{}:{}:{}: at {}: expected {}, found {}. {}",
+        text("file"),
+        problem["line"],
+        problem["column"],
+        text("path"),
+        text("expected"),
+        text("found"),
+        text("remedy")
+    )
+}
+
+impl Client {
+    /// The server of `--url` or, without one, whoever has the workspace.
+    pub(crate) async fn open(context: &Context) -> Result<Self> {
+        let global = &context.global;
+        let names_place = global.workspace.is_some() || global.data.is_some();
+        let url = global.url.as_deref();
+        let url = url.or_else(|| {
+            context
+                .environment
+                .filled("TOOLCRIB_URL")
+                .filter(|_| !names_place)
+        });
+        if let Some(url) = url {
+            let key = global
+                .key
+                .as_deref()
+                .or_else(|| context.environment.filled("TOOLCRIB_KEY"));
+            let (authority, base) = split_url(url)?;
+            return Ok(Client::Http {
+                authority,
+                base,
+                key: key.map(str::to_owned),
+            });
+        }
+        let place = context.place()?;
+        // Its owner answers with the configuration it was started with; ours must be valid all the same.
+        let config = context.config(&place, Vec::new())?;
+        context.start_logging(&config, false);
+        Self::of_workspace(context, place, &config).await
+    }
+
+    async fn of_workspace(context: &Context, place: Place, config: &Config) -> Result<Self> {
+        let give_up = Instant::now() + OWNER_PATIENCE;
+        let mut pause = Duration::from_millis(20);
+        loop {
+            if connect_owner(&place).await.is_ok() {
+                return Ok(Client::Socket(place));
+            }
+            match App::open(context.app_options(&place, config, false)).await {
+                Ok(app) => return Ok(Client::Local(Server::new(app, limits(config), false))),
+                // Another short command, or a server that is just starting or stopping.
+                Err(app::StartError::Owned(_)) if Instant::now() < give_up => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_millis(500));
+                }
+                Err(app::StartError::Owned(_)) => {
+                    let why = format!(
+                        "{} owns {} and does not answer",
+                        place.owner(),
+                        place.data.display()
+                    );
+                    return Err(Failure::new(Cause::Unreachable, why)
+                        .hint("wait until it is done, or stop it; `toolcrib doctor` says more"));
+                }
+                Err(error) => return Err(start_failure(error, &place)),
+            }
+        }
+    }
+
+    /// Runs one command's requests and closes again, however they end.
+    pub(crate) async fn with<T>(
+        context: &Context,
+        work: impl AsyncFnOnce(&Client) -> Result<T>,
+    ) -> Result<T> {
+        let client = Client::open(context).await?;
+        let done = work(&client).await;
+        client.close().await;
+        done
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Result<Value> {
+        self.request("GET", path, None).await?.ok()
+    }
+
+    pub(crate) async fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Value>,
+    ) -> Result<Answer> {
+        let body = body.map(|body| body.to_string().into_bytes());
+        self.send(method, path, body).await
+    }
+
+    /// With a body that is sent as it is, so that problems in it keep their lines.
+    pub(crate) async fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Option<Vec<u8>>,
+    ) -> Result<Answer> {
+        match self {
+            Client::Http {
+                authority,
+                base,
+                key,
+            } => {
+                let stream = connect(authority).await?;
+                let key = key.as_deref();
+                let path = format!("{base}{path}");
+                exchange(
+                    stream,
+                    Message {
+                        method,
+                        host: authority,
+                        path: &path,
+                        key,
+                        body,
+                    },
+                )
+                .await
+            }
+            Client::Socket(place) => {
+                let stream = connect_owner(place).await.map_err(|error| {
+                    let why = format!("{} stopped answering on its socket: {error}", place.owner());
+                    Failure::new(Cause::Unreachable, why)
+                })?;
+                exchange(
+                    stream,
+                    Message {
+                        method,
+                        host: "localhost",
+                        path,
+                        key: None,
+                        body,
+                    },
+                )
+                .await
+            }
+            Client::Local(server) => {
+                let answer = tokio::select! {
+                    answer = server::local::request(server, method, path, body) => answer,
+                    // The call is cancelled by dropping it; its log entry is written before `close` returns.
+                    _ = tokio::signal::ctrl_c() => return Err(Failure::failed("interrupted")),
+                };
+                let (status, body) = answer.map_err(|error| Failure::failed(error.to_string()))?;
+                Ok(Answer { status, body })
+            }
+        }
+    }
+
+    /// Closes what this process has opened itself.
+    pub(crate) async fn close(self) {
+        if let Client::Local(server) = self {
+            server.app.stop(LOCAL_GRACE).await;
+        }
+    }
+}
+
+pub(crate) async fn connect_owner(place: &Place) -> std::io::Result<UnixStream> {
+    let socket = SocketPath::new(&place.data)?;
+    UnixStream::connect(&socket.path).await
+}
+
+async fn connect(authority: &str) -> Result<TcpStream> {
+    let unreachable = |why: String| {
+        Failure::new(
+            Cause::Unreachable,
+            format!("no server answers at http://{authority}: {why}"),
+        )
+        .hint("start one with `toolcrib serve`, or check --url and TOOLCRIB_URL")
+    };
+    match tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(authority)).await {
+        Ok(Ok(stream)) => Ok(stream),
+        Ok(Err(error)) => Err(unreachable(error.to_string())),
+        Err(_) => Err(unreachable("it did not answer in time".to_owned())),
+    }
+}
+
+struct Message<'a> {
+    method: &'a str,
+    host: &'a str,
+    path: &'a str,
+    key: Option<&'a str>,
+    body: Option<Vec<u8>>,
+}
+
+/// One request and its answer over a connection of its own.
+async fn exchange(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    message: Message<'_>,
+) -> Result<Answer> {
+    let broken = |error: hyper::Error| {
+        Failure::new(
+            Cause::Unreachable,
+            format!("the server broke off the connection: {error}"),
+        )
+    };
+    let mut request = hyper::Request::builder()
+        .method(message.method)
+        .uri(message.path)
+        .header(HOST, message.host);
+    if message.body.is_some() {
+        request = request.header(CONTENT_TYPE, "application/json");
+    }
+    if let Some(key) = message.key {
+        request = request.header("x-api-key", key);
+    }
+    let request = request
+        .body(Full::new(Bytes::from(message.body.unwrap_or_default())))
+        .map_err(|error| Failure::usage(format!("this cannot be sent: {error}")))?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(broken)?;
+    tokio::spawn(connection);
+    let response = sender.send_request(request).await.map_err(broken)?;
+    let status = response.status().as_u16();
+    let body = response
+        .into_body()
+        .collect()
+        .await
+        .map_err(broken)?
+        .to_bytes();
+    Ok(Answer { status, body })
+}
+
+/// `http://host:port/base` into what is connected to and what goes before every path.
+fn split_url(url: &str) -> Result<(String, String)> {
+    let wrong = |why: &str| {
+        Failure::usage(format!("'{url}' is not an address of a server: {why}"))
+            .hint("it looks like http://127.0.0.1:8787")
+    };
+    let rest = match url.split_once("://") {
+        Some(("http", rest)) => rest,
+        Some(("https", _)) => {
+            return Err(wrong(
+                "only plain http is spoken here; put a tunnel before it",
+            ));
+        }
+        _ => return Err(wrong("it must begin with http://")),
+    };
+    let (authority, base) = rest.split_once('/').unwrap_or((rest, ""));
+    if authority.is_empty() || authority.contains('@') {
+        return Err(wrong("expected a host and a port"));
+    }
+    let has_port = authority
+        .rsplit_once(':')
+        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+    let authority = if has_port {
+        authority.to_owned()
+    } else {
+        format!("{authority}:80")
+    };
+    let base = base.trim_end_matches('/');
+    Ok((
+        authority,
+        if base.is_empty() {
+            String::new()
+        } else {
+            format!("/{base}")
+        },
+    ))
+}
+
+/// A text as one segment of a path or one value of a query.
+pub(crate) fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
+            encoded.push(char::from(byte));
+        } else {
+            encoded.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    encoded
+}
+
+/// `?a=b&c=d` of the parameters that have a value.
+pub(crate) fn query(parameters: &[(&str, Option<String>)]) -> String {
+    let given = parameters
+        .iter()
+        .filter_map(|(name, value)| Some((name, value.as_ref()?)));
+    let pairs: Vec<String> = given
+        .map(|(name, value)| format!("{name}={}", encode(value)))
+        .collect();
+    if pairs.is_empty() {
+        String::new()
+    } else {
+        format!("?{}", pairs.join("&"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_taken_apart() {
+        let split = |url| split_url(url).map_err(|failure| failure.cause);
+        assert_eq!(
+            split("http://127.0.0.1:8787"),
+            Ok(("127.0.0.1:8787".into(), String::new()))
+        );
+        assert_eq!(
+            split("http://host/base/"),
+            Ok(("host:80".into(), "/base".into()))
+        );
+        assert_eq!(
+            split("http://[::1]:9"),
+            Ok(("[::1]:9".into(), String::new()))
+        );
+        for wrong in [
+            "",
+            "host:1",
+            "https://host",
+            "http://",
+            "http:///x",
+            "http://a@b",
+        ] {
+            assert_eq!(split(wrong), Err(Cause::Usage), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn names_are_encoded() {
+        assert_eq!(encode("a/b c?é"), "a%2Fb%20c%3F%C3%A9");
+        assert_eq!(
+            query(&[("q", Some("x&y".into())), ("kind", None)]),
+            "?q=x%26y"
+        );
+    }
+}

@@ -1,0 +1,193 @@
+//! `toolcrib backup` and `toolcrib restore`.
+
+use crate::client::Client;
+use crate::config::Config;
+use crate::context::{Context, start_failure};
+use crate::out::{Failure, Result};
+use crate::workspace::Place;
+use app::owner::OwnerLock;
+use app::shelf::{MCP_FILE, TOOLS_FILE};
+use executions::ExecutionLog;
+use serde_json::{Value, json};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use store::Db;
+
+/// Whoever has the workspace makes the copy, so that it is whole.
+pub(crate) async fn backup(context: &Context, folder: &Path) -> Result {
+    let folder = std::path::absolute(folder).map_err(|e| failed(folder, &e))?;
+    let body = json!({"folder": folder});
+    Client::with(context, async |client| {
+        client
+            .request("POST", "/api/v1/admin/backup", Some(body))
+            .await?
+            .ok()
+    })
+    .await?;
+    context.out.note(format!("copied to {}", folder.display()));
+    Ok(())
+}
+
+/// Puts a backup in place of what there is; that is kept beside it. In PostgreSQL, log entries made since the
+/// backup stay.
+pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
+    let place = context.place()?;
+    let config = context.config(&place, Vec::new())?;
+    context.start_logging(&config, false);
+    let engine = engine_of(folder)?;
+    let wanted = if config.database_url().is_some() {
+        "postgres"
+    } else {
+        "sqlite"
+    };
+    if engine != wanted {
+        return Err(Failure::failed(format!(
+            "this is a backup from {engine}, but the configuration names {wanted}"
+        ))
+        .hint("set or unset DATABASE_URL so that both are the same"));
+    }
+    let unusable = |error| app::StartError::Data {
+        path: place.data.clone(),
+        error,
+    };
+    let lock =
+        OwnerLock::acquire(&place.data).map_err(|error| start_failure(unusable(error), &place))?;
+    let Some(_lock) = lock else {
+        return Err(Failure::failed(format!(
+            "{} is using {}",
+            place.owner(),
+            place.data.display()
+        ))
+        .hint("stop it first; a restore needs the workspace for itself"));
+    };
+    let aside = set_aside(&place).map_err(|e| failed(&place.data, &e))?;
+    let kept =
+        |failure: Failure| failure.hint(format!("what was there before is in {}", aside.display()));
+    copy_files(folder, &place).map_err(|e| kept(failed(folder, &e)))?;
+    let rows = restore_databases(context, folder, &place, &config)
+        .await
+        .map_err(kept)?;
+    let out = &context.out;
+    if out.json {
+        out.value(&json!({"engine": engine, "executions": rows, "before": aside}));
+    } else {
+        out.note(format!(
+            "restored, with {rows} log entries; what was there before is in {}",
+            aside.display()
+        ));
+    }
+    Ok(())
+}
+
+fn failed(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
+}
+
+/// The engine a backup was made from; everything it must hold is there.
+fn engine_of(folder: &Path) -> Result<String> {
+    let incomplete = |file: &str| {
+        let why = format!(
+            "{} is not a complete backup: it has no valid {file}",
+            folder.display()
+        );
+        Failure::failed(why).hint("name the folder that was given to `toolcrib backup`")
+    };
+    let text = fs::read_to_string(folder.join("backup.json"));
+    let about = text
+        .ok()
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let engine = about.and_then(|about| about["engine"].as_str().map(str::to_owned));
+    let engine = engine.ok_or_else(|| incomplete("backup.json"))?;
+    let registry = if engine == "sqlite" {
+        "registry.db"
+    } else {
+        "tools.jsonl"
+    };
+    for file in [TOOLS_FILE, MCP_FILE, registry, "log"] {
+        if !folder.join(file).exists() {
+            return Err(incomplete(file));
+        }
+    }
+    Ok(engine)
+}
+
+/// Moves what there is into a new folder of the data folder; a restore must be possible to undo.
+fn set_aside(place: &Place) -> io::Result<PathBuf> {
+    let name = |number: u32| place.data.join(format!("before-restore-{number}"));
+    let aside = (1..)
+        .map(name)
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| name(0));
+    fs::create_dir_all(&aside)?;
+    for file in ["registry.db", "registry.db-wal", "registry.db-shm", "log"] {
+        move_if_there(&place.data.join(file), &aside.join(file))?;
+    }
+    for file in [TOOLS_FILE, MCP_FILE] {
+        move_if_there(&place.workspace.join(file), &aside.join(file))?;
+    }
+    Ok(aside)
+}
+
+fn move_if_there(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        // The data folder may lie on another disk than the workspace.
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
+            fs::copy(from, to)?;
+            fs::remove_file(from)
+        }
+        other => other,
+    }
+}
+
+fn copy_files(folder: &Path, place: &Place) -> io::Result<()> {
+    fs::create_dir_all(&place.workspace)?;
+    for file in [TOOLS_FILE, MCP_FILE] {
+        fs::copy(folder.join(file), place.workspace.join(file))?;
+    }
+    let registry = folder.join("registry.db");
+    if registry.exists() {
+        let target = place.data.join("registry.db");
+        fs::copy(&registry, &target)?;
+        fs::File::open(&target)?.sync_all()?;
+    }
+    Ok(())
+}
+
+async fn restore_databases(
+    context: &Context,
+    folder: &Path,
+    place: &Place,
+    config: &Config,
+) -> Result<u64> {
+    let options = context.app_options(place, config, false);
+    let log = match config.database_url() {
+        None => ExecutionLog::open_sqlite(place.data.join("log"), options.log, options.clock).await,
+        Some(url) => {
+            let store = Db::open_postgres(&url).await.map_err(said)?;
+            store.restore_from(folder).await.map_err(said)?;
+            store.close().await;
+            let pool = Db::log_pool(&url).await.map_err(said)?;
+            ExecutionLog::open_postgres(pool, options.log, options.clock).await
+        }
+    };
+    let log = log.map_err(said)?;
+    let entries = folder.join("log");
+    let is_empty = fs::read_dir(&entries).map_or(true, |mut entries| entries.next().is_none());
+    let rows = if is_empty {
+        0
+    } else {
+        log.restore_from(&entries).await.map_err(said)?
+    };
+    log.close().await.map_err(said)?;
+    Ok(rows)
+}
+
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "the shape `map_err` asks for"
+)]
+fn said(error: impl ToString) -> Failure {
+    Failure::failed(error.to_string())
+}

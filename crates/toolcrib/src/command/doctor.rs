@@ -1,0 +1,422 @@
+//! `toolcrib doctor`: what is wrong with this installation and how to mend it. Works beside a running
+//! server, which it asks through its socket.
+
+use super::tools::text;
+use crate::client::{Client, connect_owner};
+use crate::config::Config;
+use crate::context::Context;
+use crate::out::{Failure, Paint, Result};
+use crate::workspace::Place;
+use app::owner::OwnerLock;
+use app::shelf::{FileShelf, MCP_FILE, check_tools, read_file};
+use catalog::clock::Clock;
+use catalog::mcp_file::read_servers;
+use catalog::tool::KindName;
+use serde_json::{Value, json};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+const FREE_BYTES_LEAST: u64 = 100 << 20;
+const FREE_BYTES_WISHED: u64 = 1 << 30;
+/// The first of January 2025 and 2100: outside, the clock is surely wrong.
+const CLOCK_SANE: std::ops::Range<i64> = 1_735_689_600_000..4_102_444_800_000;
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Grade {
+    Good,
+    Warning,
+    Bad,
+}
+
+struct Finding {
+    grade: Grade,
+    about: &'static str,
+    message: String,
+    remedy: String,
+}
+
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+impl Findings {
+    fn good(&mut self, about: &'static str, message: impl Into<String>) {
+        self.add(Grade::Good, about, message, "");
+    }
+
+    fn warning(
+        &mut self,
+        about: &'static str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        self.add(Grade::Warning, about, message, remedy);
+    }
+
+    fn bad(&mut self, about: &'static str, message: impl Into<String>, remedy: impl Into<String>) {
+        self.add(Grade::Bad, about, message, remedy);
+    }
+
+    fn add(
+        &mut self,
+        grade: Grade,
+        about: &'static str,
+        message: impl Into<String>,
+        remedy: impl Into<String>,
+    ) {
+        let (message, remedy) = (message.into(), remedy.into());
+        self.0.push(Finding {
+            grade,
+            about,
+            message,
+            remedy,
+        });
+    }
+}
+
+pub(crate) async fn run(context: &Context) -> Result {
+    let mut findings = Findings::default();
+    let remote = context.global.url.is_some();
+    let mut config = None;
+    if !remote {
+        let place = context.place()?;
+        match context.config(&place, Vec::new()) {
+            Ok(loaded) => {
+                findings.good("configuration", "valid");
+                config = Some(loaded);
+            }
+            Err(failure) => {
+                for error in failure.errors {
+                    findings.bad(
+                        "configuration",
+                        error,
+                        "mend it; `toolcrib init` in a new folder shows every key",
+                    );
+                }
+            }
+        }
+        files(&mut findings, context, &place);
+        data_folder(&mut findings, &place);
+        owner(&mut findings, &place).await;
+    }
+    clock(&mut findings);
+    let files_are_bad = findings.0.iter().any(|finding| finding.grade == Grade::Bad);
+    if files_are_bad && !remote {
+        findings.warning(
+            "server",
+            "not asked, because of the above",
+            "mend the above and run `toolcrib doctor` again",
+        );
+    } else {
+        ask(&mut findings, context, config.as_ref()).await;
+    }
+    report(context, &findings)
+}
+
+fn files(findings: &mut Findings, context: &Context, place: &Place) {
+    let before = findings.0.len();
+    let tools = FileShelf::new(&place.workspace)
+        .read_text()
+        .and_then(|text| check_tools(&text, |_| false));
+    let path = place.workspace.join(MCP_FILE);
+    let lookup = |name: &str| context.environment.get(name).map(str::to_owned);
+    let servers = read_file(&path, MCP_FILE, "{\"mcpServers\": {}}")
+        .and_then(|text| read_servers(MCP_FILE, &text, &lookup));
+    for mut problem in tools
+        .err()
+        .into_iter()
+        .chain(servers.as_ref().err().cloned())
+        .flatten()
+    {
+        let remedy = std::mem::take(&mut problem.remedy);
+        findings.bad(
+            "workspace",
+            problem.to_string().trim_end().to_owned(),
+            remedy,
+        );
+    }
+    if let Ok(servers) = servers {
+        for mut warning in servers.warnings {
+            let remedy = std::mem::take(&mut warning.remedy);
+            findings.warning(
+                "workspace",
+                warning.to_string().trim_end().to_owned(),
+                remedy,
+            );
+        }
+    }
+    if findings.0.len() == before {
+        findings.good(
+            "workspace",
+            format!(
+                "{}: tools.json and mcp.json are valid",
+                place.workspace.display()
+            ),
+        );
+    }
+}
+
+fn data_folder(findings: &mut Findings, place: &Place) {
+    let shown = place.data.display();
+    let Ok(found) = std::fs::metadata(&place.data) else {
+        findings.good(
+            "data",
+            format!("{shown} is not there yet; it is made when needed"),
+        );
+        return disk(findings, &place.workspace);
+    };
+    if !found.is_dir() {
+        return findings.bad(
+            "data",
+            format!("{shown} is not a folder"),
+            "remove it, or name another with --data",
+        );
+    }
+    if found.uid() != rustix::process::geteuid().as_raw() {
+        findings.warning(
+            "data",
+            format!("{shown} belongs to another user"),
+            "run toolcrib as the user that owns it",
+        );
+    }
+    if found.mode() & 0o077 == 0 {
+        findings.good("data", format!("{shown} is closed to other users"));
+    } else {
+        findings.warning(
+            "data",
+            format!("{shown} is open to other users"),
+            format!("chmod 700 {shown}"),
+        );
+    }
+    disk(findings, &place.data);
+}
+
+fn disk(findings: &mut Findings, folder: &Path) {
+    let Ok(state) = rustix::fs::statvfs(folder) else {
+        return;
+    };
+    let free = state.f_bavail.saturating_mul(state.f_frsize);
+    let message = format!("{} MB free for {}", free >> 20, folder.display());
+    let remedy = "make room, or move the data with --data; a full disk makes every call fail";
+    match free {
+        0..FREE_BYTES_LEAST => findings.bad("disk", message, remedy),
+        FREE_BYTES_LEAST..FREE_BYTES_WISHED => findings.warning("disk", message, remedy),
+        _ => findings.good("disk", message),
+    }
+}
+
+async fn owner(findings: &mut Findings, place: &Place) {
+    if !place.data.exists() {
+        return;
+    }
+    match OwnerLock::acquire(&place.data) {
+        Ok(Some(_free)) => findings.good("owner", "no server runs on this workspace"),
+        Err(error) => findings.bad(
+            "owner",
+            format!("the lock cannot be used: {error}"),
+            "check the permissions of the data folder",
+        ),
+        Ok(None) => {
+            let owner = place.owner();
+            match connect_owner(place).await {
+                Ok(_) => findings.good("owner", format!("{owner} owns the workspace and its socket answers")),
+                Err(error) => findings.warning(
+                    "owner",
+                    format!("{owner} owns the workspace but its socket does not answer: {error}"),
+                    "it may be a short command, or a server that starts or stops; wait, else end that process",
+                ),
+            }
+        }
+    }
+}
+
+fn clock(findings: &mut Findings) {
+    let now = Clock::System.now();
+    if CLOCK_SANE.contains(&now) {
+        findings.good("clock", app::time::rfc3339(now));
+    } else {
+        let remedy = "set the system's clock; ids, expiry and the log depend on it";
+        findings.bad(
+            "clock",
+            format!("it shows {}", app::time::rfc3339(now)),
+            remedy,
+        );
+    }
+}
+
+/// What only the one who has the workspace open can tell.
+async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>) {
+    let asked = Client::with(context, async |client| {
+        let ready = client.get("/readyz").await?;
+        let mut tools = Vec::new();
+        let mut cursor = String::new();
+        loop {
+            let page = client
+                .get(&format!("/api/v1/tools?limit=500{cursor}"))
+                .await?;
+            tools.extend(page["items"].as_array().into_iter().flatten().cloned());
+            let Some(next) = page["next_cursor"].as_str() else {
+                break;
+            };
+            cursor = format!("&cursor={}", crate::client::encode(next));
+        }
+        let latest = client.get("/api/v1/executions?limit=1").await?;
+        if let Client::Local(server) = client {
+            let log = &server.app.executor.log;
+            log.flush()
+                .await
+                .map_err(|error| Failure::failed(format!("the log cannot be written: {error}")))?;
+        }
+        Ok((ready, tools, latest))
+    })
+    .await;
+    let (ready, tools, latest) = match asked {
+        Ok(answers) => answers,
+        Err(failure) => {
+            let remedy = failure
+                .hints
+                .first()
+                .cloned()
+                .unwrap_or_else(|| "check the database and the data folder".to_owned());
+            for error in failure.errors {
+                findings.bad("server", error, remedy.clone());
+            }
+            return;
+        }
+    };
+    findings.good(
+        "database",
+        format!(
+            "{} answers, its schema is current; {} tools",
+            text(&ready, "engine"),
+            tools.len()
+        ),
+    );
+    let newest = latest["items"][0]["started_at"]
+        .as_str()
+        .unwrap_or("none yet");
+    findings.good("log", format!("answers; newest entry: {newest}"));
+    let now = app::time::rfc3339(Clock::System.now());
+    if newest.starts_with('2') && *newest > *now {
+        findings.warning(
+            "clock",
+            "the newest log entry is in the future",
+            "check that the clock was not set back",
+        );
+    }
+    shelves(findings, &ready["files"]);
+    kinds(findings, &tools, config);
+    whitelist(findings, &tools, config);
+}
+
+fn shelves(findings: &mut Findings, files: &Value) {
+    let names = |member: &str| files[member].as_array().cloned().unwrap_or_default();
+    for problem in names("tools_problems").iter().chain(&names("mcp_problems")) {
+        let message = format!(
+            "the server still uses the old files: {}:{} {}",
+            text(problem, "file"),
+            problem["line"],
+            text(problem, "found")
+        );
+        findings.bad("workspace", message, text(problem, "remedy"));
+    }
+    for name in names("shadowed") {
+        let message =
+            format!("the database tool {name} is out of use: tools.json has one of that name");
+        findings.warning("tools", message, "rename or remove one of the two");
+    }
+    for stored in names("unreadable") {
+        findings.bad(
+            "tools",
+            format!("a stored tool cannot be read: {stored}"),
+            "restore a backup, or upgrade toolcrib",
+        );
+    }
+}
+
+fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
+    let fixtures = config.is_some_and(|config| config.yes("builtins.fixtures"));
+    let runnable = kinds::all(kinds::builtin::Options { fixtures });
+    let runs =
+        |kind: &str| KindName::from_name(kind).is_some_and(|kind| runnable.get(kind).is_some());
+    for tool in tools.iter().filter(|tool| !runs(text(tool, "kind"))) {
+        let message = format!(
+            "'{}' is of kind {}, which this version cannot run",
+            text(tool, "name"),
+            text(tool, "kind")
+        );
+        findings.warning(
+            "tools",
+            message,
+            "its calls answer not_configured; upgrade toolcrib, or disable it",
+        );
+    }
+}
+
+fn whitelist(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
+    let Some(config) = config else { return };
+    let names = config.names("policy.whitelist");
+    for name in names
+        .iter()
+        .filter(|name| !tools.iter().any(|tool| text(tool, "name") == *name))
+    {
+        let message = format!("the whitelist names '{name}', but there is no such tool");
+        findings.warning(
+            "policy",
+            message,
+            "correct TOOL_WHITELIST or policy.whitelist",
+        );
+    }
+    match (config.yes("policy.enforced"), names.is_empty()) {
+        (true, true) => findings.warning(
+            "policy",
+            "enforced, but the whitelist is empty, which allows all tools",
+            "set TOOL_WHITELIST",
+        ),
+        (false, false) => findings.warning(
+            "policy",
+            "there is a whitelist, but it is not enforced",
+            "set FEATURE_TOOLS_POLICY=true",
+        ),
+        _ => {}
+    }
+}
+
+fn report(context: &Context, findings: &Findings) -> Result {
+    let out = &context.out;
+    let bad = findings
+        .0
+        .iter()
+        .filter(|finding| finding.grade == Grade::Bad)
+        .count();
+    let word = |grade| match grade {
+        Grade::Good => "ok",
+        Grade::Warning => "warn",
+        Grade::Bad => "fail",
+    };
+    if out.json {
+        let entry = |f: &Finding| json!({"status": word(f.grade), "about": f.about, "message": f.message, "remedy": f.remedy});
+        let checks: Vec<Value> = findings.0.iter().map(entry).collect();
+        out.value(&json!({"ok": bad == 0, "checks": checks}));
+    } else {
+        for finding in &findings.0 {
+            let paint = match finding.grade {
+                Grade::Good => Paint::Green,
+                Grade::Warning => Paint::Yellow,
+                Grade::Bad => Paint::Red,
+            };
+            let label = out.paint(paint, &format!("{:<4}", word(finding.grade)));
+            out.line(format!(
+                "{label}  {:<13}  {}",
+                finding.about, finding.message
+            ));
+            if !finding.remedy.is_empty() {
+                out.line(format!("      remedy: {}", finding.remedy));
+            }
+        }
+    }
+    match bad {
+        0 => Ok(()),
+        1 => Err(Failure::failed("1 check failed")),
+        _ => Err(Failure::failed(format!("{bad} checks failed"))),
+    }
+}

@@ -1,0 +1,219 @@
+//! `toolcrib serve`: opens the workspace, listens on the port and on the owner's socket, stops gracefully.
+
+use crate::cli::Serve;
+use crate::client::{OWNER_PATIENCE, connect_owner};
+use crate::config::Config;
+use crate::context::{Context, limits, start_failure};
+use crate::out::{Failure, Result};
+use crate::workspace::{Place, SocketPath, create_starter};
+use app::App;
+use server::{Listeners, Server};
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::{TcpListener, UnixListener};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
+    let place = context.place()?;
+    let mut flags = Vec::new();
+    if let Some(listen) = serve.listen.as_deref() {
+        flags.push(("server.listen", "--listen", listen));
+    }
+    if let Some(url) = serve.database.as_deref() {
+        flags.push(("database.url", "--database", url));
+    }
+    let config = context.config(&place, flags)?;
+    context.start_logging(&config, true);
+    let listen = config.listen();
+    if serve.dev && !listen.ip().is_loopback() {
+        return Err(Failure::usage(format!(
+            "--dev needs no key, so it may not listen on {listen}"
+        ))
+        .hint("leave --dev out, or listen on a loopback address such as 127.0.0.1:8787"));
+    }
+    if place.is_default && !place.workspace.exists() {
+        create_starter(&place.workspace)
+            .map_err(|e| Failure::failed(format!("{}: {e}", place.workspace.display())))?;
+        context.out.say(format!(
+            "made a starter workspace in {}",
+            place.workspace.display()
+        ));
+    }
+    let mut signals = Signals::new()?;
+    let app = open(context, &place, &config).await?;
+    let started = start(context, &app, &place, &config, &serve).await;
+    let listeners = match started {
+        Ok(listeners) => listeners,
+        Err(failure) => {
+            app.stop(config.duration("server.grace_seconds")).await;
+            return Err(failure);
+        }
+    };
+    let stopped = serve_until_told(&app, listeners, &config, serve.dev, &mut signals).await;
+    if let Ok(socket) = SocketPath::new(&place.data) {
+        let _ = std::fs::remove_file(&socket.path);
+    }
+    stopped
+}
+
+/// A short command may have the workspace for a moment; a server has it for good.
+async fn open(context: &Context, place: &Place, config: &Config) -> Result<Arc<App>> {
+    let give_up = Instant::now() + OWNER_PATIENCE;
+    loop {
+        match App::open(context.app_options(place, config, true)).await {
+            Err(app::StartError::Owned(_))
+                if Instant::now() < give_up && connect_owner(place).await.is_err() =>
+            {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            opened => return opened.map_err(|error| start_failure(error, place)),
+        }
+    }
+}
+
+/// Everything between the open workspace and the line that says we are ready.
+async fn start(
+    context: &Context,
+    app: &Arc<App>,
+    place: &Place,
+    config: &Config,
+    serve: &Serve,
+) -> Result<Listeners> {
+    let listen = config.listen();
+    warn_about(context, config);
+    if !listen.ip().is_loopback() && !has_key(app, config).await? {
+        return Err(Failure::failed(format!("there is no key yet, so the server does not listen on {listen}"))
+            .hint("set TOOLCRIB_ADMIN_KEY, or make a key first with `toolcrib keys create NAME --scopes admin`"));
+    }
+    let tcp = TcpListener::bind(listen).await.map_err(|error| {
+        Failure::failed(format!("cannot listen on {listen}: {error}"))
+            .hint("another program may have the port; --listen 127.0.0.1:0 takes a free one")
+    })?;
+    let address = tcp.local_addr().unwrap_or(listen);
+    let unix = bind_socket(place).map_err(|error| {
+        Failure::failed(format!(
+            "cannot listen on the socket in {}: {error}",
+            place.data.display()
+        ))
+    })?;
+    let first = app
+        .bootstrap_key()
+        .await
+        .map_err(|error| Failure::failed(format!("the first key could not be made: {error}")))?;
+    if let Some(key) = first {
+        introduce(context, &key.key, address);
+    }
+    if serve.dev {
+        context
+            .out
+            .warn("--dev: everybody on this machine may do everything, without a key");
+    }
+    context.out.line(format!("listening on http://{address}"));
+    Ok(Listeners {
+        tcp,
+        unix: Some(unix),
+    })
+}
+
+fn warn_about(context: &Context, config: &Config) {
+    if config.yes("policy.enforced") && config.names("policy.whitelist").is_empty() {
+        context.out.warn("the policy is enforced but its whitelist is empty, which allows all tools; set TOOL_WHITELIST");
+    }
+    if config
+        .admin_key
+        .as_ref()
+        .is_some_and(|key| key.chars().count() < 16)
+    {
+        context.out.warn(
+            "TOOLCRIB_ADMIN_KEY is short and may be guessed; take 32 random characters or more",
+        );
+    }
+}
+
+async fn has_key(app: &App, config: &Config) -> Result<bool> {
+    let keys = app
+        .list_keys()
+        .await
+        .map_err(|error| Failure::failed(error.to_string()))?;
+    Ok(config.admin_key.is_some() || keys.iter().any(|key| key.revoked_at.is_none()))
+}
+
+/// The lock is ours, so a socket that lies there is a dead one's.
+fn bind_socket(place: &Place) -> std::io::Result<UnixListener> {
+    let socket = SocketPath::new(&place.data)?;
+    match std::fs::remove_file(&socket.path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let listener = UnixListener::bind(&socket.path)?;
+    // The data folder is closed to others already; this holds even where it was made by hand.
+    std::fs::set_permissions(&socket.path, std::fs::Permissions::from_mode(0o600))?;
+    Ok(listener)
+}
+
+fn introduce(context: &Context, key: &str, address: SocketAddr) {
+    let out = &context.out;
+    out.say("This is the admin key of this server. It is shown only now; keep it:");
+    out.say(format!("\n    {key}\n"));
+    out.say("Try it:");
+    out.say(format!(
+        "\n    curl -s http://{address}/api/v1/tools/calculator/call -H 'X-API-Key: {key}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n"
+    ));
+}
+
+/// Serves; at the first signal finishes what is under way, at the second goes at once.
+async fn serve_until_told(
+    app: &Arc<App>,
+    listeners: Listeners,
+    config: &Config,
+    dev: bool,
+    signals: &mut Signals,
+) -> Result {
+    let grace = config.duration("server.grace_seconds");
+    let stop = CancellationToken::new();
+    let server = Server::new(Arc::clone(app), limits(config), dev);
+    let serving = tokio::spawn(server::serve(server, listeners, stop.clone(), grace));
+    signals.next().await;
+    tracing::info!("stopping; a second signal ends it at once");
+    let until = Instant::now() + grace;
+    stop.cancel();
+    let finish = async {
+        let _ = serving.await;
+        app.stop(until.saturating_duration_since(Instant::now()))
+            .await;
+    };
+    tokio::select! {
+        () = finish => {
+            tracing::info!("stopped");
+            Ok(())
+        }
+        () = signals.next() => Err(Failure::failed("stopped by a second signal; calls under way were given up")),
+    }
+}
+
+struct Signals {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Signals {
+    fn new() -> Result<Self> {
+        let failed =
+            |error: std::io::Error| Failure::failed(format!("signals cannot be received: {error}"));
+        Ok(Signals {
+            terminate: signal(SignalKind::terminate()).map_err(failed)?,
+            interrupt: signal(SignalKind::interrupt()).map_err(failed)?,
+        })
+    }
+
+    async fn next(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! `toolcrib config show`: every value in force and where it came from.
+
+use crate::context::Context;
+use crate::out::Result;
+use serde_json::{Map, Value, json};
+
+pub(crate) fn run(context: &Context) -> Result {
+    let place = context.place()?;
+    let config = context.config(&place, Vec::new())?;
+    let out = &context.out;
+    let shown = |secret: bool, value: &toml::Value| {
+        let hidden = secret && value.as_str().is_none_or(|text| !text.is_empty());
+        if hidden {
+            toml::Value::String("(hidden)".to_owned())
+        } else {
+            value.clone()
+        }
+    };
+    if out.json {
+        let entries = config.settings().map(|(key, setting)| {
+            let value = serde_json::to_value(shown(key.secret, &setting.value)).unwrap_or_default();
+            (
+                key.name.to_owned(),
+                json!({"value": value, "from": setting.origin.to_string()}),
+            )
+        });
+        let settings: Map<String, Value> = entries.collect();
+        out.value(&json!({
+            "workspace": place.workspace,
+            "data": place.data,
+            "admin_key": config.admin_key.is_some(),
+            "settings": settings,
+        }));
+        return Ok(());
+    }
+    let mut rows = vec![
+        vec![
+            "workspace".to_owned(),
+            place.workspace.display().to_string(),
+            String::new(),
+        ],
+        vec![
+            "data".to_owned(),
+            place.data.display().to_string(),
+            String::new(),
+        ],
+    ];
+    if config.admin_key.is_some() {
+        let name = "TOOLCRIB_ADMIN_KEY".to_owned();
+        rows.push(vec![name, "(hidden)".to_owned(), "environment".to_owned()]);
+    }
+    rows.extend(config.settings().map(|(key, setting)| {
+        let value = shown(key.secret, &setting.value).to_string();
+        vec![key.name.to_owned(), value, setting.origin.to_string()]
+    }));
+    out.table(&["key", "value", "from"], &rows);
+    Ok(())
+}

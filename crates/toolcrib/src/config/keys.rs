@@ -1,0 +1,222 @@
+//! The keys of the configuration: what each may hold, and which names the environment has for it.
+
+use std::net::SocketAddr;
+use toml::Value;
+
+/// One key of the configuration.
+pub(crate) struct Key {
+    pub(crate) name: &'static str,
+    pub(crate) holds: Holds,
+    /// A name in the environment besides `TOOLCRIB_A_B`.
+    pub(crate) also: Option<&'static str>,
+    /// Never shown.
+    pub(crate) secret: bool,
+}
+
+/// What a key may hold.
+#[derive(Clone, Copy)]
+pub(crate) enum Holds {
+    Text,
+    Address,
+    Yes,
+    Count { least: i64, most: i64 },
+    Seconds,
+    Names,
+    OneOf(&'static [&'static str]),
+}
+
+const fn key(name: &'static str, holds: Holds) -> Key {
+    Key {
+        name,
+        holds,
+        also: None,
+        secret: false,
+    }
+}
+
+impl Key {
+    const fn also(self, also: &'static str) -> Self {
+        Key {
+            also: Some(also),
+            ..self
+        }
+    }
+
+    const fn secret(self) -> Self {
+        Key {
+            secret: true,
+            ..self
+        }
+    }
+
+    /// `TOOLCRIB_A_B` for `a.b`.
+    pub(crate) fn variable(&self) -> String {
+        format!(
+            "TOOLCRIB_{}",
+            self.name.replace('.', "_").to_ascii_uppercase()
+        )
+    }
+}
+
+const BYTES: Holds = Holds::Count {
+    least: 1,
+    most: 1 << 30,
+};
+const MANY: Holds = Holds::Count {
+    least: 1,
+    most: 1_000_000,
+};
+
+/// Every key, in the order of the default file.
+pub(crate) const KEYS: &[Key] = &[
+    key("server.listen", Holds::Address),
+    key("server.body_bytes_max", BYTES),
+    key("server.head_timeout_seconds", Holds::Seconds),
+    key("server.body_timeout_seconds", Holds::Seconds),
+    key("server.connections_max", MANY),
+    key("server.requests_max", MANY),
+    key("server.grace_seconds", Holds::Seconds),
+    key("database.url", Holds::Text)
+        .also("DATABASE_URL")
+        .secret(),
+    key("tools.timeout_seconds", Holds::Seconds).also("TOOL_TIMEOUT_SECONDS"),
+    key("tools.output_bytes_max", BYTES),
+    key("tools.queue_max", MANY),
+    key(
+        "log.retention_days",
+        Holds::Count {
+            least: 0,
+            most: 36_500,
+        },
+    ),
+    key("log.durability", Holds::OneOf(&["normal", "full"])),
+    key("log.entry_bytes_max", BYTES),
+    key("policy.enforced", Holds::Yes).also("FEATURE_TOOLS_POLICY"),
+    key("policy.whitelist", Holds::Names).also("TOOL_WHITELIST"),
+    key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
+    key("builtins.disabled", Holds::Names),
+    key("builtins.fixtures", Holds::Yes),
+    key(
+        "telemetry.level",
+        Holds::OneOf(&["off", "error", "warn", "info", "debug", "trace"]),
+    ),
+    key("telemetry.format", Holds::OneOf(&["text", "json"])),
+];
+
+/// Names of the environment that are not keys of the configuration, those kept for what is to come, and those
+/// of our own test runs.
+pub(crate) const OTHER_VARIABLES: &[&str] = &[
+    "TOOLCRIB_ADMIN_KEY",
+    "TOOLCRIB_URL",
+    "TOOLCRIB_KEY",
+    "TOOLCRIB_WORKSPACE",
+    "TOOLCRIB_DATA",
+    "TOOLCRIB_SECRET_KEY",
+    "TOOLCRIB_HTTP_ALLOW",
+    "TOOLCRIB_WEB_SEARCH_PROVIDER",
+    "TOOLCRIB_WEB_SEARCH_BASE_URL",
+    "TOOLCRIB_WEB_SEARCH_API_KEY",
+    "TOOLCRIB_TEST_POSTGRES",
+    "TOOLCRIB_SOAK",
+];
+
+impl Holds {
+    /// What is expected, in words.
+    fn expected(self) -> String {
+        match self {
+            Holds::Text => "a text".to_owned(),
+            Holds::Address => "an address with a port, such as \"127.0.0.1:8787\"".to_owned(),
+            Holds::Yes => "true or false".to_owned(),
+            Holds::Count { least, most } => format!("a whole number from {least} to {most}"),
+            Holds::Seconds => "a number of seconds above 0 and up to 86400".to_owned(),
+            Holds::Names => "a list of names, such as [\"calculator\"]".to_owned(),
+            Holds::OneOf(names) => format!("one of {}", names.join(", ")),
+        }
+    }
+
+    /// The value in its plain form, or what is wrong with it.
+    pub(crate) fn check(self, value: Value) -> Result<Value, String> {
+        let wrong = |value: &Value| format!("expected {}, got {value}", self.expected());
+        let fits = match (self, &value) {
+            (Holds::Text, Value::String(_)) => true,
+            (Holds::Address, Value::String(text)) => address(text).is_some(),
+            (Holds::Yes, Value::Boolean(_)) => true,
+            (Holds::Count { least, most }, Value::Integer(number)) => {
+                (least..=most).contains(number)
+            }
+            (Holds::Seconds, Value::Float(number)) => *number > 0.0 && *number <= 86_400.0,
+            (Holds::Seconds, Value::Integer(number)) => {
+                let seconds = u32::try_from(*number).map(f64::from);
+                return seconds
+                    .map_err(|_| wrong(&value))
+                    .and_then(|seconds| self.check(Value::Float(seconds)));
+            }
+            (Holds::Names, Value::Array(items)) => {
+                let named = |item: &Value| item.as_str().is_some_and(|name| !name.is_empty());
+                items.iter().all(named)
+            }
+            (Holds::OneOf(names), Value::String(text)) => names.contains(&text.as_str()),
+            _ => false,
+        };
+        if fits { Ok(value) } else { Err(wrong(&value)) }
+    }
+
+    /// Reads the text of an environment variable or a flag.
+    pub(crate) fn read(self, text: &str) -> Result<Value, String> {
+        let text = text.trim();
+        let wrong = || format!("expected {}, got '{text}'", self.expected());
+        let value = match self {
+            Holds::Text | Holds::Address | Holds::OneOf(_) => Value::String(text.to_owned()),
+            Holds::Yes => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" => Value::Boolean(true),
+                "false" | "0" | "no" => Value::Boolean(false),
+                _ => {
+                    return Err(format!(
+                        "expected true, 1, yes, false, 0 or no, got '{text}'"
+                    ));
+                }
+            },
+            Holds::Count { .. } => Value::Integer(text.parse().map_err(|_| wrong())?),
+            Holds::Seconds => Value::Float(text.parse().map_err(|_| wrong())?),
+            Holds::Names => {
+                let names = text
+                    .split(',')
+                    .map(str::trim)
+                    .filter(|name| !name.is_empty());
+                Value::Array(names.map(|name| Value::String(name.to_owned())).collect())
+            }
+        };
+        self.check(value).map_err(|_| wrong())
+    }
+}
+
+/// A listen address; `localhost` stands for 127.0.0.1.
+pub(crate) fn address(text: &str) -> Option<SocketAddr> {
+    let text = match text.strip_prefix("localhost:") {
+        Some(port) => format!("127.0.0.1:{port}"),
+        None => text.to_owned(),
+    };
+    text.parse().ok()
+}
+
+/// The known name that a mistyped one most likely meant.
+pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let scored = known.map(|name| (distance(typed, name), name));
+    let (steps, name) = scored.min()?;
+    (steps <= 2 + typed.len() / 5).then_some(name)
+}
+
+/// How many letters must be typed, removed or changed to get from one text to the other.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().take(200).enumerate() {
+        let mut before = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.iter().enumerate() {
+            let changed = before + usize::from(a != *b);
+            before = row[j + 1];
+            row[j + 1] = changed.min(before + 1).min(row[j] + 1);
+        }
+    }
+    row[to.len()]
+}

@@ -1,0 +1,147 @@
+//! What a command works with: the flags, the environment, the configuration and the place.
+
+use crate::cli::Global;
+use crate::config::{Config, Environment, Origin, Sources};
+use crate::out::{Failure, Out, Result};
+use crate::workspace::Place;
+use catalog::clock::Clock;
+use catalog::policy::Policy;
+use std::sync::Arc;
+
+pub(crate) struct Context {
+    pub(crate) out: Out,
+    pub(crate) global: Global,
+    pub(crate) environment: Environment,
+}
+
+impl Context {
+    pub(crate) fn new(global: Global) -> Self {
+        let environment = Environment::of_process();
+        let out = Out::new(global.json, &environment);
+        Context {
+            out,
+            global,
+            environment,
+        }
+    }
+
+    pub(crate) fn place(&self) -> Result<Place> {
+        Place::find(
+            self.global.workspace.as_deref(),
+            self.global.data.as_deref(),
+            &self.environment,
+        )
+    }
+
+    /// The configuration of a place, with the flags of a command laid over it.
+    pub(crate) fn config(
+        &self,
+        place: &Place,
+        flags: Vec<(&'static str, &'static str, &str)>,
+    ) -> Result<Config> {
+        let named = self.global.config.clone();
+        let sources = Sources {
+            file_named: named.is_some(),
+            file: named.or_else(|| Some(place.config_file())),
+            environment: self.environment.clone(),
+            flags,
+        };
+        Config::load(&sources).map_err(|problems| {
+            Failure::configuration(problems)
+                .hint("`toolcrib init` writes a toolcrib.toml that shows every key")
+        })
+    }
+
+    /// What the configuration decides about an `App`.
+    pub(crate) fn app_options(&self, place: &Place, config: &Config, watch: bool) -> app::Options {
+        let durability = match config.text("log.durability") {
+            "full" => executions::Durability::Full,
+            _ => executions::Durability::Normal,
+        };
+        let environment = self.environment.clone();
+        app::Options {
+            workspace: place.workspace.clone(),
+            data: place.data.clone(),
+            database_url: config.database_url(),
+            admin_key: config.admin_key.clone(),
+            policy: Policy::new(
+                config.yes("policy.enforced"),
+                &config.names("policy.whitelist").join(","),
+            ),
+            executor: executor::Settings {
+                timeout_seconds_default: config.seconds("tools.timeout_seconds"),
+                output_bytes_max: config.count("tools.output_bytes_max"),
+                queue_max: config.count("tools.queue_max"),
+            },
+            log: executions::Options {
+                retention_days: u32::try_from(config.count("log.retention_days")).unwrap_or(30),
+                durability,
+                entry_bytes_max: config.count("log.entry_bytes_max"),
+                ..executions::Options::default()
+            },
+            builtins: kinds::builtin::Options {
+                fixtures: config.yes("builtins.fixtures"),
+            },
+            builtins_disabled: config.names("builtins.disabled"),
+            env: Arc::new(move |name: &str| environment.get(name).map(str::to_owned)),
+            clock: Clock::System,
+            watch,
+        }
+    }
+
+    /// Logging to stderr. A command other than `serve` is quiet unless it was asked not to be.
+    pub(crate) fn start_logging(&self, config: &Config, serving: bool) {
+        let level = config.setting("telemetry.level");
+        let quiet = !serving && level.origin == Origin::Default;
+        let level = if quiet {
+            "error"
+        } else {
+            config.text("telemetry.level")
+        };
+        let logging = tracing_subscriber::fmt()
+            .with_writer(std::io::stderr)
+            .with_ansi(self.out.colours_errors())
+            .with_target(false)
+            .with_env_filter(tracing_subscriber::EnvFilter::new(level));
+        // Only a second subscriber can fail here, and there is none.
+        let _ = match config.text("telemetry.format") {
+            "json" => logging.json().try_init(),
+            _ => logging.try_init(),
+        };
+    }
+}
+
+/// What a server lets its clients hold and make it wait for.
+pub(crate) fn limits(config: &Config) -> server::Limits {
+    server::Limits {
+        body_bytes_max: config.count("server.body_bytes_max"),
+        head_timeout: config.duration("server.head_timeout_seconds"),
+        body_timeout: config.duration("server.body_timeout_seconds"),
+        connections_max: config.count("server.connections_max"),
+        requests_max: config.count("server.requests_max"),
+    }
+}
+
+/// Why an `App` could not be opened, with the exit code and the remedy that fit.
+pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
+    use app::StartError;
+    match error {
+        StartError::Files(problems) => {
+            let failure = Failure::configuration(problems.iter().map(ToString::to_string).collect());
+            let hint = format!("`toolcrib init {}` writes valid starter files", place.workspace.display());
+            let missing = !crate::workspace::is_workspace(&place.workspace);
+            if missing { failure.hint(hint) } else { failure }
+        }
+        StartError::Owned(_) => Failure::failed(format!(
+            "{} already owns {}",
+            place.owner(),
+            place.data.display()
+        ))
+        .hint("only one server can run on a workspace: stop that one, or use --workspace or --data for another"),
+        StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
+            .hint("the folder must belong to you and be writable; --data names another"),
+        StartError::Store(_) => Failure::failed(error.to_string())
+            .hint("`toolcrib doctor` says more about the database"),
+        other => Failure::failed(other.to_string()),
+    }
+}

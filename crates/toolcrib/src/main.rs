@@ -1,0 +1,52 @@
+//! The `toolcrib` program: reads the command line, runs the command, turns its end into an exit code.
+
+mod cli;
+mod client;
+mod command;
+mod config;
+mod context;
+mod out;
+mod workspace;
+
+use clap::Parser;
+use cli::Cli;
+use context::Context;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// A call makes many small allocations on several threads; this one costs a third of the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    // The allocator asks for huge pages, which doubles the memory of a server that needs little.
+    let _ = rustix::thread::disable_transparent_huge_pages(true);
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and version come this way, too.
+        Err(usage) => {
+            let _ = usage.print();
+            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
+        }
+    };
+    let context = Context::new(cli.global);
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            return context
+                .out
+                .failure(&out::Failure::failed(error.to_string()))
+                .into();
+        }
+    };
+    let done = runtime.block_on(command::run(&context, cli.command));
+    // What still runs now was given up on purpose.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => context.out.failure(&failure).into(),
+    }
+}

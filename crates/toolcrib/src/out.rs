@@ -1,0 +1,239 @@
+//! What the program says: data on stdout, errors and notes on stderr, and the one table of exit codes.
+
+use crate::config::Environment;
+use serde_json::Value;
+use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Why a command did not succeed, and so its exit code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// The tool or the request failed.
+    Failed,
+    Usage,
+    Configuration,
+    Unreachable,
+}
+
+impl Cause {
+    pub(crate) fn exit(self) -> u8 {
+        match self {
+            Cause::Failed => 1,
+            Cause::Usage => 2,
+            Cause::Configuration => 3,
+            Cause::Unreachable => 4,
+        }
+    }
+}
+
+/// A command's end that is not a success.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) cause: Cause,
+    pub(crate) errors: Vec<String>,
+    pub(crate) hints: Vec<String>,
+    /// What the server answered; shown with `--json`.
+    pub(crate) answer: Option<Box<Value>>,
+}
+
+pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
+
+impl Failure {
+    pub(crate) fn new(cause: Cause, error: impl Into<String>) -> Self {
+        Failure {
+            cause,
+            errors: vec![error.into()],
+            hints: Vec::new(),
+            answer: None,
+        }
+    }
+
+    pub(crate) fn failed(error: impl Into<String>) -> Self {
+        Failure::new(Cause::Failed, error)
+    }
+
+    pub(crate) fn usage(error: impl Into<String>) -> Self {
+        Failure::new(Cause::Usage, error)
+    }
+
+    pub(crate) fn configuration(errors: Vec<String>) -> Self {
+        Failure {
+            errors,
+            ..Failure::new(Cause::Configuration, "")
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Paint {
+    Bold,
+    Red,
+    Green,
+    Yellow,
+}
+
+/// Where a command's words go.
+#[derive(Debug)]
+pub(crate) struct Out {
+    pub(crate) json: bool,
+    /// A person reads stdout.
+    pub(crate) terminal: bool,
+    colour: bool,
+    colour_errors: bool,
+    gone: AtomicBool,
+}
+
+impl Out {
+    pub(crate) fn new(json: bool, environment: &Environment) -> Self {
+        let colour = environment.wants_colour();
+        Out {
+            json,
+            terminal: stdout().is_terminal(),
+            colour: colour && stdout().is_terminal(),
+            colour_errors: colour && stderr().is_terminal(),
+            gone: AtomicBool::new(false),
+        }
+    }
+
+    pub(crate) fn colours_errors(&self) -> bool {
+        self.colour_errors
+    }
+
+    /// Whoever reads may have gone (`| head`); that is no failure of ours.
+    pub(crate) fn line(&self, text: impl AsRef<str>) {
+        let mut out = stdout().lock();
+        if writeln!(out, "{}", text.as_ref())
+            .and_then(|()| out.flush())
+            .is_err()
+        {
+            self.gone.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether nobody reads stdout any more.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.load(Ordering::Relaxed)
+    }
+
+    /// Something a person wants to know and a script does not.
+    pub(crate) fn note(&self, text: impl AsRef<str>) {
+        if self.terminal && !self.json {
+            self.line(text);
+        }
+    }
+
+    /// To stderr, always.
+    pub(crate) fn say(&self, text: impl AsRef<str>) {
+        let _ = writeln!(stderr().lock(), "{}", text.as_ref());
+    }
+
+    pub(crate) fn warn(&self, text: impl AsRef<str>) {
+        let label = paint(self.colour_errors, Paint::Yellow, "warning:");
+        self.say(format!("{label} {}", text.as_ref()));
+    }
+
+    /// JSON for people is indented, for programs it is one line.
+    pub(crate) fn value(&self, value: &Value) {
+        let pretty = serde_json::to_string_pretty(value).unwrap_or_default();
+        self.line(if self.terminal {
+            pretty
+        } else {
+            value.to_string()
+        });
+    }
+
+    pub(crate) fn paint(&self, paint_as: Paint, text: &str) -> String {
+        paint(self.colour, paint_as, text)
+    }
+
+    /// Aligned under a header for people, separated by tabs for programs.
+    pub(crate) fn table(&self, header: &[&str], rows: &[Vec<String>]) {
+        if !self.terminal {
+            for row in rows {
+                let cells: Vec<String> = row.iter().map(|cell| one_line(cell)).collect();
+                self.line(cells.join("\t"));
+            }
+            return;
+        }
+        let header: Vec<String> = header.iter().map(|name| name.to_uppercase()).collect();
+        let all = || std::iter::once(&header).chain(rows);
+        let width = |column: usize| {
+            all()
+                .map(|row| one_line(&row[column]).chars().count())
+                .max()
+        };
+        let widths: Vec<usize> = (0..header.len())
+            .map(|c| width(c).unwrap_or(0).min(60))
+            .collect();
+        for (number, row) in all().enumerate() {
+            let cells = row
+                .iter()
+                .zip(&widths)
+                .map(|(cell, &width)| fit(&one_line(cell), width));
+            let text = cells.collect::<Vec<_>>().join("  ");
+            let text = text.trim_end();
+            self.line(if number == 0 {
+                self.paint(Paint::Bold, text)
+            } else {
+                text.to_owned()
+            });
+        }
+    }
+
+    /// Shows a failure and gives its exit code.
+    pub(crate) fn failure(&self, failure: &Failure) -> u8 {
+        if let Some(answer) = failure.answer.as_ref().filter(|_| self.json) {
+            self.value(answer);
+        }
+        let label = paint(self.colour_errors, Paint::Red, "error:");
+        for error in &failure.errors {
+            self.say(format!("{label} {}", printable(error)));
+        }
+        for hint in &failure.hints {
+            self.say(format!("hint: {hint}"));
+        }
+        failure.cause.exit()
+    }
+}
+
+fn paint(colour: bool, paint: Paint, text: &str) -> String {
+    let code = match paint {
+        Paint::Bold => 1,
+        Paint::Red => 31,
+        Paint::Green => 32,
+        Paint::Yellow => 33,
+    };
+    if colour {
+        format!("\u{1b}[{code}m{text}\u{1b}[0m")
+    } else {
+        text.to_owned()
+    }
+}
+
+/// What came from a tool or a server must not steer the terminal.
+pub(crate) fn printable(text: &str) -> String {
+    let steers = |c: char| c.is_control() && c != '\n';
+    text.chars()
+        .map(|c| if steers(c) { ' ' } else { c })
+        .collect()
+}
+
+/// Control characters could move the terminal's cursor.
+fn one_line(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .collect()
+}
+
+fn fit(text: &str, width: usize) -> String {
+    if text.chars().count() > width {
+        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
+        return format!("{kept}…");
+    }
+    format!("{text:<width$}")
+}

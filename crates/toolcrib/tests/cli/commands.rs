@@ -1,0 +1,339 @@
+//! The commands on a workspace that no server has open.
+
+use crate::engines::on_both;
+use crate::harness::Sandbox;
+use serde_json::json;
+
+const SUM: &str = r#"{
+  "name": "sum",
+  "description": "adds numbers",
+  "kind": "builtin",
+  "config": {"name": "calculator"},
+  "input_schema": {"type": "object", "properties": {"expression": {"type": "string"}}, "required": ["expression"]},
+  "tests": [{"arguments": {"expression": "1 + 1"}, "expect": 2}]
+}"#;
+
+#[test]
+fn init_makes_a_workspace_whose_tools_work() {
+    let sandbox = Sandbox::new();
+    let files = ["tools.json", "mcp.json", "toolcrib.toml", ".gitignore"];
+    for file in files {
+        assert!(sandbox.workspace().join(file).exists(), "{file}");
+    }
+    let ignored = std::fs::read_to_string(sandbox.workspace().join(".gitignore")).unwrap();
+    assert_eq!(ignored, ".toolcrib/\n");
+    let answer = sandbox.ok(&["call", "convert_units", r#"{"expression": "2 km to m"}"#]);
+    assert_eq!(answer, "2000 m\n");
+    for tool in ["convert_units", "clean_text"] {
+        assert!(
+            sandbox.ok(&["tools", "test", tool]).starts_with("pass "),
+            "{tool}"
+        );
+    }
+    let again = sandbox.run(&["init", "."]);
+    assert_eq!(again.code, 1, "{again:?}");
+    assert!(
+        again
+            .stderr
+            .contains("already holds tools.json, mcp.json, toolcrib.toml"),
+        "{again:?}"
+    );
+}
+
+#[test]
+fn the_starter_configuration_is_the_default_commented_out() {
+    let sandbox = Sandbox::new();
+    let shown = sandbox.json(&["config", "show"]);
+    for (key, setting) in shown["settings"].as_object().unwrap() {
+        assert_eq!(setting["from"], "default", "{key}");
+    }
+    let path = sandbox.workspace().join("toolcrib.toml");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("#queue_max = 256", "queue_max = 17")).unwrap();
+    let shown = sandbox.json(&["config", "show"]);
+    assert_eq!(shown["settings"]["tools.queue_max"]["value"], 17);
+}
+
+#[test]
+fn call_takes_arguments_in_three_ways() {
+    let sandbox = Sandbox::new();
+    let text = r#"{"expression": "6 * 7"}"#;
+    sandbox.write("arguments.json", text);
+    assert_eq!(sandbox.ok(&["call", "calculator", text]), "42\n");
+    assert_eq!(
+        sandbox.ok(&["call", "calculator", "@arguments.json"]),
+        "42\n"
+    );
+    let piped = sandbox.run_with_stdin(&["call", "calculator", "-"], text);
+    assert_eq!((piped.code, piped.stdout.as_str()), (0, "42\n"));
+    let response = sandbox.json(&["call", "calculator", text]);
+    assert_eq!(
+        (&response["status"], &response["data"]),
+        (&json!("success"), &json!(42))
+    );
+}
+
+#[test]
+fn a_failed_call_exits_with_1_and_says_why() {
+    let sandbox = Sandbox::new().with("TOOLCRIB_BUILTINS_FIXTURES", "yes");
+    for (arguments, code) in [
+        (&["nothing"][..], "tool_not_found: "),
+        (&["calculator"], "invalid_input: "),
+        (
+            &["calculator", r#"{"expression": "1 +"}"#],
+            "tool_execution_error: ",
+        ),
+        (
+            &["fixture_wait", r#"{"seconds": 30}"#, "--timeout", "0.1"],
+            "timeout: ",
+        ),
+    ] {
+        let done = sandbox.run(&[&["call"], arguments].concat());
+        assert_eq!((done.code, done.stdout.as_str()), (1, ""), "{done:?}");
+        assert!(
+            done.stderr.starts_with(&format!("error: {code}")),
+            "{done:?}"
+        );
+        let done = sandbox.run(&[&["call", "--json"], arguments].concat());
+        let response: serde_json::Value = serde_json::from_str(&done.stdout).unwrap();
+        assert_eq!((done.code, &response["status"]), (1, &json!("error")));
+    }
+}
+
+#[test]
+fn the_same_idempotency_key_never_runs_twice() {
+    let sandbox = Sandbox::new();
+    let call = || {
+        let arguments = [
+            "call",
+            "calculator",
+            r#"{"expression": "1"}"#,
+            "--idempotency-key",
+            "k",
+        ];
+        sandbox.json(&arguments)["execution_id"].clone()
+    };
+    assert_eq!(call(), call());
+}
+
+#[test]
+fn tools_are_changed_and_rolled_back() {
+    on_both("tools", change_and_roll_back);
+}
+
+fn change_and_roll_back(sandbox: &Sandbox) {
+    sandbox.write("sum.json", SUM);
+    let name = |text: &str| {
+        text.lines()
+            .map(|l| l.split('\t').next().unwrap_or("").to_owned())
+            .collect::<Vec<_>>()
+    };
+    let tool = sandbox.json(&["tools", "add", "sum.json"]);
+    assert_eq!(
+        (&tool["version"], &tool["shelf"]),
+        (&json!(1), &json!("database"))
+    );
+    sandbox.write("sum.json", &SUM.replace("adds numbers", "adds them up"));
+    sandbox.ok(&["tools", "update", "sum", "sum.json"]);
+    assert_eq!(
+        name(&sandbox.ok(&["tools", "search", "adds", "them"])),
+        ["sum"]
+    );
+    sandbox.ok(&["tools", "disable", "sum"]);
+    assert_eq!(
+        name(&sandbox.ok(&["tools", "list", "--active", "false"])),
+        ["sum"]
+    );
+    assert_eq!(
+        sandbox.run(&["call", "sum", r#"{"expression": "1"}"#]).code,
+        1
+    );
+    sandbox.ok(&["tools", "enable", "sum"]);
+    assert!(
+        sandbox
+            .ok(&["tools", "history", "sum", "--diff", "2"])
+            .contains("- \"adds numbers\"\n  + \"adds them up\"")
+    );
+    sandbox.ok(&["tools", "rollback", "sum", "1"]);
+    assert_eq!(
+        sandbox.json(&["tools", "show", "sum"])["description"],
+        "adds numbers"
+    );
+    sandbox.ok(&["tools", "remove", "sum"]);
+    assert_eq!(sandbox.run(&["tools", "show", "sum"]).code, 1);
+    sandbox.ok(&["tools", "restore", "sum"]);
+    let history = sandbox.ok(&["tools", "history", "sum"]);
+    let what: Vec<&str> = history
+        .lines()
+        .map(|line| line.split('\t').nth(3).unwrap_or(""))
+        .collect();
+    assert_eq!(
+        what,
+        [
+            "restore", "delete", "rollback", "update", "update", "update", "create"
+        ]
+    );
+    assert!(
+        history
+            .lines()
+            .all(|line| line.split('\t').nth(2) == Some("admin")),
+        "{history}"
+    );
+    assert_eq!(
+        name(&sandbox.ok(&["tools", "list", "--kind", "builtin", "--limit", "1"])).len(),
+        1
+    );
+    assert_eq!(
+        sandbox.run(&["tools", "list", "--kind", "nonsense"]).code,
+        1
+    );
+}
+
+#[test]
+fn a_definition_with_faults_is_refused_with_file_and_line() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "bad.json",
+        &SUM.replace("builtin", "builtn").replace("adds numbers", ""),
+    );
+    let done = sandbox.run(&["tools", "add", "bad.json", "--shelf", "file"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(
+        done.stderr.contains("error: bad.json:3:") && done.stderr.contains("error: bad.json:4:"),
+        "{done:?}"
+    );
+}
+
+#[test]
+fn tests_of_a_tool_pass_or_fail() {
+    let sandbox = Sandbox::new();
+    sandbox.write("sum.json", SUM);
+    assert_eq!(
+        sandbox.ok(&["tools", "test", "--file", "sum.json"]),
+        "pass {\"expression\":\"1 + 1\"}\n"
+    );
+    sandbox.write("sum.json", &SUM.replace("\"expect\": 2", "\"expect\": 3"));
+    let done = sandbox.run(&["tools", "test", "--file", "sum.json"]);
+    assert_eq!(done.code, 1);
+    assert!(
+        done.stdout.contains("fail ") && done.stdout.contains("expected 3"),
+        "{done:?}"
+    );
+    assert_eq!(
+        sandbox.run(&["tools", "test", "calculator"]).code,
+        1,
+        "a tool without tests"
+    );
+}
+
+#[test]
+fn keys_are_made_listed_and_revoked() {
+    let sandbox = Sandbox::new();
+    let key = sandbox.ok(&["keys", "create", "ci", "--scopes", "read,call"]);
+    assert!(key.starts_with("tck_"), "{key}");
+    let listed = sandbox.json(&["keys", "list"]);
+    assert_eq!(listed["items"][0]["scopes"], json!(["read", "call"]));
+    assert!(
+        !listed
+            .to_string()
+            .contains(key.trim().rsplit('_').next().unwrap())
+    );
+    sandbox.ok(&["keys", "revoke", "ci"]);
+    assert!(sandbox.json(&["keys", "list"])["items"][0]["revoked_at"].is_string());
+    assert_eq!(sandbox.run(&["keys", "revoke", "ci"]).code, 1);
+    assert_eq!(
+        sandbox
+            .run(&["keys", "create", "x", "--scopes", "all"])
+            .code,
+        1
+    );
+}
+
+#[test]
+fn a_backup_brings_everything_back() {
+    on_both("backup", backup_and_restore);
+}
+
+fn backup_and_restore(sandbox: &Sandbox) {
+    sandbox.write("sum.json", SUM);
+    sandbox.ok(&["tools", "add", "sum.json"]);
+    sandbox.ok(&["call", "sum", r#"{"expression": "1 + 1"}"#]);
+    let state = || {
+        (
+            sandbox.json(&["tools", "list"]),
+            sandbox.json(&["log", "--tool", "sum"]),
+        )
+    };
+    let before = state();
+    let server = sandbox.serve(&[]);
+    sandbox.ok(&["backup", "copy"]);
+    let refused = sandbox.run(&["restore", "copy"]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(
+        refused
+            .stderr
+            .contains(&format!("process {} is using", server.pid())),
+        "{refused:?}"
+    );
+    assert_eq!(server.terminate(), 0);
+    assert_eq!(
+        sandbox.run(&["backup", "copy"]).code,
+        1,
+        "a backup is not overwritten"
+    );
+    sandbox.ok(&["tools", "remove", "sum"]);
+    sandbox.ok(&["tools", "remove", "clean_text"]);
+    sandbox.ok(&["call", "calculator", r#"{"expression": "1"}"#]);
+    sandbox.ok(&["restore", "copy"]);
+    assert_eq!(state(), before);
+    let kept = sandbox
+        .workspace()
+        .join(".toolcrib/before-restore-1/tools.json");
+    assert!(kept.exists(), "what was there before is kept");
+    std::fs::remove_file(sandbox.workspace().join("copy/tools.json")).expect("it is there");
+    for folder in ["nowhere", "copy"] {
+        let refused = sandbox.run(&["restore", folder]);
+        assert_eq!(refused.code, 1, "{refused:?}");
+        assert!(
+            refused.stderr.contains("not a complete backup"),
+            "{refused:?}"
+        );
+    }
+    assert_eq!(state(), before, "a refused restore changes nothing");
+}
+
+#[test]
+fn doctor_is_content_with_a_fresh_workspace_and_not_with_an_open_data_folder() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::new();
+    let checks = sandbox.json(&["doctor"]);
+    assert_eq!(checks["ok"], true);
+    let all_ok = checks["checks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .all(|check| check["status"] == "ok");
+    assert!(all_ok, "{checks}");
+    let data = sandbox.workspace().join(".toolcrib");
+    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let said = sandbox.ok(&["doctor"]);
+    assert!(
+        said.contains("warn  data") && said.contains("chmod 700"),
+        "{said}"
+    );
+    std::fs::write(
+        data.join("registry.db"),
+        "not a database, but long enough to be taken for one",
+    )
+    .unwrap();
+    let done = sandbox.run(&["doctor"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.stdout.contains("fail  server"), "{done:?}");
+}
+
+#[test]
+fn the_shell_is_helped() {
+    let sandbox = Sandbox::bare();
+    assert!(sandbox.ok(&["completions", "bash"]).contains("toolcrib"));
+    assert!(sandbox.ok(&["man"]).contains(".TH toolcrib"));
+}
