@@ -281,6 +281,7 @@ fn stored_tool(row: &ToolRow) -> Result<Tool, Vec<Problem>> {
         version: row.version,
         created_at: row.created_at,
         updated_at: row.updated_at,
+        hash: definition.hash(),
         definition,
     })
 }

@@ -285,11 +285,11 @@ impl Plan {
     }
 
     fn sync_tool(&mut self, id: Uuid, definition: Definition, head: Option<&Head>) {
-        let hash = definition.hash();
+        let mut tool = self.tool(id, SYSTEM_USER, Shelf::File, 1, definition);
         let unchanged = head.is_some_and(|head| {
-            head.hash == hash && head.action != "delete" && head.shelf == "file"
+            *head.hash == *tool.hash && head.action != "delete" && head.shelf == "file"
         });
-        let covered = self.find_name(&definition.name);
+        let covered = self.find_name(&tool.definition.name);
         if unchanged
             && covered
                 .as_ref()
@@ -297,20 +297,16 @@ impl Plan {
         {
             return;
         }
-        let version = head.map_or(1, |head| head.version + i64::from(!unchanged));
-        let mut tool = self.tool(id, SYSTEM_USER, Shelf::File, version, definition);
         if let Some(head) = head {
+            tool.version = head.version + i64::from(!unchanged);
             tool.created_at = head.created_at;
             if unchanged {
                 tool.updated_at = head.changed_at;
             }
         }
         if !unchanged {
-            let action = if head.is_some_and(|head| head.action != "delete") {
-                "update"
-            } else {
-                "create"
-            };
+            let existed = head.is_some_and(|head| head.action != "delete");
+            let action = if existed { "update" } else { "create" };
             self.writes.push(self.version_row(&tool, action, "file"));
         }
         if let Some(other) = covered.filter(|other| other.shelf == Shelf::Database) {
@@ -365,10 +361,14 @@ impl Plan {
             Shelf::File => "on the file shelf (tools.json)",
             Shelf::Database => "on the database shelf",
         };
+        let there = place(other.shelf);
+        let elsewhere = if other.shelf == shelf {
+            String::new()
+        } else {
+            format!(" and cannot also be {}", place(shelf))
+        };
         Err(Error::conflict(format!(
-            "A tool named '{name}' is already {}; it cannot also be {}. Choose another name, or change or remove the one that is there",
-            place(other.shelf),
-            place(shelf)
+            "A tool named '{name}' is already {there}{elsewhere}. Choose another name, or change or remove the one that is there"
         )))
     }
 
@@ -398,6 +398,7 @@ impl Plan {
             version,
             created_at: self.now,
             updated_at: self.now,
+            hash: definition.hash(),
             definition,
         }
     }
@@ -410,7 +411,7 @@ impl Plan {
             shelf: shelf_name(tool.shelf).to_owned(),
             action: action.to_owned(),
             definition: definition_text(&tool.definition),
-            hash: tool.definition.hash(),
+            hash: tool.hash.to_string(),
             changed_by: by.to_owned(),
             changed_at: self.now,
         })

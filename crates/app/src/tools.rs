@@ -253,6 +253,7 @@ impl App {
             version: 0,
             created_at: now,
             updated_at: now,
+            hash: definition.hash(),
             definition,
         };
         let entry = Arc::new(Entry::new(tool, Arc::new(Gate::default())));

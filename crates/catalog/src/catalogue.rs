@@ -55,7 +55,7 @@ impl Entry {
             search_text.push_str(&text.map(|t| t.to_lowercase()).unwrap_or_default());
         }
         Entry {
-            hash: definition.hash().into(),
+            hash: Arc::clone(&tool.hash),
             name: definition.name.as_str().into(),
             search_text,
             gate,

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// The user that owns builtins and everything on the file shelf.
@@ -176,10 +177,11 @@ fn is_true(value: &bool) -> bool {
 impl Definition {
     /// Fingerprint of everything the author wrote; part of every log entry. The order of members does not
     /// count, as it does not count when two definitions are compared.
-    pub fn hash(&self) -> String {
+    pub fn hash(&self) -> Arc<str> {
         let value = serde_json::to_value(self).expect("a definition is plain JSON");
         let digest = Sha256::digest(sorted(value).to_string().as_bytes());
-        digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
+        let hex: String = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
+        hex.into()
     }
 
     pub fn runs_in_parallel(&self) -> bool {
@@ -224,6 +226,8 @@ pub struct Tool {
     pub version: i64,
     pub created_at: Millis,
     pub updated_at: Millis,
+    /// Fingerprint of the definition.
+    pub hash: Arc<str>,
     pub definition: Definition,
 }
 
@@ -246,6 +250,7 @@ pub(crate) mod tests {
     use serde_json::json;
 
     pub(crate) fn tool(name: &str, owner: Uuid) -> Tool {
+        let definition = definition(name);
         Tool {
             id: id_from_name(name),
             owner,
@@ -253,26 +258,31 @@ pub(crate) mod tests {
             version: 1,
             created_at: 0,
             updated_at: 0,
-            definition: Definition {
-                name: name.to_owned(),
-                description: "Adds".to_owned(),
-                description_user: None,
-                kind: KindName::Builtin,
-                config: Map::new(),
-                input_schema: json!({"type":"object"}),
-                output_schema: None,
-                output_format: OutputFormat::Json,
-                timeout_seconds: None,
-                parallel_capable: None,
-                rate_limit: None,
-                is_active: true,
-                is_public: false,
-                auth_config: None,
-                annotations: Annotations::default(),
-                examples: Vec::new(),
-                tests: Vec::new(),
-                approval: None,
-            },
+            hash: definition.hash(),
+            definition,
+        }
+    }
+
+    fn definition(name: &str) -> Definition {
+        Definition {
+            name: name.to_owned(),
+            description: "Adds".to_owned(),
+            description_user: None,
+            kind: KindName::Builtin,
+            config: Map::new(),
+            input_schema: json!({"type":"object"}),
+            output_schema: None,
+            output_format: OutputFormat::Json,
+            timeout_seconds: None,
+            parallel_capable: None,
+            rate_limit: None,
+            is_active: true,
+            is_public: false,
+            auth_config: None,
+            annotations: Annotations::default(),
+            examples: Vec::new(),
+            tests: Vec::new(),
+            approval: None,
         }
     }
 

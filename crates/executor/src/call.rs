@@ -1,5 +1,5 @@
-//! `Executor::call`: the only way a tool runs. The work is done in a task of its own, so that a caller who
-//! hangs up cancels it without leaving it unlogged.
+//! `Executor::call`: the only way a tool runs. A caller who hangs up cancels the call; it is stopped and logged
+//! all the same.
 
 use crate::code::Code;
 use crate::entry_log::{Ending, EntryDraft};
@@ -21,8 +21,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
-use tokio_util::sync::{CancellationToken, DropGuard};
+use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
@@ -67,24 +66,38 @@ pub struct Executor {
     stopping: CancellationToken,
 }
 
-/// A call under way. Dropping it cancels the call; the log entry is written all the same.
+/// A call under way, run by whoever awaits it. Dropping it cancels the call: what is left of it (stopping the
+/// work, the log entry) goes on in a task of its own.
 pub struct PendingCall {
-    work: JoinHandle<ToolResponse>,
-    tool_name: String,
-    _cancel: DropGuard,
+    /// None once the call is answered.
+    work: Option<Pin<Box<dyn Future<Output = ToolResponse> + Send>>>,
+    cancel: CancellationToken,
 }
 
 impl Future for PendingCall {
     type Output = ToolResponse;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ToolResponse> {
-        Pin::new(&mut self.work).poll(context).map(|joined| {
-            joined.unwrap_or_else(|lost| {
-                tracing::error!(error = %lost, tool = %self.tool_name, "a call's task was lost");
-                let failure = Failure::new(Code::Interrupted, "The server is stopping");
-                failed(self.tool_name.as_str().into(), Uuid::nil(), 0.0, failure).0
-            })
-        })
+        let Some(work) = &mut self.work else {
+            // Polled again after its answer, which no awaiting code does.
+            return Poll::Pending;
+        };
+        let answer = work.as_mut().poll(context);
+        if answer.is_ready() {
+            self.work = None;
+        }
+        answer
+    }
+}
+
+impl Drop for PendingCall {
+    fn drop(&mut self) {
+        if let Some(work) = self.work.take() {
+            self.cancel.cancel();
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(work);
+            }
+        }
     }
 }
 
@@ -131,17 +144,16 @@ impl Executor {
         unsaved: Option<Arc<Entry>>,
     ) -> PendingCall {
         let cancel = CancellationToken::new();
-        let tool_name = request.tool.clone();
-        let work = Attempt {
+        let attempt = Attempt {
             executor: Arc::clone(self),
             caller,
             began: Instant::now(),
             cancel: cancel.clone(),
         };
+        let work = self.running.track_future(attempt.perform(request, unsaved));
         PendingCall {
-            work: self.running.spawn(work.perform(request, unsaved)),
-            tool_name,
-            _cancel: cancel.drop_guard(),
+            work: Some(Box::pin(work)),
+            cancel,
         }
     }
 

@@ -81,9 +81,6 @@ impl Writer {
 
     pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
         while let Some(first) = jobs.blocking_recv() {
-            // On a busy machine callers that are ready to add their rows get the processor first: one commit
-            // then serves many of them. On an idle one this returns at once.
-            std::thread::yield_now();
             let batch = queue::gather(first, &mut jobs);
             self.write(batch.entries);
             match batch.then {

@@ -35,15 +35,16 @@ async fn success_is_answered_and_logged_with_everything() {
 }
 
 #[tokio::test]
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 async fn every_refusal_has_its_code_message_and_entry() {
     let schema = json!({"type": "object", "properties": {"answer": {"type": "number"}}});
-    let mut hidden = tool(json!({"name": "theirs"}));
+    let mut hidden = tool(&json!({"name": "theirs"}));
     hidden.owner = uuid::Uuid::from_u128(5);
     let tools = vec![
-        tool(json!({"name": "echo", "input_schema": schema, "output_schema": {"maximum": 9}})),
-        tool(json!({"name": "off", "is_active": false})),
-        tool(json!({"name": "blocked"})),
-        tool(json!({"name": "later", "kind": "expression", "config": {"expression": "1"}})),
+        tool(&json!({"name": "echo", "input_schema": schema, "output_schema": {"maximum": 9}})),
+        tool(&json!({"name": "off", "is_active": false})),
+        tool(&json!({"name": "blocked"})),
+        tool(&json!({"name": "later", "kind": "expression", "config": {"expression": "1"}})),
         hidden,
     ];
     let policy = Policy::new(true, "echo,off,later,theirs");
@@ -123,24 +124,22 @@ async fn every_refusal_has_its_code_message_and_entry() {
         assert_eq!(response.error.as_ref().unwrap().message, *message);
         assert!(!response.execution_id.is_nil());
     }
-    let logged: Vec<_> = crib
-        .log()
-        .await
-        .into_iter()
+    let entries = crib.log().await.into_iter();
+    let mut logged: Vec<_> = entries
         .map(|e| e.error_code.unwrap().into_owned())
         .collect();
     let mut expected: Vec<_> = cases.iter().map(|case| case.2.to_owned()).collect();
     // Calls of one millisecond have no order among themselves.
-    let mut logged_sorted = logged.clone();
-    (logged_sorted.sort(), expected.sort());
-    assert_eq!(logged_sorted, expected);
+    logged.sort();
+    expected.sort();
+    assert_eq!(logged, expected);
 }
 
 #[tokio::test]
 async fn a_large_output_is_refused_and_text_is_rendered() {
     let tools = vec![
-        tool(json!({"name": "json"})),
-        tool(json!({"name": "text", "output_format": "text"})),
+        tool(&json!({"name": "json"})),
+        tool(&json!({"name": "text", "output_format": "text"})),
     ];
     let settings = Settings {
         output_bytes_max: 50,
@@ -224,8 +223,8 @@ async fn a_call_may_shorten_the_deadline_but_not_stretch_it() {
 #[tokio::test]
 async fn without_a_log_nothing_is_answered() {
     let tools = vec![
-        tool(json!({"name": "effect"})),
-        tool(json!({"name": "look", "annotations": {"read_only": true}})),
+        tool(&json!({"name": "effect"})),
+        tool(&json!({"name": "look", "annotations": {"read_only": true}})),
     ];
     let crib = Crib::with(tools, Policy::default(), Settings::default()).await;
     assert_eq!(code(&crib.call("effect", json!({})).await), "");

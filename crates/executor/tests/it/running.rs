@@ -15,7 +15,7 @@ async fn a_serial_tool_runs_one_call_at_a_time() {
         .map(|_| crib.start("serial", json!({"do": "yield"})))
         .collect();
     for call in calls {
-        assert_eq!(code(&call.await), "");
+        assert_eq!(code(&call.answer().await), "");
     }
     assert_eq!(crib.seen.peak.load(Ordering::SeqCst), 1);
 }
@@ -31,14 +31,14 @@ async fn a_parallel_tool_runs_all_at_once() {
     }
     crib.seen.go.notify_waiters();
     for call in calls {
-        assert_eq!(code(&call.await), "");
+        assert_eq!(code(&call.answer().await), "");
     }
     assert_eq!(crib.seen.peak.load(Ordering::SeqCst), 100);
 }
 
 #[tokio::test]
 async fn different_serial_tools_run_side_by_side() {
-    let tools = vec![tool(json!({"name": "a"})), tool(json!({"name": "b"}))];
+    let tools = vec![tool(&json!({"name": "a"})), tool(&json!({"name": "b"}))];
     let crib = Crib::with(tools, Policy::default(), Settings::default()).await;
     let calls = [
         crib.start("a", json!({"do": "wait"})),
@@ -49,7 +49,7 @@ async fn different_serial_tools_run_side_by_side() {
     }
     crib.seen.go.notify_waiters();
     for call in calls {
-        assert_eq!(code(&call.await), "");
+        assert_eq!(code(&call.answer().await), "");
     }
 }
 
@@ -59,7 +59,7 @@ async fn the_queue_is_bounded_and_waiting_counts_into_the_deadline() {
         queue_max: 1,
         ..Settings::default()
     };
-    let definition = tool(json!({"name": "serial", "timeout_seconds": 0.1}));
+    let definition = tool(&json!({"name": "serial", "timeout_seconds": 0.1}));
     let crib = Crib::with(vec![definition], Policy::default(), settings).await;
     let first = crib.start("serial", json!({"do": "hang"}));
     crib.seen.entered.notified().await;
@@ -70,9 +70,9 @@ async fn the_queue_is_bounded_and_waiting_counts_into_the_deadline() {
         (code(&third), third.retry_after()),
         ("rate_limited", Some(1))
     );
-    assert_eq!(code(&first.await), "timeout");
+    assert_eq!(code(&first.answer().await), "timeout");
     // The second had its turn only when its own time was nearly up: it ran, or it was too late as well.
-    assert!(["", "timeout"].contains(&code(&second.await)));
+    assert!(["", "timeout"].contains(&code(&second.answer().await)));
 }
 
 #[tokio::test]
@@ -87,6 +87,9 @@ async fn a_caller_who_hangs_up_cancels_the_call_and_the_entry_says_so() {
         "what may have an effect is written down before it runs"
     );
     drop(call);
+    while crib.seen.dropped.load(Ordering::SeqCst) == 0 {
+        tokio::task::yield_now().await;
+    }
     crib.executor.stop(Duration::from_secs(5)).await;
     assert_eq!(
         crib.seen.dropped.load(Ordering::SeqCst),
@@ -107,8 +110,8 @@ async fn a_stop_waits_for_running_calls_and_then_cancels_them() {
     let quick = crib.start("slow", json!({"do": "yield", "answer": 1}));
     crib.seen.entered.notified().await;
     crib.executor.stop(Duration::from_millis(50)).await;
-    assert_eq!(code(&quick.await), "");
-    assert_eq!(code(&stuck.await), "cancelled");
+    assert_eq!(code(&quick.answer().await), "");
+    assert_eq!(code(&stuck.answer().await), "cancelled");
     assert_eq!(crib.log().await.len(), 2);
 }
 
@@ -119,6 +122,6 @@ async fn a_read_only_tool_leaves_no_started_row() {
     crib.seen.entered.notified().await;
     assert!(crib.log().await.is_empty());
     crib.seen.go.notify_one();
-    call.await;
+    call.answer().await;
     assert_eq!(crib.log().await.len(), 1);
 }

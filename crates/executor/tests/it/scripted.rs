@@ -72,7 +72,7 @@ pub(crate) struct Crib {
     _folder: TempDir,
 }
 
-pub(crate) fn tool(definition: Value) -> Tool {
+pub(crate) fn tool(definition: &Value) -> Tool {
     let mut full =
         json!({"description": "A scripted tool", "kind": "shell", "config": {"command": ["x"]}});
     full.as_object_mut()
@@ -87,6 +87,7 @@ pub(crate) fn tool(definition: Value) -> Tool {
         version: 3,
         created_at: 0,
         updated_at: 0,
+        hash: definition.hash(),
         definition,
     }
 }
@@ -114,24 +115,25 @@ impl Crib {
 
     pub(crate) async fn new(definition: Value) -> Crib {
         Crib::with(
-            vec![tool(definition)],
+            vec![tool(&definition)],
             Policy::default(),
             Settings::default(),
         )
         .await
     }
 
-    pub(crate) fn start(&self, name: &str, arguments: Value) -> executor::call::PendingCall {
+    /// A call that runs by itself, as behind a connection; dropping it is hanging up.
+    pub(crate) fn start(&self, name: &str, arguments: Value) -> Started {
         let request = CallRequest {
             tool: name.into(),
             arguments,
             ..CallRequest::default()
         };
-        self.executor.call(caller(), request)
+        Started(tokio::spawn(self.executor.call(caller(), request)))
     }
 
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
-        self.start(name, arguments).await
+        self.start(name, arguments).answer().await
     }
 
     /// Every entry of the log, oldest first.
@@ -143,6 +145,20 @@ impl Crib {
         let mut items = self.executor.log.list(filter).await.unwrap().items;
         items.reverse();
         items
+    }
+}
+
+pub(crate) struct Started(tokio::task::JoinHandle<ToolResponse>);
+
+impl Started {
+    pub(crate) async fn answer(mut self) -> ToolResponse {
+        (&mut self.0).await.unwrap()
+    }
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 

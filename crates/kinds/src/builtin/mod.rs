@@ -101,33 +101,36 @@ pub fn tools(options: Options) -> Vec<Tool> {
 }
 
 fn tool(about: About) -> Tool {
+    let (name, parallel_capable) = (about.name, about.parallel_capable);
+    let definition = Definition {
+        name: name.to_owned(),
+        description: about.description.to_owned(),
+        description_user: Some(about.description_user.to_owned()),
+        kind: KindName::Builtin,
+        config: Map::from_iter([("name".to_owned(), json!(name))]),
+        input_schema: about.input_schema,
+        output_schema: about.output_schema,
+        output_format: OutputFormat::Json,
+        timeout_seconds: None,
+        parallel_capable: Some(parallel_capable),
+        rate_limit: None,
+        is_active: true,
+        is_public: true,
+        auth_config: None,
+        annotations: about.annotations,
+        examples: about.examples.iter().map(|&e| e.to_owned()).collect(),
+        tests: Vec::new(),
+        approval: None,
+    };
     Tool {
-        id: id_from_name(about.name),
+        id: id_from_name(name),
         owner: SYSTEM_USER,
         shelf: Shelf::Builtin,
         version: 1,
         created_at: 0,
         updated_at: 0,
-        definition: Definition {
-            name: about.name.to_owned(),
-            description: about.description.to_owned(),
-            description_user: Some(about.description_user.to_owned()),
-            kind: KindName::Builtin,
-            config: Map::from_iter([("name".to_owned(), json!(about.name))]),
-            input_schema: about.input_schema,
-            output_schema: about.output_schema,
-            output_format: OutputFormat::Json,
-            timeout_seconds: None,
-            parallel_capable: Some(about.parallel_capable),
-            rate_limit: None,
-            is_active: true,
-            is_public: true,
-            auth_config: None,
-            annotations: about.annotations,
-            examples: about.examples.iter().map(|&e| e.to_owned()).collect(),
-            tests: Vec::new(),
-            approval: None,
-        },
+        hash: definition.hash(),
+        definition,
     }
 }
 
