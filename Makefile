@@ -54,7 +54,7 @@ soak: ## run the long suites (optimised build, TOOLCRIB_SOAK=1)
 	TOOLCRIB_SOAK=1 scripts/with-postgres cargo test --locked --release --workspace
 
 .PHONY: show-spine
-show-spine: build ## show one call taking the same path from every face
+show-spine: build ## show everything the spine must show, with figures
 	scripts/show-spine
 
 .PHONY: clean

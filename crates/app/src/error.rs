@@ -103,7 +103,12 @@ impl From<store::Error> for Error {
             store::Error::Taken(message) => Error::conflict(message),
             store::Error::Unavailable(_) => {
                 tracing::error!(%error, "the registry database is not available");
-                Error::Unavailable("The registry database is not available".to_owned())
+                let why = if error.is_full() {
+                    ": its disk is full. Free space; no restart is needed"
+                } else {
+                    ""
+                };
+                Error::Unavailable(format!("The registry database is not available{why}"))
             }
             other => Error::Internal(other.to_string()),
         }

@@ -260,6 +260,8 @@ impl Writer {
             Err(problems) => return Commit::Failed(Error::problems(problems)),
         };
         let mut file_error = None;
+        // What to put back where the file is exchanged and the transaction then fails.
+        let mut exchanged = None;
         let shelf = &mut self.shelf;
         let written = self
             .store
@@ -270,11 +272,14 @@ impl Writer {
                     if new == shelf.text {
                         return Ok(());
                     }
+                    let old = shelf.text.clone();
                     shelf.replace(new).map_err(|error| {
                         shelf.text = before;
                         file_error = Some(error);
                         Error::Internal(String::new())
-                    })
+                    })?;
+                    exchanged = Some(old);
+                    Ok(())
                 }
             })
             .await;
@@ -285,7 +290,16 @@ impl Writer {
                 return Commit::FileFailed(error.to_string());
             }
             (Err(error), None) => {
-                // The file may already be the new one: look at it afresh next time.
+                // Nothing of the group has happened, so it may not stand in the file either.
+                if let Some(old) = exchanged
+                    && let Err(why) = self.shelf.replace(old)
+                {
+                    tracing::error!(
+                        ?why,
+                        "tools.json holds a change that could not be stored; it could not be taken back"
+                    );
+                }
+                // Whatever is there now: look at it afresh next time.
                 self.shelf.text.clear();
                 return Commit::Failed(error);
             }

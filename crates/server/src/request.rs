@@ -10,10 +10,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use executor::Code;
 use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
+use std::task::Poll;
 use uuid::Uuid;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -44,7 +44,7 @@ pub(crate) async fn around(
         let why = "The server has too many requests at the moment; try again in a second";
         ApiError::new(Code::Overloaded, why).into_response()
     } else {
-        CatchPanic(Box::pin(next.run(request))).await
+        without_panic(next.run(request)).await
     };
     finish(response, id)
 }
@@ -110,15 +110,13 @@ fn new_id() -> HeaderValue {
 }
 
 /// A panic in a handler is logged by the runtime's hook and answered as an internal error.
-struct CatchPanic<'a>(Pin<Box<dyn Future<Output = Response> + Send + 'a>>);
-
-impl Future for CatchPanic<'_> {
-    type Output = Response;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response> {
-        match std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context))) {
-            Ok(poll) => poll,
-            Err(_) => Poll::Ready(ApiError::new(Code::Internal, "internal error").into_response()),
-        }
-    }
+async fn without_panic(work: impl Future<Output = Response>) -> Response {
+    let mut work = pin!(work);
+    std::future::poll_fn(|context| {
+        let poll = std::panic::catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        poll.unwrap_or_else(|_| {
+            Poll::Ready(ApiError::new(Code::Internal, "internal error").into_response())
+        })
+    })
+    .await
 }

@@ -36,6 +36,18 @@ pub enum Error {
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
+impl Error {
+    /// The disk that holds the database has no space left.
+    pub fn is_full(&self) -> bool {
+        let Error::Unavailable(sqlx::Error::Database(error)) = self else {
+            return false;
+        };
+        error
+            .code()
+            .is_some_and(|code| code == "13" || code == "53100")
+    }
+}
+
 impl From<sqlx::Error> for Error {
     fn from(error: sqlx::Error) -> Self {
         match &error {
@@ -45,9 +57,28 @@ impl From<sqlx::Error> for Error {
             sqlx::Error::Database(d) if d.is_unique_violation() => {
                 Error::Taken(d.message().to_owned())
             }
+            sqlx::Error::Database(d) if is_passing(d.as_ref()) => Error::Unavailable(error),
             _ => Error::Query(error),
         }
     }
+}
+
+/// Whether a refusal of the database ends by itself or by the operator's hand: nothing is wrong with the query.
+fn is_passing(error: &dyn sqlx::error::DatabaseError) -> bool {
+    let Some(code) = error.code() else {
+        return false;
+    };
+    if error
+        .try_downcast_ref::<sqlx::sqlite::SqliteError>()
+        .is_some()
+    {
+        // The low byte is the primary code: busy, locked, read-only, I/O error, full, cannot open.
+        return code
+            .parse::<u32>()
+            .is_ok_and(|code| [5, 6, 8, 10, 13, 14].contains(&(code & 0xff)));
+    }
+    // Connection lost, out of resources (53100 is a full disk), stopped by the operator, I/O error.
+    ["08", "53", "57", "58"].contains(&code.get(..2).unwrap_or_default())
 }
 
 /// Runs the same typed query on whichever engine is open; the body is compiled once for each.

@@ -98,7 +98,9 @@ impl Db {
     ) -> std::result::Result<(), E> {
         let begin = self.begin();
         each!(self, pool => {
-            let mut tx = pool.begin_with(begin).await.map_err(crate::Error::from)?;
+            let mut connection = pool.acquire().await.map_err(crate::Error::from)?;
+            let done = async {
+            let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
             for write in writes {
                 let query = match write {
                     ToolWrite::Put(tool) => sqlx::query(PUT_TOOL)
@@ -117,8 +119,15 @@ impl Db {
             }
             and_then()?;
             tx.commit().await.map_err(crate::Error::from)?;
-        });
-        Ok(())
+            Ok(())
+            }.await;
+            if done.is_err() {
+                // A full disk makes SQLite roll back by itself, which the pool does not learn: its next user would
+                // find a transaction that is not there.
+                connection.close_on_drop();
+            }
+            done
+        })
     }
 
     /// The newest version of every tool that ever was.

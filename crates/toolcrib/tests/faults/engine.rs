@@ -1,0 +1,79 @@
+//! The two engines a server can keep its registry and log in; each test gets a workspace and a database of its own.
+
+use crate::harness::Sandbox;
+use sqlx::AssertSqlSafe;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A workspace whose servers use one engine; the database goes with it.
+pub(crate) struct Site {
+    pub(crate) sandbox: Sandbox,
+    pub(crate) engine: &'static str,
+    database: Option<(String, String)>,
+}
+
+/// A workspace on SQLite, with the test tools.
+pub(crate) fn sqlite() -> Site {
+    Site {
+        sandbox: sandbox(),
+        engine: "SQLite",
+        database: None,
+    }
+}
+
+fn sandbox() -> Sandbox {
+    Sandbox::new()
+        .with("TOOLCRIB_BUILTINS_FIXTURES", "true")
+        .with("TOOLCRIB_TELEMETRY_LEVEL", "error")
+}
+
+/// One workspace for each engine there is; says so where PostgreSQL is not tested.
+pub(crate) fn every(test: &str) -> Vec<Site> {
+    let mut sites = vec![sqlite()];
+    match std::env::var_os("TOOLCRIB_TEST_POSTGRES").and_then(|url| url.into_string().ok()) {
+        None => println!("{test}: skipped on PostgreSQL, TOOLCRIB_TEST_POSTGRES is not set"),
+        Some(url) => sites.push(postgres(url)),
+    }
+    sites
+}
+
+fn postgres(url: String) -> Site {
+    static MADE: AtomicU32 = AtomicU32::new(0);
+    let number = MADE.fetch_add(1, Ordering::Relaxed);
+    let name = format!("faults_{}_{number}", std::process::id());
+    admin(&url, &format!("CREATE DATABASE {name}"));
+    let (server, rest) = url.rsplit_once('/').expect("a database address has a path");
+    let options = rest
+        .split_once('?')
+        .map(|(_, options)| format!("?{options}"));
+    let own = format!("{server}/{name}{}", options.unwrap_or_default());
+    Site {
+        sandbox: sandbox().with("DATABASE_URL", &own),
+        engine: "PostgreSQL",
+        database: Some((url, name)),
+    }
+}
+
+fn admin(url: &str, sql: &str) {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime can be made");
+    runtime.block_on(async {
+        let pool = sqlx::PgPool::connect(url)
+            .await
+            .expect("PostgreSQL answers");
+        let done = sqlx::query(AssertSqlSafe(sql.to_owned()))
+            .execute(&pool)
+            .await;
+        done.expect("the tests' user may make databases");
+        pool.close().await;
+    });
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        if let Some((url, name)) = &self.database {
+            admin(url, &format!("DROP DATABASE {name} WITH (FORCE)"));
+        }
+    }
+}
