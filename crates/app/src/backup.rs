@@ -4,6 +4,7 @@ use crate::App;
 use crate::error::{Error, Result};
 use crate::shelf::{MCP_FILE, TOOLS_FILE};
 use std::fs;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 impl App {
@@ -15,7 +16,11 @@ impl App {
                 folder.display()
             ))
         };
-        fs::create_dir_all(folder).map_err(unusable)?;
+        fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(unusable)?;
         if fs::read_dir(folder).map_err(unusable)?.next().is_some() {
             return Err(Error::conflict(format!(
                 "{} is not empty; name a new folder",

@@ -8,6 +8,8 @@ use executor::{CallRequest, Code, ToolResponse};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::idempotency::IdempotentCall;
@@ -21,9 +23,18 @@ const ELSEWHERE: Duration = Duration::from_millis(250);
 
 const KEY_CHARS_MAX: usize = 200;
 
+/// How long an asker waits for somebody else's call with the same key.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+
+/// A user and a key of theirs.
+type Slot = (String, String);
+
 /// Keyed calls that run in this process, so that a second asker waits for the first one's answer.
 #[derive(Debug, Default)]
-pub struct InFlight(Mutex<HashMap<(String, String), watch::Receiver<()>>>);
+pub struct InFlight {
+    running: Mutex<HashMap<Slot, watch::Receiver<()>>>,
+    swept_at: AtomicI64,
+}
 
 impl App {
     /// Runs a tool for a caller. With a key, at most once.
@@ -33,27 +44,35 @@ impl App {
         request: CallRequest,
         idempotency_key: Option<String>,
     ) -> Result<ToolResponse> {
-        match idempotency_key {
-            None => Ok(self.executor.call(caller, request).await),
-            Some(key) => {
-                if key.is_empty() || key.chars().count() > KEY_CHARS_MAX {
-                    return Err(Error::invalid(format!(
-                        "idempotency_key: expected 1 to {KEY_CHARS_MAX} characters"
-                    )));
-                }
-                self.call_once(caller, request, key).await
-            }
+        let Some(key) = idempotency_key else {
+            return Ok(self.executor.call(caller, request).await);
+        };
+        let count = key.chars().count();
+        if !(1..=KEY_CHARS_MAX).contains(&count) || key.chars().any(char::is_control) {
+            return Err(Error::invalid(format!(
+                "idempotency_key: expected 1 to {KEY_CHARS_MAX} printable characters"
+            )));
         }
+        if self.executor.catalogue.load().find(&request.tool).is_none() {
+            // Nothing can run, so there is nothing to keep.
+            return Ok(self.executor.call(caller, request).await);
+        }
+        // In a task of its own: once the key is taken, its answer must be stored even if the asker is gone.
+        let app = Arc::clone(self);
+        let work = tokio::spawn(async move { app.call_once(caller, request, key).await });
+        work.await
+            .map_err(|e| Error::Internal(format!("a keyed call was lost: {e}")))?
     }
 
     async fn call_once(
-        self: &Arc<Self>,
+        &self,
         caller: Arc<Caller>,
         request: CallRequest,
         key: String,
     ) -> Result<ToolResponse> {
-        let who = caller.user.to_string();
+        let slot = (caller.user.to_string(), key);
         let now = self.clock.now();
+        self.forget_old_keys(now).await?;
         let wanted = IdempotentCall {
             tool_name: request.tool.clone(),
             arguments_hash: fingerprint(&request.arguments),
@@ -61,104 +80,150 @@ impl App {
             response: None,
             created_at: now,
         };
+        let asked = request
+            .timeout_seconds
+            .filter(|s| (0.0..WAIT_MAX.as_secs_f64()).contains(s));
+        let patience = asked.map_or(WAIT_MAX, Duration::from_secs_f64);
+        let give_up = tokio::time::Instant::now() + patience;
         loop {
-            let found = self.store.reserve_call(&who, &key, &wanted).await?;
-            let Some(found) = found else {
-                return self.run_reserved(caller, request, who, key).await;
-            };
-            if found.created_at + KEPT_MS <= now {
-                self.store.release_call(&who, &key).await?;
-                continue;
+            // Known here before it is known in the database: who finds the row finds this as well.
+            let (done, running) = watch::channel(());
+            let mine = self.idempotent.enter(&slot, running);
+            if mine {
+                let _leave = Leave(&self.idempotent, &slot, done);
+                let (who, key) = (&slot.0, &slot.1);
+                let found = self.store.reserve_call(who, key, &wanted).await?;
+                let Some(found) = found else {
+                    return self.run_reserved(caller, request, &slot).await;
+                };
+                if found.created_at + KEPT_MS <= now {
+                    self.store.release_call(who, key, found.created_at).await?;
+                    continue;
+                }
+                if (&found.tool_name, &found.arguments_hash)
+                    != (&wanted.tool_name, &wanted.arguments_hash)
+                {
+                    return Err(Error::conflict(format!(
+                        "idempotency_key '{key}' was used for another call of '{}'; take a new key for a new call",
+                        found.tool_name
+                    )));
+                }
+                match found.response {
+                    Some(text) => return stored(&text),
+                    // Ours, and nobody here runs it: its answer could not be stored. It is never run again.
+                    None if found.node == self.node => {
+                        return self.settle(&slot).await;
+                    }
+                    None => {}
+                }
             }
-            if (&found.tool_name, &found.arguments_hash)
-                != (&wanted.tool_name, &wanted.arguments_hash)
-            {
-                return Err(Error::conflict(format!(
-                    "idempotency_key '{key}' was used for another call of '{}'; take a new key for a new call",
-                    found.tool_name
-                )));
+            if tokio::time::Instant::now() >= give_up {
+                let why =
+                    "Another call with this idempotency_key is still running; ask again later";
+                return Err(Error::Unavailable(why.to_owned()));
             }
-            if let Some(text) = found.response {
-                return serde_json::from_str(&text)
-                    .map_err(|e| Error::Internal(format!("a stored answer cannot be read: {e}")));
-            }
-            self.wait_for_other(&who, &key).await;
+            self.wait_for_other(&slot, mine, give_up).await;
         }
     }
 
-    /// The call runs in a task of its own: its answer must be stored even if the asker is gone.
     async fn run_reserved(
-        self: &Arc<Self>,
+        &self,
         caller: Arc<Caller>,
         request: CallRequest,
-        who: String,
-        key: String,
+        slot: &Slot,
     ) -> Result<ToolResponse> {
-        let (done, waiting) = watch::channel(());
-        self.idempotent
-            .lock()
-            .insert((who.clone(), key.clone()), waiting);
-        let app = Arc::clone(self);
-        let pending = self.executor.call(caller, request);
-        let work = tokio::spawn(async move {
-            let response = pending.await;
-            let ran = response.error.as_ref().is_none_or(|e| may_have_run(e.code));
-            let stored = if ran {
-                let text =
-                    serde_json::to_string(&response).map_err(|e| Error::Internal(e.to_string()));
-                match text {
-                    Ok(text) => app
-                        .store
-                        .answer_call(&who, &key, &text)
-                        .await
-                        .map_err(Error::from),
-                    Err(error) => Err(error),
-                }
-            } else {
-                app.store
-                    .release_call(&who, &key)
-                    .await
-                    .map_err(Error::from)
-            };
-            app.idempotent.lock().remove(&(who, key));
-            drop(done);
-            stored.map(|()| response)
-        });
-        work.await
-            .map_err(|e| Error::Internal(format!("a keyed call was lost: {e}")))?
+        let response = self.executor.call(caller, request).await;
+        let (who, key) = (&slot.0, &slot.1);
+        let ran = response.error.as_ref().is_none_or(|e| may_have_run(e.code));
+        let kept = if ran {
+            self.store.answer_call(who, key, &as_text(&response)?).await
+        } else {
+            match self.store.idempotent_call(who, key).await? {
+                Some(row) => self.store.release_call(who, key, row.created_at).await,
+                None => Ok(()),
+            }
+        };
+        if let Err(error) = kept {
+            tracing::error!(%error, "the answer of a keyed call could not be stored; its key answers 'interrupted' from now on");
+        }
+        Ok(response)
     }
 
-    async fn wait_for_other(&self, who: &str, key: &str) {
-        let here = self
-            .idempotent
-            .lock()
-            .get(&(who.to_owned(), key.to_owned()))
-            .cloned();
+    async fn wait_for_other(&self, slot: &Slot, elsewhere: bool, give_up: tokio::time::Instant) {
+        let here = self.idempotent.lock().get(slot).cloned();
         match here {
             // The sender never sends: it is dropped when the answer is stored.
-            Some(mut running) => {
-                let _ = running.changed().await;
+            Some(mut running) if !elsewhere => {
+                let _ = tokio::time::timeout_at(give_up, running.changed()).await;
             }
-            None => tokio::time::sleep(ELSEWHERE).await,
+            _ => tokio::time::sleep(ELSEWHERE).await,
         }
     }
 
-    /// At start: calls this node left behind can never be answered; what is a day old is forgotten.
+    /// Gives a key whose call was cut off its last answer.
+    async fn settle(&self, slot: &Slot) -> Result<ToolResponse> {
+        let response = ToolResponse::interrupted();
+        self.store
+            .answer_call(&slot.0, &slot.1, &as_text(&response)?)
+            .await?;
+        Ok(response)
+    }
+
+    /// At start: calls this node left behind can never be answered.
     pub(crate) async fn settle_idempotency(&self) -> Result<()> {
-        self.store.forget_calls(self.clock.now() - KEPT_MS).await?;
-        for (who, key) in self.store.unanswered_calls(&self.node).await? {
-            let response = executor::response::ToolResponse::interrupted();
-            let text =
-                serde_json::to_string(&response).map_err(|e| Error::Internal(e.to_string()))?;
-            self.store.answer_call(&who, &key, &text).await?;
+        for slot in self.store.unanswered_calls(&self.node).await? {
+            self.settle(&slot).await?;
+        }
+        Ok(())
+    }
+
+    /// Once an hour, by whoever comes by.
+    async fn forget_old_keys(&self, now: i64) -> Result<()> {
+        let last = self.idempotent.swept_at.load(Ordering::Relaxed);
+        let due = now - last >= 3_600_000;
+        if due && self.idempotent.swept_at.swap(now, Ordering::Relaxed) == last {
+            self.store.forget_calls(now - KEPT_MS).await?;
         }
         Ok(())
     }
 }
 
+fn stored(text: &str) -> Result<ToolResponse> {
+    serde_json::from_str(text)
+        .map_err(|e| Error::Internal(format!("a stored answer cannot be read: {e}")))
+}
+
+fn as_text(response: &ToolResponse) -> Result<String> {
+    serde_json::to_string(response).map_err(|e| Error::Internal(e.to_string()))
+}
+
+/// Takes the key out of the list however the call ends, and wakes those who wait for it.
+struct Leave<'a>(
+    &'a InFlight,
+    &'a Slot,
+    #[expect(dead_code, reason = "dropping it wakes the others")] watch::Sender<()>,
+);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.lock().remove(self.1);
+    }
+}
+
 impl InFlight {
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<(String, String), watch::Receiver<()>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether the slot was free and is now ours.
+    fn enter(&self, slot: &Slot, running: watch::Receiver<()>) -> bool {
+        match self.lock().entry(slot.clone()) {
+            Entry::Occupied(_) => false,
+            Entry::Vacant(free) => {
+                free.insert(running);
+                true
+            }
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Slot, watch::Receiver<()>>> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -65,6 +65,22 @@ impl App {
         filter: ExecutionFilter,
     ) -> Result<ExecutionPage> {
         let now = self.clock.now();
+        for (field, text) in [("tool", &filter.tool), ("caller", &filter.caller)] {
+            if text
+                .as_ref()
+                .is_some_and(|text| text.chars().any(char::is_control))
+            {
+                return Err(Error::invalid(format!(
+                    "{field}: expected printable characters"
+                )));
+            }
+        }
+        if filter
+            .limit
+            .is_some_and(|limit| !(1..=1_000).contains(&limit))
+        {
+            return Err(Error::invalid("limit: expected 1 to 1000"));
+        }
         let status = match filter.status.as_deref() {
             None => None,
             Some(name) => Some(Status::from_name(name).ok_or_else(|| {

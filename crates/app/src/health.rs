@@ -13,6 +13,8 @@ pub struct Readiness {
     pub epoch: u64,
     pub engine: &'static str,
     pub running_calls: usize,
+    /// False while the execution log cannot be written: then no call is answered.
+    pub log_works: bool,
     #[schema(value_type = Object)]
     pub files: ShelfStatus,
     pub servers: Vec<String>,
@@ -25,7 +27,8 @@ impl App {
         let files = ShelfStatus::clone(&self.status.load());
         let catalogue = self.executor.catalogue.load();
         Some(Readiness {
-            status: if files.is_clean() {
+            log_works: self.executor.log_works(),
+            status: if files.is_clean() && self.executor.log_works() {
                 "ready"
             } else {
                 "degraded"

@@ -186,7 +186,7 @@ impl App {
         let expires_at = match expires_at {
             None => None,
             Some(text) => {
-                let end = time::parse("expires_at", text, now)?;
+                let end = time::parse_ahead("expires_at", text, now)?;
                 if end <= now {
                     return Err(Error::invalid(format!(
                         "expires_at: expected a time to come, got '{text}'"
@@ -206,6 +206,7 @@ impl App {
             expires_at,
             revoked_at: None,
         };
+        let _one_at_a_time = self.key_changes.lock().await;
         self.store.insert_key(&row).await?;
         self.load_keys().await?;
         let sum = checksum(&id, &secret);
@@ -236,6 +237,7 @@ impl App {
 
     /// From the next request on the key is not valid.
     pub async fn revoke_key(&self, id: Uuid) -> Result<()> {
+        let _one_at_a_time = self.key_changes.lock().await;
         if !self.store.revoke_key(id, self.clock.now()).await? {
             return Err(Error::NotFound {
                 what: "Key",

@@ -51,7 +51,9 @@ pub struct App {
     users: HashMap<Uuid, String>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,
-    _owner: owner::OwnerLock,
+    owner: Mutex<Option<owner::OwnerLock>>,
+    /// Key changes one after the other: a slow reading of the rows must not undo a later one.
+    key_changes: tokio::sync::Mutex<()>,
 }
 
 struct WriterHandle {
@@ -99,5 +101,9 @@ impl App {
             tracing::error!(%error, "the execution log did not close cleanly");
         }
         self.store.close().await;
+        self.owner
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
     }
 }

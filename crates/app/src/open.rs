@@ -79,7 +79,6 @@ pub(crate) struct Files {
 impl Files {
     pub(crate) fn read(workspace: &Path, env: &EnvLookup) -> Result<Self, Vec<Problem>> {
         let shelf = FileShelf::new(workspace);
-        shelf.sweep();
         let tools = shelf
             .read_text()
             .and_then(|text| Ok((shelf::check_tools(&text, |_| false)?, text)));
@@ -108,10 +107,11 @@ impl App {
             path: options.data.clone(),
             error,
         };
-        let owner = OwnerLock::acquire(&options.data)
+        let owner = OwnerLock::acquire(&options.workspace, &options.data)
             .map_err(unusable)?
             .ok_or_else(|| StartError::Owned(options.data.clone()))?;
         let node = node_name(&options.data).map_err(unusable)?;
+        FileShelf::new(&options.workspace).sweep();
         let (store, log) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
         let keys = KeyRing::new(store.keys().await?, options.admin_key.as_deref());
@@ -139,7 +139,8 @@ impl App {
                 thread,
                 _watcher: watcher,
             })),
-            _owner: owner,
+            owner: Mutex::new(Some(owner)),
+            key_changes: tokio::sync::Mutex::default(),
             clock: options.clock,
             workspace: options.workspace,
             data: options.data,

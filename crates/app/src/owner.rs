@@ -8,12 +8,20 @@ use std::path::{Path, PathBuf};
 /// Held as long as this process owns the data folder; the system releases it however the process ends.
 #[derive(Debug)]
 pub struct OwnerLock {
-    _file: File,
+    _data: File,
+    _workspace: File,
 }
 
 impl OwnerLock {
-    /// Makes the folder where needed. `None`: another process owns it.
-    pub fn acquire(data: &Path) -> io::Result<Option<Self>> {
+    /// Makes the data folder where needed. `None`: another process owns it, or works on the same workspace with
+    /// a data folder of its own: `tools.json` has one writer.
+    pub fn acquire(workspace: &Path, data: &Path) -> io::Result<Option<Self>> {
+        let workspace = File::open(workspace)?;
+        match workspace.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -30,7 +38,10 @@ impl OwnerLock {
             Ok(()) => {
                 file.set_len(0)?;
                 writeln!(file, "{}", std::process::id())?;
-                Ok(Some(OwnerLock { _file: file }))
+                Ok(Some(OwnerLock {
+                    _data: file,
+                    _workspace: workspace,
+                }))
             }
             Err(TryLockError::WouldBlock) => Ok(None),
             Err(TryLockError::Error(error)) => Err(error),

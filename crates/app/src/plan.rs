@@ -63,13 +63,13 @@ impl Plan {
 
     /// By name or id, as the group so far leaves it.
     pub(crate) fn find(&self, target: &str) -> Option<Tool> {
-        self.find_name(target).or_else(|| {
-            let id = Uuid::parse_str(target).ok()?;
-            match self.by_id.get(&id) {
+        let by_id = Uuid::parse_str(target)
+            .ok()
+            .and_then(|id| match self.by_id.get(&id) {
                 Some(seen) => seen.clone(),
                 None => self.base.by_id(id).map(|e| e.tool.clone()),
-            }
-        })
+            });
+        by_id.or_else(|| self.find_name(target))
     }
 
     fn find_name(&self, name: &str) -> Option<Tool> {
@@ -229,11 +229,9 @@ impl Plan {
         self.forget_name(&tool.definition.name);
         self.by_id.insert(tool.id, None);
         self.changes.push(Change::Remove(tool.id));
-        if tool.shelf != Shelf::File {
-            return;
-        }
         let name = &tool.definition.name;
-        if let Some(covered) = writer.shadowed.get(name) {
+        let from_file = tool.shelf == Shelf::File;
+        if let Some(covered) = writer.shadowed.get(name).filter(|_| from_file) {
             self.unshadowed.push(name.clone());
             self.show(covered.clone());
         } else if let Some(builtin) = writer.builtins.get(name) {

@@ -149,6 +149,9 @@ pub fn check_tools(
         if known(definition) {
             continue;
         }
+        if text_of(definition).contains("\\u0000") {
+            problems.push(nul_problem(file.lines[i], &format!("$.tools[{i}]")));
+        }
         if let Err(why) =
             Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
         {
@@ -178,5 +181,21 @@ pub fn schema_problem(file: &str, line: u32, path: &str, why: &str) -> Problem {
         expected: "a valid JSON Schema (2020-12, or draft-07 where $schema says so)".to_owned(),
         found: reason.to_owned(),
         remedy: "Correct the schema; patterns must do without look-around and back-references, and $ref must stay inside the schema.".to_owned(),
+    }
+}
+
+fn text_of(definition: &Definition) -> String {
+    serde_json::to_string(definition).unwrap_or_default()
+}
+
+fn nul_problem(line: u32, path: &str) -> Problem {
+    Problem {
+        file: TOOLS_FILE.to_owned(),
+        line,
+        column: 1,
+        path: path.to_owned(),
+        expected: "text without the character U+0000".to_owned(),
+        found: "\\u0000".to_owned(),
+        remedy: "Remove it; no text of a tool needs it.".to_owned(),
     }
 }

@@ -256,6 +256,7 @@ impl App {
             hash: definition.hash(),
             definition,
         };
+        self.may_try(&caller, &tool)?;
         let entry = Arc::new(Entry::new(tool, Arc::new(Gate::default())));
         let request = CallRequest {
             tool: entry.name.to_string(),
@@ -263,6 +264,18 @@ impl App {
             ..CallRequest::default()
         };
         Ok(self.executor.call_unsaved(caller, request, entry).await)
+    }
+
+    /// A builtin that the policy keeps from a caller cannot be reached under another name either.
+    fn may_try(&self, caller: &Caller, tool: &Tool) -> Result<()> {
+        let named = tool.definition.config.get("name").and_then(Value::as_str);
+        let builtin = named.filter(|_| tool.definition.kind == KindName::Builtin);
+        let mut inner = tool.clone();
+        inner.definition.name = builtin.unwrap_or(&tool.definition.name).to_owned();
+        match self.executor.policy.load().verdict(caller, &inner) {
+            Verdict::Denied(reason) => Err(Error::Forbidden(reason.to_owned())),
+            Verdict::Hidden | Verdict::Allowed => Ok(()),
+        }
     }
 
     /// Puts a change into the queue and waits until it is stored and in force.
@@ -358,9 +371,26 @@ pub(crate) fn read_body(body: &str) -> Result<Definition> {
     // Nothing is sealed yet, so secrets are references on both shelves.
     let origin = Origin::Body(Shelf::File);
     let definition = definition_from_text("body", body, origin).map_err(Error::problems)?;
+    if holds_nul(&serde_json::to_value(&definition).unwrap_or_default()) {
+        let why =
+            "The definition holds the character U+0000, which no text of a tool needs; remove it";
+        return Err(Error::invalid(why));
+    }
     Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
         .map_err(|why| Error::problems(vec![schema_problem("body", 1, "$", &why)]))?;
     Ok(definition)
+}
+
+/// PostgreSQL's text and JSON cannot hold U+0000, so neither engine takes it.
+fn holds_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(holds_nul),
+        Value::Object(members) => members
+            .iter()
+            .any(|(key, value)| key.contains('\0') || holds_nul(value)),
+        _ => false,
+    }
 }
 
 /// RFC 7396: null removes, objects merge, everything else replaces.

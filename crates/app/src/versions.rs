@@ -4,8 +4,8 @@ use crate::error::{Error, Result};
 use crate::tools::{ToolView, read_body};
 use crate::writer::Write;
 use crate::{App, time};
-use catalog::caller::Caller;
-use catalog::tool::{SYSTEM_USER, Shelf, id_from_name};
+use catalog::caller::{Caller, Scope};
+use catalog::tool::{SYSTEM_USER, Shelf, is_valid_name};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -58,6 +58,7 @@ impl App {
         cursor: Option<&str>,
     ) -> Result<VersionPage> {
         let id = self.history_id(caller, target).await?;
+        let mine = self.is_mine(caller, id).await?;
         let before = match cursor {
             None => None,
             Some(text) => Some(
@@ -80,7 +81,7 @@ impl App {
             .iter()
             .enumerate()
             .take(limit)
-            .map(|(i, row)| view(row, rows.get(i + 1)))
+            .map(|(i, row)| view(row, rows.get(i + 1), mine))
             .collect();
         let next_cursor = (rows.len() > limit)
             .then(|| items.last().map(|v| v.version.to_string()))
@@ -97,7 +98,7 @@ impl App {
         let id = self.history_id(caller, target).await?;
         let row = self.version_row(id, version).await?;
         let before = self.store.version(id, version - 1).await?;
-        Ok(view(&row, before.as_ref()))
+        Ok(view(&row, before.as_ref(), self.is_mine(caller, id).await?))
     }
 
     /// Makes the definition of an earlier version the newest one.
@@ -165,6 +166,14 @@ impl App {
         })
     }
 
+    async fn is_mine(&self, caller: &Caller, id: Uuid) -> Result<bool> {
+        if caller.scopes.allow(Scope::Admin) {
+            return Ok(true);
+        }
+        let owner = self.store.tool(id).await?.map(|row| row.owner_id);
+        Ok(owner == Some(caller.user))
+    }
+
     async fn history_id(&self, caller: &Caller, target: &str) -> Result<Uuid> {
         let visible = self.visible(caller, target);
         if let Ok(entry) = &visible {
@@ -175,24 +184,36 @@ impl App {
         }
         let known = match Uuid::parse_str(target) {
             Ok(id) => self.store.head(id).await?.map(|head| head.tool_id),
+            Err(_) if !is_valid_name(target) => None,
             Err(_) => self.store.last_id_of_name(target).await?,
         };
         let id = known.ok_or_else(|| Error::tool_not_found(target))?;
         // What was deleted is seen by those who could see it: the owner, an admin, and all for the file shelf.
         let owner = self.store.tool(id).await?.map(|row| row.owner_id);
         let theirs = owner.is_some_and(|owner| owner != caller.user);
-        if theirs
-            && !caller.scopes.allow(catalog::caller::Scope::Admin)
-            && id != id_from_name(target)
-        {
-            return Err(Error::tool_not_found(target));
+        let live = self.executor.catalogue.load().by_id(id).cloned();
+        let hidden = match live {
+            // Renamed: the tool of today decides.
+            Some(entry) => self.visible(caller, &entry.name).is_err(),
+            None => theirs && !caller.scopes.allow(Scope::Admin),
+        };
+        if hidden {
+            Err(Error::tool_not_found(target))
+        } else {
+            Ok(id)
         }
-        Ok(id)
     }
 }
 
-fn view(row: &VersionRow, before: Option<&VersionRow>) -> VersionView {
-    let parse = |text: &str| serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
+/// `mine`: whether the reader may see how the tool authenticates.
+fn view(row: &VersionRow, before: Option<&VersionRow>, mine: bool) -> VersionView {
+    let parse = |text: &str| {
+        let mut definition = serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
+        if let Some(members) = definition.as_object_mut().filter(|_| !mine) {
+            members.shift_remove("auth_config");
+        }
+        definition
+    };
     let definition = parse(&row.definition);
     let mut changes = Vec::new();
     if let Some(before) = before {

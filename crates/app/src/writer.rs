@@ -82,6 +82,8 @@ pub struct Writer {
 enum Blocked {
     Problems(Vec<Problem>),
     Io(String),
+    /// An edit on disk is valid, but the database does not take it over.
+    Store(String),
 }
 
 impl Blocked {
@@ -95,6 +97,9 @@ impl Blocked {
                 problems: problems.clone(),
             },
             Blocked::Io(why) => Error::Unavailable(format!("tools.json cannot be written: {why}")),
+            Blocked::Store(why) => Error::Unavailable(format!(
+                "tools.json was edited on disk and the edit cannot be taken over yet: {why}"
+            )),
         }
     }
 }
@@ -154,6 +159,15 @@ impl Writer {
                 Commit::Again => {}
                 Commit::FileFailed(why) => blocked = Some(Blocked::Io(why)),
                 Commit::Done => return self.answer(jobs, results),
+                // One change that cannot be stored must not take its neighbours along.
+                Commit::Failed(error)
+                    if jobs.len() > 1 && !matches!(error, Error::Unavailable(_)) =>
+                {
+                    for job in jobs {
+                        Box::pin(self.process(vec![job])).await;
+                    }
+                    return;
+                }
                 Commit::Failed(error) => return refuse_all(jobs, results, &error),
             }
         }
@@ -169,9 +183,9 @@ impl Writer {
         let mut plan = Plan::new(base, self.clock.now());
         if jobs.iter().any(|job| touches_files(&plan, &job.write)) {
             match self.refresh(&mut plan).await {
-                Ok(()) if matches!(blocked, Some(Blocked::Problems(_))) => *blocked = None,
-                Ok(()) => {}
-                Err(problems) => *blocked = Some(Blocked::Problems(problems)),
+                Ok(()) if matches!(blocked, Some(Blocked::Io(_)) | None) => {}
+                Ok(()) => *blocked = None,
+                Err(why) => *blocked = Some(why),
             }
             self.reload_servers();
         }
@@ -179,6 +193,7 @@ impl Writer {
         for job in jobs {
             let on_file = touches_files(&plan, &job.write);
             results.push(match (&job.write, &*blocked) {
+                (Write::Reload, Some(Blocked::Store(_))) => Err(Error::Unavailable(String::new())),
                 (Write::Reload, _) => Ok(None),
                 (_, Some(blocked)) if on_file => Err(blocked.error()),
                 (write, _) => plan.apply(self, write, &job.caller).await.map(Some),
@@ -188,7 +203,7 @@ impl Writer {
     }
 
     /// Takes an edit on disk into the plan. The problems of a file that is not valid stay on show.
-    async fn refresh(&mut self, plan: &mut Plan) -> Result<(), Vec<Problem>> {
+    async fn refresh(&mut self, plan: &mut Plan) -> Result<(), Blocked> {
         let checked = self.shelf.read_text().and_then(|text| {
             if text == self.shelf.text {
                 return Ok(None);
@@ -210,15 +225,15 @@ impl Writer {
                 for problem in &problems {
                     tracing::error!(%problem, "tools.json is not valid; the old catalogue stays");
                 }
-                Err(problems)
+                Err(Blocked::Problems(problems))
             }
             Ok(None) => Ok(()),
             Ok(Some((text, definitions))) => {
                 plan.sync_file(self, definitions, text)
                     .await
                     .map_err(|error| {
-                        tracing::error!(%error, "an edit of tools.json could not be taken over");
-                        Vec::new()
+                        tracing::error!(?error, "an edit of tools.json could not be taken over");
+                        Blocked::Store(error.to_string())
                     })
             }
         }

@@ -152,10 +152,11 @@ impl Catalogue {
         self.by_id.get(&id)
     }
 
-    /// By name, or by id where the text is one.
+    /// By id where the text is one, else by name: nobody can take another tool's id as a name.
     pub fn find(&self, name_or_id: &str) -> Option<&Arc<Entry>> {
-        self.get(name_or_id)
-            .or_else(|| self.by_id(Uuid::parse_str(name_or_id).ok()?))
+        let id = Uuid::parse_str(name_or_id).ok();
+        id.and_then(|id| self.by_id(id))
+            .or_else(|| self.get(name_or_id))
     }
 
     /// All tools in the order of their names, after the given one.

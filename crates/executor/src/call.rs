@@ -10,7 +10,7 @@ use catalog::caller::Caller;
 use catalog::catalogue::{Catalogue, Entry};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
-use catalog::schema::Violation;
+use catalog::schema::{Schema, Violation};
 use catalog::tool::OutputFormat;
 use executions::{ExecutionLog, Status};
 use serde_json::value::{RawValue, to_raw_value};
@@ -18,6 +18,7 @@ use serde_json::{Value, json};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -64,6 +65,8 @@ pub struct Executor {
     settings: Settings,
     running: TaskTracker,
     stopping: CancellationToken,
+    /// Whether the last entry could be written.
+    log_works: AtomicBool,
 }
 
 /// A call under way, run by whoever awaits it. Dropping it cancels the call: what is left of it (stopping the
@@ -119,6 +122,7 @@ impl Executor {
             settings,
             running: TaskTracker::new(),
             stopping: CancellationToken::new(),
+            log_works: AtomicBool::new(true),
         })
     }
 
@@ -169,9 +173,23 @@ impl Executor {
         }
     }
 
+    /// False while entries cannot be written, which means that no call is answered.
+    pub fn log_works(&self) -> bool {
+        self.log_works.load(Ordering::Relaxed)
+    }
+
     pub fn running(&self) -> usize {
         self.running.len()
     }
+}
+
+/// What the first steps made of a request.
+struct Found {
+    /// The tool, where the caller may know of it.
+    entry: Option<Arc<Entry>>,
+    /// The tool all the same, to know which arguments are secret.
+    seen: Option<Arc<Entry>>,
+    permitted: Result<(), Failure>,
 }
 
 /// One call on its way through the steps.
@@ -187,10 +205,22 @@ impl Attempt {
         let executor = &self.executor;
         let started_at = executor.clock.now();
         let id = executions::new_id(started_at);
-        let (entry, permitted) = match unsaved {
-            Some(entry) => (Some(entry), Ok(())),
+        let found = match unsaved {
+            Some(entry) => {
+                let permitted = self.judge(&entry);
+                Found {
+                    seen: Some(Arc::clone(&entry)),
+                    entry: Some(entry),
+                    permitted,
+                }
+            }
             None => self.find(&request.tool),
         };
+        let Found {
+            entry,
+            seen,
+            permitted,
+        } = found;
         let tool_name: Arc<str> = entry
             .as_ref()
             .map_or_else(|| request.tool.as_str().into(), |e| Arc::clone(&e.name));
@@ -198,57 +228,84 @@ impl Attempt {
             id,
             started_at,
             Arc::clone(&tool_name),
-            entry.as_deref(),
+            seen.as_deref(),
             &request.arguments,
         );
-        let result = match (&entry, permitted) {
+        let mut result = match (&entry, permitted) {
             (Some(entry), Ok(())) => self.run(entry, request, &draft).await,
             (_, Err(refusal)) => Err(refusal),
             (None, Ok(())) => unreachable!("`find` refuses what it does not find"),
         };
         let elapsed = self.began.elapsed();
         let seconds = elapsed.as_secs_f64();
+        let logged = result.as_mut().ok().and_then(|done| done.logged.take());
         let (response, log_text) = match result {
             Ok(done) => succeeded(tool_name, id, seconds, done),
             Err(failure) => failed(tool_name, id, seconds, failure),
         };
         let ending = Ending {
             status: status_of(&response),
-            output: (response.error.is_none()).then_some(&*response.data),
+            output: (response.error.is_none()).then(|| logged.as_deref().unwrap_or(&response.data)),
             error: response.error.as_ref(),
             log_text,
             elapsed_us: i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX),
         };
         let record = draft.finished(&self.caller, entry.as_deref(), ending);
-        match executor.log.finish(record).await {
+        let written = executor.log.finish(record).await;
+        executor.log_works.store(written.is_ok(), Ordering::Relaxed);
+        match written {
             Ok(()) => response,
             Err(error) => unlogged(&response, &error),
         }
     }
 
     /// Find → may the caller see it → active → policy.
-    fn find(&self, name: &str) -> (Option<Arc<Entry>>, Result<(), Failure>) {
+    fn find(&self, name: &str) -> Found {
         let unknown = || Failure::new(Code::ToolNotFound, format!("Tool '{name}' not found"));
         let catalogue = self.executor.catalogue.load();
         let Some(entry) = catalogue.find(name).cloned() else {
-            return (None, Err(unknown()));
+            return Found {
+                entry: None,
+                seen: None,
+                permitted: Err(unknown()),
+            };
         };
         let verdict = self
             .executor
             .policy
             .load()
             .verdict(&self.caller, &entry.tool);
-        let permitted = match verdict {
-            // The log may not tell apart what the answer does not.
-            Verdict::Hidden => return (None, Err(unknown())),
-            _ if !entry.tool.definition.is_active => Err(Failure::new(
-                Code::ToolInactive,
-                format!("Tool '{}' is switched off", entry.name),
-            )),
+        if verdict == Verdict::Hidden {
+            // The log may not tell apart what the answer does not, but it must know what is secret.
+            return Found {
+                entry: None,
+                seen: Some(entry),
+                permitted: Err(unknown()),
+            };
+        }
+        let permitted = self.judge(&entry);
+        Found {
+            seen: Some(Arc::clone(&entry)),
+            entry: Some(entry),
+            permitted,
+        }
+    }
+
+    /// Active → policy, for a tool the caller may see.
+    fn judge(&self, entry: &Entry) -> Result<(), Failure> {
+        if !entry.tool.definition.is_active {
+            let message = format!("Tool '{}' is switched off", entry.name);
+            return Err(Failure::new(Code::ToolInactive, message));
+        }
+        match self
+            .executor
+            .policy
+            .load()
+            .verdict(&self.caller, &entry.tool)
+        {
             Verdict::Denied(reason) => Err(Failure::new(Code::BlockedByPolicy, reason)),
-            Verdict::Allowed => Ok(()),
-        };
-        (Some(entry), permitted)
+            Verdict::Hidden | Verdict::Allowed => Ok(()),
+        }
     }
 
     /// Validate input → gate → run with deadline → validate output → cap size.
@@ -315,7 +372,11 @@ impl Attempt {
                 .check(&output.data)
                 .map_err(|v| violated(Code::InvalidOutput, "Output validation failed", &v))?;
         }
-        self.capped(definition.output_format, output)
+        let marked = schemas
+            .output
+            .as_ref()
+            .filter(|schema| schema.has_secrets());
+        self.capped(definition.output_format, output, marked)
     }
 
     /// The tool's deadline, or the caller's where that is shorter (B5).
@@ -344,6 +405,12 @@ impl Attempt {
         late: impl Fn() -> Failure,
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
+        if self.cancel.is_cancelled() {
+            return Err(Failure::new(
+                Code::Cancelled,
+                "The caller cancelled the call",
+            ));
+        }
         tokio::select! {
             // The work first: what is ready at once never pays for timers.
             biased;
@@ -358,7 +425,20 @@ impl Attempt {
         }
     }
 
-    fn capped(&self, format: OutputFormat, output: Output) -> Result<Done, Failure> {
+    /// `marked`: the output's schema, where it marks secrets. They are hidden before the value becomes text.
+    fn capped(
+        &self,
+        format: OutputFormat,
+        output: Output,
+        marked: Option<&Schema>,
+    ) -> Result<Done, Failure> {
+        let logged = marked
+            .filter(|_| format == OutputFormat::Text)
+            .and_then(|schema| {
+                let mut shown = output.data.clone();
+                schema.redact(&mut shown);
+                to_raw_value(&as_text(shown)).ok()
+            });
         let data = match format {
             OutputFormat::Json => output.data,
             OutputFormat::Text => Value::String(as_text(output.data)),
@@ -373,6 +453,7 @@ impl Attempt {
         }
         Ok(Done {
             data,
+            logged,
             message: output.message,
             log_text: output.log_text,
         })
@@ -382,6 +463,8 @@ impl Attempt {
 /// A finished run, its data serialised.
 struct Done {
     data: Box<RawValue>,
+    /// What the log gets instead of the data.
+    logged: Option<Box<RawValue>>,
     message: Option<String>,
     log_text: Option<String>,
 }
@@ -446,7 +529,12 @@ fn unlogged(response: &ToolResponse, error: &executions::LogError) -> ToolRespon
 
 fn log_failed(error: &executions::LogError) -> Failure {
     tracing::error!(%error, "the execution log cannot be written");
-    let message = format!("The execution log cannot be written: {error}.");
+    let why = match error {
+        executions::LogError::Full { .. } => "its disk is full. Free space; no restart is needed",
+        executions::LogError::Closed => "the server is stopping",
+        _ => "its storage does not answer",
+    };
+    let message = format!("The execution log cannot be written: {why}.");
     Failure::new(Code::ServiceUnavailable, message).with_details(json!({"retry_after_seconds": 1}))
 }
 

@@ -91,6 +91,9 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
 pub fn router(server: Arc<Server>) -> Router {
     let (router, _) = api().split_for_parts();
     router
+        // The address of trying out is also that of a tool named `test`.
+        .route("/api/v1/tools/test", tools::named("test"))
+        .route("/", get(openapi::home))
         .route("/api/openapi.json", get(openapi::json))
         .route("/api/docs", get(openapi::docs))
         .layer(from_fn_with_state(Arc::clone(&server), request::around))

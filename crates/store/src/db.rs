@@ -55,7 +55,8 @@ impl From<sqlx::Error> for Error {
                 Error::Unavailable(error)
             }
             sqlx::Error::Database(d) if d.is_unique_violation() => {
-                Error::Taken(d.message().to_owned())
+                tracing::info!(error = %d, "a row was already there");
+                Error::Taken("It was changed by somebody else at the same time; fetch it again and repeat the change".to_owned())
             }
             sqlx::Error::Database(d) if is_passing(d.as_ref()) => Error::Unavailable(error),
             _ => Error::Query(error),
@@ -120,8 +121,6 @@ impl Db {
         let pool = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(5))
-            // A ping before every query costs a round trip; a broken connection shows itself soon enough.
-            .test_before_acquire(false)
             .connect_with(options)
             .await
             .map_err(|e| Error::Open(e.to_string()))?;

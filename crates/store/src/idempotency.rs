@@ -48,10 +48,11 @@ impl Db {
         Ok(())
     }
 
-    /// Gives a key back: the call was refused before it could run.
-    pub async fn release_call(&self, caller: &str, key: &str) -> Result<()> {
-        const SQL: &str = "DELETE FROM idempotency WHERE caller = $1 AND key = $2";
-        each!(self, pool => sqlx::query(SQL).bind(caller).bind(key).execute(pool).await.map(|_| ()))?;
+    /// Gives the key of that moment back: the call was refused before it could run, or is a day old.
+    pub async fn release_call(&self, caller: &str, key: &str, created_at: Millis) -> Result<()> {
+        const SQL: &str =
+            "DELETE FROM idempotency WHERE caller = $1 AND key = $2 AND created_at = $3";
+        each!(self, pool => sqlx::query(SQL).bind(caller).bind(key).bind(created_at).execute(pool).await.map(|_| ()))?;
         Ok(())
     }
 

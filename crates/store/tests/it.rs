@@ -304,7 +304,7 @@ async fn one_of_many_takes_an_idempotency_key() {
         assert_eq!(db.forget_calls(50).await.unwrap(), 0);
         assert_eq!(db.forget_calls(51).await.unwrap(), 1);
         assert!(db.reserve_call("kim", "k", &call).await.unwrap().is_none());
-        db.release_call("kim", "k").await.unwrap();
+        db.release_call("kim", "k", 50).await.unwrap();
         assert_eq!(db.idempotent_call("kim", "k").await.unwrap(), None);
         fresh.end().await;
     }

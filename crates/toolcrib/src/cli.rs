@@ -224,7 +224,10 @@ pub(crate) enum Keys {
     /// List keys, never their secrets
     List,
     /// Revoke a key by its id or name
-    Revoke { key: String },
+    Revoke {
+        #[arg(value_name = "ID_OR_NAME")]
+        which: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]

@@ -66,6 +66,7 @@ pub(crate) async fn call_tool(
     responses((status = 200, body = ToolResponse), (status = "4XX", body = ErrorBody), (status = "5XX", body = ToolResponse)))]
 pub(crate) async fn test_tool(
     State(server): State<Arc<Server>>,
+    CanCall(_may_call): CanCall,
     CanAuthor(caller): CanAuthor,
     JsonBody(body): JsonBody<TestBody>,
 ) -> Result<Response, ApiError> {

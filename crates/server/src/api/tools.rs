@@ -9,6 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use axum::routing::MethodRouter;
 use executor::Code;
 use serde::Deserialize;
 use serde_json::Value;
@@ -175,6 +176,19 @@ pub(crate) async fn delete_tool(
 ) -> Result<StatusCode, ApiError> {
     owned(async move { server.app.delete_tool(caller, &name).await }).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// The same four for a tool whose name is an address of its own.
+pub(crate) fn named(name: &'static str) -> MethodRouter<Arc<Server>> {
+    let path = move || PathOf(name.to_owned());
+    axum::routing::get(move |server, caller| get_tool(server, caller, path()))
+        .put(move |server, caller, headers, body| {
+            update_tool(server, caller, path(), headers, body)
+        })
+        .patch(move |server, caller, headers, body| {
+            patch_tool(server, caller, path(), headers, body)
+        })
+        .delete(move |server, caller| delete_tool(server, caller, path()))
 }
 
 /// Writes go on in a task of their own: a client that hangs up must not leave one half done.

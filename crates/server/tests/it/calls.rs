@@ -207,3 +207,74 @@ async fn a_definition_can_be_tried_without_saving_it() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn trying_out_is_no_way_around_the_policy() {
+    let policy = Policy::new(true, "draft,serialize_for_cell");
+    on_both_with(json!([]), policy, async |app: &TestApp| {
+        let status = async |key: &str, tool: Value| {
+            let body = json!({"tool": tool, "arguments": {"expression": "1"}});
+            app.as_key(key, "POST", "/api/v1/tools/test", body)
+                .await
+                .status
+        };
+        let admin = crate::testapp::ADMIN;
+        assert_eq!(
+            status(admin, definition("calculator")).await,
+            403,
+            "under its own name"
+        );
+        assert_eq!(
+            status(admin, definition("draft")).await,
+            403,
+            "under another name"
+        );
+        let mut allowed = definition("draft");
+        allowed["config"] = json!({"name": "serialize_for_cell"});
+        allowed["is_active"] = json!(false);
+        assert_eq!(status(admin, allowed).await, 409, "switched off");
+        let author = app.key(&["author"]).await;
+        assert_eq!(
+            status(&author, definition("draft")).await,
+            403,
+            "without the scope 'call'"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_asker_who_hangs_up_leaves_no_key_hanging() {
+    on_both(async |app: &TestApp| {
+        let caller = std::sync::Arc::new(app::keys::admin_caller("test"));
+        for i in 0..60_u32 {
+            let request = || executor::CallRequest {
+                tool: "calculator".into(),
+                arguments: json!({"expression": "1+1"}),
+                timeout_seconds: Some(5.0),
+                ..executor::CallRequest::default()
+            };
+            let key = Some(format!("key-{i}"));
+            let app = &app.server.app;
+            let mut asked =
+                Box::pin(app.call(std::sync::Arc::clone(&caller), request(), key.clone()));
+            // Hung up after a few turns, somewhere on the way.
+            for _ in 0..i % 12 {
+                let once = std::future::poll_fn(|cx| {
+                    std::task::Poll::Ready(asked.as_mut().poll(cx).is_ready())
+                });
+                if once.await {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            drop(asked);
+            let again = app
+                .call(std::sync::Arc::clone(&caller), request(), key)
+                .await
+                .unwrap();
+            assert_eq!(again.data.get(), "2");
+        }
+    })
+    .await;
+}

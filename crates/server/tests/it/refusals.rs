@@ -50,7 +50,7 @@ async fn every_error_has_the_one_shape() {
                 404,
                 "not_found",
             ),
-            (request("GET", "/", &[key], ""), 404, "not_found"),
+            (request("GET", "/nothing", &[key], ""), 404, "not_found"),
             (
                 request("PUT", "/api/v1/tools", &[key, json], "{}"),
                 405,

@@ -130,9 +130,6 @@ impl TestApp {
     /// The same workspace and database, opened by the next process.
     pub(crate) async fn restart(&self) -> TestApp {
         self.stop().await;
-        // The lock goes with the last holder of the app; this one is still held by `self`, so the data
-        // folder's lock file is replaced as if the process had ended.
-        let _ = std::fs::remove_file(self.folder.path().join(".toolcrib/lock"));
         TestApp::open(
             Arc::clone(&self.folder),
             self.database.clone(),

@@ -288,3 +288,103 @@ async fn lists_are_filtered_ordered_and_paged() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_tool_named_test_is_reached_like_any_other() {
+    on_both(async |app: &TestApp| {
+        assert_eq!(
+            app.post("/api/v1/tools", definition("test")).await.status,
+            201
+        );
+        assert_eq!(app.get("/api/v1/tools/test").await.body["name"], "test");
+        let patched = app
+            .as_key(
+                ADMIN,
+                "PATCH",
+                "/api/v1/tools/test",
+                json!({"is_active": false}),
+            )
+            .await;
+        assert_eq!(patched.body["version"], 2, "{}", patched.body);
+        assert_eq!(
+            app.as_key(ADMIN, "DELETE", "/api/v1/tools/test", Value::Null)
+                .await
+                .status,
+            204
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_takes_another_tools_id_as_a_name() {
+    on_both(async |app: &TestApp| {
+        let id = app.get("/api/v1/tools/calculator").await.body["id"].clone();
+        let id = id.as_str().unwrap();
+        app.post("/api/v1/tools", definition(id)).await;
+        assert_eq!(
+            app.get(&format!("/api/v1/tools/{id}")).await.body["name"],
+            "calculator"
+        );
+        let called = app
+            .post(
+                &format!("/api/v1/tools/{id}/call"),
+                json!({"arguments": {"expression": "1"}}),
+            )
+            .await;
+        assert_eq!(called.body["tool_name"], "calculator");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_character_that_one_engine_cannot_store_is_refused_by_both() {
+    on_both(async |app: &TestApp| {
+        let mut wrong = definition("nul");
+        wrong["description"] = json!("a\u{0}b");
+        let good: Vec<_> = (0..10).map(|i| definition(&format!("good_{i}"))).collect();
+        let mut on_file = wrong.clone();
+        on_file["shelf"] = json!("file");
+        for body in [wrong, on_file] {
+            let refused = app.post("/api/v1/tools", body).await;
+            assert_eq!(
+                (refused.status, refused.code()),
+                (422, "invalid"),
+                "{}",
+                refused.body
+            );
+        }
+        for body in good {
+            assert_eq!(app.post("/api/v1/tools", body).await.status, 201);
+        }
+        for path in [
+            "/api/v1/tools/%00",
+            "/api/v1/tools/%00/versions",
+            "/api/v1/tools/a%00b",
+        ] {
+            assert_eq!(app.get(path).await.status, 404, "{path}");
+        }
+        assert_eq!(
+            app.post("/api/v1/tools/%00/restore", Value::Null)
+                .await
+                .status,
+            404
+        );
+        for query in ["tool=%00", "caller=%00", "limit=0"] {
+            let refused = app.get(&format!("/api/v1/executions?{query}")).await;
+            assert_eq!(
+                (refused.status, refused.code()),
+                (422, "invalid"),
+                "{query}"
+            );
+        }
+        let call = json!({"arguments": {"expression": "1"}, "idempotency_key": "a\u{0}b"});
+        assert_eq!(
+            app.post("/api/v1/tools/calculator/call", call).await.status,
+            422
+        );
+        let call = json!({"arguments": {}, "idempotency_key": "k"});
+        assert_eq!(app.post("/api/v1/tools/x%00/call", call).await.status, 404);
+    })
+    .await;
+}

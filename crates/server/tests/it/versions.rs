@@ -111,3 +111,31 @@ async fn a_change_made_while_no_server_ran_is_in_the_history() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn history_shows_no_more_than_the_tool_itself() {
+    on_both(async |app: &TestApp| {
+        let mut body = definition("with_auth");
+        body["shelf"] = json!("file");
+        body["auth_config"] = json!({"type": "bearer", "token": {"$env": "SUPER_SECRET_NAME"}});
+        assert_eq!(app.post("/api/v1/tools", body).await.status, 201);
+        app.as_key(
+            ADMIN,
+            "PATCH",
+            "/api/v1/tools/with_auth",
+            json!({"auth_config": null}),
+        )
+        .await;
+        let reader = app.key(&["read"]).await;
+        for path in ["", "/versions", "/versions/1", "/versions/2"] {
+            let path = format!("/api/v1/tools/with_auth{path}");
+            let shown = app.as_key(&reader, "GET", &path, Value::Null).await;
+            assert_eq!(shown.status, 200);
+            assert!(
+                !shown.body.to_string().contains("SUPER_SECRET_NAME"),
+                "{path}"
+            );
+        }
+    })
+    .await;
+}

@@ -51,8 +51,8 @@ pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
         path: place.data.clone(),
         error,
     };
-    let lock =
-        OwnerLock::acquire(&place.data).map_err(|error| start_failure(unusable(error), &place))?;
+    let lock = OwnerLock::acquire(&place.workspace, &place.data)
+        .map_err(|error| start_failure(unusable(error), &place))?;
     let Some(_lock) = lock else {
         return Err(Failure::failed(format!(
             "{} is using {}",

@@ -208,7 +208,7 @@ async fn owner(findings: &mut Findings, place: &Place) {
     if !place.data.exists() {
         return;
     }
-    match OwnerLock::acquire(&place.data) {
+    match OwnerLock::acquire(&place.workspace, &place.data) {
         Ok(Some(_free)) => findings.good("owner", "no server runs on this workspace"),
         Err(error) => findings.bad(
             "owner",

@@ -49,7 +49,7 @@ pub(crate) async fn run(context: &Context, command: Keys) -> Result {
                 );
             }
         }
-        Keys::Revoke { key } => {
+        Keys::Revoke { which: key } => {
             Client::with(context, async |client| {
                 let page = client.get(PATH).await?;
                 let id = find(&page, &key)?;
