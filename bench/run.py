@@ -14,7 +14,9 @@ import resource
 import secrets
 import shutil
 import signal
+import socket
 import statistics
+import struct
 import subprocess
 import sys
 import tempfile
@@ -52,7 +54,7 @@ class Bench:
         while self.processes:
             end(self.processes.pop())
         for name in self.databases:
-            psql(self.options.postgres, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)', check=False)
+            run_sql(self.options.postgres, f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)', check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def tool(self, *arguments, env=None):
@@ -79,7 +81,7 @@ class Bench:
         env["TOOLCRIB_ADMIN_KEY"] = self.key
         if postgres:
             name = f"toolcrib_bench_{secrets.token_hex(6)}"
-            psql(self.options.postgres, f'CREATE DATABASE "{name}"')
+            run_sql(self.options.postgres, f'CREATE DATABASE "{name}"')
             self.databases.append(name)
             env["DATABASE_URL"] = urllib.parse.urlsplit(self.options.postgres)._replace(path=f"/{name}").geturl()
         return env
@@ -276,12 +278,44 @@ def find(given, name, how):
     raise Problem(f"there is no {places[0]}: build it with `{how}`, or name it with --{'binary' if name == 'toolcrib' else name}")
 
 
-def psql(url, statement, check=True):
-    if not shutil.which("psql"):
-        raise Problem("--postgres needs the program psql (package postgresql-client): each server gets a database of its own")
-    done = subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", url, "-c", statement], capture_output=True, text=True, timeout=60)
-    if check and done.returncode != 0:
-        raise Problem(f"psql: {done.stderr.strip()}; --postgres wants the URL of a database whose user may create databases")
+def run_sql(url, statement, check=True):
+    """One statement over PostgreSQL's own protocol, for a server that asks for no password: needs no client program."""
+    place = urllib.parse.urlsplit(url)
+    try:
+        with socket.create_connection((place.hostname, place.port or 5432), timeout=60) as connection:
+            words = ["user", place.username or "postgres", "database", place.path.lstrip("/") or "postgres"]
+            body = struct.pack("!i", 196608) + b"".join(w.encode() + b"\0" for w in words) + b"\0"
+            connection.sendall(struct.pack("!i", len(body) + 4) + body)
+            answers = connection.makefile("rb")
+            error = until_ready(answers)
+            if error is None:
+                text = statement.encode() + b"\0"
+                connection.sendall(b"Q" + struct.pack("!i", len(text) + 4) + text)
+                error = until_ready(answers)
+    except OSError as problem:
+        error = str(problem)
+    if check and error is not None:
+        raise Problem(f"{statement}: {error}; --postgres wants the URL of a database whose user may create databases and needs no password")
+
+
+def until_ready(answers):
+    """Reads messages until the server waits for the next statement; gives back the text of an error, or None."""
+    error = None
+    while True:
+        head = answers.read(5)
+        if len(head) < 5:
+            return error or "the server closed the connection"
+        kind, length = head[:1], struct.unpack("!i", head[1:])[0]
+        body = answers.read(length - 4)
+        if kind == b"E":
+            fields = dict((part[:1], part[1:]) for part in body.split(b"\0") if part)
+            error = fields.get(b"M", b"refused").decode(errors="replace")
+            if fields.get(b"S") == b"FATAL":
+                return error
+        elif kind == b"R" and body[:4] != b"\0\0\0\0":
+            return "the server asks for a password"
+        elif kind == b"Z":
+            return error
 
 
 def lines_of(process):

@@ -24,13 +24,13 @@ pub struct ExecutionView {
     pub run: Option<Uuid>,
     pub toolset: Option<String>,
     pub transport: String,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub arguments: Box<RawValue>,
     /// `started`, `success`, `error`, `cancelled` or `interrupted`.
     pub status: &'static str,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub output: Box<RawValue>,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub error: Box<RawValue>,
     /// What the tool printed.
     pub log_text: Option<String>,

@@ -36,9 +36,7 @@ pub struct VersionView {
 pub struct FieldChange {
     /// JSON path of the member.
     pub path: String,
-    #[schema(value_type = Object)]
     pub before: Value,
-    #[schema(value_type = Object)]
     pub after: Value,
 }
 

@@ -1,30 +1,30 @@
 //! `Executor::call`: the only way a tool runs. A caller who hangs up cancels the call; it is stopped and logged
 //! all the same.
 
+use crate::answer::{
+    Done, as_text, failed, log_failed, queue_full, status_of, succeeded, unlogged, violated,
+};
 use crate::code::Code;
 use crate::entry_log::{Ending, EntryDraft};
 use crate::kind::{Event, Failure, Kinds, Output, Run};
-use crate::response::{CallError, ResponseStatus, ToolResponse, python_float};
+use crate::pending::{CatchPanic, PendingCall};
+use crate::response::{ToolResponse, python_float};
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
 use catalog::catalogue::{Catalogue, Entry};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
-use catalog::schema::{Schema, Violation};
+use catalog::schema::Schema;
 use catalog::tool::OutputFormat;
-use executions::{ExecutionLog, Status};
-use serde_json::value::{RawValue, to_raw_value};
+use executions::ExecutionLog;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
-use std::panic::AssertUnwindSafe;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use uuid::Uuid;
 
 /// The executor's own limits; every one is in the configuration.
 #[derive(Debug, Clone)]
@@ -67,41 +67,6 @@ pub struct Executor {
     stopping: CancellationToken,
     /// Whether the last entry could be written.
     log_works: AtomicBool,
-}
-
-/// A call under way, run by whoever awaits it. Dropping it cancels the call: what is left of it (stopping the
-/// work, the log entry) goes on in a task of its own.
-pub struct PendingCall {
-    /// None once the call is answered.
-    work: Option<Pin<Box<dyn Future<Output = ToolResponse> + Send>>>,
-    cancel: CancellationToken,
-}
-
-impl Future for PendingCall {
-    type Output = ToolResponse;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<ToolResponse> {
-        let Some(work) = &mut self.work else {
-            // Polled again after its answer, which no awaiting code does.
-            return Poll::Pending;
-        };
-        let answer = work.as_mut().poll(context);
-        if answer.is_ready() {
-            self.work = None;
-        }
-        answer
-    }
-}
-
-impl Drop for PendingCall {
-    fn drop(&mut self) {
-        if let Some(work) = self.work.take() {
-            self.cancel.cancel();
-            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(work);
-            }
-        }
-    }
 }
 
 impl Executor {
@@ -457,121 +422,5 @@ impl Attempt {
             message: output.message,
             log_text: output.log_text,
         })
-    }
-}
-
-/// A finished run, its data serialised.
-struct Done {
-    data: Box<RawValue>,
-    /// What the log gets instead of the data.
-    logged: Option<Box<RawValue>>,
-    message: Option<String>,
-    log_text: Option<String>,
-}
-
-fn succeeded(
-    tool_name: Arc<str>,
-    execution_id: Uuid,
-    elapsed: f64,
-    done: Done,
-) -> (ToolResponse, Option<String>) {
-    let response = ToolResponse {
-        status: ResponseStatus::Success,
-        message: done.message.unwrap_or_else(|| "Tool executed.".to_owned()),
-        data: done.data,
-        error: None,
-        tool_name,
-        execution_id,
-        elapsed,
-    };
-    (response, done.log_text)
-}
-
-fn failed(
-    tool_name: Arc<str>,
-    execution_id: Uuid,
-    elapsed: f64,
-    failure: Failure,
-) -> (ToolResponse, Option<String>) {
-    let response = ToolResponse {
-        status: ResponseStatus::Error,
-        message: failure.message.clone(),
-        data: RawValue::NULL.to_owned(),
-        error: Some(CallError {
-            code: failure.code,
-            message: failure.message,
-            details: failure.details,
-        }),
-        tool_name,
-        execution_id,
-        elapsed,
-    };
-    (response, failure.log_text)
-}
-
-fn status_of(response: &ToolResponse) -> Status {
-    match &response.error {
-        None => Status::Success,
-        Some(error) if error.code == Code::Cancelled => Status::Cancelled,
-        Some(_) => Status::Error,
-    }
-}
-
-/// Fail closed: what is not written down has not been answered.
-fn unlogged(response: &ToolResponse, error: &executions::LogError) -> ToolResponse {
-    let mut failure = log_failed(error);
-    if response.error.is_none() {
-        failure.message.push_str(" The tool did run.");
-    }
-    let name = Arc::clone(&response.tool_name);
-    failed(name, response.execution_id, response.elapsed, failure).0
-}
-
-fn log_failed(error: &executions::LogError) -> Failure {
-    tracing::error!(%error, "the execution log cannot be written");
-    let why = match error {
-        executions::LogError::Full { .. } => "its disk is full. Free space; no restart is needed",
-        executions::LogError::Closed => "the server is stopping",
-        _ => "its storage does not answer",
-    };
-    let message = format!("The execution log cannot be written: {why}.");
-    Failure::new(Code::ServiceUnavailable, message).with_details(json!({"retry_after_seconds": 1}))
-}
-
-fn queue_full(entry: &Entry) -> Failure {
-    let message = format!(
-        "Tool '{}' runs one call at a time and its queue is full; try again later",
-        entry.name
-    );
-    Failure::new(Code::RateLimited, message).with_details(json!({"retry_after_seconds": 1}))
-}
-
-fn violated(code: Code, what: &str, violations: &[Violation]) -> Failure {
-    let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    Failure::new(code, format!("{what}: {}", shown.join("; ")))
-        .with_details(json!({"violations": violations}))
-}
-
-/// Plain text for people and for models that want no JSON.
-fn as_text(data: Value) -> String {
-    match data {
-        Value::String(text) => text,
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
-}
-
-/// A panic inside a kind becomes a failure of that call and of nothing else.
-struct CatchPanic<'a>(crate::kind::RunFuture<'a>);
-
-impl Future for CatchPanic<'_> {
-    type Output = Result<Result<Output, Failure>, Failure>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let polled = std::panic::catch_unwind(AssertUnwindSafe(|| self.0.as_mut().poll(context)));
-        match polled {
-            Ok(poll) => poll.map(Ok),
-            Err(_) => Poll::Ready(Err(Failure::execution("the tool broke down"))),
-        }
     }
 }

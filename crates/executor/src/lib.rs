@@ -6,9 +6,12 @@ pub mod code;
 pub mod kind;
 pub mod response;
 
+mod answer;
 mod entry_log;
+mod pending;
 
 pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
 pub use kind::{Event, Failure, Kind, Kinds, Output, Run};
+pub use pending::PendingCall;
 pub use response::{CallError, ToolResponse};

@@ -14,7 +14,7 @@ pub struct CallError {
     #[schema(value_type = String, example = "timeout")]
     pub code: Code,
     pub message: String,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub details: Value,
 }
 
@@ -31,7 +31,7 @@ pub enum ResponseStatus {
 pub struct ToolResponse {
     pub status: ResponseStatus,
     pub message: String,
-    #[schema(value_type = Object)]
+    #[schema(value_type = Value)]
     pub data: Box<RawValue>,
     pub error: Option<CallError>,
     #[schema(value_type = String)]

@@ -20,7 +20,6 @@ pub(crate) struct ErrorDetail {
     #[schema(value_type = String, example = "tool_not_found")]
     pub(crate) code: Code,
     pub(crate) message: String,
-    #[schema(value_type = Object)]
     pub(crate) details: Value,
     pub(crate) request_id: String,
 }

@@ -135,9 +135,9 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         StartError::Owned(_) => Failure::failed(format!(
             "{} already owns {}",
             place.owner(),
-            place.data.display()
+            place.workspace.display()
         ))
-        .hint("only one server can run on a workspace: stop that one, or use --workspace or --data for another"),
+        .hint("only one server can run on a workspace: stop that one, or name another with --workspace"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
         StartError::Store(_) => Failure::failed(error.to_string())

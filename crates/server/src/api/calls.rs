@@ -42,7 +42,7 @@ pub(crate) struct TestBody {
         ("Idempotency-Key" = Option<String>, Header, description = "As `idempotency_key` in the body")),
     request_body = CallBody,
     responses((status = 200, body = ToolResponse, description = "The tool ran"),
-        (status = "4XX", body = ToolResponse, description = "Refused; outside a call the common error shape"),
+        (status = "4XX", body = ToolResponse, description = "Refused by the executor. What is refused before it (no key, a broken body) has the common error shape"),
         (status = "5XX", body = ToolResponse, description = "The tool failed")))]
 pub(crate) async fn call_tool(
     State(server): State<Arc<Server>>,

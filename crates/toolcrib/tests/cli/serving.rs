@@ -140,6 +140,15 @@ fn a_second_server_on_the_same_workspace_fails_clearly() {
 }
 
 #[test]
+fn another_data_folder_does_not_make_two_writers_of_one_workspace() {
+    let sandbox = Sandbox::new();
+    let _server = sandbox.serve(&[]);
+    let done = sandbox.run(&["serve", "--listen", "127.0.0.1:0", "--data", "other"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(done.stderr.contains("already owns"), "{done:?}");
+}
+
+#[test]
 fn a_killed_server_leaves_nothing_in_the_way() {
     let sandbox = Sandbox::new();
     let server = sandbox.serve(&[]);

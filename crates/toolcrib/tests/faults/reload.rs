@@ -99,6 +99,7 @@ fn a_malformed_file_keeps_the_old_catalogue_and_shows_its_problem() {
         });
         works(&server);
     }
+    drop(server);
     hides_from_strangers(&site.sandbox, &path);
     println!(
         "malformed files while running: {} cases, the old catalogue served through all of them, each problem in /readyz",
@@ -123,7 +124,7 @@ fn refused_and_untouched(server: &Running, path: &std::path::Path, bytes: &[u8])
 }
 
 fn hides_from_strangers(sandbox: &Sandbox, path: &std::path::Path) {
-    let mut stranger = sandbox.serve(&["--data", "other-data"]);
+    let mut stranger = sandbox.serve(&[]);
     stranger.key = "wrong".to_owned();
     std::fs::write(path, "{").unwrap();
     until("it is noticed", Duration::from_secs(2), || {

@@ -1,0 +1,113 @@
+//! How a call's end is put into words: the answer of a success, and every failure the executor itself knows.
+
+use crate::code::Code;
+use crate::kind::Failure;
+use crate::response::{CallError, ResponseStatus, ToolResponse};
+use catalog::catalogue::Entry;
+use catalog::schema::Violation;
+use executions::{LogError, Status};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// A finished run, its data serialised.
+pub(crate) struct Done {
+    pub(crate) data: Box<RawValue>,
+    /// What the log gets instead of the data.
+    pub(crate) logged: Option<Box<RawValue>>,
+    pub(crate) message: Option<String>,
+    pub(crate) log_text: Option<String>,
+}
+
+pub(crate) fn succeeded(
+    tool_name: Arc<str>,
+    execution_id: Uuid,
+    elapsed: f64,
+    done: Done,
+) -> (ToolResponse, Option<String>) {
+    let response = ToolResponse {
+        status: ResponseStatus::Success,
+        message: done.message.unwrap_or_else(|| "Tool executed.".to_owned()),
+        data: done.data,
+        error: None,
+        tool_name,
+        execution_id,
+        elapsed,
+    };
+    (response, done.log_text)
+}
+
+pub(crate) fn failed(
+    tool_name: Arc<str>,
+    execution_id: Uuid,
+    elapsed: f64,
+    failure: Failure,
+) -> (ToolResponse, Option<String>) {
+    let response = ToolResponse {
+        status: ResponseStatus::Error,
+        message: failure.message.clone(),
+        data: RawValue::NULL.to_owned(),
+        error: Some(CallError {
+            code: failure.code,
+            message: failure.message,
+            details: failure.details,
+        }),
+        tool_name,
+        execution_id,
+        elapsed,
+    };
+    (response, failure.log_text)
+}
+
+pub(crate) fn status_of(response: &ToolResponse) -> Status {
+    match &response.error {
+        None => Status::Success,
+        Some(error) if error.code == Code::Cancelled => Status::Cancelled,
+        Some(_) => Status::Error,
+    }
+}
+
+/// Fail closed: what is not written down has not been answered.
+pub(crate) fn unlogged(response: &ToolResponse, error: &LogError) -> ToolResponse {
+    let mut failure = log_failed(error);
+    if response.error.is_none() {
+        failure.message.push_str(" The tool did run.");
+    }
+    let name = Arc::clone(&response.tool_name);
+    failed(name, response.execution_id, response.elapsed, failure).0
+}
+
+pub(crate) fn log_failed(error: &LogError) -> Failure {
+    tracing::error!(%error, "the execution log cannot be written");
+    let why = match error {
+        LogError::Full { .. } => "its disk is full. Free space; no restart is needed",
+        LogError::Closed => "the server is stopping",
+        _ => "its storage does not answer",
+    };
+    let message = format!("The execution log cannot be written: {why}.");
+    Failure::new(Code::ServiceUnavailable, message).with_details(json!({"retry_after_seconds": 1}))
+}
+
+pub(crate) fn queue_full(entry: &Entry) -> Failure {
+    let message = format!(
+        "Tool '{}' runs one call at a time and its queue is full; try again later",
+        entry.name
+    );
+    Failure::new(Code::RateLimited, message).with_details(json!({"retry_after_seconds": 1}))
+}
+
+pub(crate) fn violated(code: Code, what: &str, violations: &[Violation]) -> Failure {
+    let shown: Vec<String> = violations.iter().map(ToString::to_string).collect();
+    Failure::new(code, format!("{what}: {}", shown.join("; ")))
+        .with_details(json!({"violations": violations}))
+}
+
+/// Plain text for people and for models that want no JSON.
+pub(crate) fn as_text(data: Value) -> String {
+    match data {
+        Value::String(text) => text,
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
