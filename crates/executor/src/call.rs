@@ -172,7 +172,9 @@ impl Attempt {
         let id = executions::new_id(started_at);
         let found = match unsaved {
             Some(entry) => {
-                let permitted = self.judge(&entry);
+                let policy = self.executor.policy.load();
+                let verdict = policy.verdict(&self.caller, &entry.tool);
+                let permitted = judge(&entry, &verdict);
                 Found {
                     seen: Some(Arc::clone(&entry)),
                     entry: Some(entry),
@@ -248,28 +250,11 @@ impl Attempt {
                 permitted: Err(unknown()),
             };
         }
-        let permitted = self.judge(&entry);
+        let permitted = judge(&entry, &verdict);
         Found {
             seen: Some(Arc::clone(&entry)),
             entry: Some(entry),
             permitted,
-        }
-    }
-
-    /// Active → policy, for a tool the caller may see.
-    fn judge(&self, entry: &Entry) -> Result<(), Failure> {
-        if !entry.tool.definition.is_active {
-            let message = format!("Tool '{}' is switched off", entry.name);
-            return Err(Failure::new(Code::ToolInactive, message));
-        }
-        match self
-            .executor
-            .policy
-            .load()
-            .verdict(&self.caller, &entry.tool)
-        {
-            Verdict::Denied(reason) => Err(Failure::new(Code::BlockedByPolicy, reason)),
-            Verdict::Hidden | Verdict::Allowed => Ok(()),
         }
     }
 
@@ -422,5 +407,17 @@ impl Attempt {
             message: output.message,
             log_text: output.log_text,
         })
+    }
+}
+
+/// Active → policy, for a tool the caller may see.
+fn judge(entry: &Entry, verdict: &Verdict) -> Result<(), Failure> {
+    if !entry.tool.definition.is_active {
+        let message = format!("Tool '{}' is switched off", entry.name);
+        return Err(Failure::new(Code::ToolInactive, message));
+    }
+    match verdict {
+        Verdict::Denied(reason) => Err(Failure::new(Code::BlockedByPolicy, *reason)),
+        Verdict::Hidden | Verdict::Allowed => Ok(()),
     }
 }

@@ -5,6 +5,7 @@ use crate::router::Server;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
+use bytes::Bytes;
 use executor::Code;
 use http_body_util::{BodyExt, Limited};
 use serde::de::DeserializeOwned;
@@ -20,28 +21,7 @@ impl FromRequest<Arc<Server>> for JsonText {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
-        check_content_type(request.headers())?;
-        let bytes_max = server.limits.body_bytes_max;
-        let too_large = || {
-            ApiError::new(
-                Code::PayloadTooLarge,
-                format!("The body is larger than {bytes_max} bytes"),
-            )
-        };
-        let collect = Limited::new(request.into_body(), bytes_max).collect();
-        let body = match tokio::time::timeout(server.limits.body_timeout, collect).await {
-            Err(_) => {
-                return Err(ApiError::new(
-                    Code::RequestTimeout,
-                    "The body did not arrive in time",
-                ));
-            }
-            Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => {
-                return Err(too_large());
-            }
-            Ok(Err(_)) => return Err(ApiError::new(Code::InvalidRequest, "The body broke off")),
-            Ok(Ok(body)) => body.to_bytes(),
-        };
+        let body = read(request, server).await?;
         String::from_utf8(body.into())
             .map(JsonText)
             .map_err(|error| {
@@ -58,14 +38,34 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
-        let JsonText(text) = JsonText::from_request(request, server).await?;
-        let parsed = serde_json::from_str(&text);
-        parsed.map(JsonBody).map_err(|error| {
-            ApiError::new(
-                Code::InvalidRequest,
-                format!("The body is not what is expected here: {error}"),
-            )
-        })
+        let body = read(request, server).await?;
+        serde_json::from_slice(&body)
+            .map(JsonBody)
+            .map_err(|error| {
+                ApiError::new(
+                    Code::InvalidRequest,
+                    format!("The body is not what is expected here: {error}"),
+                )
+            })
+    }
+}
+
+/// The whole body, bounded in size and time.
+async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
+    check_content_type(request.headers())?;
+    let bytes_max = server.limits.body_bytes_max;
+    let collect = Limited::new(request.into_body(), bytes_max).collect();
+    match tokio::time::timeout(server.limits.body_timeout, collect).await {
+        Err(_) => Err(ApiError::new(
+            Code::RequestTimeout,
+            "The body did not arrive in time",
+        )),
+        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(ApiError::new(
+            Code::PayloadTooLarge,
+            format!("The body is larger than {bytes_max} bytes"),
+        )),
+        Ok(Err(_)) => Err(ApiError::new(Code::InvalidRequest, "The body broke off")),
+        Ok(Ok(body)) => Ok(body.to_bytes()),
     }
 }
 

@@ -109,7 +109,7 @@ impl Folder {
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", self.durability.pragma())?;
         // A longer log between checkpoints means fewer of them inside somebody's commit.
-        connection.pragma_update(None, "wal_autocheckpoint", 4_000)?;
+        connection.pragma_update(None, "wal_autocheckpoint", 12_000)?;
         connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
         if version(&connection)? == 0 {
             connection.execute_batch(concat!(
