@@ -5,12 +5,14 @@ use crate::router::{Server, router};
 use axum::Router;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
@@ -102,24 +104,86 @@ impl Face {
         door: Door,
         permit: tokio::sync::OwnedSemaphorePermit,
     ) {
-        let service =
-            self.router
-                .clone()
-                .map_request(move |mut request: axum::http::Request<Incoming>| {
-                    request.extensions_mut().insert(door);
-                    request.map(axum::body::Body::new)
-                });
+        let idle = Arc::new(Idle::new(self.head_timeout));
+        let (begun, answered) = (Arc::clone(&idle), Arc::clone(&idle));
+        let service = self
+            .router
+            .clone()
+            .map_request(move |mut request: axum::http::Request<Incoming>| {
+                begun.begin();
+                request.extensions_mut().insert(door);
+                request.map(axum::body::Body::new)
+            })
+            .map_response(move |response: axum::response::Response| {
+                answered.end();
+                response
+            });
         let connection = http1::Builder::new()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.head_timeout)
+            .header_read_timeout(None)
             .max_buf_size(64 * 1024)
             .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
         let connection = self.graceful.watch(connection);
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
+            let mut connection = pin!(connection);
+            while let Some(left) = idle.left() {
+                tokio::select! {
+                    biased;
+                    done = connection.as_mut() => {
+                        if let Err(error) = done {
+                            tracing::debug!(%error, "a connection ended early");
+                        }
+                        break;
+                    }
+                    () = tokio::time::sleep(left) => {}
+                }
             }
             drop(permit);
         });
+    }
+}
+
+/// How long a connection that has had its answer may stay without asking again, or take to read it.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// Whether a connection has waited too long for its next request. One timer a connection, looked at when it
+/// fires; hyper's own would be set anew for every request.
+struct Idle {
+    opened: Instant,
+    head_timeout: Duration,
+    /// Milliseconds after `opened` at which the wait is over; `BUSY` while a request is being answered.
+    until_ms: AtomicU64,
+}
+
+const BUSY: u64 = u64::MAX;
+
+impl Idle {
+    fn new(head_timeout: Duration) -> Self {
+        let until_ms = u64::try_from(head_timeout.as_millis()).unwrap_or(BUSY - 1);
+        Idle {
+            opened: Instant::now(),
+            head_timeout,
+            until_ms: AtomicU64::new(until_ms),
+        }
+    }
+
+    fn begin(&self) {
+        self.until_ms.store(BUSY, Ordering::Relaxed);
+    }
+
+    fn end(&self) {
+        let until = self.opened.elapsed() + KEEP_ALIVE.max(self.head_timeout);
+        let until_ms = u64::try_from(until.as_millis()).unwrap_or(BUSY - 1);
+        self.until_ms.store(until_ms, Ordering::Relaxed);
+    }
+
+    /// How long to wait before looking again; none when the time is up.
+    fn left(&self) -> Option<Duration> {
+        match self.until_ms.load(Ordering::Relaxed) {
+            BUSY => Some(self.head_timeout),
+            until_ms => {
+                let left = Duration::from_millis(until_ms).checked_sub(self.opened.elapsed())?;
+                Some(left.max(Duration::from_millis(1)))
+            }
+        }
     }
 }
