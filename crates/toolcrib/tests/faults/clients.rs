@@ -148,7 +148,7 @@ fn too_many_requests_are_told_to_come_back() {
     let mut busy: Vec<TcpStream> = (0..3)
         .map(|_| {
             let mut stream = wire::open(&server, Duration::from_secs(20));
-            stream.write_all(&bytes(1.5)).unwrap();
+            stream.write_all(&bytes(6.0)).unwrap();
             stream
         })
         .collect();
@@ -156,9 +156,9 @@ fn too_many_requests_are_told_to_come_back() {
         Some(()).filter(|()| started_calls(&server).len() == 3)
     });
     let mut fourth = wire::open(&server, Duration::from_secs(20));
-    fourth.write_all(&bytes(1.5)).unwrap();
+    fourth.write_all(&bytes(6.0)).unwrap();
     busy.push(fourth);
-    let (refused, _) = until("the fourth is counted in", Duration::from_secs(1), || {
+    let (refused, _) = until("the fourth is counted in", Duration::from_secs(4), || {
         let answer = wire::send(&server, "GET", "/api/v1/tools", &json!({})).unwrap();
         Some(answer).filter(|answer| answer.status != 200)
     });
