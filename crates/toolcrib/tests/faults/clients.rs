@@ -145,31 +145,27 @@ fn too_many_requests_are_told_to_come_back() {
             &body,
         )
     };
-    let mut busy: Vec<TcpStream> = (0..3)
-        .map(|_| {
-            let mut stream = wire::open(&server, Duration::from_secs(20));
-            stream.write_all(&bytes(6.0)).unwrap();
-            stream
-        })
-        .collect();
-    until("three calls run", Duration::from_secs(5), || {
-        Some(()).filter(|()| started_calls(&server).len() == 3)
-    });
-    let mut fourth = wire::open(&server, Duration::from_secs(20));
-    fourth.write_all(&bytes(6.0)).unwrap();
-    busy.push(fourth);
-    let (refused, _) = until("the fourth is counted in", Duration::from_secs(4), || {
-        let answer = wire::send(&server, "GET", "/api/v1/tools", &json!({})).unwrap();
-        Some(answer).filter(|answer| answer.status != 200)
-    });
-    assert_eq!(
-        (refused.status, &refused.json()["error"]["code"]),
-        (503, &json!("overloaded")),
-        "{refused:?}"
-    );
-    assert_eq!(refused.header("retry-after"), Some("1"), "{refused:?}");
-    for stream in &mut busy {
-        let answer = read_answer(stream).unwrap();
+    // Twice as many as there is room for, and nothing else: the ones refused answer first.
+    let (answered, answers) = std::sync::mpsc::channel();
+    for _ in 0..8 {
+        let mut stream = wire::open(&server, Duration::from_secs(20));
+        stream.write_all(&bytes(4.0)).unwrap();
+        let answered = answered.clone();
+        std::thread::spawn(move || answered.send(read_answer(&mut stream).unwrap()));
+    }
+    let next = || answers.recv_timeout(Duration::from_secs(20)).unwrap();
+    let overloaded = |refused: &wire::Answer| {
+        assert_eq!(
+            (refused.status, &refused.json()["error"]["code"]),
+            (503, &json!("overloaded")),
+            "{refused:?}"
+        );
+        assert_eq!(refused.header("retry-after"), Some("1"), "{refused:?}");
+    };
+    (0..4).for_each(|_| overloaded(&next()));
+    overloaded(&wire::send(&server, "GET", "/api/v1/tools", &json!({})).unwrap());
+    for _ in 0..4 {
+        let answer = next();
         assert_eq!(answer.status, 200, "{answer:?}");
     }
     healthy(&server);
