@@ -14,7 +14,7 @@ use context::Context;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// A call makes many small allocations on several threads; this one costs a third of the system's.
+/// A call makes many small allocations on several threads, which the system's allocator is slow at.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
