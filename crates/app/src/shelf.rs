@@ -5,6 +5,7 @@ use catalog::problem::Problem;
 use catalog::tool::Definition;
 use catalog::tools_file::read_tools;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
+use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -149,7 +150,7 @@ pub fn check_tools(
         if known(definition) {
             continue;
         }
-        if text_of(definition).contains("\\u0000") {
+        if holds_nul(definition) {
             problems.push(nul_problem(file.lines[i], &format!("$.tools[{i}]")));
         }
         if let Err(why) =
@@ -184,8 +185,19 @@ pub fn schema_problem(file: &str, line: u32, path: &str, why: &str) -> Problem {
     }
 }
 
-fn text_of(definition: &Definition) -> String {
-    serde_json::to_string(definition).unwrap_or_default()
+/// PostgreSQL's text and JSON cannot hold U+0000, so neither engine takes it, on either shelf.
+pub(crate) fn holds_nul(definition: &Definition) -> bool {
+    fn inside(value: &Value) -> bool {
+        match value {
+            Value::String(text) => text.contains('\0'),
+            Value::Array(items) => items.iter().any(inside),
+            Value::Object(members) => members
+                .iter()
+                .any(|(key, value)| key.contains('\0') || inside(value)),
+            _ => false,
+        }
+    }
+    serde_json::to_value(definition).is_ok_and(|value| inside(&value))
 }
 
 fn nul_problem(line: u32, path: &str) -> Problem {

@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::error::{Error, Result};
-use crate::shelf::schema_problem;
+use crate::shelf::{holds_nul, schema_problem};
 use crate::time;
 use crate::writer::{Job, Write};
 use catalog::caller::{Caller, Scope};
@@ -371,7 +371,7 @@ pub(crate) fn read_body(body: &str) -> Result<Definition> {
     // Nothing is sealed yet, so secrets are references on both shelves.
     let origin = Origin::Body(Shelf::File);
     let definition = definition_from_text("body", body, origin).map_err(Error::problems)?;
-    if holds_nul(&serde_json::to_value(&definition).unwrap_or_default()) {
+    if holds_nul(&definition) {
         let why =
             "The definition holds the character U+0000, which no text of a tool needs; remove it";
         return Err(Error::invalid(why));
@@ -379,18 +379,6 @@ pub(crate) fn read_body(body: &str) -> Result<Definition> {
     Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
         .map_err(|why| Error::problems(vec![schema_problem("body", 1, "$", &why)]))?;
     Ok(definition)
-}
-
-/// PostgreSQL's text and JSON cannot hold U+0000, so neither engine takes it.
-fn holds_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(holds_nul),
-        Value::Object(members) => members
-            .iter()
-            .any(|(key, value)| key.contains('\0') || holds_nul(value)),
-        _ => false,
-    }
 }
 
 /// RFC 7396: null removes, objects merge, everything else replaces.
