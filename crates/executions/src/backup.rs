@@ -105,7 +105,7 @@ impl ExecutionLog {
                 row.mark_interrupted();
             }
             let log = self.clone();
-            tasks.spawn(async move { log.write_as_is(row, Mode::Finish).await });
+            tasks.spawn(async move { log.write_as_is(Box::new(row), Mode::Finish).await });
         }
         let mut restored = 0;
         for result in tasks.join_all().await {

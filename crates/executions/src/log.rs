@@ -5,7 +5,7 @@ use crate::day::Day;
 use crate::error::LogError;
 use crate::postgres::{self, Postgres};
 use crate::query::{Filter, Page, Search};
-use crate::queue::{Answer, Committed, Entry, Job, Mode};
+use crate::queue::{Answer, Entry, Job, Mode};
 use crate::record::Execution;
 use crate::sqlite::{self, Folder};
 use crate::stats::{Stats, Tally};
@@ -15,13 +15,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
 /// How often an idle log looks whether the day has changed.
 const DAY_CHECK: Duration = Duration::from_secs(60);
-/// A follower that falls further behind is told how many rows it missed.
-const FOLLOW_ROWS_MAX: usize = 1_024;
 
 /// What an acknowledged row survives, on SQLite. (PostgreSQL has its own setting, `synchronous_commit`.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -76,7 +74,6 @@ impl Default for Options {
 pub struct ExecutionLog {
     pub(crate) engine: Engine,
     jobs: mpsc::Sender<Job>,
-    committed: Committed,
     node: Arc<str>,
     entry_bytes_max: usize,
 }
@@ -95,21 +92,9 @@ impl ExecutionLog {
         clock: Clock,
     ) -> Result<Self, LogError> {
         let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
-        let committed = broadcast::Sender::new(FOLLOW_ROWS_MAX);
-        let (path, given, time, follow) = (
-            folder.into(),
-            options.clone(),
-            clock.clone(),
-            committed.clone(),
-        );
-        let folder = blocking(move || sqlite::open(path, given, time, queue, follow)).await?;
-        Ok(Self::start(
-            Engine::Sqlite(folder),
-            jobs,
-            committed,
-            &options,
-            clock,
-        ))
+        let (path, given, time) = (folder.into(), options.clone(), clock.clone());
+        let folder = blocking(move || sqlite::open(path, given, time, queue)).await?;
+        Ok(Self::start(Engine::Sqlite(folder), jobs, &options, clock))
     }
 
     /// Opens the log in a PostgreSQL database, beside other replicas. The pool should be the log's own.
@@ -119,62 +104,50 @@ impl ExecutionLog {
         clock: Clock,
     ) -> Result<Self, LogError> {
         let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
-        let committed = broadcast::Sender::new(FOLLOW_ROWS_MAX);
-        let postgres = postgres::open(
-            pool,
-            options.clone(),
-            clock.clone(),
-            queue,
-            committed.clone(),
-        )
-        .await?;
+        let postgres = postgres::open(pool, options.clone(), clock.clone(), queue).await?;
         Ok(Self::start(
             Engine::Postgres(postgres),
             jobs,
-            committed,
             &options,
             clock,
         ))
     }
 
-    fn start(
-        engine: Engine,
-        jobs: mpsc::Sender<Job>,
-        committed: Committed,
-        options: &Options,
-        clock: Clock,
-    ) -> Self {
+    fn start(engine: Engine, jobs: mpsc::Sender<Job>, options: &Options, clock: Clock) -> Self {
         tokio::spawn(watch_day(jobs.downgrade(), clock));
         let (node, entry_bytes_max) = (Arc::clone(&options.node), options.entry_bytes_max);
         ExecutionLog {
             engine,
             jobs,
-            committed,
             node,
             entry_bytes_max,
         }
     }
 
     /// Logs that a call is about to run; returns once the row is committed.
-    pub async fn started(&self, execution: Execution) -> Result<(), LogError> {
-        self.write(execution, Mode::Started).await
+    pub async fn started(&self, execution: impl Into<Box<Execution>>) -> Result<(), LogError> {
+        self.write(execution.into(), Mode::Started).await
     }
 
     /// Logs how a call ended, in place of its started row if it has one; returns once the row is committed.
-    pub async fn finish(&self, execution: Execution) -> Result<(), LogError> {
-        self.write(execution, Mode::Finish).await
+    pub async fn finish(&self, execution: impl Into<Box<Execution>>) -> Result<(), LogError> {
+        self.write(execution.into(), Mode::Finish).await
     }
 
-    async fn write(&self, mut row: Execution, mode: Mode) -> Result<(), LogError> {
+    async fn write(&self, mut row: Box<Execution>, mode: Mode) -> Result<(), LogError> {
         row.node = Arc::clone(&self.node);
         self.write_as_is(row, mode).await
     }
 
     /// Keeps the row's node: it may come from a backup.
-    pub(crate) async fn write_as_is(&self, mut row: Execution, mode: Mode) -> Result<(), LogError> {
+    pub(crate) async fn write_as_is(
+        &self,
+        mut row: Box<Execution>,
+        mode: Mode,
+    ) -> Result<(), LogError> {
         row.settle_time()?;
         cap(&mut row, self.entry_bytes_max);
-        self.ask(|answer| Job::Write(Box::new(Entry { row, mode, answer })))
+        self.ask(|answer| Job::Write(Entry { row, mode, answer }))
             .await
     }
 
@@ -225,11 +198,6 @@ impl ExecutionLog {
             }
             Engine::Postgres(postgres) => postgres.stats(tally).await,
         }
-    }
-
-    /// Every row that this process commits from now on, in the order of the commits.
-    pub fn subscribe(&self) -> broadcast::Receiver<Arc<Execution>> {
-        self.committed.subscribe()
     }
 
     /// Returns once everything queued before is written.

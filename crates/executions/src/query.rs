@@ -52,7 +52,7 @@ pub struct Filter {
     /// The `next_cursor` of the page before.
     pub cursor: Option<String>,
     /// Oldest first, only ids greater than this one. Go on with the id of the last item.
-    /// A call that runs long gets its row later than younger calls: to miss none, `ExecutionLog::subscribe`.
+    /// A call that runs long gets its row later than younger calls: who must miss none looks back over that time.
     pub after: Option<Uuid>,
 }
 

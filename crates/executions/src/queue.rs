@@ -3,16 +3,13 @@
 use crate::day::Day;
 use crate::error::LogError;
 use crate::record::Execution;
-use std::sync::Arc;
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 
 /// Bounds of one transaction, so that no waiter waits for an endless one.
 const BATCH_ROWS_MAX: usize = 512;
 const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 pub(crate) type Answer = oneshot::Sender<Result<(), LogError>>;
-/// Committed rows, for those who follow the log.
-pub(crate) type Committed = broadcast::Sender<Arc<Execution>>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
@@ -23,7 +20,7 @@ pub(crate) enum Mode {
 }
 
 pub(crate) struct Entry {
-    pub(crate) row: Execution,
+    pub(crate) row: Box<Execution>,
     pub(crate) mode: Mode,
     pub(crate) answer: Answer,
 }
@@ -35,7 +32,7 @@ impl Entry {
 }
 
 pub(crate) enum Job {
-    Write(Box<Entry>),
+    Write(Entry),
     Flush(Answer),
     /// Retention, and whatever else a new day asks for.
     Maintain(Answer),
@@ -62,7 +59,7 @@ pub(crate) fn gather(first: Job, jobs: &mut mpsc::Receiver<Job>) -> Batch {
             break;
         };
         bytes += entry.row.weight();
-        batch.entries.push(*entry);
+        batch.entries.push(entry);
         if batch.entries.len() >= BATCH_ROWS_MAX || bytes >= BATCH_BYTES_MAX {
             break;
         }
@@ -71,13 +68,10 @@ pub(crate) fn gather(first: Job, jobs: &mut mpsc::Receiver<Job>) -> Batch {
     batch
 }
 
-/// Tells every waiter how its row fared, and the followers what was committed.
-pub(crate) fn answer(entries: Vec<Entry>, result: &Result<(), LogError>, committed: &Committed) {
+/// Tells every waiter how its row fared.
+pub(crate) fn answer(entries: Vec<Entry>, result: &Result<(), LogError>) {
     for entry in entries {
         // A waiter that has gone away does not undo the commit.
         let _ = entry.answer.send(result.clone());
-        if result.is_ok() && committed.receiver_count() > 0 {
-            let _ = committed.send(Arc::new(entry.row));
-        }
     }
 }

@@ -60,7 +60,7 @@ impl EntryDraft {
     }
 
     /// The row that says "this call may be having its effect now".
-    pub(crate) fn started(&self, caller: &Caller, entry: Option<&Entry>) -> Execution {
+    pub(crate) fn started(&self, caller: &Caller, entry: Option<&Entry>) -> Box<Execution> {
         let ending = Ending {
             status: Status::Started,
             output: None,
@@ -76,20 +76,21 @@ impl EntryDraft {
         caller: &Caller,
         entry: Option<&Entry>,
         ending: Ending<'_>,
-    ) -> Execution {
+    ) -> Box<Execution> {
         let arguments = std::mem::take(&mut self.arguments);
         self.record(caller, entry, arguments, ending)
     }
 
+    /// Boxed where it is made: it passes through several hands on its way to the log's writer.
     fn record(
         &self,
         caller: &Caller,
         entry: Option<&Entry>,
         arguments: String,
         ending: Ending<'_>,
-    ) -> Execution {
+    ) -> Box<Execution> {
         let schemas = entry.and_then(|e| e.schemas().ok());
-        Execution {
+        Box::new(Execution {
             id: self.id,
             started_at: self.started_at,
             tool_name: Arc::clone(&self.tool_name),
@@ -109,7 +110,7 @@ impl EntryDraft {
             elapsed_us: ending.elapsed_us,
             node: Arc::default(),
             log_text: ending.log_text.map(|text| self.scrub_text(text)),
-        }
+        })
     }
 
     fn shown_output(&self, schemas: Option<&Schemas>, data: &RawValue) -> String {

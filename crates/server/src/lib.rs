@@ -13,4 +13,5 @@ mod error;
 mod request;
 
 pub use listen::{Listeners, serve};
+pub use request::Api;
 pub use router::{Limits, Server};

@@ -1,13 +1,14 @@
 //! Accepting connections on TCP and on the Unix socket, with limits on how many and how slow.
 
 use crate::auth::Door;
-use crate::router::{Server, router};
-use axum::Router;
+use crate::request::Api;
+use crate::router::Server;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
+use std::convert::Infallible;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
@@ -17,7 +18,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
-use tower::ServiceExt;
 
 /// Where the server listens.
 pub struct Listeners {
@@ -33,7 +33,7 @@ pub async fn serve(
     grace: Duration,
 ) {
     let face = Arc::new(Face {
-        router: router(Arc::clone(&server)),
+        api: Arc::new(Api::new(Arc::clone(&server))),
         connections: Arc::new(Semaphore::new(server.limits.connections_max)),
         head_timeout: server.limits.head_timeout,
         graceful: GracefulShutdown::new(),
@@ -52,7 +52,7 @@ pub async fn serve(
 }
 
 struct Face {
-    router: Router,
+    api: Arc<Api>,
     connections: Arc<Semaphore>,
     head_timeout: Duration,
     graceful: GracefulShutdown,
@@ -105,23 +105,21 @@ impl Face {
         permit: tokio::sync::OwnedSemaphorePermit,
     ) {
         let idle = Arc::new(Idle::new(self.head_timeout));
-        let (begun, answered) = (Arc::clone(&idle), Arc::clone(&idle));
-        let service = self
-            .router
-            .clone()
-            .map_request(move |mut request: axum::http::Request<Incoming>| {
-                begun.begin();
+        let (api, of_requests) = (Arc::clone(&self.api), Arc::clone(&idle));
+        let service = service_fn(move |mut request: axum::http::Request<Incoming>| {
+            let (api, idle) = (Arc::clone(&api), Arc::clone(&of_requests));
+            async move {
+                idle.begin();
                 request.extensions_mut().insert(door);
-                request.map(axum::body::Body::new)
-            })
-            .map_response(move |response: axum::response::Response| {
-                answered.end();
-                response
-            });
+                let response = api.answer(request.map(axum::body::Body::new)).await;
+                idle.end();
+                Ok::<_, Infallible>(response)
+            }
+        });
         let connection = http1::Builder::new()
             .header_read_timeout(None)
             .max_buf_size(64 * 1024)
-            .serve_connection(TokioIo::new(stream), TowerToHyperService::new(service));
+            .serve_connection(TokioIo::new(stream), service);
         let connection = self.graceful.watch(connection);
         tokio::spawn(async move {
             let mut connection = pin!(connection);

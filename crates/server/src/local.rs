@@ -1,13 +1,13 @@
 //! Requests of this process to itself: the same router and handlers as on the socket, without a connection.
 
 use crate::auth::Door;
-use crate::router::{Server, router};
+use crate::request::Api;
+use crate::router::Server;
 use axum::body::Body;
 use axum::http::{Request, header};
 use bytes::Bytes;
 use http_body_util::BodyExt;
 use std::sync::Arc;
-use tower::ServiceExt;
 
 /// Asks as the owner of the workspace does on the socket; gives status and body.
 pub async fn request(
@@ -22,7 +22,7 @@ pub async fn request(
     }
     let mut request = request.body(Body::from(body.unwrap_or_default()))?;
     request.extensions_mut().insert(Door::Socket);
-    let response = router(Arc::clone(server)).oneshot(request).await?;
+    let response = Api::new(Arc::clone(server)).answer(request).await;
     let status = response.status().as_u16();
     Ok((status, response.into_body().collect().await?.to_bytes()))
 }

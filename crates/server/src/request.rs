@@ -2,18 +2,18 @@
 //! bare error leaves the server.
 
 use crate::error::ApiError;
-use crate::router::Server;
-use axum::Json;
-use axum::extract::{Request, State};
+use crate::router::{Server, routes};
+use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
-use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::{Json, Router};
 use executor::Code;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
+use tower::Service;
 use uuid::Uuid;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -27,26 +27,42 @@ impl Drop for Leave<'_> {
     }
 }
 
-pub(crate) async fn around(
-    State(server): State<Arc<Server>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let id = request
-        .headers()
-        .get(REQUEST_ID)
-        .filter(|id| is_plain(id))
-        .cloned();
-    let id = id.unwrap_or_else(new_id);
-    let in_flight = server.in_flight.fetch_add(1, Ordering::Relaxed);
-    let _leave = Leave(&server.in_flight);
-    let response = if in_flight >= server.limits.requests_max {
-        let why = "The server has too many requests at the moment; try again in a second";
-        ApiError::new(Code::Overloaded, why).into_response()
-    } else {
-        without_panic(next.run(request)).await
-    };
-    finish(response, id)
+/// The API as every connection sees it. What surrounds a request is a plain function, not a layer: a layer would
+/// cost each request boxes of its own.
+pub struct Api {
+    routes: Router,
+    server: Arc<Server>,
+}
+
+impl Api {
+    pub fn new(server: Arc<Server>) -> Self {
+        let routes = routes(Arc::clone(&server));
+        Api { routes, server }
+    }
+
+    pub async fn answer(&self, request: Request) -> Response {
+        let server = &self.server;
+        let id = request
+            .headers()
+            .get(REQUEST_ID)
+            .filter(|id| is_plain(id))
+            .cloned();
+        let id = id.unwrap_or_else(new_id);
+        let in_flight = server.in_flight.fetch_add(1, Ordering::Relaxed);
+        let _leave = Leave(&server.in_flight);
+        let response = if in_flight >= server.limits.requests_max {
+            let why = "The server has too many requests at the moment; try again in a second";
+            ApiError::new(Code::Overloaded, why).into_response()
+        } else {
+            let mut routes = self.routes.clone();
+            without_panic(async move {
+                let Ok(response) = routes.call(request).await;
+                response
+            })
+            .await
+        };
+        finish(response, id)
+    }
 }
 
 /// Gives an error its envelope and every answer its id.

@@ -2,10 +2,9 @@
 
 use crate::api::{admin, calls, executions, health, keys, tools, versions};
 use crate::auth::keyless;
-use crate::{openapi, request};
+use crate::openapi;
 use app::App;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::get;
 use bytes::Bytes;
 use catalog::caller::{Caller, Transport};
@@ -88,7 +87,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(health::readyz))
 }
 
-pub fn router(server: Arc<Server>) -> Router {
+pub(crate) fn routes(server: Arc<Server>) -> Router {
     let (router, _) = api().split_for_parts();
     router
         // The address of trying out is also that of a tool named `test`.
@@ -96,6 +95,5 @@ pub fn router(server: Arc<Server>) -> Router {
         .route("/", get(openapi::home))
         .route("/api/openapi.json", get(openapi::json))
         .route("/api/docs", get(openapi::docs))
-        .layer(from_fn_with_state(Arc::clone(&server), request::around))
         .with_state(server)
 }

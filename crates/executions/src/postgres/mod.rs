@@ -8,7 +8,7 @@ use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
 use crate::query::{GET, INTERRUPT, Page, Search};
-use crate::queue::{Committed, Job};
+use crate::queue::Job;
 use crate::record::{Execution, INTERRUPTED_ERROR, id_time};
 use crate::stats::{GROUPS, Stats, Tally};
 use catalog::clock::Clock;
@@ -33,7 +33,6 @@ pub(crate) async fn open(
     options: Options,
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
-    committed: Committed,
 ) -> Result<Arc<Postgres>, LogError> {
     let postgres = Arc::new(Postgres {
         pool,
@@ -59,7 +58,6 @@ pub(crate) async fn open(
         postgres: Arc::clone(&postgres),
         options,
         clock,
-        committed,
     }
     .start(jobs);
     Ok(postgres)

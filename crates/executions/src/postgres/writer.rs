@@ -4,7 +4,7 @@ use super::{Postgres, row};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
-use crate::queue::{self, Batch, Committed, Entry, Job, Mode};
+use crate::queue::{self, Batch, Entry, Job, Mode};
 use catalog::clock::Clock;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,6 @@ pub(super) struct Writer {
     pub(super) postgres: Arc<Postgres>,
     pub(super) options: Options,
     pub(super) clock: Clock,
-    pub(super) committed: Committed,
 }
 
 /// Held to read while a batch is being written, to write by what must come after all of them.
@@ -98,14 +97,14 @@ impl Writer {
             if let Err(error) = &result {
                 tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
             }
-            return queue::answer(entries, &result, &self.committed);
+            return queue::answer(entries, &result);
         };
         // A dropped partition, the same id twice, or one bad row: none of them may take its neighbours along.
         self.postgres.forget_known();
         for entry in entries {
             let alone = vec![entry];
             let result = self.commit(mode, &alone).await;
-            queue::answer(alone, &result, &self.committed);
+            queue::answer(alone, &result);
         }
     }
 

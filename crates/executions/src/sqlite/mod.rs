@@ -8,7 +8,7 @@ use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
 use crate::query::{GET, Page, Search};
-use crate::queue::{Committed, Job};
+use crate::queue::Job;
 use crate::record::{Execution, id_time};
 use crate::stats::{NEWEST, Stats, Tally};
 use catalog::clock::Clock;
@@ -24,10 +24,9 @@ pub(crate) fn open(
     options: Options,
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
-    committed: Committed,
 ) -> Result<Arc<Folder>, LogError> {
     let folder = Arc::new(Folder::new(path, &options)?);
-    let writer = writer::Writer::new(Arc::clone(&folder), options, clock, committed)?;
+    let writer = writer::Writer::new(Arc::clone(&folder), options, clock)?;
     std::thread::Builder::new()
         .name("execution-log".to_owned())
         .spawn(move || writer.run(jobs))

@@ -6,7 +6,7 @@ use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
 use crate::query::INTERRUPT;
-use crate::queue::{self, Committed, Entry, Job};
+use crate::queue::{self, Entry, Job};
 use crate::record::INTERRUPTED_ERROR;
 use catalog::clock::Clock;
 use rusqlite::Connection;
@@ -22,7 +22,6 @@ pub(super) struct Writer {
     folder: Arc<Folder>,
     options: Options,
     clock: Clock,
-    committed: Committed,
     open: HashMap<Day, Connection>,
     /// The day that retention last ran on.
     today: Day,
@@ -34,14 +33,12 @@ impl Writer {
         folder: Arc<Folder>,
         options: Options,
         clock: Clock,
-        committed: Committed,
     ) -> Result<Self, LogError> {
         let today = Day::of(clock.now());
         let writer = Writer {
             folder,
             options,
             clock,
-            committed,
             open: HashMap::new(),
             today,
         };
@@ -121,7 +118,8 @@ impl Writer {
     }
 
     fn write(&mut self, mut entries: Vec<Entry>) {
-        entries.sort_by_key(Entry::day);
+        // In the order of the table: every row goes to its end. Stable, for the two rows of one id.
+        entries.sort_by_key(|entry| (entry.row.started_at, entry.row.id));
         while let Some(day) = entries.first().map(Entry::day) {
             let same_day = entries.partition_point(|entry| entry.day() == day);
             let later = entries.split_off(same_day);
@@ -144,7 +142,7 @@ impl Writer {
             }
             tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
         }
-        queue::answer(entries, &result, &self.committed);
+        queue::answer(entries, &result);
     }
 
     fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {

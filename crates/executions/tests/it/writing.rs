@@ -12,7 +12,6 @@ on_both!(
     leftovers_become_interrupted,
     long_entries_are_cut,
     bad_ids_are_refused,
-    followers_hear_of_commits,
     backup_and_restore
 );
 
@@ -205,17 +204,6 @@ async fn bad_ids_are_refused(place: Place) {
         log.get(slightly_off.id).await.unwrap().unwrap().started_at,
         NOON - 3
     );
-}
-
-async fn followers_hear_of_commits(place: Place) {
-    let log = place.open().await;
-    let mut follower = log.subscribe();
-    let long_running = execution("slow", NOON - HOUR, Status::Success);
-    let quick = execution("quick", NOON, Status::Success);
-    log.finish(quick.clone()).await.unwrap();
-    log.finish(long_running.clone()).await.unwrap();
-    assert_eq!(*follower.recv().await.unwrap(), quick);
-    assert_eq!(*follower.recv().await.unwrap(), long_running);
 }
 
 async fn backup_and_restore(place: Place) {

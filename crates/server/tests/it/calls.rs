@@ -128,10 +128,7 @@ async fn one_idempotency_key_runs_once() {
                         .header("content-type", "application/json")
                         .body(axum::body::Body::from(body))
                         .unwrap();
-                    let response =
-                        tower::ServiceExt::oneshot(server::router::router(server), request)
-                            .await
-                            .unwrap();
+                    let response = server::Api::new(server).answer(request).await;
                     let bytes = http_body_util::BodyExt::collect(response.into_body())
                         .await
                         .unwrap()

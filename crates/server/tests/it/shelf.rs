@@ -150,9 +150,7 @@ async fn many_registrations_at_once_each_get_their_own_answer() {
                     .header("content-type", "application/json")
                     .body(axum::body::Body::from(body.to_string()))
                     .unwrap();
-                let response = tower::ServiceExt::oneshot(server::router::router(server), request)
-                    .await
-                    .unwrap();
+                let response = server::Api::new(server).answer(request).await;
                 (i, response.status().as_u16())
             })
         });

@@ -13,7 +13,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tempfile::TempDir;
-use tower::ServiceExt;
 
 pub(crate) const ADMIN: &str = "operator-key";
 pub(crate) const NOW: i64 = 1_800_000_000_000;
@@ -144,10 +143,8 @@ impl TestApp {
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = server::router::router(Arc::clone(&self.server))
-            .oneshot(request)
-            .await
-            .unwrap();
+        let api = server::Api::new(Arc::clone(&self.server));
+        let response = api.answer(request).await;
         let (parts, body) = response.into_parts();
         let bytes = body.collect().await.unwrap().to_bytes();
         let body = serde_json::from_slice(&bytes).unwrap_or(Value::Null);
