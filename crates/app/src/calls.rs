@@ -4,8 +4,8 @@ use crate::App;
 use crate::error::{Error, Result};
 use catalog::caller::Caller;
 use executor::code::Fault;
-use executor::{CallRequest, Code, ToolResponse};
-use serde_json::Value;
+use executor::{CallRequest, Code, Failure, ToolResponse};
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::idempotency::IdempotentCall;
 use tokio::sync::watch;
+use tokio_util::task::TaskTracker;
 
 /// How long an answer is kept.
 const KEPT_MS: i64 = 24 * 3600 * 1000;
@@ -34,6 +35,8 @@ type Slot = (String, String);
 pub struct InFlight {
     running: Mutex<HashMap<Slot, watch::Receiver<()>>>,
     swept_at: AtomicI64,
+    /// Whoever stops the server waits for these: an answer must be stored before the database closes.
+    pub(crate) tasks: TaskTracker,
 }
 
 impl App {
@@ -49,9 +52,10 @@ impl App {
         };
         let count = key.chars().count();
         if !(1..=KEY_CHARS_MAX).contains(&count) || key.chars().any(char::is_control) {
-            return Err(Error::invalid(format!(
-                "idempotency_key: expected 1 to {KEY_CHARS_MAX} printable characters"
-            )));
+            let why =
+                format!("idempotency_key: expected 1 to {KEY_CHARS_MAX} printable characters");
+            let refusal = Failure::new(Code::InvalidInput, why);
+            return Ok(self.executor.refuse(&caller, &request, refusal).await);
         }
         if self.executor.catalogue.load().find(&request.tool).is_none() {
             // Nothing can run, so there is nothing to keep.
@@ -59,7 +63,8 @@ impl App {
         }
         // In a task of its own: once the key is taken, its answer must be stored even if the asker is gone.
         let app = Arc::clone(self);
-        let work = tokio::spawn(async move { app.call_once(caller, request, key).await });
+        let work = async move { app.call_once(caller, request, key).await };
+        let work = self.idempotent.tasks.spawn(work);
         work.await
             .map_err(|e| Error::Internal(format!("a keyed call was lost: {e}")))?
     }
@@ -103,24 +108,31 @@ impl App {
                 if (&found.tool_name, &found.arguments_hash)
                     != (&wanted.tool_name, &wanted.arguments_hash)
                 {
-                    return Err(Error::conflict(format!(
+                    let why = format!(
                         "idempotency_key '{key}' was used for another call of '{}'; take a new key for a new call",
                         found.tool_name
-                    )));
+                    );
+                    let refusal = Failure::new(Code::Conflict, why);
+                    return Ok(self.executor.refuse(&caller, &request, refusal).await);
                 }
-                match found.response {
-                    Some(text) => return stored(&text),
+                let known = match found.response {
+                    Some(text) => Some(stored(&text)?),
                     // Ours, and nobody here runs it: its answer could not be stored. It is never run again.
                     None if found.node == self.node => {
-                        return self.settle(&slot).await;
+                        Some(self.settle(&slot, &found.tool_name).await?)
                     }
-                    None => {}
+                    None => None,
+                };
+                if let Some(known) = known {
+                    return Ok(self.executor.replay(&caller, &request, known).await);
                 }
             }
             if tokio::time::Instant::now() >= give_up {
                 let why =
                     "Another call with this idempotency_key is still running; ask again later";
-                return Err(Error::Unavailable(why.to_owned()));
+                let refusal = Failure::new(Code::ServiceUnavailable, why)
+                    .with_details(json!({"retry_after_seconds": 1}));
+                return Ok(self.executor.refuse(&caller, &request, refusal).await);
             }
             self.wait_for_other(&slot, mine, give_up).await;
         }
@@ -161,8 +173,8 @@ impl App {
     }
 
     /// Gives a key whose call was cut off its last answer.
-    async fn settle(&self, slot: &Slot) -> Result<ToolResponse> {
-        let response = ToolResponse::interrupted();
+    async fn settle(&self, slot: &Slot, tool_name: &str) -> Result<ToolResponse> {
+        let response = ToolResponse::interrupted(tool_name);
         self.store
             .answer_call(&slot.0, &slot.1, &as_text(&response)?)
             .await?;
@@ -171,8 +183,8 @@ impl App {
 
     /// At start: calls this node left behind can never be answered.
     pub(crate) async fn settle_idempotency(&self) -> Result<()> {
-        for slot in self.store.unanswered_calls(&self.node).await? {
-            self.settle(&slot).await?;
+        for (who, key, tool_name) in self.store.unanswered_calls(&self.node).await? {
+            self.settle(&(who, key), &tool_name).await?;
         }
         Ok(())
     }

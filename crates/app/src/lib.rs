@@ -15,6 +15,7 @@ pub mod tools;
 pub mod versions;
 pub mod writer;
 
+mod exchange;
 mod open;
 mod plan;
 mod watcher;
@@ -33,6 +34,9 @@ use std::time::Duration;
 use store::Db;
 use tokio::sync::mpsc;
 use uuid::Uuid;
+
+/// How long a stopping server waits for the answers of keyed calls to be stored.
+const KEYED_GRACE: Duration = Duration::from_secs(5);
 
 /// Everything an operation needs. Made once by `App::open`, shared by all faces.
 pub struct App {
@@ -83,6 +87,9 @@ impl App {
     /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
     pub async fn stop(&self, grace: Duration) {
         self.executor.stop(grace).await;
+        self.idempotent.tasks.close();
+        // Only who waits for a call of another server is still here after this.
+        let _ = tokio::time::timeout(KEYED_GRACE, self.idempotent.tasks.wait()).await;
         let writer = self
             .writer
             .lock()

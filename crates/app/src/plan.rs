@@ -99,8 +99,12 @@ impl Plan {
                 expect_version(&tool, *expected_version)?;
                 self.update(writer, tool, definition, action, caller).await
             }
-            Write::Delete { target } => {
+            Write::Delete {
+                target,
+                expected_version,
+            } => {
                 let tool = self.editable(target, caller)?;
+                expect_version(&tool, *expected_version)?;
                 self.delete(writer, &tool, &caller.user_name);
                 Ok(Uuid::nil())
             }

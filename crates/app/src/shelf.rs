@@ -1,13 +1,13 @@
-//! The file shelf on disk: reading `tools.json` and replacing it so that it is whole at every instant.
+//! The file shelf on disk: where `tools.json` is, what it says, and whether that is valid.
 
+use crate::exchange::{self, WriteError};
 use catalog::catalogue::Schemas;
 use catalog::problem::Problem;
 use catalog::tool::Definition;
 use catalog::tools_file::read_tools;
-use rustix::fs::{CWD, RenameFlags, renameat_with};
 use serde_json::Value;
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 pub const TOOLS_FILE: &str = "tools.json";
@@ -26,31 +26,23 @@ pub struct Loaded {
     pub definitions: Vec<Definition>,
 }
 
-#[derive(Debug)]
-pub enum WriteError {
-    /// Somebody edited the file in this very moment; nothing was overwritten.
-    ChangedOnDisk,
-    Io(io::Error),
-}
-
 impl FileShelf {
     pub fn new(workspace: &Path) -> Self {
-        let path = workspace.join(TOOLS_FILE);
-        // A link is followed, so that replacing the file does not replace the link.
-        let path = fs::canonicalize(&path).unwrap_or(path);
         FileShelf {
-            path,
+            path: workspace.join(TOOLS_FILE),
             text: String::new(),
         }
     }
 
-    /// Removes what a killed process may have left behind.
-    pub fn sweep(&self) {
-        let _ = fs::remove_file(self.temporary());
+    /// The file itself. A link is followed each time, so that replacing the file does not replace the link, and
+    /// a link that was pointed elsewhere counts from then on.
+    fn target(&self) -> PathBuf {
+        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 
-    fn temporary(&self) -> PathBuf {
-        self.path.with_file_name(".tools.json.toolcrib-new")
+    /// Removes what a killed process may have left behind.
+    pub fn sweep(&self) {
+        exchange::sweep(&self.target());
     }
 
     /// The text on disk, or the problem with getting it.
@@ -58,44 +50,11 @@ impl FileShelf {
         read_file(&self.path, TOOLS_FILE, "{\"version\": 1, \"tools\": []}")
     }
 
-    /// Replaces the file by `text`: temporary file, fsync, exchange, fsync of the folder. The exchange gives
-    /// us the old file back, so an edit that came in between is seen and put back.
+    /// Replaces the file by `text`, unless somebody edited it since `self.text` was read.
     pub fn replace(&mut self, text: String) -> Result<(), WriteError> {
-        let temporary = self.temporary();
-        let done = self.write_and_exchange(&temporary, &text);
-        let _ = fs::remove_file(&temporary);
-        done?;
+        exchange::replace(&self.target(), &self.text, &text)?;
         self.text = text;
         Ok(())
-    }
-
-    fn write_and_exchange(&self, temporary: &Path, text: &str) -> Result<(), WriteError> {
-        let mut file = File::create(temporary).map_err(WriteError::Io)?;
-        if let Ok(current) = fs::metadata(&self.path) {
-            file.set_permissions(current.permissions())
-                .map_err(WriteError::Io)?;
-        }
-        file.write_all(text.as_bytes()).map_err(WriteError::Io)?;
-        file.sync_all().map_err(WriteError::Io)?;
-        match renameat_with(CWD, temporary, CWD, &self.path, RenameFlags::EXCHANGE) {
-            Ok(()) => {
-                let replaced = fs::read(temporary).map_err(WriteError::Io)?;
-                if replaced != self.text.as_bytes() {
-                    renameat_with(CWD, temporary, CWD, &self.path, RenameFlags::EXCHANGE)
-                        .map_err(|e| WriteError::Io(e.into()))?;
-                    return Err(WriteError::ChangedOnDisk);
-                }
-            }
-            // Some file systems cannot exchange; a plain rename is as atomic, only less watchful.
-            Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
-                fs::rename(temporary, &self.path).map_err(WriteError::Io)?;
-            }
-            Err(error) => return Err(WriteError::Io(error.into())),
-        }
-        let folder = self.path.parent().unwrap_or(Path::new("."));
-        File::open(folder)
-            .and_then(|f| f.sync_all())
-            .map_err(WriteError::Io)
     }
 }
 
@@ -209,5 +168,34 @@ fn nul_problem(line: u32, path: &str) -> Problem {
         expected: "text without the character U+0000".to_owned(),
         found: "\\u0000".to_owned(),
         remedy: "Remove it; no text of a tool needs it.".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_link_stays_and_is_followed_wherever_it_points() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let (first, second) = (folder.path().join("a.json"), folder.path().join("b.json"));
+        fs::write(&first, "first").expect("writable");
+        fs::write(&second, "second").expect("writable");
+        let workspace = tempfile::tempdir().expect("a temporary folder");
+        let link = workspace.path().join(TOOLS_FILE);
+        symlink(&first, &link).expect("a link");
+        let mut shelf = FileShelf::new(workspace.path());
+        assert_eq!(shelf.read_text().expect("readable"), "first");
+        fs::remove_file(&link).expect("own link");
+        symlink(&second, &link).expect("a link");
+        shelf.text = shelf.read_text().expect("readable");
+        shelf.replace("changed".to_owned()).expect("replaced");
+        assert!(fs::symlink_metadata(&link).expect("there").is_symlink());
+        let read = |path| fs::read_to_string(path).expect("the file is there");
+        assert_eq!(
+            (read(first), read(second)),
+            ("first".into(), "changed".into())
+        );
     }
 }

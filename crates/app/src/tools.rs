@@ -146,6 +146,14 @@ impl App {
             .ok_or_else(|| Error::tool_not_found(name_or_id))
     }
 
+    /// The entry as `visible` finds it, but a name that nobody knows may just have been written into the file.
+    pub(crate) async fn visible_now(&self, caller: &Caller, target: &str) -> Result<Arc<Entry>> {
+        if self.executor.catalogue.load().find(target).is_none() {
+            self.reload().await?;
+        }
+        self.visible(caller, target)
+    }
+
     pub async fn create_tool(&self, caller: Arc<Caller>, body: &str) -> Result<ToolView> {
         let shelf = asked_shelf(body)?;
         let definition = read_body(body)?;
@@ -164,7 +172,7 @@ impl App {
         body: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
-        let current = self.visible(&caller, target)?;
+        let current = self.visible_now(&caller, target).await?;
         let definition = read_body(body)?;
         self.change(
             caller,
@@ -184,7 +192,7 @@ impl App {
         patch: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
-        let current = self.visible(&caller, target)?;
+        let current = self.visible_now(&caller, target).await?;
         let patch: Value = serde_json::from_str(patch)
             .map_err(|e| Error::invalid(format!("The body is not valid JSON: {e}")))?;
         if !patch.is_object() {
@@ -222,18 +230,18 @@ impl App {
         self.written(entry, &asker)
     }
 
-    pub async fn delete_tool(&self, caller: Arc<Caller>, target: &str) -> Result<()> {
-        // A file tool may stand in an edit on disk that is not loaded yet: the queue decides.
-        if let Some(entry) = self.executor.catalogue.load().find(target) {
-            self.visible(&caller, &entry.name)?;
-        }
-        self.write(
-            caller,
-            Write::Delete {
-                target: target.to_owned(),
-            },
-        )
-        .await?;
+    pub async fn delete_tool(
+        &self,
+        caller: Arc<Caller>,
+        target: &str,
+        expected_version: Option<i64>,
+    ) -> Result<()> {
+        let target = self.visible_now(&caller, target).await?.name.to_string();
+        let write = Write::Delete {
+            target,
+            expected_version,
+        };
+        self.write(caller, write).await?;
         Ok(())
     }
 

@@ -106,7 +106,7 @@ impl App {
         target: &str,
         version: i64,
     ) -> Result<ToolView> {
-        let current = self.visible(&caller, target)?;
+        let current = self.visible_now(&caller, target).await?;
         let row = self.version_row(current.tool.id, version).await?;
         let definition = read_body(&row.definition)?;
         self.change(caller, &current.tool, definition, None, "rollback")

@@ -2,10 +2,13 @@
 
 use crate::shelf::{MCP_FILE, TOOLS_FILE};
 use crate::writer::{Job, Write};
+use arc_swap::ArcSwap;
 use catalog::caller::{Caller, Scopes, Transport};
 use catalog::tool::SYSTEM_USER;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -19,9 +22,18 @@ const QUIET_MAX: Duration = Duration::from_millis(400);
 /// How long to wait before an edit that could not be taken over is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
 
+/// More links than this lead in a circle.
+const LINKS_MAX: usize = 40;
+
 /// Keeps watching until it is dropped.
 pub(crate) struct FileWatcher {
-    _watcher: RecommendedWatcher,
+    task: tokio::task::JoinHandle<()>,
+}
+
+impl Drop for FileWatcher {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
 }
 
 /// The files themselves as "who" asks.
@@ -42,25 +54,52 @@ pub(crate) fn watch(
     workspace: &Path,
     writer: mpsc::WeakSender<Job>,
 ) -> notify::Result<FileWatcher> {
-    let (seen, mut events) = mpsc::channel::<()>(1);
-    let first = seen.clone();
+    let workspace = workspace.canonicalize()?;
+    let (seen, events) = mpsc::channel::<()>(1);
+    let points = Arc::new(ArcSwap::from_pointee(points(&workspace)));
+    let (watched, again) = (Arc::clone(&points), seen.clone());
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let ours = |event: &notify::Event| {
-            let named = |path: &std::path::PathBuf| {
-                path.file_name()
-                    .is_some_and(|name| name == TOOLS_FILE || name == MCP_FILE)
-            };
-            !event.kind.is_access() && event.paths.iter().any(named)
+            let watched = watched.load();
+            !event.kind.is_access() && event.paths.iter().any(|path| watched.contains(path))
         };
         // A full channel already says "look again"; so does an event that was lost.
         if event.map_or(true, |event| event.need_rescan() || ours(&event)) {
             let _ = seen.try_send(());
         }
     })?;
-    watcher.watch(workspace, RecursiveMode::NonRecursive)?;
+    let folders = folders(&points.load());
+    for folder in &folders {
+        watcher.watch(folder, RecursiveMode::NonRecursive)?;
+    }
     // What was saved between the first reading and this moment.
-    let _ = first.try_send(());
-    tokio::spawn(async move {
+    let _ = again.try_send(());
+    let following = Following {
+        watcher,
+        workspace,
+        points,
+        folders,
+    };
+    let task = tokio::spawn(following.run(events, again, writer));
+    Ok(FileWatcher { task })
+}
+
+struct Following {
+    watcher: RecommendedWatcher,
+    workspace: PathBuf,
+    /// The paths whose change matters.
+    points: Arc<ArcSwap<BTreeSet<PathBuf>>>,
+    /// The folders they stand in: those are what is watched.
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Following {
+    async fn run(
+        mut self,
+        mut events: mpsc::Receiver<()>,
+        again: mpsc::Sender<()>,
+        writer: mpsc::WeakSender<Job>,
+    ) {
         while events.recv().await.is_some() {
             let quiet = async {
                 while tokio::time::timeout(QUIET, events.recv())
@@ -69,6 +108,7 @@ pub(crate) fn watch(
                 {}
             };
             let _ = tokio::time::timeout(QUIET_MAX, quiet).await;
+            self.follow_links();
             let Some(writer) = writer.upgrade() else {
                 return;
             };
@@ -84,9 +124,68 @@ pub(crate) fn watch(
             drop(writer);
             if let Ok(Err(_)) = done.await {
                 tokio::time::sleep(AGAIN).await;
-                let _ = first.try_send(());
+                let _ = again.try_send(());
             }
         }
-    });
-    Ok(FileWatcher { _watcher: watcher })
+    }
+
+    /// A link may point elsewhere now. Before the reading: what changes there afterwards is noticed.
+    fn follow_links(&mut self) {
+        let points = points(&self.workspace);
+        let folders = folders(&points);
+        for folder in folders.difference(&self.folders) {
+            if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+                tracing::warn!(folder = %folder.display(), %error, "edits in this folder are not noticed");
+            }
+        }
+        for folder in self.folders.difference(&folders) {
+            // It may be gone, and its watch with it.
+            let _ = self.watcher.unwatch(folder);
+        }
+        self.points.store(Arc::new(points));
+        self.folders = folders;
+    }
+}
+
+fn folders(points: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
+    let parents = points.iter().filter_map(|point| point.parent());
+    parents.map(Path::to_path_buf).collect()
+}
+
+fn points(workspace: &Path) -> BTreeSet<PathBuf> {
+    let mut points = BTreeSet::new();
+    for name in [TOOLS_FILE, MCP_FILE] {
+        points.extend(way(workspace, name));
+    }
+    points
+}
+
+/// Every link on the way to a file, and the file at its end.
+fn way(folder: &Path, name: &str) -> Vec<PathBuf> {
+    let mut way = Vec::new();
+    let mut at = folder.to_path_buf();
+    let mut left = vec![OsString::from(name)];
+    while let Some(next) = left.pop() {
+        if next == ".." {
+            at.pop();
+            continue;
+        }
+        let path = at.join(next);
+        match std::fs::read_link(&path) {
+            Ok(target) if way.len() < LINKS_MAX => {
+                way.push(path);
+                if target.is_absolute() {
+                    at = PathBuf::from("/");
+                }
+                let steps = target.components().rev().filter_map(|step| match step {
+                    Component::Normal(_) | Component::ParentDir => Some(step.as_os_str().into()),
+                    _ => None,
+                });
+                left.extend(steps);
+            }
+            _ => at = path,
+        }
+    }
+    way.push(at);
+    way
 }

@@ -2,8 +2,9 @@
 //! database transaction, one replacement of `tools.json` and one new snapshot, and only then is anyone told.
 
 use crate::error::{Error, Result};
+use crate::exchange::WriteError;
 use crate::plan::Plan;
-use crate::shelf::{self, FileShelf, WriteError};
+use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
@@ -40,6 +41,7 @@ pub enum Write {
     },
     Delete {
         target: String,
+        expected_version: Option<i64>,
     },
     /// Brings a deleted tool back as it was.
     Restore {
@@ -217,6 +219,9 @@ impl Writer {
             shelf::check_tools(&text, known).map(|definitions| Some((text, definitions)))
         });
         let problems = checked.as_ref().err().cloned().unwrap_or_default();
+        if problems.is_empty() && !self.status.load().tools_problems.is_empty() {
+            tracing::info!("tools.json is valid again");
+        }
         ShelfStatus::update(&self.status, |status| {
             status.tools_problems.clone_from(&problems)
         });
@@ -229,8 +234,17 @@ impl Writer {
             }
             Ok(None) => Ok(()),
             Ok(Some((text, definitions))) => {
+                let read = definitions.len();
                 plan.sync_file(self, definitions, text)
                     .await
+                    .inspect(|()| {
+                        let changes = plan.changes.len();
+                        tracing::info!(
+                            tools = read,
+                            changes,
+                            "tools.json was edited on disk and is read again"
+                        );
+                    })
                     .map_err(|error| {
                         tracing::error!(?error, "an edit of tools.json could not be taken over");
                         Blocked::Store(error.to_string())
@@ -252,6 +266,10 @@ impl Writer {
         match checked {
             Ok((file, text)) => {
                 self.mcp_text = text;
+                tracing::info!(
+                    servers = file.servers.len(),
+                    "mcp.json was edited on disk and read again"
+                );
                 ShelfStatus::update(&self.status, |status| {
                     status.mcp_problems.clear();
                     status.mcp_warnings.clone_from(&file.warnings);
@@ -380,7 +398,7 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
         } => true,
         Write::Create { .. } | Write::Restore { .. } => false,
         // A name nobody knows may just have been written into the file.
-        Write::Update { target, .. } | Write::Delete { target } => plan
+        Write::Update { target, .. } | Write::Delete { target, .. } => plan
             .find(target)
             .is_none_or(|tool| tool.shelf == Shelf::File),
     }

@@ -1,5 +1,6 @@
 //! A tool's two JSON Schemas, compiled: checking values against them and hiding what they mark as secret.
 
+use jsonschema::error::ValidationErrorKind as ErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -74,27 +75,43 @@ impl Schema {
         }
     }
 
+    /// What may stand where an unknown property was found.
+    fn known_properties(&self, error: &ValidationError<'_>) -> String {
+        let schema_path = error.schema_path().as_str();
+        let parent = schema_path
+            .rsplit_once('/')
+            .map_or("", |(parent, _)| parent);
+        let object = self.source.pointer(parent);
+        match object.and_then(|object| object.get("properties")?.as_object()) {
+            Some(known) if !known.is_empty() => {
+                format!("no other properties than {}", quoted(known.keys()))
+            }
+            _ => "no such property".to_owned(),
+        }
+    }
+
     fn violation(&self, value: &Value, error: &ValidationError<'_>) -> Violation {
         let keyword = error.kind().keyword();
         let rule = self.source.pointer(error.schema_path().as_str());
-        let expected = match (keyword, rule) {
-            ("required", _) => format!("the {} to be there", error.masked_with("object")),
-            ("type", Some(Value::String(name))) => format!("type {name}"),
-            ("additionalProperties" | "unevaluatedProperties" | "false schema", _) | (_, None) => {
-                error.masked_with("the value").to_string()
-            }
-            (_, Some(rule)) => format!("{keyword} {rule}"),
-        };
-        let expected = match error.kind() {
-            jsonschema::error::ValidationErrorKind::Required { property } => {
-                format!("property {property}")
-            }
-            _ => expected,
-        };
-        let got = if self.has_secrets && self.is_secret_at(value, error) {
+        let mut got = if self.has_secrets && self.is_secret_at(value, error) {
             HIDDEN.to_owned()
         } else {
             short(error.instance())
+        };
+        let expected = match (error.kind(), rule) {
+            (ErrorKind::Required { property }, _) => format!("property {property}"),
+            (ErrorKind::Type { .. }, Some(Value::String(name))) => format!("type {name}"),
+            (
+                ErrorKind::AdditionalProperties { unexpected }
+                | ErrorKind::UnevaluatedProperties { unexpected },
+                _,
+            ) => {
+                got = quoted(unexpected.iter());
+                self.known_properties(error)
+            }
+            (ErrorKind::FalseSchema, _) => "nothing here".to_owned(),
+            (_, None) => error.masked_with("the value").to_string(),
+            (_, Some(rule)) => format!("{keyword} {rule}"),
         };
         Violation {
             path: json_path(error.instance_path().as_str()),
@@ -305,6 +322,13 @@ fn json_path(pointer: &str) -> String {
 }
 
 /// A value as it is shown in an error: whole when short, else its beginning.
+fn quoted<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    const NAMES_MAX: usize = 20;
+    let shown = |name: &String| short(&Value::from(name.as_str()));
+    let names: Vec<String> = names.take(NAMES_MAX).map(shown).collect();
+    names.join(", ")
+}
+
 fn short(value: &Value) -> String {
     const SHOWN_MAX: usize = 80;
     let text = value.to_string();
@@ -341,6 +365,15 @@ mod tests {
         assert_eq!(
             violations(&schema, &json!({"a":"x","n":[4,1]})),
             ["at $.n[1]: expected minimum 3, got 1"]
+        );
+        let closed = json!({"properties":{"a":{},"b":{}},"additionalProperties":false});
+        assert_eq!(
+            violations(&closed, &json!({"a":1,"c":2,"d":3})),
+            ["at $: expected no other properties than \"a\", \"b\", got \"c\", \"d\""]
+        );
+        assert_eq!(
+            violations(&json!({"properties":{"a":false}}), &json!({"a":1})),
+            ["at $.a: expected nothing here, got 1"]
         );
     }
 

@@ -16,7 +16,7 @@ use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
 use catalog::schema::Schema;
 use catalog::tool::OutputFormat;
-use executions::ExecutionLog;
+use executions::{Execution, ExecutionLog};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -138,6 +138,20 @@ impl Executor {
         }
     }
 
+    /// Writes the entry of a call; only then is its answer given away.
+    pub(crate) async fn logged(
+        &self,
+        record: Box<Execution>,
+        response: ToolResponse,
+    ) -> ToolResponse {
+        let written = self.log.finish(record).await;
+        self.log_works.store(written.is_ok(), Ordering::Relaxed);
+        match written {
+            Ok(()) => response,
+            Err(error) => unlogged(&response, &error),
+        }
+    }
+
     /// False while entries cannot be written, which means that no call is answered.
     pub fn log_works(&self) -> bool {
         self.log_works.load(Ordering::Relaxed)
@@ -215,15 +229,10 @@ impl Attempt {
             output: (response.error.is_none()).then(|| logged.as_deref().unwrap_or(&response.data)),
             error: response.error.as_ref(),
             log_text,
-            elapsed_us: i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX),
+            elapsed_us: micros(elapsed),
         };
         let record = draft.finished(&self.caller, entry.as_deref(), ending);
-        let written = executor.log.finish(record).await;
-        executor.log_works.store(written.is_ok(), Ordering::Relaxed);
-        match written {
-            Ok(()) => response,
-            Err(error) => unlogged(&response, &error),
-        }
+        executor.logged(record, response).await
     }
 
     /// Find → may the caller see it → active → policy.
@@ -410,6 +419,10 @@ impl Attempt {
     }
 }
 
+pub(crate) fn micros(elapsed: Duration) -> i64 {
+    i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX)
+}
+
 /// Active → policy, for a tool the caller may see.
 fn judge(entry: &Entry, verdict: &Verdict) -> Result<(), Failure> {
     if !entry.tool.definition.is_active {
@@ -417,7 +430,13 @@ fn judge(entry: &Entry, verdict: &Verdict) -> Result<(), Failure> {
         return Err(Failure::new(Code::ToolInactive, message));
     }
     match verdict {
-        Verdict::Denied(reason) => Err(Failure::new(Code::BlockedByPolicy, *reason)),
+        Verdict::Denied(reason) => {
+            let details = json!({
+                "tool": &*entry.name,
+                "remedy": "Whoever runs this server adds the tool to TOOL_WHITELIST, or call another one.",
+            });
+            Err(Failure::new(Code::BlockedByPolicy, *reason).with_details(details))
+        }
         Verdict::Hidden | Verdict::Allowed => Ok(()),
     }
 }

@@ -54,7 +54,7 @@ impl ToolResponse {
     }
 
     /// The answer of a call whose server stopped before it was done.
-    pub fn interrupted() -> Self {
+    pub fn interrupted(tool_name: &str) -> Self {
         let message =
             "The server stopped while this call was running; whether it took effect is unknown";
         ToolResponse {
@@ -66,7 +66,7 @@ impl ToolResponse {
                 message: message.to_owned(),
                 details: Value::Null,
             }),
-            tool_name: "".into(),
+            tool_name: tool_name.into(),
             execution_id: Uuid::nil(),
             elapsed: 0.0,
         }

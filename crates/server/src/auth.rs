@@ -3,8 +3,8 @@
 use crate::error::ApiError;
 use crate::router::Server;
 use axum::extract::FromRequestParts;
-use axum::http::header;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, header};
 use catalog::caller::{Caller, Scope, Transport};
 use executor::Code;
 use std::sync::Arc;
@@ -28,7 +28,11 @@ pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>
             .keys
             .load()
             .authenticate(key, server.app.clock.now())?),
-        None if server.dev => Ok(Arc::clone(&server.developer)),
+        None if server.dev && is_local(parts) => Ok(Arc::clone(&server.developer)),
+        None if server.dev => Err(ApiError::new(
+            Code::Forbidden,
+            "--dev answers without a key only under a loopback name (localhost, 127.0.0.1 or [::1]) and to no page of another site",
+        )),
         None => Err(ApiError::new(
             Code::Unauthenticated,
             "An API key is needed: send it as 'X-API-Key: …' or 'Authorization: Bearer …'",
@@ -36,12 +40,34 @@ pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>
     }
 }
 
+/// A page of another site can reach this machine by a name that resolves to it, or straight from its script.
+/// Its browser tells on it in one of these two headers.
+fn is_local(parts: &Parts) -> bool {
+    let loopback = |authority: &str| {
+        let host = match authority.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
+            _ => authority,
+        };
+        ["localhost", "127.0.0.1", "[::1]"].contains(&host)
+    };
+    let text = |name| {
+        parts
+            .headers
+            .get(name)
+            .map(|v: &HeaderValue| v.to_str().unwrap_or(""))
+    };
+    let host = text(header::HOST).or_else(|| parts.uri.authority().map(|a| a.as_str()));
+    let origin = text(header::ORIGIN);
+    host.is_some_and(loopback)
+        && origin.is_none_or(|o| o.split_once("://").is_some_and(|(_, host)| loopback(host)))
+}
+
 fn shown_key(parts: &Parts) -> Option<&str> {
     let text = |name| {
         parts
             .headers
             .get(name)
-            .map(|value: &axum::http::HeaderValue| value.to_str().unwrap_or(""))
+            .map(|value: &HeaderValue| value.to_str().unwrap_or(""))
     };
     if let Some(key) = text(header::HeaderName::from_static("x-api-key")) {
         return Some(key.trim());

@@ -95,8 +95,13 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<Server>> for QueryOf<T> {
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
         let read = Query::<T>::from_request_parts(parts, server).await;
-        read.map(|Query(value)| QueryOf(value))
-            .map_err(|error| ApiError::new(Code::InvalidRequest, error.body_text()))
+        read.map(|Query(value)| QueryOf(value)).map_err(|error| {
+            // What lies beneath names the parameter; axum's own words would only say who read it.
+            let why = std::error::Error::source(&error).map(ToString::to_string);
+            let why = why.unwrap_or_else(|| "they cannot be read".to_owned());
+            let message = format!("The parameters after '?' are not valid: {why}");
+            ApiError::new(Code::InvalidRequest, message)
+        })
     }
 }
 
@@ -108,8 +113,40 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Server>> for PathOf<T> {
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
         let read = Path::<T>::from_request_parts(parts, server).await;
-        read.map(|Path(value)| PathOf(value))
-            .map_err(|error| ApiError::new(Code::InvalidRequest, error.body_text()))
+        read.map(|Path(value)| PathOf(value)).map_err(|_| {
+            let message = "The address is not valid: after decoding it is not UTF-8";
+            ApiError::new(Code::InvalidRequest, message)
+        })
+    }
+}
+
+/// The version a change was made from, where the client says so.
+pub(crate) struct IfMatch(pub(crate) Option<i64>);
+
+impl FromRequestParts<Arc<Server>> for IfMatch {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<Server>) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get(header::IF_MATCH) else {
+            return Ok(IfMatch(None));
+        };
+        let text = value
+            .to_str()
+            .unwrap_or_default()
+            .trim()
+            .trim_start_matches("W/")
+            .trim_matches('"');
+        if text == "*" {
+            return Ok(IfMatch(None));
+        }
+        text.parse()
+            .map(|version| IfMatch(Some(version)))
+            .map_err(|_| {
+                ApiError::new(
+                    Code::InvalidRequest,
+                    "If-Match must be a tool's version, such as \"3\"",
+                )
+            })
     }
 }
 

@@ -64,10 +64,10 @@ impl Db {
         )
     }
 
-    /// Calls of this node that were running when it stopped: (caller, key).
-    pub async fn unanswered_calls(&self, node: &str) -> Result<Vec<(String, String)>> {
+    /// Calls of this node that were running when it stopped: (caller, key, tool).
+    pub async fn unanswered_calls(&self, node: &str) -> Result<Vec<(String, String, String)>> {
         const SQL: &str =
-            "SELECT caller, key FROM idempotency WHERE node = $1 AND response IS NULL";
+            "SELECT caller, key, tool_name FROM idempotency WHERE node = $1 AND response IS NULL";
         Ok(each!(self, pool => sqlx::query_as(SQL).bind(node).fetch_all(pool).await)?)
     }
 }

@@ -288,7 +288,7 @@ async fn one_of_many_takes_an_idempotency_key() {
         assert_eq!(won, 1);
         assert_eq!(
             db.unanswered_calls("n").await.unwrap(),
-            [("kim".to_owned(), "k".to_owned())]
+            [("kim".to_owned(), "k".to_owned(), call.tool_name.clone())]
         );
         db.answer_call("kim", "k", "{}").await.unwrap();
         assert_eq!(

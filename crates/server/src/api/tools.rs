@@ -1,13 +1,13 @@
 //! Tools: list, read, create, change, remove.
 
 use crate::auth::{CanAuthor, CanRead};
-use crate::body::{JsonText, PathOf, QueryOf};
+use crate::body::{IfMatch, JsonText, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use app::tools::{ToolFilter, ToolPage, ToolView};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::MethodRouter;
 use executor::Code;
@@ -141,10 +141,9 @@ pub(crate) async fn update_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
-    headers: HeaderMap,
+    IfMatch(expected): IfMatch,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let expected = if_match(&headers)?;
     let work = async move { server.app.update_tool(caller, &name, &body, expected).await };
     Ok(tagged(owned(work).await?))
 }
@@ -158,23 +157,25 @@ pub(crate) async fn patch_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
-    headers: HeaderMap,
+    IfMatch(expected): IfMatch,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let expected = if_match(&headers)?;
     let work = async move { server.app.patch_tool(caller, &name, &body, expected).await };
     Ok(tagged(owned(work).await?))
 }
 
 /// Removes a tool. Its history stays, and it can be restored.
-#[utoipa::path(delete, path = "/api/v1/tools/{name}", tag = "tools", params(("name" = String, Path, description = "Name or id")),
+#[utoipa::path(delete, path = "/api/v1/tools/{name}", tag = "tools",
+    params(("name" = String, Path, description = "Name or id"),
+        ("If-Match" = Option<String>, Header, description = "The version that is meant")),
     responses((status = 204), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn delete_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
+    IfMatch(expected): IfMatch,
 ) -> Result<StatusCode, ApiError> {
-    owned(async move { server.app.delete_tool(caller, &name).await }).await?;
+    owned(async move { server.app.delete_tool(caller, &name, expected).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -182,13 +183,13 @@ pub(crate) async fn delete_tool(
 pub(crate) fn named(name: &'static str) -> MethodRouter<Arc<Server>> {
     let path = move || PathOf(name.to_owned());
     axum::routing::get(move |server, caller| get_tool(server, caller, path()))
-        .put(move |server, caller, headers, body| {
-            update_tool(server, caller, path(), headers, body)
+        .put(move |server, caller, version, body| {
+            update_tool(server, caller, path(), version, body)
         })
-        .patch(move |server, caller, headers, body| {
-            patch_tool(server, caller, path(), headers, body)
+        .patch(move |server, caller, version, body| {
+            patch_tool(server, caller, path(), version, body)
         })
-        .delete(move |server, caller| delete_tool(server, caller, path()))
+        .delete(move |server, caller, version| delete_tool(server, caller, path(), version))
 }
 
 /// Writes go on in a task of their own: a client that hangs up must not leave one half done.
@@ -208,25 +209,4 @@ fn tagged(tool: ToolView) -> Response {
         response.headers_mut().insert(header::ETAG, tag);
     }
     response
-}
-
-fn if_match(headers: &HeaderMap) -> Result<Option<i64>, ApiError> {
-    let Some(value) = headers.get(header::IF_MATCH) else {
-        return Ok(None);
-    };
-    let text = value
-        .to_str()
-        .unwrap_or_default()
-        .trim()
-        .trim_start_matches("W/")
-        .trim_matches('"');
-    if text == "*" {
-        return Ok(None);
-    }
-    text.parse().map(Some).map_err(|_| {
-        ApiError::new(
-            Code::InvalidRequest,
-            "If-Match must be a tool's version, such as \"3\"",
-        )
-    })
 }

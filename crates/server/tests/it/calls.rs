@@ -172,6 +172,50 @@ async fn one_idempotency_key_runs_once() {
 }
 
 #[tokio::test]
+async fn what_a_key_answers_without_running_is_logged_too() {
+    on_both(async |app: &TestApp| {
+        let call = async |data: &str, key: &str| {
+            let body = json!({"arguments": {"data": data}, "idempotency_key": key});
+            app.post("/api/v1/tools/serialize_for_cell/call", body)
+                .await
+        };
+        let first = call("a", "k").await;
+        assert_eq!(call("a", "k").await.body, first.body, "the stored answer");
+        let conflict = call("b", "k").await;
+        assert_eq!((conflict.status, conflict.code()), (409, "conflict"));
+        assert_eq!(conflict.body["status"], "error", "{}", conflict.body);
+        let wrong = call("a", "").await;
+        assert_eq!((wrong.status, wrong.code()), (422, "invalid_input"));
+        let page = app.get("/api/v1/executions").await;
+        let items = page.body["items"].as_array().unwrap();
+        assert_eq!(items.len(), 4, "{}", page.body);
+        for refused in [&conflict, &wrong] {
+            let logged = items
+                .iter()
+                .find(|item| item["id"] == refused.body["execution_id"]);
+            assert_eq!(logged.unwrap()["status"], "error", "{}", page.body);
+        }
+        let again = items
+            .iter()
+            .find(|item| item["status"] == "success" && item["id"] != first.body["execution_id"])
+            .unwrap();
+        let entry = app
+            .get(&format!(
+                "/api/v1/executions/{}",
+                again["id"].as_str().unwrap()
+            ))
+            .await;
+        let told = entry.body["log_text"].as_str().unwrap();
+        assert!(
+            told.contains(first.body["execution_id"].as_str().unwrap()),
+            "it says whose answer it is: {}",
+            entry.body
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_refused_call_gives_its_key_back() {
     on_both(async |app: &TestApp| {
         let call = async |arguments: Value| {

@@ -134,6 +134,62 @@ async fn every_error_has_the_one_shape() {
 }
 
 #[tokio::test]
+async fn a_wrong_parameter_is_named() {
+    on_both(async |app: &TestApp| {
+        for (query, name) in [("limit=many", "limit"), ("colour=red", "colour")] {
+            let answer = app.get(&format!("/api/v1/tools?{query}")).await;
+            assert_eq!((answer.status, answer.code()), (400, "invalid_request"));
+            assert!(answer.message().contains(name), "{}", answer.message());
+            assert!(
+                !answer.message().contains("deserialize"),
+                "the framework's words: {}",
+                answer.message()
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn without_a_key_dev_answers_only_this_machine() {
+    on_both(async |app: &TestApp| {
+        let (of_app, limits) = (
+            std::sync::Arc::clone(&app.server.app),
+            server::Limits::default(),
+        );
+        let dev = server::Api::new(server::Server::new(of_app, limits, true));
+        let status = async |headers: &[(&str, &str)]| {
+            let request = request("GET", "/api/v1/tools", headers, "");
+            dev.answer(request).await.status().as_u16()
+        };
+        for host in [
+            "localhost:8787",
+            "127.0.0.1:8787",
+            "[::1]:8787",
+            "localhost",
+        ] {
+            assert_eq!(status(&[("host", host)]).await, 200, "{host}");
+        }
+        let rebound = [("host", "attacker.example:8787")];
+        assert_eq!(status(&rebound).await, 403, "a name that leads here");
+        assert_eq!(status(&[]).await, 403, "no name at all");
+        let from_page = [
+            ("host", "localhost:8787"),
+            ("origin", "https://attacker.example"),
+        ];
+        assert_eq!(status(&from_page).await, 403, "a page of another site");
+        let own_page = [
+            ("host", "localhost:8787"),
+            ("origin", "http://localhost:8787"),
+        ];
+        assert_eq!(status(&own_page).await, 200);
+        let with_key = [("host", "tools.example"), ("x-api-key", ADMIN)];
+        assert_eq!(status(&with_key).await, 200, "a key is good under any name");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_request_id_is_taken_over_when_it_is_plain() {
     on_both(async |app: &TestApp| {
         let id_of = async |given: &str| {

@@ -151,7 +151,18 @@ async fn a_change_from_an_old_version_is_refused() {
         assert_eq!((late.status, late.code()), (409, "conflict"));
         assert!(late.message().contains("version 2"), "{}", late.message());
         assert_eq!(change("nonsense", "x").await.status, 400);
+        let remove = async |version: &str| {
+            let request = Request::builder()
+                .method("DELETE")
+                .uri("/api/v1/tools/tax")
+                .header("x-api-key", ADMIN)
+                .header("if-match", version)
+                .body(Body::empty());
+            app.send(request.unwrap()).await.status
+        };
+        assert_eq!(remove("\"1\"").await, 409);
         assert_eq!(app.get("/api/v1/tools/tax").await.headers["etag"], "\"2\"");
+        assert_eq!(remove("\"2\"").await, 204);
     })
     .await;
 }

@@ -133,6 +133,72 @@ fn hides_from_strangers(sandbox: &Sandbox, path: &std::path::Path) {
     assert_eq!(readiness(&stranger), json!({"status": "degraded"}));
 }
 
+/// As configuration is often deployed: `tools.json` is a link, and so is the folder it leads through.
+#[test]
+fn links_are_followed_wherever_they_point() {
+    let site = engine::sqlite();
+    let path = site.sandbox.workspace().join("tools.json");
+    let place = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let with = |builtin: &str| text.replace("\"calculator\"", &format!("\"{builtin}\""));
+    for (folder, builtin) in [("one", "calculator"), ("two", "serialize_for_cell")] {
+        std::fs::create_dir(place.path().join(folder)).unwrap();
+        std::fs::write(place.path().join(folder).join("t.json"), with(builtin)).unwrap();
+    }
+    let current = place.path().join("current");
+    std::os::unix::fs::symlink("one", &current).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(current.join("t.json"), &path).unwrap();
+    let server = site.sandbox.serve(&[]);
+    works(&server);
+    let version = || {
+        let (_, tool) = server.request("GET", "/api/v1/tools/convert_units", None);
+        tool["version"].as_i64().unwrap()
+    };
+    let builtin = || {
+        let (_, tool) = server.request("GET", "/api/v1/tools/convert_units", None);
+        tool["config"]["name"].clone()
+    };
+    let next = place.path().join("next");
+    std::os::unix::fs::symlink("two", &next).unwrap();
+    std::fs::rename(&next, &current).unwrap();
+    until("the link's new aim counts", Duration::from_secs(2), || {
+        Some(()).filter(|()| builtin() == "serialize_for_cell")
+    });
+    std::fs::write(place.path().join("two/t.json"), with("calculator")).unwrap();
+    until(
+        "an edit behind the link counts",
+        Duration::from_secs(2),
+        || Some(()).filter(|()| builtin() == "calculator"),
+    );
+    let before = version();
+    let patch = json!({"description": "changed over REST"});
+    let (status, _) = server.request("PATCH", "/api/v1/tools/convert_units", Some(&patch));
+    assert_eq!((status, version()), (200, before + 1));
+    assert!(path.is_symlink() && current.is_symlink(), "the links stay");
+    let written = std::fs::read_to_string(place.path().join("two/t.json")).unwrap();
+    assert!(written.contains("changed over REST"), "{written}");
+}
+
+/// Whoever saves the file and then speaks to the API need not know how quickly an edit is noticed.
+#[test]
+fn a_tool_just_written_into_the_file_can_be_changed_at_once() {
+    let site = engine::sqlite();
+    let server = site.sandbox.serve(&[]);
+    let path = site.sandbox.workspace().join("tools.json");
+    for (number, method) in ["PATCH", "PUT", "DELETE"].into_iter().enumerate() {
+        let name = format!("fresh_{number}");
+        let mut file: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let mut tool = definition(&name, "calculator", "file");
+        tool.as_object_mut().unwrap().remove("shelf");
+        file["tools"].as_array_mut().unwrap().push(tool.clone());
+        std::fs::write(&path, file.to_string()).unwrap();
+        let body = (method != "DELETE").then_some(&tool);
+        let (status, answer) = server.request(method, &format!("/api/v1/tools/{name}"), body);
+        assert!(matches!(status, 200 | 204), "{method}: {answer}");
+    }
+}
+
 #[test]
 fn every_change_is_visible_to_the_next_call() {
     let site = engine::sqlite();
