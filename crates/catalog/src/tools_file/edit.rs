@@ -9,6 +9,7 @@ use crate::json::{Document, Member, Node, member};
 use crate::problem::Problem;
 use crate::tool::Definition;
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// The name problems are reported under: there is one file of this format in a workspace.
@@ -33,16 +34,40 @@ pub fn edit(text: &str, edits: &[Edit]) -> Result<String, Vec<Problem>> {
     let doc = Document::new(FILE, text);
     let root = doc.parse()?;
     read_root(&doc, &root)?;
-    let Some((first, rest)) = edits.split_first() else {
+    if edits.is_empty() {
         return Ok(text.to_owned());
-    };
-    let mut text = apply(&doc, &root, first)?;
-    for edit in rest {
+    }
+    let (round, mut left) = edits.split_at(round(edits));
+    let mut text = apply(&doc, &root, round)?;
+    while !left.is_empty() {
         let doc = Document::new(FILE, &text);
-        text = apply(&doc, &doc.parse()?, edit)?;
+        let (round, rest) = left.split_at(self::round(left));
+        text = apply(&doc, &doc.parse()?, round)?;
+        left = rest;
     }
     read_tools(FILE, &text)?;
     Ok(text)
+}
+
+/// How many of the first edits can be made on one reading of the text, because none concerns what another
+/// leaves behind. A file of thousands of tools is not read once for each of hundreds of registrations.
+fn round(edits: &[Edit]) -> usize {
+    let mut names = HashSet::new();
+    for (i, edit) in edits.iter().enumerate() {
+        let free = match edit {
+            Edit::Put(definition) => names.insert(&definition.name),
+            Edit::Replace { name, definition } => {
+                let same = *name == definition.name;
+                names.insert(name) && (same || names.insert(&definition.name))
+            }
+            // It moves what its neighbours hold on to.
+            Edit::Remove(_) => return i.max(1),
+        };
+        if !free {
+            return i;
+        }
+    }
+    edits.len()
 }
 
 /// A parsed file on its way to being changed.
@@ -52,7 +77,8 @@ struct Surgery<'a> {
     splices: Splices,
 }
 
-fn apply(doc: &Document<'_>, root: &Node, edit: &Edit) -> Result<String, Vec<Problem>> {
+/// Makes the edits of one round.
+fn apply(doc: &Document<'_>, root: &Node, edits: &[Edit]) -> Result<String, Vec<Problem>> {
     let text = doc.text;
     let members = root.as_object().unwrap_or_default();
     let Some(list) = member(members, "tools").filter(|m| m.value.as_array().is_some()) else {
@@ -64,30 +90,38 @@ fn apply(doc: &Document<'_>, root: &Node, edit: &Edit) -> Result<String, Vec<Pro
         layout: Layout::of(text, root),
         splices: Splices::default(),
     };
-    let (name, definition) = match edit {
-        Edit::Put(definition) => (&definition.name, Some(definition)),
-        Edit::Replace { name, definition } => (name, Some(definition)),
-        Edit::Remove(name) => (name, None),
-    };
-    let position = tools.iter().position(|tool| name_of(tool) == Some(name));
-    match (position, definition) {
-        (Some(i), Some(definition)) => surgery.change(doc, &tools[i], definition),
-        (Some(i), None) => surgery.remove(&list.value, tools, i),
-        (None, Some(definition)) if matches!(edit, Edit::Put(_)) => {
-            surgery.append(list, tools, definition);
-        }
-        (None, _) => {
-            let problem = doc.problem(
-                list.value.span.start,
-                "$.tools",
-                format!("a tool named \"{name}\""),
-                "no tool of that name",
-                "Read the list of tools again: it may have been renamed or removed meanwhile.",
-            );
-            return Err(vec![problem]);
+    let mut positions = HashMap::new();
+    for (i, tool) in tools.iter().enumerate() {
+        if let Some(name) = name_of(tool) {
+            positions.entry(name).or_insert(i);
         }
     }
+    let mut appended = Vec::new();
+    for edit in edits {
+        let (name, definition) = match edit {
+            Edit::Put(definition) => (&definition.name, Some(definition)),
+            Edit::Replace { name, definition } => (name, Some(definition)),
+            Edit::Remove(name) => (name, None),
+        };
+        match (positions.get(name.as_str()), definition) {
+            (Some(i), Some(definition)) => surgery.change(doc, &tools[*i], definition),
+            (Some(i), None) => surgery.remove(&list.value, tools, *i),
+            (None, Some(definition)) if matches!(edit, Edit::Put(_)) => appended.push(definition),
+            (None, _) => return Err(vec![no_such_tool(doc, list, name)]),
+        }
+    }
+    surgery.append(list, tools, &appended);
     Ok(surgery.splices.apply(text))
+}
+
+fn no_such_tool(doc: &Document<'_>, list: &Member, name: &str) -> Problem {
+    doc.problem(
+        list.value.span.start,
+        "$.tools",
+        format!("a tool named \"{name}\""),
+        "no tool of that name",
+        "Read the list of tools again: it may have been renamed or removed meanwhile.",
+    )
 }
 
 fn name_of(tool: &Node) -> Option<&str> {
@@ -119,17 +153,20 @@ impl Surgery<'_> {
         }
     }
 
-    fn append(&mut self, list: &Member, tools: &[Node], definition: &Definition) {
-        let value = Value::Object(canonical(definition));
+    fn append(&mut self, list: &Member, tools: &[Node], definitions: &[&Definition]) {
+        if definitions.is_empty() {
+            return;
+        }
+        let values = definitions.iter().map(|d| Value::Object(canonical(d)));
         let Some(last) = tools.last() else {
             let indent = line_indent(self.text, list.key_span.start);
             let new = match indent {
                 Some(indent) => {
                     let inner = format!("{indent}{}", self.layout.step());
-                    let tool = self.layout.value(&value, Some(&inner));
-                    self.layout.tall('[', std::iter::once(tool), ']', indent)
+                    let tools = values.map(|value| self.layout.value(&value, Some(&inner)));
+                    self.layout.tall('[', tools, ']', indent)
                 }
-                None => format!("[{}]", self.layout.value(&value, None)),
+                None => self.layout.value(&Value::Array(values.collect()), None),
             };
             self.splices.replace(list.value.span.clone(), new);
             return;
@@ -138,8 +175,13 @@ impl Surgery<'_> {
         let tall = self.text[last.span.clone()].contains('\n');
         let base = indent_at(self.text, last.span.start);
         let own_line = line_indent(self.text, last.span.start);
-        let tool = self.layout.value(&value, tall.then_some(base));
-        let new = format!("{}{tool}", self.layout.separator(own_line));
+        let separator = self.layout.separator(own_line);
+        let new: String = values
+            .map(|value| {
+                let tool = self.layout.value(&value, tall.then_some(base));
+                format!("{separator}{tool}")
+            })
+            .collect();
         self.splices.replace(last.span.end..last.span.end, new);
     }
 

@@ -26,14 +26,17 @@ impl Splices {
     }
 
     pub(super) fn apply(mut self, text: &str) -> String {
-        // From the end, so that earlier offsets stay true; at one offset a deletion before an insertion,
-        // which would be deleted otherwise.
+        // At one offset an insertion before a deletion that starts there.
         self.splices
-            .sort_by_key(|(range, _)| std::cmp::Reverse((range.start, range.end)));
-        let mut out = text.to_owned();
+            .sort_by_key(|(range, _)| (range.start, range.end));
+        let mut out = String::with_capacity(text.len());
+        let mut copied = 0;
         for (range, new) in self.splices {
-            out.replace_range(range, &new);
+            out.push_str(&text[copied..range.start]);
+            out.push_str(&new);
+            copied = range.end;
         }
+        out.push_str(&text[copied..]);
         out
     }
 }

@@ -153,6 +153,30 @@ fn random_edits_agree_with_a_model() {
     }
 }
 
+#[test]
+fn a_group_of_edits_gives_the_same_file_as_one_after_the_other() {
+    for seed in 1..=200 {
+        let mut random = Random(seed * 0x9e37_79b9);
+        let start = if seed % 2 == 0 {
+            FILE
+        } else {
+            "{\n  \"version\": 1,\n  \"tools\": []\n}\n"
+        };
+        let mut model = read_tools("tools.json", start).unwrap().definitions;
+        let edits: Vec<Edit> = (0..12).map(|_| random.edit(&mut model)).collect();
+        let together = edit(start, &edits).unwrap();
+        let mut apart = start.to_owned();
+        for change in &edits {
+            apart = edit(&apart, std::slice::from_ref(change)).unwrap();
+        }
+        assert_eq!(together, apart, "seed {seed}: {edits:?}");
+        assert_eq!(
+            read_tools("tools.json", &together).unwrap().definitions,
+            model
+        );
+    }
+}
+
 /// Start and end as before, line ends of one sort, no line left blank.
 fn assert_tidy(before: &str, after: &str) {
     assert_eq!(before.ends_with('\n'), after.ends_with('\n'));
