@@ -9,6 +9,7 @@ pub mod json;
 pub mod mcp_file;
 pub mod policy;
 pub mod problem;
+pub mod redaction;
 pub mod schema;
 pub mod tool;
 pub mod tools_file;

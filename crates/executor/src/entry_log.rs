@@ -3,7 +3,7 @@
 use crate::response::CallError;
 use catalog::caller::Caller;
 use catalog::catalogue::{Entry, Schemas};
-use catalog::schema::HIDDEN;
+use catalog::redaction::HIDDEN;
 use catalog::tool::Millis;
 use executions::{Execution, Status};
 use serde_json::Value;

@@ -127,6 +127,7 @@ fn a_full_disk_is_told_clearly_and_mends_without_a_restart() {
     let refused = refused_writes(&server);
 
     fs::remove_file(ballast).unwrap();
+    // Another test that starts a process at this moment may hold the deleted file open for an instant longer.
     let (after, _) = until("calls are logged again", Duration::from_secs(2), || {
         let (status, answer) = write_down(&server, 1_000);
         (status == 200).then_some(answer)
