@@ -140,8 +140,15 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         .hint("only one server can run on a workspace: stop that one, or name another with --workspace"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
-        StartError::Store(_) => Failure::failed(error.to_string())
-            .hint("`toolcrib doctor` says more about the database"),
+        StartError::Store(store::Error::Unreachable { what, remedy }) => {
+            Failure::failed(format!("the database cannot be opened: {what}")).hint(remedy)
+        }
+        // It says itself what to do.
+        StartError::Store(store::Error::Newer(_)) => Failure::failed(error.to_string()),
+        StartError::Store(_) => Failure::failed(error.to_string()).hint(format!(
+            "check that {} is yours and has room; `toolcrib restore` puts a backup in place of a damaged database",
+            place.data.display()
+        )),
         other => Failure::failed(other.to_string()),
     }
 }

@@ -1,5 +1,6 @@
 //! Where values come from, what is refused, and the exit codes.
 
+use crate::engines::postgres_url;
 use crate::harness::Sandbox;
 
 #[test]
@@ -85,6 +86,58 @@ fn every_problem_of_the_configuration_is_told_at_once() {
     assert_eq!(done.code, 3);
     assert!(done.stderr.contains("toolcrib.toml:1: "), "{}", done.stderr);
     assert_eq!(sandbox.run(&["serve", "--config", "missing.toml"]).code, 3);
+}
+
+#[test]
+fn only_postgresql_is_taken_for_a_database() {
+    for wrong in [
+        "mysql://me:hunter2@localhost/x",
+        "hunter2",
+        "me:hunter2@localhost",
+    ] {
+        let sandbox = Sandbox::new().with("DATABASE_URL", wrong);
+        let done = sandbox.run(&["tools", "list"]);
+        assert_eq!(done.code, 3, "{done:?}");
+        assert!(
+            done.stderr
+                .contains("DATABASE_URL: expected a PostgreSQL address: postgres://")
+                && done.stderr.contains("postgresql://")
+                && !done.stderr.contains("hunter2"),
+            "{done:?}"
+        );
+    }
+}
+
+#[test]
+fn a_postgresql_that_is_not_there_is_named_with_the_reason_and_the_remedy() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let url = format!("postgres://me:hunter2@{address}/crib");
+    let sandbox = Sandbox::new().with("DATABASE_URL", &url);
+    let doctor = sandbox.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    let reason = format!("PostgreSQL at {address} (database crib): connection refused");
+    for part in [reason.as_str(), "remedy: start PostgreSQL there"] {
+        assert!(doctor.stdout.contains(part), "{part} is not in {doctor:?}");
+    }
+    assert!(!doctor.stdout.contains("toolcrib doctor"), "{doctor:?}");
+    assert!(!format!("{doctor:?}").contains("hunter2"), "{doctor:?}");
+}
+
+#[test]
+fn what_postgresql_refuses_is_told_with_its_remedy() {
+    let Some(url) = postgres_url() else { return };
+    let (server, _) = url.rsplit_once('/').unwrap();
+    let sandbox = Sandbox::new().with("DATABASE_URL", &format!("{server}/no_such_database"));
+    let doctor = sandbox.run(&["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    for part in [
+        "\"no_such_database\" does not exist",
+        "remedy: make the database",
+    ] {
+        assert!(doctor.stdout.contains(part), "{part} is not in {doctor:?}");
+    }
 }
 
 #[test]
