@@ -25,6 +25,17 @@ impl Context {
         }
     }
 
+    /// The server that is named by its address; a place that is named wins over the environment.
+    pub(crate) fn server_url(&self) -> Option<&str> {
+        let names_place = self.global.workspace.is_some() || self.global.data.is_some();
+        let said = || {
+            self.environment
+                .filled("TOOLCRIB_URL")
+                .filter(|_| !names_place)
+        };
+        self.global.url.as_deref().or_else(said)
+    }
+
     pub(crate) fn place(&self) -> Result<Place> {
         Place::find(
             self.global.workspace.as_deref(),

@@ -6,6 +6,7 @@ mod command;
 mod config;
 mod context;
 mod out;
+mod table;
 mod workspace;
 
 use clap::Parser;
@@ -23,11 +24,7 @@ fn main() -> ExitCode {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and version come this way, too.
-        Err(usage) => {
-            let _ = usage.print();
-            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
-        }
+        Err(usage) => return misused(&usage),
     };
     let context = Context::new(cli.global);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -49,4 +46,17 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.out.failure(&failure).into(),
     }
+}
+
+/// Help and version come this way, too.
+fn misused(usage: &clap::Error) -> ExitCode {
+    // The flags could not be read, so whether there is a `--json` among them is seen here.
+    if usage.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let text = usage.to_string();
+        let said = text.trim().trim_start_matches("error: ");
+        let out = out::Out::new(true, &config::Environment::of_process());
+        return out.failure(&out::Failure::usage(said)).into();
+    }
+    let _ = usage.print();
+    ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
 }

@@ -25,6 +25,9 @@ pub(crate) async fn backup(context: &Context, folder: &Path) -> Result {
             .ok()
     })
     .await?;
+    if context.out.json {
+        context.out.value(&json!({"folder": folder}));
+    }
     context.out.note(format!("copied to {}", folder.display()));
     Ok(())
 }

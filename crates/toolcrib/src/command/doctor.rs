@@ -75,7 +75,7 @@ impl Findings {
 
 pub(crate) async fn run(context: &Context) -> Result {
     let mut findings = Findings::default();
-    let remote = context.global.url.is_some();
+    let remote = context.server_url().is_some();
     let mut config = None;
     if !remote {
         let place = context.place()?;
@@ -416,7 +416,7 @@ fn report(context: &Context, findings: &Findings) -> Result {
     }
     match bad {
         0 => Ok(()),
-        1 => Err(Failure::failed("1 check failed")),
-        _ => Err(Failure::failed(format!("{bad} checks failed"))),
+        1 => Err(Failure::failed("1 check failed").printed()),
+        _ => Err(Failure::failed(format!("{bad} checks failed")).printed()),
     }
 }

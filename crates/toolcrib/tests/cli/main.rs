@@ -2,7 +2,10 @@
 
 mod commands;
 mod configuration;
+mod definitions;
 mod engines;
 mod harness;
+mod json;
 mod malformed;
 mod serving;
+mod terminal;
