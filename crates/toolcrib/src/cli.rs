@@ -24,7 +24,7 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Print JSON
+    /// Print one JSON document; a failure is {"error": {"code", "message", "details", "request_id"}}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// The workspace folder [env: TOOLCRIB_WORKSPACE] [default: the current folder, else your own]
@@ -64,13 +64,13 @@ pub(crate) enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(Keys),
-    /// Copy registry and execution log into a new folder, also while the server runs
+    /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
         #[arg(value_hint = clap::ValueHint::DirPath)]
         folder: PathBuf,
     },
-    /// Put a backup in place; nobody may be using the workspace
+    /// Put a backup in place; nobody may be using the workspace. A toolcrib.toml that is there is left as it is
     Restore {
         /// A folder made by `toolcrib backup`
         #[arg(value_hint = clap::ValueHint::DirPath)]

@@ -57,9 +57,14 @@ impl Context {
             environment: self.environment.clone(),
             flags,
         };
-        Config::load(&sources).map_err(|problems| {
-            Failure::configuration(problems)
-                .hint("`toolcrib init` writes a toolcrib.toml that shows every key")
+        Config::load(&sources).map_err(|invalid| {
+            let failure = Failure::configuration(invalid.problems);
+            if invalid.has_unknown_key {
+                return failure.hint(
+                    "`toolcrib init DIR` makes a new folder whose toolcrib.toml shows every key",
+                );
+            }
+            failure
         })
     }
 

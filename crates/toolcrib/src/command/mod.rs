@@ -5,6 +5,7 @@ pub(crate) mod call;
 pub(crate) mod cases;
 pub(crate) mod definition;
 pub(crate) mod doctor;
+pub(crate) mod findings;
 pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod input;

@@ -1,8 +1,10 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
+mod backup;
 mod commands;
 mod configuration;
 mod definitions;
+mod doctor;
 mod engines;
 mod harness;
 mod json;
