@@ -10,6 +10,7 @@ mod table;
 mod workspace;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use cli::Cli;
 use context::Context;
 use std::process::ExitCode;
@@ -52,11 +53,21 @@ fn main() -> ExitCode {
 fn misused(usage: &clap::Error) -> ExitCode {
     // The flags could not be read, so whether there is a `--json` among them is seen here.
     if usage.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
-        let text = usage.to_string();
-        let said = text.trim().trim_start_matches("error: ");
         let out = out::Out::new(true, &config::Environment::of_process());
-        return out.failure(&out::Failure::usage(said)).into();
+        return out.failure(&usage_failure(usage)).into();
     }
     let _ = usage.print();
     ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
+/// What was wrong, and what clap says besides it.
+fn usage_failure(usage: &clap::Error) -> out::Failure {
+    let text = usage.to_string();
+    if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return out::Failure::usage("a command is missing").hint("`toolcrib --help` lists them");
+    }
+    let mut parts = text.split("\n\n").map(str::trim);
+    let wrong = parts.next().unwrap_or_default();
+    let failure = out::Failure::usage(wrong.trim_start_matches("error: "));
+    parts.fold(failure, out::Failure::hint)
 }

@@ -214,18 +214,24 @@ impl Out {
         }
     }
 
-    /// One row of a table whose other rows are not known yet.
+    /// One row of a table whose other rows are not known yet; the last column takes what is left.
     pub(crate) fn row(&self, cells: &[String], widths: &[usize]) -> String {
         let cells: Vec<String> = cells.iter().map(|cell| one_line(cell)).collect();
         if !self.terminal {
             return cells.join("\t");
         }
-        let mut widths = widths.to_vec();
-        let used: usize = widths.iter().map(|width| width + 2).sum();
-        let rest = self.width().unwrap_or(usize::MAX).saturating_sub(used);
-        let last = cells.last().map_or(0, |cell| table::shown_width(cell));
-        widths.push(last.min(rest.max(table::COLUMN_MIN)));
-        table::row(&cells, &widths)
+        table::row(&cells, &table::with_rest(widths, self.width()))
+    }
+
+    /// A time of the API: as it is for programs, to the second for people.
+    pub(crate) fn time(&self, text: &str) -> String {
+        match text.split_once('T') {
+            Some((day, time)) if self.terminal => {
+                let time = time.split(['.', 'Z']).next().unwrap_or_default();
+                format!("{day} {time}Z")
+            }
+            _ => text.to_owned(),
+        }
     }
 
     /// How many characters a line of the terminal holds, if there is one that says so.

@@ -5,7 +5,7 @@ const GAP: usize = 2;
 /// No column but the last is wider.
 const COLUMN_MAX: usize = 60;
 /// No column is cut further than to this.
-pub(crate) const COLUMN_MIN: usize = 8;
+const COLUMN_MIN: usize = 5;
 
 /// The width of each column so that a row fits into `width`, where there is one. The last column gives way
 /// first, then the widest of the others; the first one, which tells what a row is about, comes last.
@@ -22,8 +22,16 @@ pub(crate) fn widths(rows: &[Vec<String>], width: Option<usize>) -> Vec<usize> {
             *wide = (*wide).min(COLUMN_MAX);
         }
     }
-    let Some(width) = width else { return widths };
-    let mut excess = total(&widths).saturating_sub(width);
+    if let Some(width) = width {
+        shrink(&mut widths, width);
+    }
+    widths
+}
+
+/// Takes away what is too much for a row of this width.
+pub(crate) fn shrink(widths: &mut [usize], width: usize) {
+    let last = widths.len().saturating_sub(1);
+    let mut excess = total(widths).saturating_sub(width);
     while excess > 0 {
         let can_give = |column: &usize| widths[*column] > COLUMN_MIN;
         let widest_inside = (1..last)
@@ -39,7 +47,22 @@ pub(crate) fn widths(rows: &[Vec<String>], width: Option<usize>) -> Vec<usize> {
         widths[column] -= 1;
         excess -= 1;
     }
-    widths
+}
+
+/// The same for a table whose rows are not known yet: its last column, which is not among `widths`, gets the rest
+/// of the line and at least the room for a few words.
+pub(crate) fn with_rest(widths: &[usize], width: Option<usize>) -> Vec<usize> {
+    const REST_MIN: usize = 12;
+    let mut all = widths.to_vec();
+    all.push(REST_MIN);
+    let Some(width) = width else {
+        all[widths.len()] = COLUMN_MAX;
+        return all;
+    };
+    shrink(&mut all, width);
+    let rest = width.saturating_sub(total(&all));
+    all[widths.len()] += rest;
+    all
 }
 
 fn total(widths: &[usize]) -> usize {
@@ -173,7 +196,7 @@ mod tests {
             &["sum", "builtin", "더하기를 하는 도구입니다, 그리고 더"],
             &["a-tool", "builtin", "short"],
         ]);
-        for width in 26..60 {
+        for width in 21..60 {
             for line in render(&table, Some(width)) {
                 assert!(shown_width(&line) <= width, "{width}: {line}");
             }
@@ -185,14 +208,22 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_are_to_come_have_the_rest_of_the_line() {
+        assert_eq!(with_rest(&[10, 10], Some(80)), [10, 10, 56]);
+        assert_eq!(with_rest(&[10, 10], Some(36)), [10, 10, 12]);
+        assert_eq!(with_rest(&[10, 10], Some(26)), [10, 7, 5]);
+        assert_eq!(with_rest(&[10, 10], None), [10, 10, 60]);
+    }
+
+    #[test]
     fn the_first_column_gives_way_last() {
         let long = "x".repeat(30);
         let table = rows(&[&[&long, &long, &long]]);
-        assert_eq!(widths(&table, Some(70)), [30, 28, 8]);
-        assert_eq!(widths(&table, Some(40)), [20, 8, 8]);
+        assert_eq!(widths(&table, Some(70)), [30, 30, 6]);
+        assert_eq!(widths(&table, Some(40)), [26, 5, 5]);
         assert_eq!(
             widths(&table, Some(1)),
-            [8, 8, 8],
+            [5, 5, 5],
             "narrower is no use to anyone"
         );
     }

@@ -24,7 +24,7 @@ pub(super) async fn list(context: &Context, name: &str, limit: u16) -> Result {
         let number = version["version"].to_string();
         let cells = [
             &number,
-            text(version, "changed_at"),
+            &out.time(text(version, "changed_at")),
             text(version, "changed_by"),
             text(version, "action"),
             &paths.join(", "),

@@ -4,7 +4,7 @@ use super::tools::text;
 use crate::cli::Keys;
 use crate::client::{Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Result};
+use crate::out::{Failure, Out, Result};
 use catalog::clock::Clock;
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ async fn list(context: &Context) -> Result {
         return Ok(());
     }
     let items = page["items"].as_array().into_iter().flatten();
-    let rows: Vec<Vec<String>> = items.map(row).collect();
+    let rows: Vec<Vec<String>> = items.map(|key| row(out, key)).collect();
     out.table(
         &[
             "id", "name", "user", "scopes", "created", "expires", "revoked",
@@ -101,7 +101,7 @@ fn is_live(key: &Value) -> bool {
     key["revoked_at"].is_null() && !is_over
 }
 
-fn row(key: &Value) -> Vec<String> {
+fn row(out: &Out, key: &Value) -> Vec<String> {
     let scopes = key["scopes"]
         .as_array()
         .into_iter()
@@ -113,9 +113,9 @@ fn row(key: &Value) -> Vec<String> {
         text(key, "name"),
         text(key, "user"),
         &scopes,
-        text(key, "created_at"),
-        text(key, "expires_at"),
-        text(key, "revoked_at"),
+        &out.time(text(key, "created_at")),
+        &out.time(text(key, "expires_at")),
+        &out.time(text(key, "revoked_at")),
     ];
     cells.map(str::to_owned).to_vec()
 }

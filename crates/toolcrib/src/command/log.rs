@@ -25,7 +25,7 @@ const COLUMNS: [&str; 8] = [
 ];
 
 /// Of all columns but the last, when the rows to come are not known yet.
-const WIDTHS: [usize; 7] = [24, 20, 11, 9, 10, 16, 9];
+const WIDTHS: [usize; 7] = [20, 20, 11, 8, 8, 12, 9];
 
 pub(crate) async fn run(context: &Context, log: Log) -> Result {
     Client::with(context, async |client| {
@@ -42,7 +42,10 @@ pub(crate) async fn run(context: &Context, log: Log) -> Result {
             if out.json {
                 out.value(&page);
             } else {
-                out.table(&COLUMNS, &items.iter().map(row).collect::<Vec<_>>());
+                out.table(
+                    &COLUMNS,
+                    &items.iter().map(|item| row(out, item)).collect::<Vec<_>>(),
+                );
             }
             return Ok(());
         }
@@ -115,11 +118,11 @@ fn show(out: &Out, item: &Value, seen: &mut BTreeSet<String>) {
     if out.json {
         out.line(item.to_string());
     } else {
-        out.line(out.row(&row(item), &WIDTHS));
+        out.line(out.row(&row(out, item), &WIDTHS));
     }
 }
 
-fn row(item: &Value) -> Vec<String> {
+fn row(out: &Out, item: &Value) -> Vec<String> {
     let error = &item["error"];
     let error = match error["code"].as_str() {
         Some(code) => format!("{code}: {}", text(error, "message")),
@@ -127,7 +130,7 @@ fn row(item: &Value) -> Vec<String> {
     };
     let ms = item["elapsed"].as_f64().unwrap_or_default() * 1000.0;
     vec![
-        text(item, "started_at").to_owned(),
+        out.time(text(item, "started_at")),
         text(item, "tool_name").to_owned(),
         text(item, "status").to_owned(),
         format!("{ms:.1}"),

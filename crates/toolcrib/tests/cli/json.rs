@@ -33,6 +33,7 @@ fn failures_of_our_own_have_the_shape_of_the_servers() {
         (&["tools", "add", "missing.json"], 2, "invalid_request"),
         (&["log", "--limit", "0"], 2, "invalid_request"),
         (&["no-such-command"], 2, "invalid_request"),
+        (&[], 2, "invalid_request"),
         (
             &["tools", "list", "--config", "missing.toml"],
             3,
