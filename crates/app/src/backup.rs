@@ -7,8 +7,11 @@ use std::fs;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
+/// The operator's configuration: kept with a backup, but nothing here reads it.
+pub const CONFIG_FILE: &str = "toolcrib.toml";
+
 impl App {
-    /// Writes registry, log and the workspace's two files into `folder`, which must be new or empty.
+    /// Writes registry, log and the workspace's files into `folder`, which must be new or empty.
     pub async fn backup(&self, folder: &Path) -> Result<()> {
         let unusable = |error: std::io::Error| {
             Error::invalid(format!(
@@ -33,6 +36,10 @@ impl App {
         self.executor.log.backup_to(&log).await?;
         for file in [TOOLS_FILE, MCP_FILE] {
             fs::copy(self.workspace.join(file), folder.join(file)).map_err(unusable)?;
+        }
+        let config = self.workspace.join(CONFIG_FILE);
+        if config.exists() {
+            fs::copy(config, folder.join(CONFIG_FILE)).map_err(unusable)?;
         }
         let about = format!(
             "{{\"toolcrib\": \"{}\", \"engine\": \"{}\"}}\n",

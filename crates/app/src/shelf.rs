@@ -73,7 +73,7 @@ pub fn read_file(path: &Path, name: &str, smallest: &str) -> Result<String, Vec<
     };
     let bytes = fs::read(path).map_err(|error| {
         let remedy = format!(
-            "Create {} (the smallest valid one is {smallest}), or run `toolcrib init`.",
+            "Create {} (the smallest valid one is {smallest}).",
             path.display()
         );
         match error.kind() {

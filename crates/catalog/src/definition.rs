@@ -176,7 +176,10 @@ impl<'n> Fields<'n> {
                 continue;
             }
             r.push(|doc| {
-                let mut problem = unknown_key(doc, m, self.path, &FIELDS);
+                // Of what the server adds, only the shelf is for an author to choose.
+                let known = FIELDS.iter().copied().chain(in_body.then_some("shelf"));
+                let known: Vec<&str> = known.collect();
+                let mut problem = unknown_key(doc, m, self.path, &known);
                 if SERVER_FIELDS.contains(&key) {
                     problem.remedy = format!("Delete \"{key}\": the server keeps it by itself.");
                 }

@@ -20,6 +20,9 @@ pub enum Db {
 pub enum Error {
     #[error("the database cannot be opened: {0}")]
     Open(String),
+    /// `remedy` is for whoever runs the server.
+    #[error("the database cannot be opened: {what}")]
+    Unreachable { what: String, remedy: &'static str },
     #[error(
         "the database was made by a newer version of toolcrib (migration {0}); upgrade toolcrib, or restore a backup made by this version"
     )]
@@ -118,12 +121,15 @@ impl Db {
         let options = PgConnectOptions::from_str(url)
             .map_err(|e| Error::Open(format!("DATABASE_URL: {e}")))?
             .application_name("toolcrib");
-        let pool = PgPoolOptions::new()
+        let opened = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(5))
-            .connect_with(options)
-            .await
-            .map_err(|e| Error::Open(e.to_string()))?;
+            .connect_with(options.clone())
+            .await;
+        let pool = match opened {
+            Ok(pool) => pool,
+            Err(error) => return Err(crate::reach::explain(&options, error).await),
+        };
         sqlx::migrate!("./migrations/postgres")
             .run(&pool)
             .await

@@ -1,6 +1,10 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
-use clap::{Args, Parser, Subcommand};
+use catalog::clock::Clock;
+use catalog::tool::KindName;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Parser, Subcommand, value_parser};
+use executions::Status;
 use std::path::PathBuf;
 
 /// Keeps the tools that your AI agents may use, and runs them.
@@ -20,7 +24,7 @@ pub(crate) struct Cli {
 /// What every command takes.
 #[derive(Debug, Args)]
 pub(crate) struct Global {
-    /// Print JSON
+    /// Print one JSON document; a failure is {"error": {"code", "message", "details", "request_id"}}
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// The workspace folder [env: TOOLCRIB_WORKSPACE] [default: the current folder, else your own]
@@ -33,7 +37,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
     pub(crate) config: Option<PathBuf>,
     /// Ask the server at this address instead of the workspace [env: TOOLCRIB_URL]
-    #[arg(long, global = true, conflicts_with_all = ["workspace", "data"])]
+    #[arg(long, global = true, conflicts_with_all = ["workspace", "data", "config"])]
     pub(crate) url: Option<String>,
     /// The API key for --url [env: TOOLCRIB_KEY]
     #[arg(long, global = true)]
@@ -60,13 +64,13 @@ pub(crate) enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(Keys),
-    /// Copy registry and execution log into a new folder, also while the server runs
+    /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
         #[arg(value_hint = clap::ValueHint::DirPath)]
         folder: PathBuf,
     },
-    /// Put a backup in place; nobody may be using the workspace
+    /// Put a backup in place; nobody may be using the workspace. A toolcrib.toml that is there is left as it is
     Restore {
         /// A folder made by `toolcrib backup`
         #[arg(value_hint = clap::ValueHint::DirPath)]
@@ -82,8 +86,15 @@ pub(crate) enum Command {
         /// Which shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page
-    Man,
+    /// Print the manual page of the program, or of one of its commands
+    Man {
+        /// The command, such as `tools add`
+        #[arg(value_name = "COMMAND", conflicts_with = "out")]
+        command: Vec<String>,
+        /// Write the pages of all commands into this folder
+        #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        out: Option<PathBuf>,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -106,7 +117,7 @@ pub(crate) struct Call {
     /// The arguments as JSON, `-` to read them from stdin, or `@FILE`
     pub(crate) arguments: Option<String>,
     /// Give up after so many seconds; can only shorten the tool's own deadline
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) timeout: Option<f64>,
     /// The same key with the same arguments never runs twice within a day
     #[arg(long, value_name = "KEY")]
@@ -128,8 +139,8 @@ pub(crate) enum Tools {
     Show { name: String },
     /// Register a tool
     Add {
-        /// A file with the definition as JSON, or `-` for stdin
-        file: String,
+        /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
+        definition: String,
         /// Where it lives: `database` or `file` (tools.json)
         #[arg(long, value_parser = ["database", "file"])]
         shelf: Option<String>,
@@ -137,9 +148,9 @@ pub(crate) enum Tools {
     /// Replace a tool's definition
     Update {
         name: String,
-        /// A file with the definition as JSON, or `-` for stdin
-        file: String,
-        /// Change only the members that the file holds
+        /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
+        definition: String,
+        /// Change only the members that are given; null removes one
         #[arg(long)]
         patch: bool,
     },
@@ -154,21 +165,26 @@ pub(crate) enum Tools {
         /// Name or id of a saved tool
         #[arg(required_unless_present = "file", conflicts_with = "file")]
         name: Option<String>,
-        /// A file with a definition as JSON, or `-` for stdin
-        #[arg(long)]
+        /// A definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
+        #[arg(long, value_name = "DEFINITION")]
         file: Option<String>,
     },
     /// Show every change of a tool: who, when, what
     History {
         name: String,
         /// Show what this version changed
-        #[arg(long, value_name = "VERSION")]
+        #[arg(long, value_name = "VERSION", conflicts_with = "limit", value_parser = value_parser!(i64).range(1..))]
         diff: Option<i64>,
-        #[arg(long, default_value_t = 50)]
-        limit: u32,
+        /// How many versions to show at most
+        #[arg(long, default_value_t = 50, value_parser = value_parser!(u16).range(1..=500))]
+        limit: u16,
     },
     /// Make an earlier version the newest one
-    Rollback { name: String, version: i64 },
+    Rollback {
+        name: String,
+        #[arg(value_parser = value_parser!(i64).range(1..))]
+        version: i64,
+    },
     /// Bring a removed tool back
     Restore { name: String },
 }
@@ -179,14 +195,14 @@ pub(crate) struct ToolFilter {
     #[arg(long)]
     pub(crate) q: Option<String>,
     /// Only tools of this kind
-    #[arg(long)]
+    #[arg(long, value_parser = PossibleValuesParser::new(KindName::ALL.map(KindName::as_str)))]
     pub(crate) kind: Option<String>,
     /// Only active tools, or with `false` only the others
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) active: Option<bool>,
     /// At most so many [default: all]
-    #[arg(long)]
-    pub(crate) limit: Option<usize>,
+    #[arg(long, value_parser = value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
 }
 
 #[derive(Debug, Args)]
@@ -194,15 +210,15 @@ pub(crate) struct Log {
     /// Only calls of this tool
     #[arg(long, value_name = "NAME")]
     pub(crate) tool: Option<String>,
-    /// Only calls that ended so: success, error, cancelled, interrupted, or started
-    #[arg(long)]
+    /// Only calls that ended so; `started` are those that have not ended
+    #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::as_str)))]
     pub(crate) status: Option<String>,
     /// Only calls since a time (2026-01-31T12:00:00Z) or a span back from now (90s, 15m, 2h, 7d)
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, value_name = "TIME", value_parser = time_past)]
     pub(crate) since: Option<String>,
     /// How many calls to show at most
-    #[arg(long, default_value_t = 20)]
-    pub(crate) limit: usize,
+    #[arg(long, default_value_t = 20, value_parser = value_parser!(u16).range(1..=1000))]
+    pub(crate) limit: u16,
     /// Go on and show calls as they end
     #[arg(long, short)]
     pub(crate) follow: bool,
@@ -214,11 +230,11 @@ pub(crate) enum Keys {
     Create {
         /// What it is for, such as `ci` or `claude-desktop`
         name: String,
-        /// What it may do: any of read, call, author, admin
-        #[arg(long, value_delimiter = ',', default_value = "read,call")]
+        /// What it may do: any of these, separated by commas
+        #[arg(long, value_delimiter = ',', default_value = "read,call", value_parser = ["read", "call", "author", "admin"])]
         scopes: Vec<String>,
-        /// When it ends, such as 2027-01-31T12:00:00Z
-        #[arg(long, value_name = "TIME")]
+        /// When it ends, such as 2027-01-31T12:00:00Z, or a span from now on (90d)
+        #[arg(long, value_name = "TIME", value_parser = time_ahead)]
         expires_at: Option<String>,
     },
     /// List keys, never their secrets
@@ -232,6 +248,24 @@ pub(crate) enum Keys {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Config {
-    /// Every value in force and where it came from
+    /// Every value of this folder's files and environment, and where it came from
     Show,
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    number
+        .filter(|seconds| seconds.is_finite() && *seconds > 0.0)
+        .ok_or_else(|| "expected a number of seconds above 0, such as 2.5".to_owned())
+}
+
+/// The text itself goes to the server, whose clock counts; here only a mistyped one is caught.
+fn time_past(text: &str) -> Result<String, String> {
+    let read = app::time::parse("a time", text, Clock::System.now());
+    read.map(|_| text.to_owned()).map_err(|e| e.to_string())
+}
+
+fn time_ahead(text: &str) -> Result<String, String> {
+    let read = app::time::parse_ahead("a time", text, Clock::System.now());
+    read.map(|_| text.to_owned()).map_err(|e| e.to_string())
 }

@@ -3,7 +3,7 @@
 
 use crate::config::Config;
 use crate::context::{Context, limits, start_failure};
-use crate::out::{Cause, Failure, Result};
+use crate::out::{Cause, Document, Failure, Result};
 use crate::workspace::{Place, SocketPath};
 use app::App;
 use bytes::Bytes;
@@ -66,28 +66,38 @@ impl Answer {
             .as_array()
             .cloned()
             .unwrap_or_default();
-        let mut failure = Failure::failed(match (text("code"), text("message")) {
-            (code, message) if !code.is_empty() => format!("{code}: {message}"),
-            _ => format!("the server answered with status {}", self.status),
-        });
+        let code = text("code");
+        // What the server would call a wrong request, we call wrong usage: the table of codes says which.
+        let cause = match executor::Code::from_name(&code).map(|code| code.row().exit) {
+            Some(2) => Cause::Usage,
+            _ => Cause::Failed,
+        };
+        if code.is_empty() {
+            let why = format!("the server answered with status {}", self.status);
+            return Failure::failed(why).hint("is it a toolcrib server? check the address");
+        }
+        let mut failure = Failure::new(cause, format!("{code}: {}", text("message")));
         if problems.len() > 1 {
             failure.errors = problems.iter().map(problem_line).collect();
         }
         if self.status == 401 {
             failure = failure.hint("give a valid key with --key or TOOLCRIB_KEY");
         }
-        failure.answer = Some(Box::new(body));
+        failure.document = Document::Answer(Box::new(body));
         failure
     }
 }
 
-fn problem_line(problem: &Value) -> String {
+/// One problem of a document; a place it does not have is left out.
+pub(crate) fn problem_line(problem: &Value) -> String {
     let text = |name: &str| problem[name].as_str().unwrap_or_default();
+    let place = match (&problem["line"], &problem["column"]) {
+        (Value::Number(line), Value::Number(column)) => format!(":{line}:{column}"),
+        _ => String::new(),
+    };
     format!(
-        "{}:{}:{}: at {}: expected {}, found {}. {}",
+        "{}{place}: at {}: expected {}, found {}. {}",
         text("file"),
-        problem["line"],
-        problem["column"],
         text("path"),
         text("expected"),
         text("found"),
@@ -98,20 +108,9 @@ fn problem_line(problem: &Value) -> String {
 impl Client {
     /// The server of `--url` or, without one, whoever has the workspace.
     pub(crate) async fn open(context: &Context) -> Result<Self> {
-        let global = &context.global;
-        let names_place = global.workspace.is_some() || global.data.is_some();
-        let url = global.url.as_deref();
-        let url = url.or_else(|| {
-            context
-                .environment
-                .filled("TOOLCRIB_URL")
-                .filter(|_| !names_place)
-        });
-        if let Some(url) = url {
-            let key = global
-                .key
-                .as_deref()
-                .or_else(|| context.environment.filled("TOOLCRIB_KEY"));
+        if let Some(url) = context.server_url() {
+            let key = context.global.key.as_deref();
+            let key = key.or_else(|| context.environment.filled("TOOLCRIB_KEY"));
             let (authority, base) = split_url(url)?;
             return Ok(Client::Http {
                 authority,
@@ -119,9 +118,27 @@ impl Client {
                 key: key.map(str::to_owned),
             });
         }
+        if context.global.key.is_some() {
+            // Taking it for nothing would let the command do what the key may not.
+            return Err(
+                Failure::usage("--key is for a server that is named by its address")
+                    .hint("add --url or TOOLCRIB_URL; on a workspace of your own no key is needed"),
+            );
+        }
         let place = context.place()?;
-        // Its owner answers with the configuration it was started with; ours must be valid all the same.
-        let config = context.config(&place, Vec::new())?;
+        let config = match context.config(&place, Vec::new()) {
+            Ok(config) => config,
+            // Its owner goes by the configuration it was started with and needs nothing of ours.
+            Err(failure) if connect_owner(&place).await.is_ok() => {
+                for error in failure.errors {
+                    context
+                        .out
+                        .warn(format!("{error}; the server runs on as it was started"));
+                }
+                return Ok(Client::Socket(place));
+            }
+            Err(failure) => return Err(failure),
+        };
         context.start_logging(&config, false);
         Self::of_workspace(context, place, &config).await
     }
@@ -330,13 +347,12 @@ fn split_url(url: &str) -> Result<(String, String)> {
     if authority.is_empty() || authority.contains('@') {
         return Err(wrong("expected a host and a port"));
     }
-    let has_port = authority
-        .rsplit_once(':')
-        .is_some_and(|(_, port)| port.parse::<u16>().is_ok());
-    let authority = if has_port {
-        authority.to_owned()
-    } else {
-        format!("{authority}:80")
+    let authority = match authority.rsplit_once(':') {
+        // The colons of an IPv6 address are inside its brackets.
+        Some((_, rest)) if rest.ends_with(']') => format!("{authority}:80"),
+        None => format!("{authority}:80"),
+        Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
+        Some((_, port)) => return Err(wrong(&format!("'{port}' is not a port"))),
     };
     let base = base.trim_end_matches('/');
     Ok((
@@ -393,6 +409,10 @@ mod tests {
             Ok(("host:80".into(), "/base".into()))
         );
         assert_eq!(
+            split("http://[::1]"),
+            Ok(("[::1]:80".into(), String::new()))
+        );
+        assert_eq!(
             split("http://[::1]:9"),
             Ok(("[::1]:9".into(), String::new()))
         );
@@ -403,6 +423,8 @@ mod tests {
             "http://",
             "http:///x",
             "http://a@b",
+            "http://a:b",
+            "http://a:99999",
         ] {
             assert_eq!(split(wrong), Err(Cause::Usage), "{wrong}");
         }

@@ -2,9 +2,11 @@
 //! flags. The only place that reads the environment; every problem is reported at once.
 
 mod keys;
+mod places;
 
 pub(crate) use keys::{KEYS, address, nearest};
 use keys::{Key, OTHER_VARIABLES};
+use places::Places;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use toml::Value;
 pub(crate) const DEFAULT_FILE: &str = include_str!("config.default.toml");
 
 /// The name of a workspace's own file.
-pub(crate) const FILE_NAME: &str = "toolcrib.toml";
+pub(crate) const FILE_NAME: &str = app::backup::CONFIG_FILE;
 
 /// The environment as it was when the program started.
 #[derive(Debug, Clone, Default)]
@@ -106,9 +108,17 @@ pub(crate) struct Sources<'a> {
     pub(crate) flags: Vec<(&'static str, &'static str, &'a str)>,
 }
 
+/// Everything that is wrong: the file's problems in the order of its lines, then the others.
+#[derive(Debug)]
+pub(crate) struct Invalid {
+    pub(crate) problems: Vec<String>,
+    /// Whether a list of all keys would help.
+    pub(crate) has_unknown_key: bool,
+}
+
 impl Config {
     /// Lays the sources over each other; all problems at once.
-    pub(crate) fn load(sources: &Sources<'_>) -> Result<Self, Vec<String>> {
+    pub(crate) fn load(sources: &Sources<'_>) -> Result<Self, Invalid> {
         let mut loading = Loading::default();
         loading.file(DEFAULT_FILE, &Origin::Default, "config.default.toml");
         if let Some(path) = &sources.file {
@@ -132,7 +142,10 @@ impl Config {
                 admin_key: admin_key.map(|key| key.trim().to_owned()),
             })
         } else {
-            Err(loading.problems)
+            Err(Invalid {
+                problems: loading.problems,
+                has_unknown_key: loading.has_unknown_key,
+            })
         }
     }
 
@@ -189,6 +202,7 @@ impl Config {
 struct Loading {
     settings: BTreeMap<&'static str, Setting>,
     problems: Vec<String>,
+    has_unknown_key: bool,
 }
 
 impl Loading {
@@ -222,36 +236,39 @@ impl Loading {
                 return;
             }
         };
+        let places = Places::of(text);
+        let mut wrong: Vec<(usize, String)> = Vec::new();
         for (section, value) in table {
             let Value::Table(members) = value else {
-                self.unknown(&section, &section, text, shown);
+                wrong.push(self.unknown(&section, &places));
                 continue;
             };
             if members.is_empty() && !KEYS.iter().any(|key| in_section(key, &section)) {
-                self.unknown(&section, &section, text, shown);
+                wrong.push(self.unknown(&section, &places));
             }
             for (member, value) in members {
                 let name = format!("{section}.{member}");
                 let Some(key) = KEYS.iter().find(|key| key.name == name) else {
-                    self.unknown(&name, &member, text, shown);
+                    wrong.push(self.unknown(&name, &places));
                     continue;
                 };
                 match key.holds.check(value) {
                     Ok(value) => self.set(key, value, origin.clone()),
-                    Err(why) => {
-                        let line = line_of(text, &member);
-                        self.problems.push(format!("{shown}:{line}: {name}: {why}"));
-                    }
+                    Err(why) => wrong.push((places.line(&name), format!("{name}: {why}"))),
                 }
             }
         }
+        wrong.sort();
+        let told = wrong
+            .into_iter()
+            .map(|(line, why)| format!("{shown}:{line}: {why}"));
+        self.problems.extend(told);
     }
 
-    fn unknown(&mut self, name: &str, member: &str, text: &str, shown: &str) {
+    fn unknown(&mut self, name: &str, places: &Places) -> (usize, String) {
+        self.has_unknown_key = true;
         let meant = meant(name, KEYS.iter().map(|key| key.name));
-        let line = line_of(text, member);
-        self.problems
-            .push(format!("{shown}:{line}: unknown key '{name}'{meant}"));
+        (places.line(name), format!("unknown key '{name}'{meant}"))
     }
 
     fn environment(&mut self, environment: &Environment) {
@@ -307,16 +324,6 @@ fn meant<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
         .unwrap_or_default()
 }
 
-/// The line a key stands on; 1 where it is not found, which only a dotted key can cause.
-fn line_of(text: &str, member: &str) -> usize {
-    let found = text.lines().position(|line| {
-        let line = line.trim_start().trim_start_matches('[');
-        let rest = line.strip_prefix(member).map(str::trim_start);
-        rest.is_some_and(|rest| rest.starts_with(['=', ']', '.']))
-    });
-    found.map_or(1, |at| at + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -325,9 +332,9 @@ mod tests {
     fn the_default_file_holds_every_key_with_a_comment() {
         let config = Config::load(&Sources::default()).unwrap();
         assert_eq!(config.settings.len(), KEYS.len());
+        let places = Places::of(DEFAULT_FILE);
         for key in KEYS {
-            let member = key.name.split('.').nth(1).unwrap();
-            let line = line_of(DEFAULT_FILE, member);
+            let line = places.line(key.name);
             let above = DEFAULT_FILE.lines().nth(line - 2).unwrap();
             assert!(
                 above.starts_with("# ") && above.len() > 20,
@@ -388,8 +395,9 @@ mod tests {
             ]),
             ..Sources::default()
         })
-        .unwrap_err()
-        .join("\n");
+        .unwrap_err();
+        assert!(problems.has_unknown_key);
+        let problems = problems.problems.join("\n");
         for part in [
             "toolcrib.toml:2: server.listen: expected an address",
             "toolcrib.toml:3: unknown key 'server.request_max'; did you mean 'server.requests_max'?",

@@ -25,6 +25,17 @@ impl Context {
         }
     }
 
+    /// The server that is named by its address; a place that is named wins over the environment.
+    pub(crate) fn server_url(&self) -> Option<&str> {
+        let names_place = self.global.workspace.is_some() || self.global.data.is_some();
+        let said = || {
+            self.environment
+                .filled("TOOLCRIB_URL")
+                .filter(|_| !names_place)
+        };
+        self.global.url.as_deref().or_else(said)
+    }
+
     pub(crate) fn place(&self) -> Result<Place> {
         Place::find(
             self.global.workspace.as_deref(),
@@ -46,9 +57,14 @@ impl Context {
             environment: self.environment.clone(),
             flags,
         };
-        Config::load(&sources).map_err(|problems| {
-            Failure::configuration(problems)
-                .hint("`toolcrib init` writes a toolcrib.toml that shows every key")
+        Config::load(&sources).map_err(|invalid| {
+            let failure = Failure::configuration(invalid.problems);
+            if invalid.has_unknown_key {
+                return failure.hint(
+                    "`toolcrib init DIR` makes a new folder whose toolcrib.toml shows every key",
+                );
+            }
+            failure
         })
     }
 
@@ -140,8 +156,15 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         .hint("only one server can run on a workspace: stop that one, or name another with --workspace"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
-        StartError::Store(_) => Failure::failed(error.to_string())
-            .hint("`toolcrib doctor` says more about the database"),
+        StartError::Store(store::Error::Unreachable { what, remedy }) => {
+            Failure::failed(format!("the database cannot be opened: {what}")).hint(remedy)
+        }
+        // It says itself what to do.
+        StartError::Store(store::Error::Newer(_)) => Failure::failed(error.to_string()),
+        StartError::Store(_) => Failure::failed(error.to_string()).hint(format!(
+            "check that {} is yours and has room; `toolcrib restore` puts a backup in place of a damaged database",
+            place.data.display()
+        )),
         other => Failure::failed(other.to_string()),
     }
 }

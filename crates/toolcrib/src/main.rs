@@ -6,9 +6,11 @@ mod command;
 mod config;
 mod context;
 mod out;
+mod table;
 mod workspace;
 
 use clap::Parser;
+use clap::error::ErrorKind;
 use cli::Cli;
 use context::Context;
 use std::process::ExitCode;
@@ -23,11 +25,7 @@ fn main() -> ExitCode {
     let _ = rustix::thread::disable_transparent_huge_pages(true);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // Help and version come this way, too.
-        Err(usage) => {
-            let _ = usage.print();
-            return ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2));
-        }
+        Err(usage) => return misused(&usage),
     };
     let context = Context::new(cli.global);
     let runtime = match tokio::runtime::Builder::new_multi_thread()
@@ -49,4 +47,27 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => context.out.failure(&failure).into(),
     }
+}
+
+/// Help and version come this way, too.
+fn misused(usage: &clap::Error) -> ExitCode {
+    // The flags could not be read, so whether there is a `--json` among them is seen here.
+    if usage.use_stderr() && std::env::args_os().any(|argument| argument == "--json") {
+        let out = out::Out::new(true, &config::Environment::of_process());
+        return out.failure(&usage_failure(usage)).into();
+    }
+    let _ = usage.print();
+    ExitCode::from(u8::try_from(usage.exit_code()).unwrap_or(2))
+}
+
+/// What was wrong, and what clap says besides it.
+fn usage_failure(usage: &clap::Error) -> out::Failure {
+    let text = usage.to_string();
+    if usage.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        return out::Failure::usage("a command is missing").hint("`toolcrib --help` lists them");
+    }
+    let mut parts = text.split("\n\n").map(str::trim);
+    let wrong = parts.next().unwrap_or_default();
+    let failure = out::Failure::usage(wrong.trim_start_matches("error: "));
+    parts.fold(failure, out::Failure::hint)
 }

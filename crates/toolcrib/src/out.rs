@@ -1,7 +1,8 @@
 //! What the program says: data on stdout, errors and notes on stderr, and the one table of exit codes.
 
 use crate::config::Environment;
-use serde_json::Value;
+use crate::table;
+use serde_json::{Value, json};
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -24,6 +25,27 @@ impl Cause {
             Cause::Unreachable => 4,
         }
     }
+
+    /// The code in the error document of `--json`, where no server gave one.
+    fn code(self) -> &'static str {
+        match self {
+            Cause::Failed => "failed",
+            Cause::Usage => "invalid_request",
+            Cause::Configuration => "configuration_invalid",
+            Cause::Unreachable => "server_unreachable",
+        }
+    }
+}
+
+/// What `--json` prints for a failure.
+#[derive(Debug)]
+pub(crate) enum Document {
+    /// One made here, in the shape of the server's errors.
+    Ours,
+    /// What the server answered.
+    Answer(Box<Value>),
+    /// The command has printed its document already, and it tells of the failure.
+    Printed,
 }
 
 /// A command's end that is not a success.
@@ -32,8 +54,7 @@ pub(crate) struct Failure {
     pub(crate) cause: Cause,
     pub(crate) errors: Vec<String>,
     pub(crate) hints: Vec<String>,
-    /// What the server answered; shown with `--json`.
-    pub(crate) answer: Option<Box<Value>>,
+    pub(crate) document: Document,
 }
 
 pub(crate) type Result<T = ()> = std::result::Result<T, Failure>;
@@ -44,7 +65,7 @@ impl Failure {
             cause,
             errors: vec![error.into()],
             hints: Vec::new(),
-            answer: None,
+            document: Document::Ours,
         }
     }
 
@@ -66,6 +87,23 @@ impl Failure {
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
+    }
+
+    /// The command's own document stands on stdout already.
+    pub(crate) fn printed(self) -> Self {
+        Failure {
+            document: Document::Printed,
+            ..self
+        }
+    }
+
+    fn as_json(&self) -> Value {
+        json!({"error": {
+            "code": self.cause.code(),
+            "message": self.errors.join("\n"),
+            "details": {"errors": self.errors, "hints": self.hints},
+            "request_id": null,
+        }})
     }
 }
 
@@ -160,35 +198,56 @@ impl Out {
             }
             return;
         }
-        let header: Vec<String> = header.iter().map(|name| name.to_uppercase()).collect();
-        let all = || std::iter::once(&header).chain(rows);
-        let width = |column: usize| {
-            all()
-                .map(|row| one_line(&row[column]).chars().count())
-                .max()
-        };
-        let widths: Vec<usize> = (0..header.len())
-            .map(|c| width(c).unwrap_or(0).min(60))
-            .collect();
-        for (number, row) in all().enumerate() {
-            let cells = row
-                .iter()
-                .zip(&widths)
-                .map(|(cell, &width)| fit(&one_line(cell), width));
-            let text = cells.collect::<Vec<_>>().join("  ");
-            let text = text.trim_end();
+        let head = header.iter().map(|name| name.to_uppercase()).collect();
+        let body = rows
+            .iter()
+            .map(|row| row.iter().map(|cell| one_line(cell)).collect());
+        let lines: Vec<Vec<String>> = std::iter::once(head).chain(body).collect();
+        let widths = table::widths(&lines, self.width());
+        for (number, cells) in lines.iter().enumerate() {
+            let text = table::row(cells, &widths);
             self.line(if number == 0 {
-                self.paint(Paint::Bold, text)
+                self.paint(Paint::Bold, &text)
             } else {
-                text.to_owned()
+                text
             });
         }
     }
 
+    /// One row of a table whose other rows are not known yet; the last column takes what is left.
+    pub(crate) fn row(&self, cells: &[String], widths: &[usize]) -> String {
+        let cells: Vec<String> = cells.iter().map(|cell| one_line(cell)).collect();
+        if !self.terminal {
+            return cells.join("\t");
+        }
+        table::row(&cells, &table::with_rest(widths, self.width()))
+    }
+
+    /// A time of the API: as it is for programs, to the second for people.
+    pub(crate) fn time(&self, text: &str) -> String {
+        match text.split_once('T') {
+            Some((day, time)) if self.terminal => {
+                let time = time.split(['.', 'Z']).next().unwrap_or_default();
+                format!("{day} {time}Z")
+            }
+            _ => text.to_owned(),
+        }
+    }
+
+    /// How many characters a line of the terminal holds, if there is one that says so.
+    fn width(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(stdout()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|&columns| columns > 0)
+    }
+
     /// Shows a failure and gives its exit code.
     pub(crate) fn failure(&self, failure: &Failure) -> u8 {
-        if let Some(answer) = failure.answer.as_ref().filter(|_| self.json) {
-            self.value(answer);
+        if self.json {
+            match &failure.document {
+                Document::Ours => self.value(&failure.as_json()),
+                Document::Answer(answer) => self.value(answer),
+                Document::Printed => {}
+            }
         }
         let label = paint(self.colour_errors, Paint::Red, "error:");
         for error in &failure.errors {
@@ -228,12 +287,4 @@ fn one_line(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { ' ' } else { c })
         .collect()
-}
-
-fn fit(text: &str, width: usize) -> String {
-    if text.chars().count() > width {
-        let kept: String = text.chars().take(width.saturating_sub(1)).collect();
-        return format!("{kept}…");
-    }
-    format!("{text:<width$}")
 }

@@ -5,6 +5,7 @@ use crate::config::Config;
 use crate::context::{Context, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::Place;
+use app::backup::CONFIG_FILE;
 use app::owner::OwnerLock;
 use app::shelf::{MCP_FILE, TOOLS_FILE};
 use executions::ExecutionLog;
@@ -25,6 +26,9 @@ pub(crate) async fn backup(context: &Context, folder: &Path) -> Result {
             .ok()
     })
     .await?;
+    if context.out.json {
+        context.out.value(&json!({"folder": folder}));
+    }
     context.out.note(format!("copied to {}", folder.display()));
     Ok(())
 }
@@ -33,7 +37,9 @@ pub(crate) async fn backup(context: &Context, folder: &Path) -> Result {
 /// backup stay.
 pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
     let place = context.place()?;
+    // Not the backup's configuration: it may name a database that is in use elsewhere.
     let config = context.config(&place, Vec::new())?;
+    let brings_config = brings_config(folder, &place);
     context.start_logging(&config, false);
     let engine = engine_of(folder)?;
     let wanted = if config.database_url().is_some() {
@@ -70,14 +76,31 @@ pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
         .map_err(kept)?;
     let out = &context.out;
     if out.json {
-        out.value(&json!({"engine": engine, "executions": rows, "before": aside}));
+        out.value(&json!({
+            "engine": engine, "executions": rows, "before": aside, "config_restored": brings_config,
+        }));
     } else {
         out.note(format!(
             "restored, with {rows} log entries; what was there before is in {}",
             aside.display()
         ));
     }
+    let (own, theirs) = (place.config_file(), folder.join(CONFIG_FILE));
+    if brings_config {
+        out.say(format!("{} was taken from the backup", own.display()));
+    } else if theirs.exists() {
+        out.say(format!(
+            "{} was left as it is; the one of the backup is {}",
+            own.display(),
+            theirs.display()
+        ));
+    }
     Ok(())
+}
+
+/// The configuration belongs to the machine: a backup's is taken only where there is none.
+fn brings_config(folder: &Path, place: &Place) -> bool {
+    folder.join(CONFIG_FILE).exists() && !place.config_file().exists()
 }
 
 fn failed(path: &Path, error: &io::Error) -> Failure {
@@ -145,6 +168,9 @@ fn copy_files(folder: &Path, place: &Place) -> io::Result<()> {
     fs::create_dir_all(&place.workspace)?;
     for file in [TOOLS_FILE, MCP_FILE] {
         fs::copy(folder.join(file), place.workspace.join(file))?;
+    }
+    if brings_config(folder, place) {
+        fs::copy(folder.join(CONFIG_FILE), place.config_file())?;
     }
     let registry = folder.join("registry.db");
     if registry.exists() {

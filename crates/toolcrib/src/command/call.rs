@@ -1,16 +1,16 @@
 //! `toolcrib call`: runs a tool and prints its data.
 
+use super::input::Input;
 use crate::cli::Call;
 use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Failure, Result};
 use serde_json::{Map, Value, json};
-use std::io::Read;
 
 pub(crate) async fn run(context: &Context, call: Call) -> Result {
     let arguments = match call.arguments.as_deref() {
         None => Value::Object(Map::new()),
-        Some(given) => read_json("the arguments", given)?,
+        Some(given) => read_json(given)?,
     };
     let body = json!({
         "arguments": arguments,
@@ -43,36 +43,16 @@ fn show(context: &Context, response: &Value) -> Result {
         return Ok(());
     }
     let text = |name: &str| error[name].as_str().unwrap_or_default();
-    Err(Failure::failed(format!(
-        "{}: {}",
-        text("code"),
-        text("message")
-    )))
+    Err(Failure::failed(format!("{}: {}", text("code"), text("message"))).printed())
 }
 
-/// A JSON value given as text, `-` or `@FILE`.
-fn read_json(what: &str, given: &str) -> Result<Value> {
-    let (place, text) = match given.strip_prefix('@') {
-        Some(file) => (file.to_owned(), read_text(file)?),
-        None if given == "-" => ("stdin".to_owned(), read_text("-")?),
-        None => (what.to_owned(), given.to_owned()),
-    };
-    serde_json::from_str(&text).map_err(|error| {
-        Failure::usage(format!("{place}: not valid JSON: {error}"))
-            .hint("arguments are a JSON object, such as '{\"expression\": \"1 + 2\"}'")
+fn read_json(given: &str) -> Result<Value> {
+    let input = Input::arguments(given)?;
+    serde_json::from_str(&input.text).map_err(|error| {
+        let failure = Failure::usage(format!("{}: not valid JSON: {error}", input.shown));
+        if std::path::Path::new(given).is_file() {
+            return failure.hint(format!("to read them from the file, write @{given}"));
+        }
+        failure.hint("arguments are a JSON object, such as '{\"expression\": \"1 + 2\"}'")
     })
-}
-
-/// The text of a file, or of stdin for `-`.
-pub(crate) fn read_text(file: &str) -> Result<String> {
-    let mut text = String::new();
-    let read = if file == "-" {
-        std::io::stdin()
-            .lock()
-            .read_to_string(&mut text)
-            .map(|_| text)
-    } else {
-        std::fs::read_to_string(file)
-    };
-    read.map_err(|error| Failure::usage(format!("{file}: cannot be read: {error}")))
 }

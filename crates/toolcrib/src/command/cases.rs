@@ -1,6 +1,6 @@
 //! `toolcrib tools test`: runs the saved test cases of a tool, or of a definition that is not saved.
 
-use super::call::read_text;
+use super::input::Input;
 use super::tools::{path, text};
 use crate::client::Client;
 use crate::context::Context;
@@ -10,10 +10,13 @@ use serde_json::{Value, json};
 pub(crate) async fn run(context: &Context, name: Option<&str>, file: Option<&str>) -> Result {
     let unsaved = match file {
         None => None,
-        Some(file) => Some(
-            serde_json::from_str::<Value>(&read_text(file)?)
-                .map_err(|error| Failure::usage(format!("{file}: not valid JSON: {error}")))?,
-        ),
+        Some(given) => {
+            let input = Input::definition(given)?;
+            let parsed = serde_json::from_str::<Value>(&input.text);
+            Some(parsed.map_err(|error| {
+                Failure::usage(format!("{}: not valid JSON: {error}", input.shown))
+            })?)
+        }
     };
     let name = name.unwrap_or_else(|| unsaved.as_ref().map_or("", |tool| text(tool, "name")));
     let results = Client::with(context, async |client| {
@@ -22,10 +25,6 @@ pub(crate) async fn run(context: &Context, name: Option<&str>, file: Option<&str
             None => client.get(&path(name)).await?,
         };
         let cases = tool["tests"].as_array().cloned().unwrap_or_default();
-        if cases.is_empty() {
-            return Err(Failure::failed(format!("'{name}' has no tests"))
-                .hint("add \"tests\": [{\"arguments\": {…}, \"expect\": …}] to its definition"));
-        }
         let mut results = Vec::new();
         for case in cases {
             let (path, body) = match &unsaved {
@@ -70,6 +69,10 @@ fn report(context: &Context, name: &str, results: &[Value]) -> Result {
         .iter()
         .filter(|result| result["passed"] == false)
         .count();
+    if results.is_empty() && !out.json {
+        out.line(format!("'{name}' has no tests"));
+        out.note("add \"tests\": [{\"arguments\": {…}, \"expect\": …}] to its definition");
+    }
     if out.json {
         out.value(&json!({"tool": name, "passed": results.len() - failed, "failed": failed, "cases": results}));
     } else {
@@ -103,7 +106,8 @@ fn report(context: &Context, name: &str, results: &[Value]) -> Result {
         _ => Err(Failure::failed(format!(
             "{failed} of {} tests of '{name}' failed",
             results.len()
-        ))),
+        ))
+        .printed()),
     }
 }
 

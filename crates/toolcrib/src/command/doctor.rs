@@ -1,18 +1,20 @@
 //! `toolcrib doctor`: what is wrong with this installation and how to mend it. Works beside a running
 //! server, which it asks through its socket.
 
+use super::findings::{Findings, report};
 use super::tools::text;
 use crate::client::{Client, connect_owner};
-use crate::config::Config;
+use crate::config::{Config, nearest};
 use crate::context::Context;
-use crate::out::{Failure, Paint, Result};
-use crate::workspace::Place;
+use crate::out::{Failure, Result};
+use crate::workspace::{Place, is_workspace};
 use app::owner::OwnerLock;
 use app::shelf::{FileShelf, MCP_FILE, check_tools, read_file};
 use catalog::clock::Clock;
 use catalog::mcp_file::read_servers;
+use catalog::problem::Problem;
 use catalog::tool::KindName;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
@@ -21,99 +23,59 @@ const FREE_BYTES_WISHED: u64 = 1 << 30;
 /// The first of January 2025 and 2100: outside, the clock is surely wrong.
 const CLOCK_SANE: std::ops::Range<i64> = 1_735_689_600_000..4_102_444_800_000;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Grade {
-    Good,
-    Warning,
-    Bad,
-}
-
-struct Finding {
-    grade: Grade,
-    about: &'static str,
-    message: String,
-    remedy: String,
-}
-
-#[derive(Default)]
-struct Findings(Vec<Finding>);
-
-impl Findings {
-    fn good(&mut self, about: &'static str, message: impl Into<String>) {
-        self.add(Grade::Good, about, message, "");
-    }
-
-    fn warning(
-        &mut self,
-        about: &'static str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
-        self.add(Grade::Warning, about, message, remedy);
-    }
-
-    fn bad(&mut self, about: &'static str, message: impl Into<String>, remedy: impl Into<String>) {
-        self.add(Grade::Bad, about, message, remedy);
-    }
-
-    fn add(
-        &mut self,
-        grade: Grade,
-        about: &'static str,
-        message: impl Into<String>,
-        remedy: impl Into<String>,
-    ) {
-        let (message, remedy) = (message.into(), remedy.into());
-        self.0.push(Finding {
-            grade,
-            about,
-            message,
-            remedy,
-        });
-    }
-}
-
 pub(crate) async fn run(context: &Context) -> Result {
     let mut findings = Findings::default();
-    let remote = context.global.url.is_some();
     let mut config = None;
-    if !remote {
-        let place = context.place()?;
-        match context.config(&place, Vec::new()) {
-            Ok(loaded) => {
-                findings.good("configuration", "valid");
-                config = Some(loaded);
-            }
-            Err(failure) => {
-                for error in failure.errors {
-                    findings.bad(
-                        "configuration",
-                        error,
-                        "mend it; `toolcrib init` in a new folder shows every key",
-                    );
-                }
-            }
+    let can_ask = match context.server_url() {
+        Some(url) => {
+            findings.good("server", format!("asked at {url}"));
+            true
         }
-        files(&mut findings, context, &place);
-        data_folder(&mut findings, &place);
-        owner(&mut findings, &place).await;
-    }
+        None => {
+            let place = context.place()?;
+            config = configuration(&mut findings, context, &place);
+            files(&mut findings, context, &place);
+            data_folder(&mut findings, &place);
+            owner(&mut findings, &place).await || !findings.has_bad()
+        }
+    };
     clock(&mut findings);
-    let files_are_bad = findings.0.iter().any(|finding| finding.grade == Grade::Bad);
-    if files_are_bad && !remote {
+    if can_ask {
+        ask(&mut findings, context, config.as_ref()).await;
+    } else {
         findings.warning(
             "server",
             "not asked, because of the above",
             "mend the above and run `toolcrib doctor` again",
         );
-    } else {
-        ask(&mut findings, context, config.as_ref()).await;
     }
     report(context, &findings)
 }
 
+fn configuration(findings: &mut Findings, context: &Context, place: &Place) -> Option<Config> {
+    match context.config(place, Vec::new()) {
+        Ok(loaded) => {
+            findings.good("configuration", "valid");
+            Some(loaded)
+        }
+        Err(failure) => {
+            let remedy = failure.hints.first();
+            let remedy = remedy.map_or("correct it there", String::as_str);
+            for error in &failure.errors {
+                findings.bad("configuration", error, remedy);
+            }
+            None
+        }
+    }
+}
+
 fn files(findings: &mut Findings, context: &Context, place: &Place) {
-    let before = findings.0.len();
+    let shown = place.workspace.display();
+    if !is_workspace(&place.workspace) {
+        let message = format!("{shown} is no workspace: it has no tools.json and no mcp.json");
+        let remedy = format!("`toolcrib init {shown}` makes one there; --workspace names another");
+        return findings.bad("workspace", message, remedy);
+    }
     let tools = FileShelf::new(&place.workspace)
         .read_text()
         .and_then(|text| check_tools(&text, |_| false));
@@ -121,38 +83,30 @@ fn files(findings: &mut Findings, context: &Context, place: &Place) {
     let lookup = |name: &str| context.environment.get(name).map(str::to_owned);
     let servers = read_file(&path, MCP_FILE, "{\"mcpServers\": {}}")
         .and_then(|text| read_servers(MCP_FILE, &text, &lookup));
-    for mut problem in tools
+    let bad = tools
         .err()
         .into_iter()
-        .chain(servers.as_ref().err().cloned())
-        .flatten()
-    {
-        let remedy = std::mem::take(&mut problem.remedy);
-        findings.bad(
-            "workspace",
-            problem.to_string().trim_end().to_owned(),
-            remedy,
-        );
-    }
-    if let Ok(servers) = servers {
-        for mut warning in servers.warnings {
-            let remedy = std::mem::take(&mut warning.remedy);
-            findings.warning(
-                "workspace",
-                warning.to_string().trim_end().to_owned(),
-                remedy,
-            );
-        }
-    }
-    if findings.0.len() == before {
+        .chain(servers.as_ref().err().cloned());
+    let bad: Vec<Problem> = bad.flatten().collect();
+    let warnings = servers.map(|servers| servers.warnings).unwrap_or_default();
+    if bad.is_empty() && warnings.is_empty() {
         findings.good(
             "workspace",
-            format!(
-                "{}: tools.json and mcp.json are valid",
-                place.workspace.display()
-            ),
+            format!("{shown}: tools.json and mcp.json are valid"),
         );
     }
+    for (message, remedy) in bad.into_iter().map(apart) {
+        findings.bad("workspace", message, remedy);
+    }
+    for (message, remedy) in warnings.into_iter().map(apart) {
+        findings.warning("workspace", message, remedy);
+    }
+}
+
+/// A problem without its remedy, and the remedy.
+fn apart(mut problem: Problem) -> (String, String) {
+    let remedy = std::mem::take(&mut problem.remedy);
+    (problem.to_string().trim_end().to_owned(), remedy)
 }
 
 fn data_folder(findings: &mut Findings, place: &Place) {
@@ -204,9 +158,10 @@ fn disk(findings: &mut Findings, folder: &Path) {
     }
 }
 
-async fn owner(findings: &mut Findings, place: &Place) {
+/// Looks who has the workspace; whether that one answers.
+async fn owner(findings: &mut Findings, place: &Place) -> bool {
     if !place.data.exists() {
-        return;
+        return false;
     }
     match OwnerLock::acquire(&place.workspace, &place.data) {
         Ok(Some(_free)) => findings.good("owner", "no server runs on this workspace"),
@@ -218,7 +173,11 @@ async fn owner(findings: &mut Findings, place: &Place) {
         Ok(None) => {
             let owner = place.owner();
             match connect_owner(place).await {
-                Ok(_) => findings.good("owner", format!("{owner} owns the workspace and its socket answers")),
+                Ok(_) => {
+                    let message = format!("{owner} owns the workspace and its socket answers");
+                    findings.good("owner", message);
+                    return true;
+                }
                 Err(error) => findings.warning(
                     "owner",
                     format!("{owner} owns the workspace but its socket does not answer: {error}"),
@@ -227,6 +186,7 @@ async fn owner(findings: &mut Findings, place: &Place) {
             }
         }
     }
+    false
 }
 
 fn clock(findings: &mut Findings) {
@@ -335,7 +295,8 @@ fn shelves(findings: &mut Findings, files: &Value) {
 
 fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
     let fixtures = config.is_some_and(|config| config.yes("builtins.fixtures"));
-    let runnable = kinds::all(kinds::builtin::Options { fixtures });
+    let options = kinds::builtin::Options { fixtures };
+    let runnable = kinds::all(options);
     let runs =
         |kind: &str| KindName::from_name(kind).is_some_and(|kind| runnable.get(kind).is_some());
     for tool in tools.iter().filter(|tool| !runs(text(tool, "kind"))) {
@@ -349,6 +310,30 @@ fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
             message,
             "its calls answer not_configured; upgrade toolcrib, or disable it",
         );
+    }
+    builtin_names(findings, tools, kinds::builtin::names(options));
+}
+
+/// A mistyped name of a builtin is found here and not when somebody calls the tool.
+fn builtin_names<'a>(findings: &mut Findings, tools: &'a [Value], mut known: Vec<&'a str>) {
+    // A server on another machine may have builtins that this program has not.
+    let listed = tools.iter().filter(|tool| text(tool, "shelf") == "builtin");
+    known.extend(listed.map(|tool| text(tool, "name")));
+    let builtin = |tool: &&Value| text(tool, "kind") == "builtin";
+    for tool in tools.iter().filter(builtin) {
+        let named = text(&tool["config"], "name");
+        if known.contains(&named) {
+            continue;
+        }
+        let message = format!(
+            "'{}' names the builtin '{named}', which does not exist, so its calls answer not_configured",
+            text(tool, "name")
+        );
+        let remedy = match nearest(named, known.iter().copied()) {
+            Some(near) => format!("did you mean '{near}'? correct config.name"),
+            None => format!("set config.name to one of {}", known.join(", ")),
+        };
+        findings.warning("tools", message, remedy);
     }
 }
 
@@ -378,45 +363,5 @@ fn whitelist(findings: &mut Findings, tools: &[Value], config: Option<&Config>) 
             "set FEATURE_TOOLS_POLICY=true",
         ),
         _ => {}
-    }
-}
-
-fn report(context: &Context, findings: &Findings) -> Result {
-    let out = &context.out;
-    let bad = findings
-        .0
-        .iter()
-        .filter(|finding| finding.grade == Grade::Bad)
-        .count();
-    let word = |grade| match grade {
-        Grade::Good => "ok",
-        Grade::Warning => "warn",
-        Grade::Bad => "fail",
-    };
-    if out.json {
-        let entry = |f: &Finding| json!({"status": word(f.grade), "about": f.about, "message": f.message, "remedy": f.remedy});
-        let checks: Vec<Value> = findings.0.iter().map(entry).collect();
-        out.value(&json!({"ok": bad == 0, "checks": checks}));
-    } else {
-        for finding in &findings.0 {
-            let paint = match finding.grade {
-                Grade::Good => Paint::Green,
-                Grade::Warning => Paint::Yellow,
-                Grade::Bad => Paint::Red,
-            };
-            let label = out.paint(paint, &format!("{:<4}", word(finding.grade)));
-            out.line(format!(
-                "{label}  {:<13}  {}",
-                finding.about, finding.message
-            ));
-            if !finding.remedy.is_empty() {
-                out.line(format!("      remedy: {}", finding.remedy));
-            }
-        }
-    }
-    match bad {
-        0 => Ok(()),
-        1 => Err(Failure::failed("1 check failed")),
-        _ => Err(Failure::failed(format!("{bad} checks failed"))),
     }
 }

@@ -4,68 +4,104 @@ use super::tools::text;
 use crate::cli::Keys;
 use crate::client::{Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Result};
+use crate::out::{Failure, Out, Result};
+use catalog::clock::Clock;
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/keys";
 
+/// Whose keys are made here; other users are still to come.
+const USER: &str = "admin";
+
 pub(crate) async fn run(context: &Context, command: Keys) -> Result {
-    let out = &context.out;
     match command {
         Keys::Create {
             name,
             scopes,
             expires_at,
         } => {
-            let mut body = json!({"name": name, "scopes": scopes});
-            if let Some(end) = expires_at {
-                body["expires_at"] = Value::String(end);
-            }
-            let ask = async |client: &Client| client.request("POST", PATH, Some(body)).await?.ok();
-            let key = Client::with(context, ask).await?;
-            if out.json {
-                out.value(&key);
-            } else {
-                out.line(text(&key, "key"));
-                out.note("It is shown only now; keep it.");
-            }
+            let body = json!({"name": name, "scopes": scopes, "expires_at": expires_at});
+            create(context, name.trim(), body).await
         }
-        Keys::List => {
-            let page = Client::with(context, async |client| client.get(PATH).await).await?;
-            if out.json {
-                out.value(&page);
-            } else {
-                let rows: Vec<Vec<String>> = page["items"]
-                    .as_array()
-                    .into_iter()
-                    .flatten()
-                    .map(row)
-                    .collect();
-                out.table(
-                    &[
-                        "id", "name", "user", "scopes", "created", "expires", "revoked",
-                    ],
-                    &rows,
-                );
-            }
-        }
-        Keys::Revoke { which: key } => {
-            Client::with(context, async |client| {
-                let page = client.get(PATH).await?;
-                let id = find(&page, &key)?;
-                client
-                    .request("DELETE", &format!("{PATH}/{}", encode(id)), None)
-                    .await?
-                    .ok()
-            })
-            .await?;
-            out.note(format!("revoked {key}"));
-        }
+        Keys::List => list(context).await,
+        Keys::Revoke { which } => revoke(context, &which).await,
+    }
+}
+
+async fn create(context: &Context, name: &str, body: Value) -> Result {
+    let out = &context.out;
+    let (page, key) = Client::with(context, async |client| {
+        let page = client.get(PATH).await?;
+        let key = client.request("POST", PATH, Some(body)).await?.ok()?;
+        Ok((page, key))
+    })
+    .await?;
+    if out.json {
+        out.value(&key);
+    } else {
+        out.line(text(&key, "key"));
+        out.note("It is shown only now; keep it.");
+    }
+    let same = named(&page, name);
+    let live = same.filter(|key| is_live(key) && text(key, "user") == USER);
+    let others: Vec<&str> = live.map(|key| text(key, "id")).collect();
+    if !others.is_empty() {
+        out.warn(format!(
+            "{USER} had a key '{name}' already, and it stays valid: {}; the log shows both by the same name. `toolcrib keys revoke ID` ends one",
+            others.join(", ")
+        ));
     }
     Ok(())
 }
 
-fn row(key: &Value) -> Vec<String> {
+async fn list(context: &Context) -> Result {
+    let out = &context.out;
+    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    if out.json {
+        out.value(&page);
+        return Ok(());
+    }
+    let items = page["items"].as_array().into_iter().flatten();
+    let rows: Vec<Vec<String>> = items.map(|key| row(out, key)).collect();
+    out.table(
+        &[
+            "id", "name", "user", "scopes", "created", "expires", "revoked",
+        ],
+        &rows,
+    );
+    Ok(())
+}
+
+async fn revoke(context: &Context, which: &str) -> Result {
+    let key = Client::with(context, async |client| {
+        let page = client.get(PATH).await?;
+        let key = find(&page, which)?;
+        let path = format!("{PATH}/{}", encode(text(key, "id")));
+        client.request("DELETE", &path, None).await?.ok()?;
+        Ok(key.clone())
+    })
+    .await?;
+    if context.out.json {
+        let revoked = json!({"id": key["id"], "name": key["name"], "revoked": true});
+        context.out.value(&revoked);
+    }
+    context.out.note(format!("revoked {which}"));
+    Ok(())
+}
+
+fn named<'a>(page: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    let keys = page["items"].as_array().into_iter().flatten();
+    keys.filter(move |key| text(key, "name") == name)
+}
+
+/// Neither revoked nor over.
+fn is_live(key: &Value) -> bool {
+    let now = app::time::rfc3339(Clock::System.now());
+    let is_over = key["expires_at"].as_str().is_some_and(|end| *end <= *now);
+    key["revoked_at"].is_null() && !is_over
+}
+
+fn row(out: &Out, key: &Value) -> Vec<String> {
     let scopes = key["scopes"]
         .as_array()
         .into_iter()
@@ -77,31 +113,44 @@ fn row(key: &Value) -> Vec<String> {
         text(key, "name"),
         text(key, "user"),
         &scopes,
-        text(key, "created_at"),
-        text(key, "expires_at"),
-        text(key, "revoked_at"),
+        &out.time(text(key, "created_at")),
+        &out.time(text(key, "expires_at")),
+        &out.time(text(key, "revoked_at")),
     ];
     cells.map(str::to_owned).to_vec()
 }
 
-/// The id of the key that is meant; a name must not be ambiguous.
-fn find<'a>(page: &'a Value, meant: &str) -> Result<&'a str> {
-    let keys = || page["items"].as_array().into_iter().flatten();
-    if let Some(key) = keys().find(|key| text(key, "id") == meant) {
-        return Ok(text(key, "id"));
-    }
-    let live: Vec<&Value> = keys()
-        .filter(|key| text(key, "name") == meant && key["revoked_at"].is_null())
-        .collect();
-    match live.as_slice() {
-        [only] => Ok(text(only, "id")),
-        [] => Err(
+/// The key that is meant; a name must not be ambiguous, and a key is revoked only once.
+fn find<'a>(page: &'a Value, meant: &str) -> Result<&'a Value> {
+    let mut keys = page["items"].as_array().into_iter().flatten();
+    let by_id = keys.find(|key| text(key, "id") == meant);
+    let found: Vec<&Value> = match by_id {
+        Some(key) => vec![key],
+        None => named(page, meant).collect(),
+    };
+    let open = found
+        .iter()
+        .copied()
+        .filter(|key| key["revoked_at"].is_null());
+    let open: Vec<&Value> = open.collect();
+    match (open.as_slice(), found.last()) {
+        ([only], _) => Ok(only),
+        ([], Some(last)) => Err(Failure::failed(format!(
+            "the key '{meant}' was already revoked at {}; nothing was changed",
+            text(last, "revoked_at")
+        ))),
+        ([], None) => Err(
             Failure::failed(format!("there is no key '{meant}' to revoke"))
                 .hint("`toolcrib keys list` shows them"),
         ),
-        several => Err(
-            Failure::failed(format!("{} keys have the name '{meant}'", several.len()))
-                .hint("revoke by id; `toolcrib keys list` shows it"),
-        ),
+        (several, _) => {
+            let made =
+                |key: &&Value| format!("{} (made {})", text(key, "id"), text(key, "created_at"));
+            let ids: Vec<String> = several.iter().map(made).collect();
+            Err(
+                Failure::failed(format!("{} keys have the name '{meant}'", several.len()))
+                    .hint(format!("revoke by id: {}", ids.join(", "))),
+            )
+        }
     }
 }

@@ -4,7 +4,7 @@ use super::tools::text;
 use crate::cli::Log;
 use crate::client::{Client, query};
 use crate::context::Context;
-use crate::out::{Cause, Failure, Out, Result};
+use crate::out::{Cause, Failure, Out, Paint, Result};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -13,15 +13,19 @@ const POLL: Duration = Duration::from_millis(500);
 /// Calls are ordered by their start but appear at their end: so many of the latest are looked at again.
 const WINDOW: usize = 200;
 
-const COLUMNS: [&str; 7] = [
+const COLUMNS: [&str; 8] = [
     "started",
     "tool",
     "status",
     "ms",
     "caller",
+    "key",
     "transport",
     "error",
 ];
+
+/// Of all columns but the last, when the rows to come are not known yet.
+const WIDTHS: [usize; 7] = [20, 20, 11, 8, 8, 12, 9];
 
 pub(crate) async fn run(context: &Context, log: Log) -> Result {
     Client::with(context, async |client| {
@@ -38,9 +42,16 @@ pub(crate) async fn run(context: &Context, log: Log) -> Result {
             if out.json {
                 out.value(&page);
             } else {
-                out.table(&COLUMNS, &items.iter().map(row).collect::<Vec<_>>());
+                out.table(
+                    &COLUMNS,
+                    &items.iter().map(|item| row(out, item)).collect::<Vec<_>>(),
+                );
             }
             return Ok(());
+        }
+        if out.terminal && !out.json {
+            let head = COLUMNS.map(str::to_uppercase);
+            out.line(out.paint(Paint::Bold, &out.row(&head, &WIDTHS)));
         }
         let mut seen = BTreeSet::new();
         for item in items.iter().rev() {
@@ -51,9 +62,12 @@ pub(crate) async fn run(context: &Context, log: Log) -> Result {
                 Cause::Unreachable,
                 "no server runs on this workspace, so nothing new can come",
             )
-            .hint("start one with `toolcrib serve`"));
+            .hint("start one with `toolcrib serve`")
+            .printed());
         }
-        follow(client, out, &log, seen).await
+        // What was printed is a line for each call; an error among them would be taken for one.
+        let followed = follow(client, out, &log, seen).await;
+        followed.map_err(Failure::printed)
     })
     .await
 }
@@ -104,11 +118,11 @@ fn show(out: &Out, item: &Value, seen: &mut BTreeSet<String>) {
     if out.json {
         out.line(item.to_string());
     } else {
-        out.line(row(item).join(if out.terminal { "  " } else { "\t" }));
+        out.line(out.row(&row(out, item), &WIDTHS));
     }
 }
 
-fn row(item: &Value) -> Vec<String> {
+fn row(out: &Out, item: &Value) -> Vec<String> {
     let error = &item["error"];
     let error = match error["code"].as_str() {
         Some(code) => format!("{code}: {}", text(error, "message")),
@@ -116,11 +130,12 @@ fn row(item: &Value) -> Vec<String> {
     };
     let ms = item["elapsed"].as_f64().unwrap_or_default() * 1000.0;
     vec![
-        text(item, "started_at").to_owned(),
+        out.time(text(item, "started_at")),
         text(item, "tool_name").to_owned(),
         text(item, "status").to_owned(),
         format!("{ms:.1}"),
         text(item, "caller").to_owned(),
+        text(item, "key").to_owned(),
         text(item, "transport").to_owned(),
         error,
     ]

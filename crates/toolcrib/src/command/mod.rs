@@ -3,8 +3,12 @@
 pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
+pub(crate) mod definition;
 pub(crate) mod doctor;
+pub(crate) mod findings;
+pub(crate) mod history;
 pub(crate) mod init;
+pub(crate) mod input;
 pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod manual;
@@ -14,10 +18,18 @@ pub(crate) mod tools;
 
 use crate::cli::{Command, Config};
 use crate::context::Context;
-use crate::out::Result;
+use crate::out::{Failure, Result};
 
 /// Runs one command to its end.
 pub(crate) async fn run(context: &Context, command: Command) -> Result {
+    if context.global.url.is_some()
+        && let Some(name) = works_here(&command)
+    {
+        return Err(Failure::usage(format!(
+            "`{name}` works on this machine; it cannot ask the server of --url"
+        ))
+        .hint("leave --url out, and name the workspace with --workspace"));
+    }
     match command {
         Command::Init { folder } => init::run(context, &folder),
         Command::Serve(serve) => serve::run(context, serve).await,
@@ -25,14 +37,35 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Keys(keys) => keys::run(context, keys).await,
-        Command::Config(Config::Show) => show_config::run(context),
+        Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
             Ok(())
         }
-        Command::Man => manual::man(context),
+        Command::Man {
+            out: Some(folder), ..
+        } => manual::man_pages(context, &folder),
+        Command::Man { command, out: None } => manual::man(context, &command),
         Command::Backup { folder } => backup::backup(context, &folder).await,
         Command::Restore { folder } => backup::restore(context, &folder).await,
         Command::Doctor => doctor::run(context).await,
+    }
+}
+
+/// The commands that ask no server, by name.
+fn works_here(command: &Command) -> Option<&'static str> {
+    match command {
+        Command::Init { .. } => Some("init"),
+        Command::Serve(_) => Some("serve"),
+        Command::Restore { .. } => Some("restore"),
+        Command::Config(Config::Show) => Some("config show"),
+        Command::Completions { .. } => Some("completions"),
+        Command::Man { .. } => Some("man"),
+        Command::Call(_)
+        | Command::Tools(_)
+        | Command::Log(_)
+        | Command::Keys(_)
+        | Command::Backup { .. }
+        | Command::Doctor => None,
     }
 }

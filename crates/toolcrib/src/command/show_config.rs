@@ -1,10 +1,12 @@
-//! `toolcrib config show`: every value in force and where it came from.
+//! `toolcrib config show`: every value of this folder's files and environment, and where it came from. It is what
+//! the next start takes; a server that runs has read its own before.
 
+use crate::client::connect_owner;
 use crate::context::Context;
 use crate::out::Result;
 use serde_json::{Map, Value, json};
 
-pub(crate) fn run(context: &Context) -> Result {
+pub(crate) async fn run(context: &Context) -> Result {
     let place = context.place()?;
     let config = context.config(&place, Vec::new())?;
     let out = &context.out;
@@ -16,6 +18,7 @@ pub(crate) fn run(context: &Context) -> Result {
             value.clone()
         }
     };
+    let is_running = connect_owner(&place).await.is_ok();
     if out.json {
         let entries = config.settings().map(|(key, setting)| {
             let value = serde_json::to_value(shown(key.secret, &setting.value)).unwrap_or_default();
@@ -29,6 +32,8 @@ pub(crate) fn run(context: &Context) -> Result {
             "workspace": place.workspace,
             "data": place.data,
             "admin_key": config.admin_key.is_some(),
+            "in_force": "at the next start",
+            "server_running": is_running,
             "settings": settings,
         }));
         return Ok(());
@@ -54,5 +59,14 @@ pub(crate) fn run(context: &Context) -> Result {
         vec![key.name.to_owned(), value, setting.origin.to_string()]
     }));
     out.table(&["key", "value", "from"], &rows);
+    out.say(
+        "This is what the files and the environment here say; a server takes it when it starts.",
+    );
+    if is_running {
+        out.say(format!(
+            "{} runs on this workspace with what it read when it started, which may be something else.",
+            place.owner()
+        ));
+    }
     Ok(())
 }

@@ -1,11 +1,13 @@
 //! `toolcrib tools`: list, show, change and try out tools, and their history.
 
-use super::call::read_text;
+use super::definition::{How, send, with_shelf};
+use super::history;
+use super::input::Input;
 use crate::cli::{ToolFilter, Tools};
 use crate::client::{Client, encode, query};
 use crate::context::Context;
-use crate::out::{Failure, Out, Paint, Result, printable};
-use serde_json::{Map, Value, json};
+use crate::out::{Out, Paint, Result, printable};
+use serde_json::{Value, json};
 
 /// The most a page of the API holds.
 const PAGE_MAX: usize = 500;
@@ -29,20 +31,28 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             show(out, &tool);
             Ok(())
         }
-        Tools::Add { file, shelf } => {
-            let text = with_shelf(read_text(&file)?, shelf.as_deref())?;
-            let tool = change(context, "POST", "/api/v1/tools", text, &file).await?;
+        Tools::Add { definition, shelf } => {
+            let input = with_shelf(Input::definition(&definition)?, shelf.as_deref())?;
+            let tool = send(context, How::Create, "/api/v1/tools", &input).await?;
             told(out, &tool, "added")
         }
-        Tools::Update { name, file, patch } => {
-            let method = if patch { "PATCH" } else { "PUT" };
-            let tool = change(context, method, &path(&name), read_text(&file)?, &file).await?;
+        Tools::Update {
+            name,
+            definition,
+            patch,
+        } => {
+            let how = if patch { How::Patch } else { How::Replace };
+            let input = Input::definition(&definition)?;
+            let tool = send(context, how, &path(&name), &input).await?;
             told(out, &tool, "updated")
         }
         Tools::Remove { name } => {
             let ask =
                 async |client: &Client| client.request("DELETE", &path(&name), None).await?.ok();
             Client::with(context, ask).await?;
+            if out.json {
+                out.value(&json!({"name": name, "removed": true}));
+            }
             out.note(format!(
                 "removed {name}; `toolcrib tools restore {name}` brings it back"
             ));
@@ -57,21 +67,13 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             name,
             diff: Some(version),
             ..
-        } => diff(context, &name, version).await,
+        } => history::diff(context, &name, version).await,
         Tools::History {
             name,
             diff: None,
             limit,
-        } => history(context, &name, limit).await,
-        Tools::Rollback { name, version } => {
-            let tool = post(
-                context,
-                &format!("{}/rollback", path(&name)),
-                json!({"version": version}),
-            )
-            .await?;
-            told(out, &tool, &format!("rolled back to version {version}:"))
-        }
+        } => history::list(context, &name, limit).await,
+        Tools::Rollback { name, version } => history::rollback(context, &name, version).await,
         Tools::Restore { name } => {
             let tool = post(context, &format!("{}/restore", path(&name)), json!({})).await?;
             told(out, &tool, "restored")
@@ -91,61 +93,27 @@ async fn post(context: &Context, path: &str, body: Value) -> Result<Value> {
 }
 
 async fn set_active(context: &Context, name: &str, active: bool) -> Result {
-    let text = json!({"is_active": active}).to_string();
-    let tool = change(context, "PATCH", &path(name), text, "").await?;
-    told(
-        &context.out,
-        &tool,
-        if active { "enabled" } else { "disabled" },
-    )
-}
-
-/// Sends a definition; problems name the file it came from instead of the request's body.
-async fn change(
-    context: &Context,
-    method: &str,
-    path: &str,
-    text: String,
-    file: &str,
-) -> Result<Value> {
-    let send = async |client: &Client| {
-        client
-            .send(method, path, Some(text.into_bytes()))
-            .await?
-            .ok()
-    };
-    Client::with(context, send).await.map_err(|mut failure| {
-        let shown = if file == "-" { "stdin" } else { file };
-        for error in &mut failure.errors {
-            if let Some(rest) = error
-                .strip_prefix("invalid: body:")
-                .or_else(|| error.strip_prefix("body:"))
-            {
-                *error = format!("{shown}:{rest}");
-            }
-        }
-        failure
+    let path = path(name);
+    let (before, tool) = Client::with(context, async |client| {
+        let before = version_of(client, &path).await?;
+        let body = json!({"is_active": active});
+        let tool = client.request("PATCH", &path, Some(body)).await?.ok()?;
+        Ok((before, tool))
     })
-}
-
-/// Puts the shelf into a definition without moving any of its lines.
-fn with_shelf(text: String, shelf: Option<&str>) -> Result<String> {
-    let Some(shelf) = shelf else { return Ok(text) };
-    // What is not an object at all is for the server to explain.
-    let Ok(members) = serde_json::from_str::<Map<String, Value>>(&text) else {
-        return Ok(text);
-    };
-    match members.get("shelf") {
-        Some(said) if said == shelf => Ok(text),
-        Some(said) => Err(Failure::usage(format!(
-            "--shelf says {shelf}, the definition says {said}"
-        ))),
-        None if members.is_empty() => Ok(text),
-        None => Ok(text.replacen('{', &format!("{{\"shelf\": \"{shelf}\", "), 1)),
+    .await?;
+    let done = if active { "enabled" } else { "disabled" };
+    if before == tool["version"] {
+        return unchanged(&context.out, &tool, done);
     }
+    told(&context.out, &tool, done)
 }
 
-fn told(out: &Out, tool: &Value, done: &str) -> Result {
+/// What a tool's version is now, to see afterwards whether anything was changed.
+pub(super) async fn version_of(client: &Client, path: &str) -> Result<Value> {
+    Ok(client.get(path).await?["version"].clone())
+}
+
+pub(super) fn told(out: &Out, tool: &Value, done: &str) -> Result {
     if out.json {
         out.value(tool);
     } else {
@@ -159,8 +127,21 @@ fn told(out: &Out, tool: &Value, done: &str) -> Result {
     Ok(())
 }
 
+/// Nothing was to be done, which even a script's log should tell.
+pub(super) fn unchanged(out: &Out, tool: &Value, how: &str) -> Result {
+    if out.json {
+        out.value(tool);
+    }
+    out.say(format!(
+        "{} is already {how} (version {})",
+        text(tool, "name"),
+        tool["version"]
+    ));
+    Ok(())
+}
+
 async fn list(context: &Context, filter: ToolFilter) -> Result {
-    let wanted = filter.limit.unwrap_or(usize::MAX);
+    let wanted = filter.limit.map_or(usize::MAX, |limit| limit as usize);
     let items = Client::with(context, async |client| {
         let mut items = Vec::new();
         let mut cursor = None;
@@ -239,67 +220,6 @@ fn show(out: &Out, tool: &Value) {
         let indented = printable(&shown).replace('\n', "\n    ");
         out.line(format!("{label}: {indented}"));
     }
-}
-
-async fn history(context: &Context, name: &str, limit: u32) -> Result {
-    let path = format!("{}/versions?limit={limit}", path(name));
-    let page = Client::with(context, async |client| client.get(&path).await).await?;
-    let out = &context.out;
-    if out.json {
-        out.value(&page);
-        return Ok(());
-    }
-    let row = |version: &Value| {
-        let changes = version["changes"].as_array().into_iter().flatten();
-        let paths: Vec<&str> = changes.map(|change| text(change, "path")).collect();
-        let number = version["version"].to_string();
-        let cells = [
-            &number,
-            text(version, "changed_at"),
-            text(version, "changed_by"),
-            text(version, "action"),
-            &paths.join(", "),
-        ];
-        cells.map(str::to_owned).to_vec()
-    };
-    let rows: Vec<Vec<String>> = page["items"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(row)
-        .collect();
-    out.table(&["version", "when", "who", "what", "changed"], &rows);
-    if page["next_cursor"].is_string() {
-        out.note(format!(
-            "there are older versions; --limit shows more than {limit}"
-        ));
-    }
-    Ok(())
-}
-
-async fn diff(context: &Context, name: &str, number: i64) -> Result {
-    let path = format!("{}/versions/{number}", path(name));
-    let version = Client::with(context, async |client| client.get(&path).await).await?;
-    let out = &context.out;
-    if out.json {
-        out.value(&version);
-        return Ok(());
-    }
-    out.note(format!(
-        "version {number}: {} by {} at {}",
-        text(&version, "action"),
-        text(&version, "changed_by"),
-        text(&version, "changed_at")
-    ));
-    for change in version["changes"].as_array().into_iter().flatten() {
-        out.line(text(change, "path"));
-        for (sign, member, paint) in [("-", "before", Paint::Red), ("+", "after", Paint::Green)] {
-            if !change[member].is_null() {
-                out.line(out.paint(paint, &format!("  {sign} {}", change[member])));
-            }
-        }
-    }
-    Ok(())
 }
 
 pub(super) fn text<'a>(value: &'a Value, name: &str) -> &'a str {

@@ -16,13 +16,17 @@ pub(crate) struct Key {
 /// What a key may hold.
 #[derive(Clone, Copy)]
 pub(crate) enum Holds {
-    Text,
     Address,
     Yes,
-    Count { least: i64, most: i64 },
+    Count {
+        least: i64,
+        most: i64,
+    },
     Seconds,
     Names,
     OneOf(&'static [&'static str]),
+    /// The address of a PostgreSQL, or nothing.
+    Postgres,
 }
 
 const fn key(name: &'static str, holds: Holds) -> Key {
@@ -76,7 +80,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.connections_max", MANY),
     key("server.requests_max", MANY),
     key("server.grace_seconds", Holds::Seconds),
-    key("database.url", Holds::Text)
+    key("database.url", Holds::Postgres)
         .also("DATABASE_URL")
         .secret(),
     key("tools.timeout_seconds", Holds::Seconds).also("TOOL_TIMEOUT_SECONDS"),
@@ -124,21 +128,37 @@ impl Holds {
     /// What is expected, in words.
     fn expected(self) -> String {
         match self {
-            Holds::Text => "a text".to_owned(),
             Holds::Address => "an address with a port, such as \"127.0.0.1:8787\"".to_owned(),
             Holds::Yes => "true or false".to_owned(),
             Holds::Count { least, most } => format!("a whole number from {least} to {most}"),
             Holds::Seconds => "a number of seconds above 0 and up to 86400".to_owned(),
             Holds::Names => "a list of names, such as [\"calculator\"]".to_owned(),
             Holds::OneOf(names) => format!("one of {}", names.join(", ")),
+            Holds::Postgres => {
+                "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
+            }
+        }
+    }
+
+    /// What was given, in words that may be shown: an address can hold a password.
+    fn given(self, value: &Value) -> String {
+        match (self, value.as_str()) {
+            (Holds::Postgres, Some(text)) => match text.split_once("://") {
+                Some((scheme, _)) if is_scheme(scheme) => {
+                    format!("one that begins with {scheme}://")
+                }
+                _ => "a text that does not begin with postgres://".to_owned(),
+            },
+            (_, Some(text)) => format!("'{text}'"),
+            (_, None) => value.to_string(),
         }
     }
 
     /// The value in its plain form, or what is wrong with it.
     pub(crate) fn check(self, value: Value) -> Result<Value, String> {
-        let wrong = |value: &Value| format!("expected {}, got {value}", self.expected());
+        let wrong =
+            |value: &Value| format!("expected {}, got {}", self.expected(), self.given(value));
         let fits = match (self, &value) {
-            (Holds::Text, Value::String(_)) => true,
             (Holds::Address, Value::String(text)) => address(text).is_some(),
             (Holds::Yes, Value::Boolean(_)) => true,
             (Holds::Count { least, most }, Value::Integer(number)) => {
@@ -156,6 +176,10 @@ impl Holds {
                 items.iter().all(named)
             }
             (Holds::OneOf(names), Value::String(text)) => names.contains(&text.as_str()),
+            (Holds::Postgres, Value::String(text)) => {
+                let schemes = ["postgres://", "postgresql://"];
+                text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
+            }
             _ => false,
         };
         if fits { Ok(value) } else { Err(wrong(&value)) }
@@ -166,7 +190,7 @@ impl Holds {
         let text = text.trim();
         let wrong = || format!("expected {}, got '{text}'", self.expected());
         let value = match self {
-            Holds::Text | Holds::Address | Holds::OneOf(_) => Value::String(text.to_owned()),
+            Holds::Address | Holds::OneOf(_) | Holds::Postgres => Value::String(text.to_owned()),
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
                 "false" | "0" | "no" => Value::Boolean(false),
@@ -186,8 +210,13 @@ impl Holds {
                 Value::Array(names.map(|name| Value::String(name.to_owned())).collect())
             }
         };
-        self.check(value).map_err(|_| wrong())
+        self.check(value)
     }
+}
+
+fn is_scheme(text: &str) -> bool {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    (1..=20).contains(&text.len()) && text.chars().all(fits)
 }
 
 /// A listen address; `localhost` stands for 127.0.0.1.

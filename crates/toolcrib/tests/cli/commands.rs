@@ -152,7 +152,7 @@ fn change_and_roll_back(sandbox: &Sandbox) {
     assert!(
         sandbox
             .ok(&["tools", "history", "sum", "--diff", "2"])
-            .contains("- \"adds numbers\"\n  + \"adds them up\"")
+            .contains("\"adds numbers\" → \"adds them up\"")
     );
     sandbox.ok(&["tools", "rollback", "sum", "1"]);
     assert_eq!(
@@ -181,10 +181,6 @@ fn change_and_roll_back(sandbox: &Sandbox) {
     );
     assert_eq!(
         name(&sandbox.ok(&["tools", "list", "--kind", "builtin", "--limit", "1"])).len(),
-        1
-    );
-    assert_eq!(
-        sandbox.run(&["tools", "list", "--kind", "nonsense"]).code,
         1
     );
 }
@@ -220,9 +216,8 @@ fn tests_of_a_tool_pass_or_fail() {
         "{done:?}"
     );
     assert_eq!(
-        sandbox.run(&["tools", "test", "calculator"]).code,
-        1,
-        "a tool without tests"
+        sandbox.ok(&["tools", "test", "calculator"]),
+        "'calculator' has no tests\n"
     );
 }
 
@@ -240,100 +235,63 @@ fn keys_are_made_listed_and_revoked() {
     );
     sandbox.ok(&["keys", "revoke", "ci"]);
     assert!(sandbox.json(&["keys", "list"])["items"][0]["revoked_at"].is_string());
-    assert_eq!(sandbox.run(&["keys", "revoke", "ci"]).code, 1);
-    assert_eq!(
-        sandbox
-            .run(&["keys", "create", "x", "--scopes", "all"])
-            .code,
-        1
-    );
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    for which in ["ci", id] {
+        let again = sandbox.run(&["keys", "revoke", which]);
+        assert_eq!(again.code, 1, "{again:?}");
+        let said = format!("the key '{which}' was already revoked at 2");
+        assert!(again.stderr.contains(&said), "{again:?}");
+    }
+    let unknown = sandbox.run(&["keys", "revoke", "nobody"]);
+    assert!(unknown.stderr.contains("no key 'nobody'"), "{unknown:?}");
 }
 
 #[test]
-fn a_backup_brings_everything_back() {
-    on_both("backup", backup_and_restore);
-}
-
-fn backup_and_restore(sandbox: &Sandbox) {
-    sandbox.write("sum.json", SUM);
-    sandbox.ok(&["tools", "add", "sum.json"]);
-    sandbox.ok(&["call", "sum", r#"{"expression": "1 + 1"}"#]);
-    let state = || {
-        (
-            sandbox.json(&["tools", "list"]),
-            sandbox.json(&["log", "--tool", "sum"]),
-        )
+fn a_second_key_of_the_same_name_is_warned_about() {
+    let sandbox = Sandbox::new();
+    let create = || {
+        let done = sandbox.run(&["keys", "create", "ci"]);
+        assert_eq!(done.code, 0, "{done:?}");
+        done.stderr
     };
-    let before = state();
-    let server = sandbox.serve(&[]);
-    sandbox.ok(&["backup", "copy"]);
-    let refused = sandbox.run(&["restore", "copy"]);
+    assert_eq!(create(), "");
+    sandbox.ok(&["keys", "revoke", "ci"]);
+    assert_eq!(create(), "", "a revoked key is not in the way");
+    let first = sandbox.json(&["keys", "list"])["items"][1]["id"].clone();
+    let first = first.as_str().unwrap();
+    let warned = create();
+    assert!(
+        warned.starts_with("warning: admin had a key 'ci' already") && warned.contains(first),
+        "{warned}"
+    );
+    let refused = sandbox.run(&["keys", "revoke", "ci"]);
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(
-        refused
-            .stderr
-            .contains(&format!("process {} is using", server.pid())),
-        "{refused:?}"
+        refused.stderr.contains(first),
+        "the ids are told: {refused:?}"
     );
-    assert_eq!(server.terminate(), 0);
-    assert_eq!(
-        sandbox.run(&["backup", "copy"]).code,
-        1,
-        "a backup is not overwritten"
-    );
-    sandbox.ok(&["tools", "remove", "sum"]);
-    sandbox.ok(&["tools", "remove", "clean_text"]);
-    sandbox.ok(&["call", "calculator", r#"{"expression": "1"}"#]);
-    sandbox.ok(&["restore", "copy"]);
-    assert_eq!(state(), before);
-    let kept = sandbox
-        .workspace()
-        .join(".toolcrib/before-restore-1/tools.json");
-    assert!(kept.exists(), "what was there before is kept");
-    std::fs::remove_file(sandbox.workspace().join("copy/tools.json")).expect("it is there");
-    for folder in ["nowhere", "copy"] {
-        let refused = sandbox.run(&["restore", folder]);
-        assert_eq!(refused.code, 1, "{refused:?}");
-        assert!(
-            refused.stderr.contains("not a complete backup"),
-            "{refused:?}"
-        );
-    }
-    assert_eq!(state(), before, "a refused restore changes nothing");
-}
-
-#[test]
-fn doctor_is_content_with_a_fresh_workspace_and_not_with_an_open_data_folder() {
-    use std::os::unix::fs::PermissionsExt;
-    let sandbox = Sandbox::new();
-    let checks = sandbox.json(&["doctor"]);
-    assert_eq!(checks["ok"], true);
-    let all_ok = checks["checks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .all(|check| check["status"] == "ok");
-    assert!(all_ok, "{checks}");
-    let data = sandbox.workspace().join(".toolcrib");
-    std::fs::set_permissions(&data, std::fs::Permissions::from_mode(0o755)).unwrap();
-    let said = sandbox.ok(&["doctor"]);
-    assert!(
-        said.contains("warn  data") && said.contains("chmod 700"),
-        "{said}"
-    );
-    std::fs::write(
-        data.join("registry.db"),
-        "not a database, but long enough to be taken for one",
-    )
-    .unwrap();
-    let done = sandbox.run(&["doctor"]);
-    assert_eq!(done.code, 1, "{done:?}");
-    assert!(done.stdout.contains("fail  server"), "{done:?}");
 }
 
 #[test]
 fn the_shell_is_helped() {
     let sandbox = Sandbox::bare();
     assert!(sandbox.ok(&["completions", "bash"]).contains("toolcrib"));
-    assert!(sandbox.ok(&["man"]).contains(".TH toolcrib"));
+    assert!(sandbox.ok(&["man"]).contains(".TH toolcrib 1"));
+    let page = sandbox.ok(&["man", "tools", "add"]);
+    assert!(
+        page.contains(".TH toolcrib-tools-add 1") && page.contains("database"),
+        "{page}"
+    );
+    let unknown = sandbox.run(&["man", "tools", "ad"]);
+    assert_eq!(unknown.code, 2, "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("hint: it has list, search"),
+        "{unknown:?}"
+    );
+    sandbox.ok(&["man", "--out", "pages/man1"]);
+    for page in ["toolcrib", "toolcrib-keys", "toolcrib-tools-rollback"] {
+        let file = sandbox.folder().join(format!("pages/man1/{page}.1"));
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains(&format!(".TH {page} 1")), "{text}");
+    }
 }

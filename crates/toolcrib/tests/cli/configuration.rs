@@ -1,6 +1,7 @@
 //! Where values come from, what is refused, and the exit codes.
 
-use crate::harness::Sandbox;
+use crate::harness::{ADMIN_KEY, Sandbox};
+use std::net::TcpListener;
 
 #[test]
 fn flags_win_over_the_environment_over_the_file_over_the_defaults() {
@@ -80,11 +81,90 @@ fn every_problem_of_the_configuration_is_told_at_once() {
         }
         assert_eq!(done.stdout, "");
     }
+    sandbox.write(
+        "toolcrib.toml",
+        "[tools]\nqueue_max = 0\n\n[server]\nlisten = 1\nb = 2\na = 1\n\n[log]\nb = 3\n",
+    );
+    let done = sandbox.run(&["tools", "list"]);
+    let lines = done.stderr.lines();
+    let lines: Vec<&str> = lines.filter_map(|line| line.split(": ").nth(1)).collect();
+    let places = lines
+        .iter()
+        .filter_map(|place| place.rsplit_once("toolcrib.toml:"));
+    let places: Vec<&str> = places.map(|(_, line)| line).collect();
+    assert_eq!(places, ["2", "5", "6", "7", "10"], "{done:?}");
+    assert!(
+        done.stderr
+            .contains("`toolcrib init DIR` makes a new folder"),
+        "{done:?}"
+    );
     sandbox.write("toolcrib.toml", "[server\n");
     let done = sandbox.run(&["serve"]);
     assert_eq!(done.code, 3);
+    assert!(!done.stderr.contains("toolcrib init"), "{done:?}");
     assert!(done.stderr.contains("toolcrib.toml:1: "), "{}", done.stderr);
     assert_eq!(sandbox.run(&["serve", "--config", "missing.toml"]).code, 3);
+}
+
+#[test]
+fn config_show_says_what_it_shows() {
+    let sandbox = Sandbox::new();
+    let alone = sandbox.run(&["config", "show"]);
+    assert_eq!(alone.code, 0, "{alone:?}");
+    assert!(
+        alone.stderr.contains("a server takes it when it starts")
+            && !alone.stderr.contains("process"),
+        "{alone:?}"
+    );
+    let server = sandbox.serve(&[]);
+    let beside = sandbox.run(&["config", "show"]);
+    let said = format!("process {} runs on this workspace", server.pid());
+    assert!(beside.stderr.contains(&said), "{beside:?}");
+    let shown = sandbox.json(&["config", "show"]);
+    assert_eq!(shown["in_force"], "at the next start");
+    assert_eq!(shown["server_running"], true);
+}
+
+#[test]
+fn a_broken_file_does_not_keep_anyone_from_a_server_that_runs() {
+    let sandbox = Sandbox::new();
+    let server = sandbox.serve(&[]);
+    sandbox.write("toolcrib.toml", "[server\n");
+    let done = sandbox.run(&["call", "calculator", r#"{"expression": "1+1"}"#]);
+    assert_eq!((done.code, done.stdout.as_str()), (0, "2\n"), "{done:?}");
+    assert!(
+        done.stderr.starts_with("warning: ") && done.stderr.contains("toolcrib.toml:1: "),
+        "{done:?}"
+    );
+    let by_url = ["tools", "list", "--url", &server.url(), "--key", ADMIN_KEY];
+    let done = sandbox.run(&by_url);
+    assert_eq!((done.code, done.stderr.as_str()), (0, ""), "{done:?}");
+    assert_eq!(server.terminate(), 0);
+    assert_eq!(
+        sandbox.run(&["tools", "list"]).code,
+        3,
+        "now the file counts"
+    );
+}
+
+#[test]
+fn only_postgresql_is_taken_for_a_database() {
+    for wrong in [
+        "mysql://me:hunter2@localhost/x",
+        "hunter2",
+        "me:hunter2@localhost",
+    ] {
+        let sandbox = Sandbox::new().with("DATABASE_URL", wrong);
+        let done = sandbox.run(&["tools", "list"]);
+        assert_eq!(done.code, 3, "{done:?}");
+        assert!(
+            done.stderr
+                .contains("DATABASE_URL: expected a PostgreSQL address: postgres://")
+                && done.stderr.contains("postgresql://")
+                && !done.stderr.contains("hunter2"),
+            "{done:?}"
+        );
+    }
 }
 
 #[test]
@@ -108,6 +188,21 @@ fn wrong_usage_exits_with_2() {
             ".",
         ],
         &["serve", "--dev", "--listen", "0.0.0.0:0"],
+        &["serve", "--url", "http://127.0.0.1:1"],
+        &["config", "show", "--url", "http://127.0.0.1:1"],
+        &["restore", "x", "--url", "http://127.0.0.1:1"],
+        &["tools", "list", "--key", "tck_x"],
+        &["tools", "list", "--url", "http://127.0.0.1:99999"],
+        &["tools", "list", "--kind", "nonsense"],
+        &["tools", "list", "--limit", "0"],
+        &["tools", "rollback", "x", "0"],
+        &["tools", "history", "x", "--diff", "1", "--limit", "5"],
+        &["log", "--limit", "0"],
+        &["log", "--status", "nonsense"],
+        &["log", "--since", "yesterday"],
+        &["keys", "create", "x", "--scopes", "all"],
+        &["keys", "create", "x", "--expires-at", "soon"],
+        &["call", "calculator", "{}", "--timeout", "-1"],
     ] {
         let done = sandbox.run(arguments);
         assert_eq!(done.code, 2, "{arguments:?}: {done:?}");
@@ -123,7 +218,7 @@ fn wrong_usage_exits_with_2() {
 #[test]
 fn an_unreachable_server_exits_with_4() {
     // A port that was free a moment ago and is closed now.
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
     let sandbox = Sandbox::new();

@@ -7,7 +7,7 @@ use sqlx::{AssertSqlSafe, Connection, PgConnection};
     clippy::disallowed_methods,
     reason = "tests learn from the environment where PostgreSQL is"
 )]
-fn postgres_url() -> Option<String> {
+pub(crate) fn postgres_url() -> Option<String> {
     std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
 }
 

@@ -1,8 +1,13 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
+mod backup;
 mod commands;
 mod configuration;
+mod definitions;
+mod doctor;
 mod engines;
 mod harness;
+mod json;
 mod malformed;
 mod serving;
+mod terminal;

@@ -13,6 +13,19 @@ fn calculate(server: &Running, tool: &str, expression: &str) -> (u16, serde_json
     server.request("POST", &format!("/api/v1/tools/{tool}/call"), Some(&body))
 }
 
+/// Its `started` entry tells that a call runs.
+fn until_a_call_runs(server: &Running) {
+    loop {
+        let (_, page) = server.request("GET", "/api/v1/executions?status=started", None);
+        if page["items"]
+            .as_array()
+            .is_some_and(|items| !items.is_empty())
+        {
+            return;
+        }
+    }
+}
+
 #[test]
 fn without_any_configuration_it_makes_a_workspace_and_shows_a_key_once() {
     let sandbox = Sandbox::bare();
@@ -193,16 +206,7 @@ fn a_call_under_way_is_finished_when_the_server_is_told_to_stop() {
             let body = json!({"arguments": {"seconds": 1}});
             server.request("POST", "/api/v1/tools/fixture_wait/call", Some(&body))
         });
-        // Its `started` entry tells that the call runs.
-        loop {
-            let (_, page) = server.request("GET", "/api/v1/executions?status=started", None);
-            if page["items"]
-                .as_array()
-                .is_some_and(|items| !items.is_empty())
-            {
-                break;
-            }
-        }
+        until_a_call_runs(&server);
         server.signal(Signal::TERM);
         let (status, answer) = call.join().unwrap();
         assert_eq!(status, 200, "{answer}");
@@ -221,15 +225,7 @@ fn a_second_signal_ends_it_at_once() {
             let body = json!({"arguments": {"seconds": 60}, "timeout_seconds": 60});
             server.try_request("POST", "/api/v1/tools/fixture_wait/call", Some(&body))
         });
-        loop {
-            let (_, page) = server.request("GET", "/api/v1/executions?status=started", None);
-            if page["items"]
-                .as_array()
-                .is_some_and(|items| !items.is_empty())
-            {
-                break;
-            }
-        }
+        until_a_call_runs(&server);
         server.signal(Signal::INT);
         server.said("stopping");
         server.signal(Signal::INT);

@@ -1,0 +1,130 @@
+//! What a person at a terminal sees: a pseudo-terminal of a given width instead of a pipe.
+
+use crate::harness::Sandbox;
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+
+/// Runs a command whose stdout is a terminal; gives its lines without their colours.
+fn on_terminal(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Vec<String> {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
+    grantpt(&ours).expect("it is ours");
+    unlockpt(&ours).expect("it is ours");
+    let size = Winsize {
+        ws_row: 24,
+        ws_col: columns,
+        ws_xpixel: 0,
+        ws_ypixel: 0,
+    };
+    tcsetwinsize(&ours, size).expect("a terminal has a size");
+    let name = ptsname(&ours, Vec::new()).expect("it has a name");
+    let path = OsStr::from_bytes(name.as_bytes());
+    let theirs = File::options().read(true).write(true).open(path);
+    let mut command = sandbox.command(arguments);
+    command
+        .stdout(theirs.expect("the other end can be opened"))
+        .stderr(std::process::Stdio::null())
+        .env("NO_COLOR", "1");
+    let mut child = command.spawn().expect("the program can be started");
+    // It holds our copy of the other end, which must be closed for the reading to end.
+    drop(command);
+    let mut text = Vec::new();
+    // A terminal whose other end is closed gives an error instead of an end.
+    let _ = File::from(ours).read_to_end(&mut text);
+    child.wait().expect("a child can be waited for");
+    let text = String::from_utf8(text).expect("the program prints UTF-8");
+    text.lines()
+        .map(|line| line.trim_end_matches('\r').to_owned())
+        .collect()
+}
+
+const KOREAN: &str = r#"{"name": "sum", "description": "두 수를 더하는 도구입니다. 금액을 합칠 때 쓰세요.", "kind": "builtin",
+"config": {"name": "calculator"}, "input_schema": {"type": "object"}}"#;
+
+/// Places on the terminal: everything in these tests that is not ASCII is Hangul, or the mark of a cut.
+fn places(text: &str) -> usize {
+    let wide = |c: char| 1 + usize::from(('가'..='힣').contains(&c));
+    text.chars().map(wide).sum()
+}
+
+#[test]
+fn a_table_is_cut_to_the_terminal() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["tools", "add", KOREAN]);
+    for columns in [60, 80, 200] {
+        let lines = on_terminal(&sandbox, columns, &["tools", "list"]);
+        assert!(lines[0].starts_with("NAME "), "{lines:?}");
+        for line in &lines {
+            assert!(places(line) <= usize::from(columns), "{columns}: {line}");
+        }
+        let sum = lines
+            .iter()
+            .find(|line| line.starts_with("sum "))
+            .expect("it is listed");
+        let is_whole = sum.ends_with("쓰세요.");
+        assert_eq!(is_whole, columns == 200, "{columns}: {sum}");
+        assert!(is_whole || sum.ends_with('…'), "{columns}: {sum}");
+    }
+}
+
+#[test]
+fn wide_characters_do_not_move_the_columns_behind_them() {
+    let sandbox = Sandbox::new();
+    for name in ["열쇠", "key"] {
+        sandbox.ok(&["keys", "create", name, "--scopes", "read"]);
+    }
+    let id = sandbox.json(&["keys", "list"])["items"][0]["id"].clone();
+    let narrow = on_terminal(&sandbox, 80, &["keys", "list"]);
+    assert!(narrow[1].starts_with(id.as_str().unwrap()), "{narrow:?}");
+    assert!(narrow.iter().all(|line| places(line) <= 80), "{narrow:?}");
+    let lines = on_terminal(&sandbox, 200, &["keys", "list"]);
+    let scopes = |line: &String| places(line.split("read").next().expect("the scope is shown"));
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert_eq!(scopes(&lines[1]), scopes(&lines[2]), "{lines:?}");
+}
+
+#[test]
+fn the_log_has_a_header_when_it_is_followed_too() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["call", "calculator", r#"{"expression": "1"}"#]);
+    assert_eq!(
+        sandbox
+            .run(&["call", "calculator", r#"{"expression": "1 +"}"#])
+            .code,
+        1
+    );
+    for arguments in [&["log"][..], &["log", "--follow"]] {
+        let lines = on_terminal(&sandbox, 80, arguments);
+        assert!(lines.iter().all(|line| places(line) <= 80), "{lines:?}");
+        let caller = |line: &String| {
+            let before = line
+                .split("CALLER")
+                .next()
+                .and_then(|part| part.split("admin").next());
+            before.map(places)
+        };
+        assert!(
+            lines.iter().all(|line| caller(line) == caller(&lines[0])),
+            "{lines:?}"
+        );
+        let lines = on_terminal(&sandbox, 140, arguments);
+        let head: Vec<&str> = lines[0].split_whitespace().collect();
+        assert_eq!(
+            head,
+            [
+                "STARTED",
+                "TOOL",
+                "STATUS",
+                "MS",
+                "CALLER",
+                "KEY",
+                "TRANSPORT",
+                "ERROR"
+            ],
+            "{arguments:?}"
+        );
+    }
+}
