@@ -35,12 +35,7 @@ fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
         copy.definition.name = name;
         copy
     });
-    let changes = shipped
-        .clone()
-        .into_iter()
-        .chain(more)
-        .map(Change::Put)
-        .collect();
+    let changes = shipped.into_iter().chain(more).map(Change::Put).collect();
     Executor::new(
         Catalogue::default().with(changes),
         Policy::new(true, "serialize_for_cell"),
