@@ -3,12 +3,12 @@
 use crate::App;
 use crate::error::{Error, Result};
 use catalog::caller::Caller;
-use executor::code::Fault;
+use catalog::catalogue::Entry;
 use executor::{CallRequest, Code, Failure, ToolResponse};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::hash_map;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -57,13 +57,13 @@ impl App {
             let refusal = Failure::new(Code::InvalidInput, why);
             return Ok(self.executor.refuse(&caller, &request, refusal).await);
         }
-        if self.executor.catalogue.load().find(&request.tool).is_none() {
-            // Nothing can run, so there is nothing to keep.
+        let Some(entry) = self.executor.permits(&caller, &request.tool) else {
+            // It is refused, so there is nothing to keep; and what is refused today is not answered from yesterday.
             return Ok(self.executor.call(caller, request).await);
-        }
+        };
         // In a task of its own: once the key is taken, its answer must be stored even if the asker is gone.
         let app = Arc::clone(self);
-        let work = async move { app.call_once(caller, request, key).await };
+        let work = async move { app.call_once(caller, request, &entry, key).await };
         let work = self.idempotent.tasks.spawn(work);
         work.await
             .map_err(|e| Error::Internal(format!("a keyed call was lost: {e}")))?
@@ -73,13 +73,15 @@ impl App {
         &self,
         caller: Arc<Caller>,
         request: CallRequest,
+        entry: &Entry,
         key: String,
     ) -> Result<ToolResponse> {
         let slot = (caller.user.to_string(), key);
         let now = self.clock.now();
         self.forget_old_keys(now).await?;
         let wanted = IdempotentCall {
-            tool_name: request.tool.clone(),
+            // The same tool whether it was asked for by name or by id.
+            tool_name: entry.name.to_string(),
             arguments_hash: fingerprint(&request.arguments),
             node: self.node.clone(),
             response: None,
@@ -146,8 +148,7 @@ impl App {
     ) -> Result<ToolResponse> {
         let response = self.executor.call(caller, request).await;
         let (who, key) = (&slot.0, &slot.1);
-        let ran = response.error.as_ref().is_none_or(|e| may_have_run(e.code));
-        let kept = if ran {
+        let kept = if response.may_have_run() {
             self.store.answer_call(who, key, &as_text(&response)?).await
         } else {
             match self.store.idempotent_call(who, key).await? {
@@ -226,8 +227,8 @@ impl InFlight {
     /// Whether the slot was free and is now ours.
     fn enter(&self, slot: &Slot, running: watch::Receiver<()>) -> bool {
         match self.lock().entry(slot.clone()) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(free) => {
+            hash_map::Entry::Occupied(_) => false,
+            hash_map::Entry::Vacant(free) => {
                 free.insert(running);
                 true
             }
@@ -236,15 +237,6 @@ impl InFlight {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Slot, watch::Receiver<()>>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// Whether a failure can come from a call that did run. What was refused before may be tried again.
-fn may_have_run(code: Code) -> bool {
-    match code {
-        Code::Cancelled | Code::Timeout | Code::Interrupted => true,
-        Code::ServiceUnavailable | Code::NotConfigured | Code::RateLimited => false,
-        other => other.row().fault == Fault::Tool,
     }
 }
 
@@ -270,24 +262,5 @@ mod tests {
             fingerprint(&json!({"b":{"d":3,"c":2},"a":1}))
         );
         assert_ne!(fingerprint(&json!([1, 2])), fingerprint(&json!([2, 1])));
-    }
-
-    #[test]
-    fn a_call_that_was_refused_may_be_tried_again() {
-        let refused = [
-            Code::InvalidInput,
-            Code::RateLimited,
-            Code::BlockedByPolicy,
-            Code::ToolNotFound,
-            Code::ToolInactive,
-        ];
-        assert!(!refused.into_iter().any(may_have_run));
-        let ran = [
-            Code::ToolExecutionError,
-            Code::Timeout,
-            Code::InvalidOutput,
-            Code::Cancelled,
-        ];
-        assert!(ran.into_iter().all(may_have_run));
     }
 }

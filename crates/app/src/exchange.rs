@@ -3,6 +3,7 @@
 
 use rustix::fs::{CWD, RenameFlags, XattrFlags, fchown, fgetxattr, fsetxattr, renameat_with};
 use rustix::io::Errno;
+use sha2::{Digest, Sha256};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
@@ -15,14 +16,52 @@ pub enum WriteError {
     Io(io::Error),
 }
 
-/// Removes what a killed process may have left behind.
+/// Between the file's own name and what tells one replacement from another.
+const MARK: &str = ".toolcrib-";
+
+/// Removes what killed processes left behind, except somebody's edit that was exchanged and not put back.
 pub(crate) fn sweep(target: &Path) {
-    let _ = fs::remove_file(temporary(target));
+    let (Some(folder), Some(file)) = (target.parent(), target.file_name()) else {
+        return;
+    };
+    let prefix = format!(".{}{MARK}", file.to_string_lossy());
+    let current = fs::read(target)
+        .map(|text| digest(&text))
+        .unwrap_or_default();
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some([pid, old, new]) = name.strip_prefix(&prefix).and_then(parts) else {
+            continue;
+        };
+        if Path::new("/proc").join(pid).exists() {
+            continue;
+        }
+        let left = fs::read(entry.path())
+            .map(|text| digest(&text))
+            .unwrap_or_default();
+        if current == new && left != old && left != new {
+            let kept = target.with_file_name(format!("{}.edit-{left}", file.to_string_lossy()));
+            tracing::warn!(file = %kept.display(), "an edit of tools.json that came while it was replaced is kept here");
+            let _ = fs::rename(entry.path(), kept);
+        } else {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+fn parts(rest: &str) -> Option<[&str; 3]> {
+    let parts: Vec<&str> = rest.split('-').collect();
+    parts.try_into().ok()
+}
+
+fn digest(text: &[u8]) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().take(8).map(|b| format!("{b:02x}")).collect()
 }
 
 /// The exchange gives us the old file back, so an edit that came in between is seen and put back.
 pub(crate) fn replace(target: &Path, expected: &str, text: &str) -> Result<(), WriteError> {
-    let temporary = temporary(target);
+    let temporary = temporary(target, expected, text);
     let done = write_new(&temporary, target, text)
         .map_err(WriteError::Io)
         .and_then(|()| exchange(&temporary, target, expected));
@@ -30,8 +69,13 @@ pub(crate) fn replace(target: &Path, expected: &str, text: &str) -> Result<(), W
     done
 }
 
-fn temporary(target: &Path) -> PathBuf {
-    target.with_file_name(".tools.json.toolcrib-new")
+/// Beside the file, and nobody else's: the folder behind a link may serve several workspaces. The name says what was
+/// to be exchanged for what, so that `sweep` knows what it finds.
+fn temporary(target: &Path, expected: &str, text: &str) -> PathBuf {
+    let file = target.file_name().unwrap_or_default().to_string_lossy();
+    let (old, new) = (digest(expected.as_bytes()), digest(text.as_bytes()));
+    let pid = std::process::id();
+    target.with_file_name(format!(".{file}{MARK}{pid}-{old}-{new}"))
 }
 
 /// Writes the new text beside the file, for the same readers as the file.
@@ -153,7 +197,7 @@ mod tests {
         let (folder, path) = old_file();
         let precious = folder.path().join("precious");
         fs::write(&precious, "precious").expect("writable");
-        symlink(&precious, temporary(&path)).expect("a link");
+        symlink(&precious, temporary(&path, "old", "new")).expect("a link");
         replace(&path, "old", "new").expect("replaced");
         assert_eq!(
             (read(&precious), read(&path)),
@@ -168,6 +212,47 @@ mod tests {
         replace(&path, "old", "new").expect("replaced");
         let mode = fs::metadata(&path).expect("there").permissions().mode();
         assert_eq!(mode & 0o777, 0o640);
+    }
+
+    #[test]
+    fn leftovers_of_the_dead_are_swept_but_an_edit_among_them_is_kept() {
+        let (folder, path) = old_file();
+        // No process can have this number.
+        let left = |expected: &str, text: &str| {
+            let own = temporary(&path, expected, text);
+            let name = own.file_name().expect("a name").to_string_lossy();
+            let pid = std::process::id().to_string();
+            path.with_file_name(name.replacen(&pid, "999999999", 1))
+        };
+        let names = || {
+            let entries = fs::read_dir(folder.path()).expect("readable");
+            let mut names: Vec<String> = entries
+                .map(|entry| {
+                    entry
+                        .expect("readable")
+                        .file_name()
+                        .to_string_lossy()
+                        .into()
+                })
+                .collect();
+            names.sort();
+            names
+        };
+        fs::write(left("old", "never exchanged"), "never exch").expect("writable");
+        fs::write(left("before", "old"), "before").expect("writable");
+        fs::write(temporary(&path, "old", "new"), "of a living process").expect("writable");
+        sweep(&path);
+        assert_eq!(names().len(), 2, "{:?}", names());
+        fs::write(left("before", "old"), "somebody's edit").expect("writable");
+        sweep(&path);
+        let kept = names()
+            .into_iter()
+            .find(|name| name.starts_with("tools.json.edit-"));
+        assert_eq!(
+            read(&folder.path().join(kept.expect("it is kept"))),
+            "somebody's edit"
+        );
+        assert_eq!(read(&path), "old");
     }
 
     /// Needs root, as the tests have in a container; elsewhere the owner cannot differ to begin with.

@@ -61,15 +61,12 @@ impl Plan {
         }
     }
 
-    /// By name or id, as the group so far leaves it.
-    pub(crate) fn find(&self, target: &str) -> Option<Tool> {
-        let by_id = Uuid::parse_str(target)
-            .ok()
-            .and_then(|id| match self.by_id.get(&id) {
-                Some(seen) => seen.clone(),
-                None => self.base.by_id(id).map(|e| e.tool.clone()),
-            });
-        by_id.or_else(|| self.find_name(target))
+    /// As the group so far leaves it.
+    pub(crate) fn find(&self, id: Uuid) -> Option<Tool> {
+        match self.by_id.get(&id) {
+            Some(seen) => seen.clone(),
+            None => self.base.by_id(id).map(|e| e.tool.clone()),
+        }
     }
 
     fn find_name(&self, name: &str) -> Option<Tool> {
@@ -90,20 +87,20 @@ impl Plan {
                 self.create(writer, *shelf, definition, caller).await
             }
             Write::Update {
-                target,
+                id,
                 definition,
                 expected_version,
                 action,
             } => {
-                let tool = self.editable(target, caller)?;
+                let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
                 self.update(writer, tool, definition, action, caller).await
             }
             Write::Delete {
-                target,
+                id,
                 expected_version,
             } => {
-                let tool = self.editable(target, caller)?;
+                let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
                 self.delete(writer, &tool, &caller.user_name);
                 Ok(Uuid::nil())
@@ -277,7 +274,7 @@ impl Plan {
                 self.last_versions.insert(row.tool_id, row.version);
                 self.writes.push(ToolWrite::Version(row));
             }
-            let shown = self.find(&head.tool_id.to_string());
+            let shown = self.find(head.tool_id);
             if let Some(tool) = shown.filter(|tool| tool.shelf == Shelf::File) {
                 self.take_away(writer, &tool);
             }
@@ -319,10 +316,10 @@ impl Plan {
         self.show(tool);
     }
 
-    fn editable(&self, target: &str, caller: &Caller) -> Result<Tool> {
+    fn editable(&self, id: Uuid, caller: &Caller) -> Result<Tool> {
         let tool = self
-            .find(target)
-            .ok_or_else(|| Error::tool_not_found(target))?;
+            .find(id)
+            .ok_or_else(|| Error::tool_not_found(&id.to_string()))?;
         let name = &tool.definition.name;
         match tool.shelf {
             Shelf::Builtin => Err(Error::conflict(format!(

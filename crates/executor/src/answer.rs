@@ -71,8 +71,10 @@ pub(crate) fn status_of(response: &ToolResponse) -> Status {
 /// Fail closed: what is not written down has not been answered.
 pub(crate) fn unlogged(response: &ToolResponse, error: &LogError) -> ToolResponse {
     let mut failure = log_failed(error);
-    if response.error.is_none() {
+    if response.may_have_run() {
         failure.message.push_str(" The tool did run.");
+        // Nothing that invites to try again: that would run it twice.
+        failure.details = json!({"tool_ran": true});
     }
     let name = Arc::clone(&response.tool_name);
     failed(name, response.execution_id, response.elapsed, failure).0

@@ -15,10 +15,11 @@ use catalog::catalogue::{Catalogue, Entry};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
 use catalog::schema::Schema;
-use catalog::tool::OutputFormat;
+use catalog::tool::{KindName, OutputFormat, Tool};
 use executions::{Execution, ExecutionLog};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -138,6 +139,14 @@ impl Executor {
         }
     }
 
+    /// Whether a call would get past the first steps: found, visible, active, allowed.
+    pub fn permits(&self, caller: &Caller, tool: &str) -> Option<Arc<Entry>> {
+        let entry = self.catalogue.load().find(tool).cloned()?;
+        let verdict = self.policy.load().verdict(caller, &entry.tool);
+        let permitted = verdict != Verdict::Hidden && judge(&entry, &verdict).is_ok();
+        permitted.then_some(entry)
+    }
+
     /// Writes the entry of a call; only then is its answer given away.
     pub(crate) async fn logged(
         &self,
@@ -187,7 +196,7 @@ impl Attempt {
         let found = match unsaved {
             Some(entry) => {
                 let policy = self.executor.policy.load();
-                let verdict = policy.verdict(&self.caller, &entry.tool);
+                let verdict = policy.verdict(&self.caller, &tried_as(&entry.tool));
                 let permitted = judge(&entry, &verdict);
                 Found {
                     seen: Some(Arc::clone(&entry)),
@@ -416,6 +425,20 @@ impl Attempt {
             message: output.message,
             log_text: output.log_text,
         })
+    }
+}
+
+/// What the policy judges when a definition is tried out: a builtin that it keeps from a caller cannot be reached
+/// under another name either.
+fn tried_as(tool: &Tool) -> Cow<'_, Tool> {
+    let named = tool.definition.config.get("name").and_then(Value::as_str);
+    match named.filter(|_| tool.definition.kind == KindName::Builtin) {
+        Some(builtin) => {
+            let mut inner = tool.clone();
+            inner.definition.name = builtin.to_owned();
+            Cow::Owned(inner)
+        }
+        None => Cow::Borrowed(tool),
     }
 }
 

@@ -95,6 +95,15 @@ impl Code {
         self.row().name
     }
 
+    /// Whether a failure can come from a call that did run. What was refused before may be tried again.
+    pub fn may_have_run(self) -> bool {
+        match self {
+            Code::Cancelled | Code::Timeout | Code::Interrupted => true,
+            Code::ServiceUnavailable | Code::NotConfigured | Code::RateLimited => false,
+            other => other.row().fault == Fault::Tool,
+        }
+    }
+
     pub fn from_name(name: &str) -> Option<Self> {
         TABLE
             .iter()
@@ -163,5 +172,24 @@ mod tests {
                 "{name}"
             );
         }
+    }
+
+    #[test]
+    fn a_call_that_was_refused_may_be_tried_again() {
+        let refused = [
+            Code::InvalidInput,
+            Code::RateLimited,
+            Code::BlockedByPolicy,
+            Code::ToolNotFound,
+            Code::ToolInactive,
+        ];
+        assert!(!refused.into_iter().any(Code::may_have_run));
+        let ran = [
+            Code::ToolExecutionError,
+            Code::Timeout,
+            Code::InvalidOutput,
+            Code::Cancelled,
+        ];
+        assert!(ran.into_iter().all(Code::may_have_run));
     }
 }

@@ -45,7 +45,9 @@ impl EntryDraft {
             started_at,
             tool_name,
             arguments: String::new(),
-            secrets: marked.map_or_else(Vec::new, |schema| schema.secret_strings(arguments)),
+            secrets: marked.map_or_else(Vec::new, |schema| {
+                searched_for(schema.secret_strings(arguments))
+            }),
         };
         draft.arguments = match marked {
             Some(schema) => {
@@ -144,7 +146,17 @@ impl EntryDraft {
                 *value = Value::String(HIDDEN.to_owned());
             }
             Value::Array(items) => items.iter_mut().for_each(|v| self.scrub(v)),
-            Value::Object(members) => members.values_mut().for_each(|v| self.scrub(v)),
+            Value::Object(members) => {
+                let named = |name: &String| self.secrets.iter().any(|s| name.contains(s.as_str()));
+                if members.keys().any(named) {
+                    let old = std::mem::take(members);
+                    *members = old
+                        .into_iter()
+                        .map(|(name, value)| (self.scrub_text(name), value))
+                        .collect();
+                }
+                members.values_mut().for_each(|v| self.scrub(v));
+            }
             _ => {}
         }
     }
@@ -156,5 +168,55 @@ impl EntryDraft {
             }
         }
         text
+    }
+}
+
+/// The forms a secret takes in text: itself, and as it stands inside JSON. Longest first, so that one that begins
+/// another does not leave the other's end behind.
+fn searched_for(secrets: Vec<String>) -> Vec<String> {
+    let escaped = |secret: &String| {
+        let json = Value::from(secret.as_str()).to_string();
+        json[1..json.len() - 1].to_owned()
+    };
+    let mut all: Vec<String> = secrets.iter().map(escaped).collect();
+    all.extend(secrets);
+    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn draft(secrets: &[&str]) -> EntryDraft {
+        EntryDraft {
+            id: Uuid::nil(),
+            started_at: 0,
+            tool_name: "t".into(),
+            arguments: String::new(),
+            secrets: searched_for(secrets.iter().map(|&s| s.to_owned()).collect()),
+        }
+    }
+
+    #[test]
+    fn a_secret_that_begins_another_leaves_nothing_of_it() {
+        let text = draft(&["pass", "password123"]).scrub_text("password123 pass".to_owned());
+        assert_eq!(text, "*** ***");
+    }
+
+    #[test]
+    fn a_secret_of_several_lines_is_found_inside_json_text() {
+        let key = "-----BEGIN KEY-----\nabc\"def\n-----END KEY-----";
+        let text = draft(&[key]).scrub_text(json!({"key": key}).to_string());
+        assert_eq!(text, r#"{"key":"***"}"#);
+    }
+
+    #[test]
+    fn names_of_members_are_scrubbed_too() {
+        let mut value = json!({"hunter2": {"a hunter2": ["hunter2"]}, "other": 1});
+        draft(&["hunter2"]).scrub(&mut value);
+        assert_eq!(value, json!({"***": {"a ***": ["***"]}, "other": 1}));
     }
 }

@@ -72,6 +72,13 @@ impl ToolResponse {
         }
     }
 
+    /// Whether the tool may have had its effect, whatever the answer says.
+    pub fn may_have_run(&self) -> bool {
+        self.error.as_ref().is_none_or(|error| {
+            error.code.may_have_run() || error.details.get("tool_ran") == Some(&Value::Bool(true))
+        })
+    }
+
     /// Seconds after which trying again can help, where the failure says so.
     pub fn retry_after(&self) -> Option<u64> {
         let error = self.error.as_ref()?;

@@ -39,7 +39,12 @@ impl Executor {
             stored.execution_id
         );
         let unrun = Unrun::new(self, caller, request);
-        unrun.answer(stored, Some(note)).await
+        let mut answer = stored;
+        if answer.execution_id.is_nil() {
+            // The answer of a call that was cut off: this entry is where it can be looked up.
+            answer.execution_id = unrun.draft.id;
+        }
+        unrun.answer(answer, Some(note)).await
     }
 }
 
@@ -79,7 +84,9 @@ impl<'a> Unrun<'a> {
     async fn answer(self, response: ToolResponse, log_text: Option<String>) -> ToolResponse {
         let ending = Ending {
             status: status_of(&response),
-            output: response.error.is_none().then_some(&*response.data),
+            // A stored answer is not redacted, and what its tool's schema marks may have changed since. It stands
+            // in the entry of the call that ran.
+            output: None,
             error: response.error.as_ref(),
             log_text,
             elapsed_us: micros(self.began.elapsed()),

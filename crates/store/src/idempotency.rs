@@ -25,13 +25,18 @@ impl Db {
     ) -> Result<Option<IdempotentCall>> {
         const TAKE: &str = "INSERT INTO idempotency (caller, key, tool_name, arguments_hash, node, created_at) \
             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING";
-        let taken = each!(self, pool => sqlx::query(TAKE)
-            .bind(caller).bind(key).bind(&call.tool_name).bind(&call.arguments_hash).bind(&call.node)
-            .bind(call.created_at).execute(pool).await.map(|done| done.rows_affected()))?;
-        if taken == 1 {
-            return Ok(None);
+        loop {
+            let taken = each!(self, pool => sqlx::query(TAKE)
+                .bind(caller).bind(key).bind(&call.tool_name).bind(&call.arguments_hash).bind(&call.node)
+                .bind(call.created_at).execute(pool).await.map(|done| done.rows_affected()))?;
+            if taken == 1 {
+                return Ok(None);
+            }
+            // Gone again in between: its call was refused, so the key is free.
+            if let Some(found) = self.idempotent_call(caller, key).await? {
+                return Ok(Some(found));
+            }
         }
-        self.idempotent_call(caller, key).await
     }
 
     pub async fn idempotent_call(&self, caller: &str, key: &str) -> Result<Option<IdempotentCall>> {

@@ -58,6 +58,7 @@ pub(crate) async fn open(
         postgres: Arc::clone(&postgres),
         options,
         clock,
+        owed: Arc::default(),
     }
     .start(jobs);
     Ok(postgres)

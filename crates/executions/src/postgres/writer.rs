@@ -4,10 +4,10 @@ use super::{Postgres, row};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
-use crate::queue::{self, Batch, Entry, Job, Mode};
+use crate::queue::{self, Batch, Entry, Job, Mode, Owed};
 use catalog::clock::Clock;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OwnedRwLockReadGuard, RwLock, mpsc};
 use tokio::time::timeout;
 
@@ -15,12 +15,15 @@ const WORKERS: usize = 2;
 /// How long callers wait for a server that does not answer before they hear about it.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
+/// A dead connection is found out sooner than this; a server that is down is not asked again.
+const QUICK: Duration = Duration::from_secs(1);
 
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) postgres: Arc<Postgres>,
     pub(super) options: Options,
     pub(super) clock: Clock,
+    pub(super) owed: Arc<Owed>,
 }
 
 /// Held to read while a batch is being written, to write by what must come after all of them.
@@ -92,20 +95,48 @@ impl Writer {
     }
 
     async fn write_mode(&self, mode: Mode, entries: Vec<Entry>) {
-        let result = self.commit(mode, &entries).await;
+        let result = self.commit_now(mode, &entries).await;
         let Err(LogError::Invalid { .. }) = &result else {
             if let Err(error) = &result {
                 tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
             }
-            return queue::answer(entries, &result);
+            queue::answer(entries, &result, &self.owed);
+            if result.is_ok() {
+                self.write_owed().await;
+            }
+            return;
         };
         // A dropped partition, the same id twice, or one bad row: none of them may take its neighbours along.
         self.postgres.forget_known();
         for entry in entries {
             let alone = vec![entry];
             let result = self.commit(mode, &alone).await;
-            queue::answer(alone, &result);
+            queue::answer(alone, &result, &self.owed);
         }
+    }
+
+    async fn write_owed(&self) {
+        let owed = self.owed.take();
+        if !owed.is_empty() {
+            let result = self.commit(Mode::Finish, &owed).await;
+            queue::answer(owed, &result, &self.owed);
+        }
+    }
+
+    /// After a restart of PostgreSQL every pooled connection is dead, and each says so only when it is used. A row
+    /// that was written after all is written again as it is.
+    async fn commit_now(&self, mode: Mode, entries: &[Entry]) -> Result<(), LogError> {
+        let began = Instant::now();
+        let mut result = self.commit(mode, entries).await;
+        let mut tries = self.postgres.pool.size();
+        while matches!(result, Err(LogError::Unavailable { .. }))
+            && tries > 0
+            && began.elapsed() < QUICK
+        {
+            tries -= 1;
+            result = self.commit(mode, entries).await;
+        }
+        result
     }
 
     async fn commit(&self, mode: Mode, entries: &[Entry]) -> Result<(), LogError> {

@@ -6,7 +6,7 @@ use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
 use crate::query::INTERRUPT;
-use crate::queue::{self, Entry, Job};
+use crate::queue::{self, Entry, Job, Owed};
 use crate::record::INTERRUPTED_ERROR;
 use catalog::clock::Clock;
 use rusqlite::Connection;
@@ -23,6 +23,7 @@ pub(super) struct Writer {
     options: Options,
     clock: Clock,
     open: HashMap<Day, Connection>,
+    owed: Owed,
     /// The day that retention last ran on.
     today: Day,
 }
@@ -40,6 +41,7 @@ impl Writer {
             options,
             clock,
             open: HashMap::new(),
+            owed: Owed::default(),
             today,
         };
         writer.folder.remove_before(writer.first_kept());
@@ -142,7 +144,11 @@ impl Writer {
             }
             tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
         }
-        queue::answer(entries, &result);
+        queue::answer(entries, &result, &self.owed);
+        if result.is_ok() {
+            let owed = self.owed.take();
+            self.write(owed);
+        }
     }
 
     fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {

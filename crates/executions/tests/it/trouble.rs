@@ -11,14 +11,14 @@ fn big_row() -> Execution {
     }
 }
 
-/// Writes until the disk is full; what was acknowledged, and the error.
-async fn fill(log: &ExecutionLog) -> (Vec<Execution>, LogError) {
+/// Writes until the disk is full; what was acknowledged, what was refused, and the error.
+async fn fill(log: &ExecutionLog) -> (Vec<Execution>, Execution, LogError) {
     let mut acknowledged = Vec::new();
     for _ in 0..1_000 {
         let row = big_row();
         match log.finish(row.clone()).await {
             Ok(()) => acknowledged.push(row),
-            Err(error) => return (acknowledged, error),
+            Err(error) => return (acknowledged, row, error),
         }
     }
     panic!("the disk did not fill up");
@@ -44,7 +44,7 @@ async fn a_full_disk_refuses_and_recovers() {
     let options = Options::default();
     options.pages_max.store(100, Ordering::Relaxed);
     let log = place.open_with(options.clone()).await;
-    let (mut rows, error) = fill(&log).await;
+    let (mut rows, refused, error) = fill(&log).await;
     assert!(matches!(error, LogError::Full { .. }), "{error}");
     assert!(rows.len() > 5, "{}", rows.len());
     assert!(matches!(
@@ -56,7 +56,9 @@ async fn a_full_disk_refuses_and_recovers() {
     options.pages_max.store(0, Ordering::Relaxed);
     let next = big_row();
     log.finish(next.clone()).await.unwrap();
-    rows.push(next);
+    log.flush().await.unwrap();
+    // How a call ended is written after all: its tool has run.
+    rows.extend([refused, next]);
     assert_holds(&log, &rows).await;
     log.close().await.unwrap();
     assert_holds(&place.open().await, &rows).await;
@@ -176,18 +178,22 @@ async fn go_away_and_come_back(place: Place) {
             "ALTER DATABASE {name} ALLOW_CONNECTIONS false; {kick}"
         ))
         .await;
-    let error = log
-        .finish(execution("x", NOON + 1, Status::Success))
-        .await
-        .unwrap_err();
+    let refused = execution("x", NOON + 1, Status::Success);
+    let error = log.finish(refused.clone()).await.unwrap_err();
     assert!(matches!(error, LogError::Unavailable { .. }), "{error}");
     place
         .admin(&format!("ALTER DATABASE {name} ALLOW_CONNECTIONS true"))
         .await;
     let after = execution("x", NOON + 2, Status::Success);
     log.finish(after.clone()).await.unwrap();
+    log.flush().await.unwrap();
     assert_eq!(
         log.list(Filter::default()).await.unwrap().items,
-        [after, before]
+        [after, refused, before],
+        "how a call ended is written after all"
     );
+    // Every pooled connection is dead, and nobody hears of it.
+    place.admin(&kick).await;
+    let next = execution("x", NOON + 3, Status::Success);
+    log.finish(next).await.unwrap();
 }

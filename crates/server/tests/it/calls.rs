@@ -216,6 +216,82 @@ async fn what_a_key_answers_without_running_is_logged_too() {
 }
 
 #[tokio::test]
+async fn a_stored_answer_is_given_to_who_may_call_and_hides_its_secrets() {
+    let tool = json!({
+        "name": "tell", "description": "d", "kind": "builtin", "config": {"name": "fixture_wait"},
+        "output_format": "text", "input_schema": {},
+        "output_schema": {"properties": {"secret": {"x-secret": true}}},
+    });
+    on_both_with(json!([tool]), Policy::default(), async |app: &TestApp| {
+        let call = async |name: &str| {
+            let body = json!({"arguments": {"secret": "TOPSECRET"}, "idempotency_key": "k"});
+            app.post(&format!("/api/v1/tools/{name}/call"), body).await
+        };
+        let first = call("tell").await;
+        assert!(
+            first.body["data"].as_str().unwrap().contains("TOPSECRET"),
+            "{}",
+            first.body
+        );
+        let id = app.get("/api/v1/tools/tell").await.body["id"].clone();
+        let by_id = call(id.as_str().unwrap()).await;
+        assert_eq!(by_id.body, first.body, "the same tool by its id");
+        let page = app.get("/api/v1/executions").await;
+        let items = page.body["items"].as_array().unwrap();
+        assert_eq!(items.len(), 2);
+        for item in items {
+            let id = item["id"].as_str().unwrap();
+            let mut entry = app.get(&format!("/api/v1/executions/{id}")).await.body;
+            entry["arguments"] = Value::Null;
+            assert!(!entry.to_string().contains("TOPSECRET"), "{entry}");
+        }
+        let off = json!({"is_active": false});
+        app.as_key(crate::testapp::ADMIN, "PATCH", "/api/v1/tools/tell", off)
+            .await;
+        let refused = call("tell").await;
+        assert_eq!((refused.status, refused.code()), (409, "tool_inactive"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_key_whose_call_ran_but_could_not_be_logged_never_runs_again() {
+    on_both(async |app: &TestApp| {
+        if app.is_postgres() {
+            return;
+        }
+        let call = async |key: &str, bytes: usize| {
+            let body = json!({"arguments": {"bytes": bytes}, "idempotency_key": key});
+            app.post("/api/v1/tools/fixture_wait/call", body).await
+        };
+        // Room for the row that says "started", but not for the output.
+        app.log_pages
+            .store(50, std::sync::atomic::Ordering::Relaxed);
+        let first = call("k", 900_000).await;
+        assert_eq!(
+            (first.status, first.code(), &first.body["error"]["details"]),
+            (503, "service_unavailable", &json!({"tool_ran": true})),
+            "{}",
+            first.body
+        );
+        app.log_pages.store(0, std::sync::atomic::Ordering::Relaxed);
+        let again = call("k", 900_000).await;
+        assert_eq!(again.body, first.body, "the stored answer");
+        let counted = app.post("/api/v1/tools/fixture_wait/call", json!({})).await;
+        assert_eq!(counted.body["data"]["started"], 2, "{}", counted.body);
+        app.server.app.executor.log.flush().await.unwrap();
+        let id = first.body["execution_id"].as_str().unwrap();
+        let entry = app.get(&format!("/api/v1/executions/{id}")).await;
+        assert_eq!(
+            entry.body["status"], "success",
+            "it did run: {}",
+            entry.body
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_refused_call_gives_its_key_back() {
     on_both(async |app: &TestApp| {
         let call = async |arguments: Value| {
@@ -269,6 +345,16 @@ async fn trying_out_is_no_way_around_the_policy() {
             status(admin, definition("draft")).await,
             403,
             "under another name"
+        );
+        let page = app.get("/api/v1/executions").await;
+        let refused = page.body["items"].as_array().unwrap();
+        assert_eq!(refused.len(), 2, "both are logged: {}", page.body);
+        assert!(
+            refused
+                .iter()
+                .all(|entry| entry["error"]["code"] == "blocked_by_policy"),
+            "{}",
+            page.body
         );
         let mut allowed = definition("draft");
         allowed["config"] = json!({"name": "serialize_for_cell"});

@@ -11,6 +11,7 @@ use server::{Limits, Server};
 use sqlx::AssertSqlSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use tempfile::TempDir;
 
@@ -21,6 +22,8 @@ pub(crate) struct TestApp {
     pub(crate) server: Arc<Server>,
     pub(crate) clock: Clock,
     pub(crate) folder: Arc<TempDir>,
+    /// How many pages a day file of the log may have; 0 is no bound.
+    pub(crate) log_pages: Arc<AtomicU32>,
     database: Option<String>,
 }
 
@@ -94,6 +97,8 @@ impl TestApp {
             let url = postgres_url().unwrap();
             format!("{}/{name}", url.rsplit_once('/').unwrap().0)
         });
+        let log = executions::Options::default();
+        let log_pages = Arc::clone(&log.pages_max);
         let app = App::open(Options {
             workspace: folder.path().to_owned(),
             data: folder.path().join(".toolcrib"),
@@ -101,7 +106,7 @@ impl TestApp {
             admin_key: Some(ADMIN.into()),
             policy,
             executor: executor::Settings::default(),
-            log: executions::Options::default(),
+            log,
             builtins: kinds::builtin::Options { fixtures: true },
             builtins_disabled: Vec::new(),
             env: Arc::new(|_| None),
@@ -118,8 +123,13 @@ impl TestApp {
             server: Server::new(app, limits, false),
             clock,
             folder,
+            log_pages,
             database,
         }
+    }
+
+    pub(crate) fn is_postgres(&self) -> bool {
+        self.database.is_some()
     }
 
     pub(crate) async fn stop(&self) {

@@ -349,6 +349,28 @@ async fn nobody_takes_another_tools_id_as_a_name() {
 }
 
 #[tokio::test]
+async fn a_tool_named_like_anothers_id_is_not_taken_for_it() {
+    on_both(async |app: &TestApp| {
+        let made = app.post("/api/v1/tools", definition("victim")).await;
+        let victim = made.body["id"].as_str().unwrap().to_owned();
+        // Names are checked against the ids there are; this one comes before its namesake.
+        app.as_key(ADMIN, "DELETE", "/api/v1/tools/victim", Value::Null)
+            .await;
+        let other = app.post("/api/v1/tools", definition(&victim)).await;
+        assert_eq!(other.status, 201, "{}", other.body);
+        app.post("/api/v1/tools/victim/restore", json!({})).await;
+        let id = other.body["id"].as_str().unwrap();
+        let gone = app
+            .as_key(ADMIN, "DELETE", &format!("/api/v1/tools/{id}"), Value::Null)
+            .await;
+        assert_eq!(gone.status, 204, "{}", gone.body);
+        assert_eq!(app.get("/api/v1/tools/victim").await.status, 200);
+        assert_eq!(app.get(&format!("/api/v1/tools/{id}")).await.status, 404);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_character_that_one_engine_cannot_store_is_refused_by_both() {
     on_both(async |app: &TestApp| {
         let mut wrong = definition("nul");

@@ -237,6 +237,16 @@ fn a_keyed_call_that_was_cut_off_is_never_run_again() {
             (500, &json!("interrupted")),
             "{answer}"
         );
+        let entry = format!(
+            "/api/v1/executions/{}",
+            answer["execution_id"].as_str().unwrap()
+        );
+        let (status, entry) = server.request("GET", &entry, None);
+        assert_eq!(
+            (status, &entry["error"]["code"]),
+            (200, &json!("interrupted")),
+            "it can be looked up: {entry}"
+        );
         let (_, counts) = call(
             &server,
             "fixture_wait",

@@ -195,3 +195,44 @@ fn a_server_and_commands_share_a_workspace_under_load() {
         all.acknowledged, seen.reads
     );
 }
+
+/// The files of two workspaces may lie in one folder, each behind its link.
+#[test]
+fn two_workspaces_keep_their_files_in_one_folder() {
+    let shared = tempfile::tempdir().unwrap();
+    let sites = [engine::sqlite(), engine::sqlite()];
+    let servers: Vec<Running> = (0..2)
+        .map(|number| {
+            let path = sites[number].sandbox.workspace().join("tools.json");
+            let target = shared.path().join(format!("env{number}.json"));
+            std::fs::rename(&path, &target).unwrap();
+            std::os::unix::fs::symlink(&target, &path).unwrap();
+            sites[number].sandbox.serve(&[])
+        })
+        .collect();
+    std::thread::scope(|scope| {
+        for (number, server) in servers.iter().enumerate() {
+            for half in 0..2 {
+                scope.spawn(move || {
+                    for i in 0..40 {
+                        let name = format!("of_{number}_{half}_{i}");
+                        let tool = definition(&name, "calculator", "file");
+                        let (status, answer) = server.request("POST", "/api/v1/tools", Some(&tool));
+                        assert_eq!(status, 201, "{answer}");
+                    }
+                });
+            }
+        }
+    });
+    for number in 0..2 {
+        let text = std::fs::read(shared.path().join(format!("env{number}.json"))).unwrap();
+        let file: Value = serde_json::from_slice(&text).unwrap();
+        let names = file["tools"].as_array().unwrap().iter();
+        let own = format!("of_{number}_");
+        let (mine, others): (Vec<_>, Vec<_>) = names
+            .filter_map(|tool| tool["name"].as_str())
+            .filter(|name| name.starts_with("of_"))
+            .partition(|name| name.starts_with(&own));
+        assert_eq!((mine.len(), others.len()), (80, 0), "{others:?}");
+    }
+}

@@ -180,6 +180,43 @@ fn links_are_followed_wherever_they_point() {
     assert!(written.contains("changed over REST"), "{written}");
 }
 
+/// A whole folder is swapped for another, or made anew: nothing tells of the one that takes its place.
+#[test]
+fn a_folder_behind_a_link_may_be_swapped() {
+    let site = engine::sqlite();
+    let path = site.sandbox.workspace().join("tools.json");
+    let place = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    let folder = place.path().join("conf");
+    let fill = |at: &std::path::Path, builtin: &str| {
+        std::fs::create_dir(at).unwrap();
+        let text = text.replace("\"calculator\"", &format!("\"{builtin}\""));
+        std::fs::write(at.join("tools.json"), text).unwrap();
+    };
+    fill(&folder, "calculator");
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(folder.join("tools.json"), &path).unwrap();
+    let server = site.sandbox.serve(&[]);
+    let in_force = |builtin: &str| {
+        until(builtin, Duration::from_secs(5), || {
+            let (_, tool) = server.request("GET", "/api/v1/tools/convert_units", None);
+            Some(()).filter(|()| tool["config"]["name"] == builtin)
+        });
+    };
+    in_force("calculator");
+    let next = place.path().join("next");
+    fill(&next, "serialize_for_cell");
+    std::fs::rename(&folder, place.path().join("old")).unwrap();
+    std::fs::rename(&next, &folder).unwrap();
+    in_force("serialize_for_cell");
+    std::fs::write(folder.join("tools.json"), &text).unwrap();
+    in_force("calculator");
+    std::fs::remove_dir_all(&folder).unwrap();
+    fill(&folder, "serialize_for_cell");
+    in_force("serialize_for_cell");
+    assert_eq!(readiness(&server)["status"], "ready");
+}
+
 /// Whoever saves the file and then speaks to the API need not know how quickly an edit is noticed.
 #[test]
 fn a_tool_just_written_into_the_file_can_be_changed_at_once() {
