@@ -102,7 +102,10 @@ impl TestApp {
             policy,
             executor: executor::Settings::default(),
             log: executions::Options::default(),
-            builtins: kinds::builtin::Options { fixtures: true },
+            builtins: kinds::builtin::Options {
+                fixtures: true,
+                ..kinds::builtin::Options::default()
+            },
             builtins_disabled: Vec::new(),
             env: Arc::new(|_| None),
             clock: clock.clone(),
