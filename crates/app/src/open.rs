@@ -183,7 +183,7 @@ async fn first_snapshot(
         mcp_warnings: files.servers.warnings.clone(),
         ..ShelfStatus::default()
     }));
-    let builtins: HashMap<String, Tool> = builtin::tools(options.builtins)
+    let builtins: HashMap<String, Tool> = builtin::tools(&options.builtins)
         .into_iter()
         .filter(|tool| !options.builtins_disabled.contains(&tool.definition.name))
         .map(|tool| (tool.definition.name.clone(), tool))
@@ -192,7 +192,7 @@ async fn first_snapshot(
     let executor = Executor::new(
         first_catalogue(store, &builtins, &on_file, &status).await?,
         options.policy.clone(),
-        kinds::all(options.builtins),
+        kinds::all(&options.builtins),
         log,
         options.clock.clone(),
         options.executor.clone(),

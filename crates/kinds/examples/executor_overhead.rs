@@ -22,7 +22,7 @@ const GOAL_US: f64 = 50.0;
 
 /// All cribs share one log: on which core its thread runs would make a larger difference than any catalogue.
 fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
-    let shipped = builtin::tools(builtin::Options::default());
+    let shipped = builtin::tools(&builtin::Options::default());
     let echo = shipped
         .iter()
         .find(|t| t.definition.name == "serialize_for_cell")
@@ -39,7 +39,7 @@ fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
     Executor::new(
         Catalogue::default().with(changes),
         Policy::new(true, "serialize_for_cell"),
-        kinds::all(builtin::Options::default()),
+        kinds::all(&builtin::Options::default()),
         log.clone(),
         Clock::System,
         Settings::default(),

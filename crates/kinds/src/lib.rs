@@ -6,6 +6,6 @@ use catalog::tool::KindName;
 use executor::Kinds;
 
 /// The kinds this build can run.
-pub fn all(options: builtin::Options) -> Kinds {
+pub fn all(options: &builtin::Options) -> Kinds {
     Kinds::default().with(KindName::Builtin, builtin::Builtins::new(options))
 }

@@ -3,6 +3,7 @@
 use crate::cli::Global;
 use crate::config::{Config, Environment, Origin, Sources};
 use crate::out::{Failure, Out, Result};
+use crate::worker;
 use crate::workspace::Place;
 use catalog::clock::Clock;
 use catalog::policy::Policy;
@@ -97,6 +98,7 @@ impl Context {
             },
             builtins: kinds::builtin::Options {
                 fixtures: config.yes("builtins.fixtures"),
+                evaluation: kinds::builtin::Evaluation::Aside(worker::PROGRAM.into()),
             },
             builtins_disabled: config.names("builtins.disabled"),
             env: Arc::new(move |name: &str| environment.get(name).map(str::to_owned)),

@@ -7,6 +7,7 @@ mod config;
 mod context;
 mod out;
 mod table;
+mod worker;
 mod workspace;
 
 use clap::Parser;
@@ -23,6 +24,10 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 fn main() -> ExitCode {
     // The allocator asks for huge pages, which doubles the memory of a server that needs little.
     let _ = rustix::thread::disable_transparent_huge_pages(true);
+    // Before the command line is read and before there are threads: a worker has no use for either.
+    if let Some(done) = worker::run(std::env::args_os()) {
+        return done;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(usage) => return misused(&usage),

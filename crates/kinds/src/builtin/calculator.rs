@@ -1,28 +1,27 @@
-//! `calculator`: exact arithmetic, percentages and units through fend. Short calculations run at once; one
-//! that takes longer moves to a thread of its own, where the deadline interrupts it.
+//! `calculator`: exact arithmetic, percentages and units through fend, which runs in a process of its own.
 
-use super::{About, Builtin, pure};
+use super::lines::{Outcome, Stopped};
+use super::worker::Pool;
+use super::{About, Builtin, Evaluation, pure};
 use executor::kind::RunFuture;
-use executor::{Failure, Output, Run};
+use executor::{Code, Failure, Output, Run};
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicU32, Ordering};
-use tokio_util::sync::CancellationToken;
 
-/// fend calls itself for every level of nesting; a text this long cannot exhaust a thread's stack.
 const EXPRESSION_CHARS_MAX: usize = 500;
+/// fend calls itself for every level of nesting. What nobody writes by hand is refused with a reason.
 const NESTING_MAX: usize = 40;
 
-/// How often fend may ask "shall I stop?" before a calculation counts as long: some tens of microseconds.
-const STEPS_AT_ONCE: u32 = 2_000;
+pub(super) enum Calculator {
+    Here(Box<fend_core::Context>),
+    Aside(Pool),
+}
 
-pub(super) struct Calculator(fend_core::Context);
-
-impl Default for Calculator {
-    fn default() -> Self {
-        let mut context = fend_core::Context::new();
-        // The same expression must always give the same answer.
-        context.disable_rng();
-        Calculator(context)
+impl Calculator {
+    pub(super) fn new(evaluation: &Evaluation) -> Self {
+        match evaluation {
+            Evaluation::Here => Calculator::Here(Box::new(context())),
+            Evaluation::Aside(program) => Calculator::Aside(Pool::new(program.clone())),
+        }
     }
 }
 
@@ -60,19 +59,31 @@ impl Builtin for Calculator {
             .get("expression")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let expression = readable(given);
-        if nesting(&expression) > NESTING_MAX {
-            let why = format!("the expression is nested deeper than {NESTING_MAX} levels");
-            return Box::pin(std::future::ready(Err(Failure::execution(why))));
-        }
-        let at_once = Steps {
-            left: AtomicU32::new(STEPS_AT_ONCE),
-        };
-        match evaluate(&self.0, &expression, &at_once) {
-            Err(Stopped::Interrupted) => Box::pin(evaluate_aside(self.0.clone(), expression, run)),
-            done => Box::pin(std::future::ready(finished(done))),
-        }
+        Box::pin(async move {
+            let expression = acceptable(given).map_err(Failure::execution)?;
+            finished(match self {
+                Calculator::Here(context) => evaluate(context, &expression).map_err(Stopped::Wrong),
+                Calculator::Aside(pool) => pool.evaluate(&expression).await,
+            })
+        })
     }
+}
+
+/// The expression as fend reads it, within our limits.
+fn acceptable(given: &str) -> Result<String, String> {
+    // A tool that runs this builtin under another name brings its own schema.
+    if given.chars().count() > EXPRESSION_CHARS_MAX {
+        return Err(format!(
+            "the expression is longer than {EXPRESSION_CHARS_MAX} characters"
+        ));
+    }
+    let expression = readable(given);
+    if nesting(&expression) > NESTING_MAX {
+        return Err(format!(
+            "the expression is nested deeper than {NESTING_MAX} levels"
+        ));
+    }
+    Ok(expression)
 }
 
 /// People and models write Python's power and typographic signs.
@@ -103,45 +114,33 @@ fn nesting(expression: &str) -> usize {
         .max(expression.matches([':', '\\']).count())
 }
 
-async fn evaluate_aside(
-    context: fend_core::Context,
-    expression: String,
-    run: &Run,
-) -> Result<Output, Failure> {
-    let cancel = run.cancel.clone();
-    // The token stops the thread when this future is dropped at the deadline or by a hang-up.
-    let until = Until(cancel.child_token());
-    let _stop_with_me = until.0.clone().drop_guard();
-    let work = tokio::task::spawn_blocking(move || evaluate(&context, &expression, &until));
-    match work.await {
-        Ok(done) => finished(done),
-        Err(_) => Err(Failure::execution("the calculation broke down")),
-    }
+/// What every evaluation begins with.
+pub(super) fn context() -> fend_core::Context {
+    let mut context = fend_core::Context::new();
+    // The same expression must always give the same answer.
+    context.disable_rng();
+    context
 }
 
-enum Stopped {
-    Interrupted,
-    Wrong(String),
+pub(super) fn evaluate(context: &fend_core::Context, expression: &str) -> Result<String, String> {
+    let result = fend_core::evaluate(expression, &mut context.clone())?;
+    Ok(result.get_main_result().to_owned())
 }
 
-fn evaluate(
-    context: &fend_core::Context,
-    expression: &str,
-    interrupt: &impl fend_core::Interrupt,
-) -> Result<String, Stopped> {
-    let mut context = context.clone();
-    match fend_core::evaluate_with_interrupt(expression, &mut context, interrupt) {
-        Ok(result) => Ok(result.get_main_result().to_owned()),
-        Err(message) if message == "interrupted" => Err(Stopped::Interrupted),
-        Err(message) => Err(Stopped::Wrong(message)),
-    }
-}
-
-fn finished(done: Result<String, Stopped>) -> Result<Output, Failure> {
+fn finished(done: Outcome) -> Result<Output, Failure> {
     match done {
         Ok(text) => Ok(as_value(&text).into()),
-        Err(Stopped::Interrupted) => Err(Failure::execution("the calculation was stopped")),
         Err(Stopped::Wrong(message)) => Err(Failure::execution(message)),
+        Err(Stopped::TooMuch) => Err(Failure::execution(
+            "the calculation needs more than is allowed",
+        )),
+        Err(Stopped::NoWorker(why)) => Err(Failure {
+            log_text: Some(why),
+            ..Failure::new(
+                Code::ServiceUnavailable,
+                "The calculator could not be started",
+            )
+        }),
     }
 }
 
@@ -164,46 +163,12 @@ fn as_value(text: &str) -> Value {
     }
 }
 
-struct Steps {
-    left: AtomicU32,
-}
-
-impl fend_core::Interrupt for Steps {
-    fn should_interrupt(&self) -> bool {
-        self.left
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
-                left.checked_sub(1)
-            })
-            .is_err()
-    }
-}
-
-struct Until(CancellationToken);
-
-impl fend_core::Interrupt for Until {
-    fn should_interrupt(&self) -> bool {
-        self.0.is_cancelled()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct Never;
-    impl fend_core::Interrupt for Never {
-        fn should_interrupt(&self) -> bool {
-            false
-        }
-    }
-
     fn calculate(expression: &str) -> Result<Value, String> {
-        let calculator = Calculator::default();
-        match evaluate(&calculator.0, &readable(expression), &Never) {
-            Ok(text) => Ok(as_value(&text)),
-            Err(Stopped::Wrong(message)) => Err(message),
-            Err(Stopped::Interrupted) => Err("interrupted".into()),
-        }
+        evaluate(&context(), &acceptable(expression)?).map(|text| as_value(&text))
     }
 
     #[test]
@@ -229,67 +194,11 @@ mod tests {
         assert!(calculate("roll d20").is_err(), "no randomness");
     }
 
-    /// The longest allowed texts of every awkward shape, on a stack as small as the server's threads have.
     #[test]
-    fn no_text_exhausts_the_stack() {
-        let shapes = [
-            "(",
-            "-",
-            "!",
-            "sqrt ",
-            "1^",
-            "1+",
-            "2*",
-            "a",
-            "1 to ",
-            "-(",
-            "\\x.",
-            "x:",
-            "x=",
-            "1;",
-            "1 m ",
-            "@",
-            "#",
-            "\"",
-            "1/",
-            "not ",
-            "5 choose ",
-            "1|",
-            "0x",
-        ];
-        let run = move || {
-            for shape in shapes {
-                for close in ["", "1", ")"] {
-                    let count = EXPRESSION_CHARS_MAX / shape.len() - usize::from(!close.is_empty());
-                    let text = shape.repeat(count) + close;
-                    if nesting(&text) <= NESTING_MAX {
-                        let steps = Steps {
-                            left: AtomicU32::new(50_000),
-                        };
-                        let _ = evaluate(&Calculator::default().0, &text, &steps);
-                    }
-                }
-            }
-        };
-        let thread = std::thread::Builder::new().stack_size(2 << 20).spawn(run);
-        assert!(thread.unwrap().join().is_ok());
-    }
-
-    #[test]
-    fn a_long_calculation_stops_when_told() {
-        let token = CancellationToken::new();
-        token.cancel();
-        let context = Calculator::default().0;
-        assert!(matches!(
-            evaluate(&context, "9^9^9", &Until(token)),
-            Err(Stopped::Interrupted)
-        ));
-        let few = Steps {
-            left: AtomicU32::new(STEPS_AT_ONCE),
-        };
-        assert!(matches!(
-            evaluate(&context, "9^9^9", &few),
-            Err(Stopped::Interrupted)
-        ));
+    fn what_is_too_long_or_too_deep_is_refused() {
+        let long = "1+".repeat(EXPRESSION_CHARS_MAX / 2) + "1";
+        assert!(calculate(&long).unwrap_err().contains("500 characters"));
+        let deep = "(".repeat(NESTING_MAX + 1) + "1";
+        assert!(calculate(&deep).unwrap_err().contains("40 levels"));
     }
 }

@@ -2,7 +2,9 @@
 
 mod calculator;
 mod fixture;
+mod lines;
 mod serialize_for_cell;
+mod worker;
 
 use catalog::tool::{
     Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, id_from_name,
@@ -11,12 +13,28 @@ use executor::kind::RunFuture;
 use executor::{Code, Failure, Kind, Run};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::path::PathBuf;
 
-/// Which builtins there are.
-#[derive(Debug, Clone, Copy, Default)]
+pub use lines::answer_lines;
+pub use worker::{CALCULATOR, WORKER_COMMAND};
+
+/// Which builtins there are, and how they run.
+#[derive(Debug, Clone, Default)]
 pub struct Options {
     /// Tools that exist only to test this program: `fixture_wait` and its like.
     pub fixtures: bool,
+    pub evaluation: Evaluation,
+}
+
+/// Where expressions are evaluated.
+#[derive(Debug, Clone, Default)]
+pub enum Evaluation {
+    /// In this process, where nothing can stop an endless one. Only for tests and examples of crates that have no
+    /// program to start; it is the default because they are the ones who do not say.
+    #[default]
+    Here,
+    /// In worker processes: this program is started with `WORKER_COMMAND`.
+    Aside(PathBuf),
 }
 
 /// One builtin tool.
@@ -37,9 +55,9 @@ struct About {
     examples: &'static [&'static str],
 }
 
-fn list(options: Options) -> Vec<Box<dyn Builtin>> {
+fn list(options: &Options) -> Vec<Box<dyn Builtin>> {
     let mut all: Vec<Box<dyn Builtin>> = vec![
-        Box::new(calculator::Calculator::default()),
+        Box::new(calculator::Calculator::new(&options.evaluation)),
         Box::new(serialize_for_cell::SerializeForCell),
     ];
     if options.fixtures {
@@ -63,7 +81,7 @@ fn pure() -> Annotations {
 pub struct Builtins(HashMap<&'static str, Box<dyn Builtin>>);
 
 impl Builtins {
-    pub fn new(options: Options) -> Self {
+    pub fn new(options: &Options) -> Self {
         Builtins(
             list(options)
                 .into_iter()
@@ -91,12 +109,12 @@ impl Kind for Builtins {
 }
 
 /// The names a `builtin` tool's config may give.
-pub fn names(options: Options) -> Vec<&'static str> {
+pub fn names(options: &Options) -> Vec<&'static str> {
     list(options).iter().map(|b| b.about().name).collect()
 }
 
 /// The tools that are in every catalogue, owned by the system.
-pub fn tools(options: Options) -> Vec<Tool> {
+pub fn tools(options: &Options) -> Vec<Tool> {
     list(options).iter().map(|b| tool(b.about())).collect()
 }
 
@@ -141,7 +159,11 @@ mod tests {
 
     #[test]
     fn every_builtin_has_valid_schemas_and_a_description_for_people() {
-        for tool in tools(Options { fixtures: true }) {
+        let options = Options {
+            fixtures: true,
+            ..Options::default()
+        };
+        for tool in tools(&options) {
             let definition = tool.definition;
             let schemas =
                 Schemas::compile(&definition.input_schema, definition.output_schema.as_ref());

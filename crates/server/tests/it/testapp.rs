@@ -107,7 +107,10 @@ impl TestApp {
             policy,
             executor: executor::Settings::default(),
             log,
-            builtins: kinds::builtin::Options { fixtures: true },
+            builtins: kinds::builtin::Options {
+                fixtures: true,
+                ..kinds::builtin::Options::default()
+            },
             builtins_disabled: Vec::new(),
             env: Arc::new(|_| None),
             clock: clock.clone(),

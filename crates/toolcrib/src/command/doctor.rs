@@ -295,8 +295,11 @@ fn shelves(findings: &mut Findings, files: &Value) {
 
 fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
     let fixtures = config.is_some_and(|config| config.yes("builtins.fixtures"));
-    let options = kinds::builtin::Options { fixtures };
-    let runnable = kinds::all(options);
+    let options = kinds::builtin::Options {
+        fixtures,
+        ..kinds::builtin::Options::default()
+    };
+    let runnable = kinds::all(&options);
     let runs =
         |kind: &str| KindName::from_name(kind).is_some_and(|kind| runnable.get(kind).is_some());
     for tool in tools.iter().filter(|tool| !runs(text(tool, "kind"))) {
@@ -311,7 +314,7 @@ fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
             "its calls answer not_configured; upgrade toolcrib, or disable it",
         );
     }
-    builtin_names(findings, tools, kinds::builtin::names(options));
+    builtin_names(findings, tools, kinds::builtin::names(&options));
 }
 
 /// A mistyped name of a builtin is found here and not when somebody calls the tool.

@@ -7,6 +7,7 @@
     reason = "a test may stop at once, and its figures are for people to read"
 )]
 
+mod calculations;
 mod calls;
 mod clients;
 mod disk;
