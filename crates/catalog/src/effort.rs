@@ -3,6 +3,7 @@
 
 mod graph;
 
+use crate::schema::Unusable;
 use graph::{Graph, Rules};
 use serde_json::Value;
 
@@ -23,14 +24,6 @@ const DEPTH_MAX: u32 = 1_000;
 /// Up to so many subschemas, none of them referred to, the work is that of reading the value so many times at most.
 const SUBSCHEMAS_PLAIN: usize = 100;
 
-/// Why a schema is refused.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooMuch {
-    /// A JSON pointer into the schema.
-    pub place: String,
-    pub reason: String,
-}
-
 /// Counts the steps of a check without making it.
 #[derive(Debug)]
 pub(crate) struct Effort {
@@ -40,9 +33,9 @@ pub(crate) struct Effort {
 
 impl Effort {
     /// Refuses a schema that asks for too much at a single place of a value.
-    pub(crate) fn of(schema: &Value) -> Result<Self, TooMuch> {
-        let graph = Graph::new(schema).map_err(|reason| TooMuch {
-            place: String::new(),
+    pub(crate) fn of(schema: &Value) -> Result<Self, Unusable> {
+        let graph = Graph::new(schema).map_err(|reason| Unusable {
+            pointer: String::new(),
             reason,
         })?;
         let mut counted = 0;
@@ -80,9 +73,9 @@ impl Effort {
     }
 }
 
-fn too_much(rules: &Rules) -> TooMuch {
-    TooMuch {
-        place: rules.place.clone(),
+fn too_much(rules: &Rules) -> Unusable {
+    Unusable {
+        pointer: rules.place.clone(),
         reason: format!(
             "checking a single value here takes more than {STEPS_IN_PLACE_MAX} steps: $ref, allOf, anyOf, oneOf and \
              their like lead to each other so often that the steps multiply, or in a circle that never goes deeper \
@@ -182,7 +175,9 @@ mod tests {
     }
 
     fn refusal(schema: &Value) -> String {
-        Schema::compile(schema).expect_err("too much work")
+        Schema::compile(schema)
+            .expect_err("too much work")
+            .to_string()
     }
 
     fn quick<T>(work: impl FnOnce() -> T) -> T {

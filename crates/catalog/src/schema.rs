@@ -30,6 +30,15 @@ impl std::fmt::Display for Violation {
     }
 }
 
+/// Why a schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("at {} of the schema: {reason}", json_path(.pointer))]
+pub struct Unusable {
+    /// A JSON pointer into the schema.
+    pub pointer: String,
+    pub reason: String,
+}
+
 /// One compiled schema.
 #[derive(Debug)]
 pub struct Schema {
@@ -42,17 +51,16 @@ pub struct Schema {
 impl Schema {
     /// Compiles with draft 2020-12 unless `$schema` says otherwise. Patterns run on a linear-time
     /// engine, nothing is ever fetched and the work of a check is bounded: a schema comes from an author, not from us.
-    pub fn compile(source: &Value) -> Result<Self, String> {
+    pub fn compile(source: &Value) -> Result<Self, Unusable> {
         let validator = jsonschema::options()
             .offline()
             .with_pattern_options(PatternOptions::regex())
             .build(source)
-            .map_err(|e| {
-                let at = json_path(e.instance_path().as_str());
-                format!("at {at} of the schema: {}", e.masked())
+            .map_err(|e| Unusable {
+                pointer: e.instance_path().as_str().to_owned(),
+                reason: e.masked().to_string(),
             })?;
-        let effort = Effort::of(source)
-            .map_err(|e| format!("at {} of the schema: {}", json_path(&e.place), e.reason))?;
+        let effort = Effort::of(source)?;
         Ok(Schema {
             effort,
             has_secrets: marks_secret_anywhere(source),
