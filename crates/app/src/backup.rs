@@ -3,49 +3,69 @@
 use crate::App;
 use crate::error::{Error, Result};
 use crate::shelf::{MCP_FILE, TOOLS_FILE};
-use std::fs;
-use std::os::unix::fs::DirBuilderExt;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
 /// The operator's configuration: kept with a backup, but nothing here reads it.
 pub const CONFIG_FILE: &str = "toolcrib.toml";
 
 impl App {
-    /// Writes registry, log and the workspace's files into `folder`, which must be new or empty.
+    /// Writes registry, log and the workspace's files into `folder`, which must be new or empty and is closed to
+    /// everybody else: arguments, outputs and key hashes are in it.
     pub async fn backup(&self, folder: &Path) -> Result<()> {
-        let unusable = |error: std::io::Error| {
+        let unusable = |error: io::Error| {
             Error::invalid(format!(
                 "folder: {} cannot be used: {error}",
                 folder.display()
             ))
         };
-        fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(folder)
-            .map_err(unusable)?;
+        private_folder(folder).map_err(unusable)?;
         if fs::read_dir(folder).map_err(unusable)?.next().is_some() {
             return Err(Error::conflict(format!(
                 "{} is not empty; name a new folder",
                 folder.display()
             )));
         }
+        if let Err(error) = fs::set_permissions(folder, Permissions::from_mode(0o700)) {
+            // Each file is private by itself as well.
+            tracing::warn!(folder = %folder.display(), %error, "others may list the files of this backup");
+        }
         self.store.backup_to(folder).await?;
         let log = folder.join("log");
-        fs::create_dir_all(&log).map_err(unusable)?;
+        private_folder(&log).map_err(unusable)?;
         self.executor.log.backup_to(&log).await?;
         for file in [TOOLS_FILE, MCP_FILE] {
-            fs::copy(self.workspace.join(file), folder.join(file)).map_err(unusable)?;
+            copy(&self.workspace.join(file), &folder.join(file)).map_err(unusable)?;
         }
         let config = self.workspace.join(CONFIG_FILE);
         if config.exists() {
-            fs::copy(config, folder.join(CONFIG_FILE)).map_err(unusable)?;
+            copy(&config, &folder.join(CONFIG_FILE)).map_err(unusable)?;
         }
         let about = format!(
             "{{\"toolcrib\": \"{}\", \"engine\": \"{}\"}}\n",
             env!("CARGO_PKG_VERSION"),
             self.store.engine()
         );
-        fs::write(folder.join("backup.json"), about).map_err(unusable)
+        write(&folder.join("backup.json"), about.as_bytes()).map_err(unusable)
     }
+}
+
+fn private_folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(path)
+}
+
+/// Not `fs::copy`: that would copy the mode too.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    write(to, &fs::read(from)?)
+}
+
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.create_new(true).write(true).mode(0o600);
+    options.open(path)?.write_all(content)
 }

@@ -1,10 +1,10 @@
 //! The file shelf on disk: where `tools.json` is, what it says, and whether that is valid.
 
 use crate::exchange::{self, WriteError};
-use catalog::catalogue::Schemas;
 use catalog::problem::Problem;
+use catalog::schema::Schema;
 use catalog::tool::Definition;
-use catalog::tools_file::read_tools;
+use catalog::tools_file::{Fault, read_checked_tools};
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -12,6 +12,9 @@ use std::path::{Path, PathBuf};
 
 pub const TOOLS_FILE: &str = "tools.json";
 pub const MCP_FILE: &str = "mcp.json";
+
+const A_SCHEMA: &str = "a valid JSON Schema (2020-12, or draft-07 where $schema says so)";
+const MEND_SCHEMA: &str = "Correct the schema; patterns must do without look-around and back-references, and $ref must stay inside the schema.";
 
 /// A file of the workspace and the text of it that is in force.
 #[derive(Debug)]
@@ -103,31 +106,41 @@ pub fn check_tools(
     text: &str,
     known: impl Fn(&Definition) -> bool,
 ) -> Result<Vec<Definition>, Vec<Problem>> {
-    let file = read_tools(TOOLS_FILE, text)?;
-    let mut problems = Vec::new();
-    for (i, definition) in file.definitions.iter().enumerate() {
+    let check = |definition: &Definition| {
         if known(definition) {
-            continue;
+            Vec::new()
+        } else {
+            faults(definition)
         }
-        if holds_nul(definition) {
-            problems.push(nul_problem(file.lines[i], &format!("$.tools[{i}]")));
-        }
-        if let Err(why) =
-            Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
-        {
-            problems.push(schema_problem(
-                TOOLS_FILE,
-                file.lines[i],
-                &format!("$.tools[{i}]"),
-                &why,
-            ));
+    };
+    read_checked_tools(TOOLS_FILE, text, check).map(|file| file.definitions)
+}
+
+fn faults(definition: &Definition) -> Vec<Fault> {
+    let mut faults = Vec::new();
+    if holds_nul(definition) {
+        faults.push(Fault {
+            pointer: String::new(),
+            expected: "text without the character U+0000",
+            found: "\\u0000".to_owned(),
+            remedy: "Remove it; no text of a tool needs it.",
+        });
+    }
+    let schemas = [
+        ("/input_schema", Some(&definition.input_schema)),
+        ("/output_schema", definition.output_schema.as_ref()),
+    ];
+    for (field, schema) in schemas {
+        if let Some(Err(why)) = schema.map(Schema::compile) {
+            faults.push(Fault {
+                pointer: format!("{field}{}", why.pointer),
+                expected: A_SCHEMA,
+                found: why.reason,
+                remedy: MEND_SCHEMA,
+            });
         }
     }
-    if problems.is_empty() {
-        Ok(file.definitions)
-    } else {
-        Err(problems)
-    }
+    faults
 }
 
 /// `why` begins with the field: `input_schema: …`.
@@ -138,9 +151,9 @@ pub fn schema_problem(file: &str, line: u32, path: &str, why: &str) -> Problem {
         line,
         column: 1,
         path: format!("{path}.{field}"),
-        expected: "a valid JSON Schema (2020-12, or draft-07 where $schema says so)".to_owned(),
+        expected: A_SCHEMA.to_owned(),
         found: reason.to_owned(),
-        remedy: "Correct the schema; patterns must do without look-around and back-references, and $ref must stay inside the schema.".to_owned(),
+        remedy: MEND_SCHEMA.to_owned(),
     }
 }
 
@@ -157,18 +170,6 @@ pub(crate) fn holds_nul(definition: &Definition) -> bool {
         }
     }
     serde_json::to_value(definition).is_ok_and(|value| inside(&value))
-}
-
-fn nul_problem(line: u32, path: &str) -> Problem {
-    Problem {
-        file: TOOLS_FILE.to_owned(),
-        line,
-        column: 1,
-        path: path.to_owned(),
-        expected: "text without the character U+0000".to_owned(),
-        found: "\\u0000".to_owned(),
-        remedy: "Remove it; no text of a tool needs it.".to_owned(),
-    }
 }
 
 #[cfg(test)]
@@ -196,6 +197,33 @@ mod tests {
         assert_eq!(
             (read(first), read(second)),
             ("first".into(), "changed".into())
+        );
+    }
+
+    #[test]
+    fn every_problem_is_told_at_once_and_at_its_line() {
+        let text = r#"{"version": 1, "tools": [
+{"name": "a", "description": "d", "kind": "builtin", "config": {"name": "calculator"}, "colour": 1},
+{"name": "b", "description": "d", "kind": "builtin", "config": {"name": "calculator"},
+ "input_schema": {"type": "object",
+  "properties": {"x": {
+   "type": "strin"}}},
+ "output_schema": {
+  "$ref": "https://example.com/elsewhere"}},
+{"name": "c", "description": 5, "kind": "builtin", "config": {"name": "calculator"}}]}"#;
+        let problems = check_tools(text, |_| false).expect_err("four problems");
+        let places: Vec<(u32, &str)> = problems
+            .iter()
+            .map(|problem| (problem.line, problem.path.as_str()))
+            .collect();
+        assert_eq!(
+            places,
+            [
+                (2, "$.tools[0].colour"),
+                (6, "$.tools[1].input_schema.properties.x.type"),
+                (7, "$.tools[1].output_schema"),
+                (9, "$.tools[2].description"),
+            ]
         );
     }
 }

@@ -5,6 +5,7 @@ pub mod caller;
 pub mod catalogue;
 pub mod clock;
 pub mod definition;
+mod effort;
 pub mod json;
 pub mod mcp_file;
 pub mod policy;

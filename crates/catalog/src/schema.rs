@@ -1,5 +1,6 @@
 //! A tool's two JSON Schemas, compiled: checking values against them and hiding what they mark as secret.
 
+use crate::effort::{Effort, STEPS_MAX};
 use crate::redaction::{HIDDEN, changed_strings, marks_secret_anywhere, redact};
 use jsonschema::error::ValidationErrorKind as ErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
@@ -29,27 +30,39 @@ impl std::fmt::Display for Violation {
     }
 }
 
+/// Why a schema cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("at {} of the schema: {reason}", json_path(.pointer))]
+pub struct Unusable {
+    /// A JSON pointer into the schema.
+    pub pointer: String,
+    pub reason: String,
+}
+
 /// One compiled schema.
 #[derive(Debug)]
 pub struct Schema {
     source: Value,
     validator: Validator,
+    effort: Effort,
     has_secrets: bool,
 }
 
 impl Schema {
     /// Compiles with draft 2020-12 unless `$schema` says otherwise. Patterns run on a linear-time
-    /// engine and nothing is ever fetched: a schema comes from an author, not from us.
-    pub fn compile(source: &Value) -> Result<Self, String> {
+    /// engine, nothing is ever fetched and the work of a check is bounded: a schema comes from an author, not from us.
+    pub fn compile(source: &Value) -> Result<Self, Unusable> {
         let validator = jsonschema::options()
             .offline()
             .with_pattern_options(PatternOptions::regex())
             .build(source)
-            .map_err(|e| {
-                let at = json_path(e.instance_path().as_str());
-                format!("at {at} of the schema: {}", e.masked())
+            .map_err(|e| Unusable {
+                pointer: e.instance_path().as_str().to_owned(),
+                reason: e.masked().to_string(),
             })?;
+        let effort = Effort::of(source)?;
         Ok(Schema {
+            effort,
             has_secrets: marks_secret_anywhere(source),
             source: source.clone(),
             validator,
@@ -57,8 +70,29 @@ impl Schema {
     }
 
     pub fn check(&self, value: &Value) -> Result<(), Vec<Violation>> {
+        let whole = |expected: String, got: String| {
+            let path = "$".to_owned();
+            vec![Violation {
+                path,
+                expected,
+                got,
+            }]
+        };
+        if !self.effort.can_check(value) {
+            let expected = format!("a value that is checked in {STEPS_MAX} steps");
+            let got = "one that this schema needs more for; make it smaller or less deep";
+            return Err(whole(expected, got.to_owned()));
+        }
         if self.validator.is_valid(value) {
             return Ok(());
+        }
+        if !self.effort.can_list(value) {
+            let got = if self.has_secrets {
+                HIDDEN.to_owned()
+            } else {
+                short(value)
+            };
+            return Err(whole("a value that fits the schema".to_owned(), got));
         }
         let violations: Vec<Violation> = self
             .validator

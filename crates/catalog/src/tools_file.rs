@@ -8,7 +8,7 @@ mod splice;
 pub use edit::{Edit, edit};
 
 use crate::definition::{Origin, read_definition};
-use crate::json::{Document, Member, Node, NodeKind, Reader, member};
+use crate::json::{Document, Member, Node, NodeKind, Reader, member, path_of_key};
 use crate::problem::Problem;
 use crate::tool::Definition;
 use std::collections::HashMap;
@@ -18,44 +18,93 @@ const TOP_KEYS: [&str; 2] = ["version", "tools"];
 /// The one version of the format there is.
 const VERSION: u64 = 1;
 
+/// What somebody else has found wrong with a definition that could be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// A JSON pointer into the definition, such as `/input_schema/properties/a`.
+    pub pointer: String,
+    pub expected: &'static str,
+    pub found: String,
+    pub remedy: &'static str,
+}
+
 /// What is on the file shelf.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolsFile {
     /// In the order of the file.
     pub definitions: Vec<Definition>,
-    /// The line each definition begins in, 1-based.
-    pub lines: Vec<u32>,
 }
 
 /// Reads the text of `tools.json`; `file_name` is what its problems are reported under.
 pub fn read_tools(file_name: &str, text: &str) -> Result<ToolsFile, Vec<Problem>> {
-    let doc = Document::new(file_name, text);
-    let root = doc.parse()?;
-    read_root(&doc, &root)
+    read_checked_tools(file_name, text, |_| Vec::new())
 }
 
-fn read_root(doc: &Document<'_>, root: &Node) -> Result<ToolsFile, Vec<Problem>> {
+/// Reads the text and asks `check` about each definition that can be read, also where others cannot: whoever mends
+/// the file sees all there is to mend, in the order of its lines.
+pub fn read_checked_tools(
+    file_name: &str,
+    text: &str,
+    check: impl Fn(&Definition) -> Vec<Fault>,
+) -> Result<ToolsFile, Vec<Problem>> {
+    let doc = Document::new(file_name, text);
+    let root = doc.parse()?;
+    read_root(&doc, &root, check)
+}
+
+fn read_root(
+    doc: &Document<'_>,
+    root: &Node,
+    check: impl Fn(&Definition) -> Vec<Fault>,
+) -> Result<ToolsFile, Vec<Problem>> {
     let mut problems = Vec::new();
     let tools = top_level(doc, root, &mut problems);
-    let mut file = ToolsFile {
-        definitions: Vec::with_capacity(tools.len()),
-        lines: Vec::with_capacity(tools.len()),
-    };
+    let mut definitions = Vec::with_capacity(tools.len());
     for (i, node) in tools.iter().enumerate() {
         let path = format!("$.tools[{i}]");
         let definition = read_definition(doc, node, &path, Origin::ToolsFile, &mut problems);
-        if let Some(definition) = definition {
-            file.definitions.push(definition);
-            file.lines.push(doc.line(node.span.start));
+        let Some(definition) = definition else {
+            continue;
+        };
+        for fault in check(&definition) {
+            let (place, path) = find(node, &fault.pointer, path.clone());
+            Reader::new(doc, &mut problems).report(
+                place.span.start,
+                path,
+                fault.expected,
+                fault.found,
+                fault.remedy,
+            );
         }
+        definitions.push(definition);
     }
     same_names(&mut Reader::new(doc, &mut problems), tools);
     problems.sort_by_key(|p| (p.line, p.column));
     if problems.is_empty() {
-        Ok(file)
+        Ok(ToolsFile { definitions })
     } else {
         Err(problems)
     }
+}
+
+/// The node a JSON pointer leads to and its path, or the last one on the way there.
+fn find<'n>(mut node: &'n Node, pointer: &str, mut path: String) -> (&'n Node, String) {
+    for part in pointer.split('/').skip(1) {
+        let part = part.replace("~1", "/").replace("~0", "~");
+        let next = match &node.kind {
+            NodeKind::Object(members) => {
+                member(members, &part).map(|m| (&m.value, path_of_key(&path, &part)))
+            }
+            NodeKind::Array(items) => {
+                let item = part.parse().ok().and_then(|i: usize| items.get(i));
+                item.map(|item| (item, format!("{path}[{part}]")))
+            }
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        (node, path) = next;
+    }
+    (node, path)
 }
 
 /// Checks `{"version": 1, "tools": […]}` and gives the entries of `tools`.

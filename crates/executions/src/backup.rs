@@ -10,6 +10,7 @@ use crate::record::{Execution, Status};
 use crate::sqlite;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -150,7 +151,12 @@ async fn copy_lines(postgres: &Postgres, day: Day, target: &Path) -> Result<(), 
     let part = path.with_extension("part");
     let made = part.clone();
     let mut out = blocking(move || {
-        File::create(&made)
+        std::fs::OpenOptions::new()
+            .create(true)
+            .truncate(true)
+            .write(true)
+            .mode(0o600)
+            .open(&made)
             .map(BufWriter::new)
             .map_err(|error| LogError::file(&made, &error))
     })

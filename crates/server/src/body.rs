@@ -2,7 +2,9 @@
 
 use crate::error::ApiError;
 use crate::router::Server;
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request};
+use axum::extract::path::ErrorKind;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, header};
 use bytes::Bytes;
@@ -112,12 +114,39 @@ impl<T: DeserializeOwned + Send> FromRequestParts<Arc<Server>> for PathOf<T> {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-        let read = Path::<T>::from_request_parts(parts, server).await;
-        read.map(|Path(value)| PathOf(value)).map_err(|_| {
-            let message = "The address is not valid: after decoding it is not UTF-8";
-            ApiError::new(Code::InvalidRequest, message)
-        })
+        match Path::<T>::from_request_parts(parts, server).await {
+            Ok(Path(value)) => Ok(PathOf(value)),
+            Err(error) => {
+                let matched = parts.extensions.get::<MatchedPath>();
+                let why = path_fault(&error, matched.map_or("", MatchedPath::as_str));
+                let message = format!("The address is not valid: {why}");
+                Err(ApiError::new(Code::InvalidRequest, message))
+            }
+        }
     }
+}
+
+/// What is wrong with an address of that pattern, such as `/tools/{name}/versions/{version}`.
+fn path_fault(error: &PathRejection, pattern: &str) -> String {
+    let mut names = pattern
+        .split('/')
+        .filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let PathRejection::FailedToDeserializePathParams(error) = error else {
+        return "a part of it is missing".to_owned();
+    };
+    let (name, value) = match error.kind() {
+        ErrorKind::InvalidUtf8InPathParam { key } => {
+            return format!("'{key}' is not UTF-8 after decoding");
+        }
+        ErrorKind::ParseErrorAtKey { key, value, .. } => (key.as_str(), value),
+        ErrorKind::ParseErrorAtIndex { index, value, .. } => {
+            (names.nth(*index).unwrap_or_default(), value)
+        }
+        ErrorKind::ParseError { value, .. } => (names.next().unwrap_or_default(), value),
+        other => return other.to_string(),
+    };
+    // Whatever is more than text in an address is a number.
+    format!("'{name}' must be a whole number of up to 18 digits, not '{value}'")
 }
 
 /// The version a change was made from, where the client says so.

@@ -1,40 +1,39 @@
 //! Online copies of the registry: one SQLite file, or on PostgreSQL one JSON line per row.
 
-use crate::db::{Db, Error, Result};
-use sqlx::{AssertSqlSafe, Row};
+use crate::db::{Db, Error, Result, each};
+use crate::private;
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row, SqlitePool};
+use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
 const TABLES: [&str; 5] = ["users", "keys", "tools", "tool_versions", "idempotency"];
 
 impl Db {
-    /// Writes a consistent copy into `folder` while the server works on.
+    /// Writes a consistent copy into `folder` while the server works on, for nobody else to read. Idempotency keys
+    /// come along, so that none of them runs twice after a restore; their answers do not: unlike the log's, they
+    /// hold what a tool's schema marks as secret.
     pub async fn backup_to(&self, folder: &Path) -> Result<()> {
         match self {
-            Db::Sqlite(pool) => {
-                let file = folder.join("registry.db");
-                let target = file
-                    .to_str()
-                    .ok_or_else(|| Error::Open("the path is not UTF-8".into()))?;
-                sqlx::query("VACUUM INTO $1")
-                    .bind(target)
-                    .execute(pool)
-                    .await?;
-            }
+            Db::Sqlite(pool) => copy_file(pool, &folder.join("registry.db")).await?,
             Db::Postgres(pool) => {
                 let mut tx = pool
                     .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     .await?;
                 for table in TABLES {
-                    let sql =
-                        format!("SELECT (to_jsonb(t) - 'definition_json')::text FROM {table} t");
+                    let sql = format!(
+                        "SELECT (to_jsonb(t) - 'definition_json' - 'response')::text FROM {table} t"
+                    );
                     let rows = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut *tx).await?;
                     let mut text = String::new();
                     for row in rows {
                         text.push_str(&row.try_get::<String, _>(0)?);
                         text.push('\n');
                     }
-                    std::fs::write(folder.join(format!("{table}.jsonl")), text)
+                    let file = folder.join(format!("{table}.jsonl"));
+                    private::create(&file)
+                        .and_then(|mut file| file.write_all(text.as_bytes()))
                         .map_err(|e| Error::Open(format!("{table}.jsonl: {e}")))?;
                 }
             }
@@ -84,4 +83,34 @@ impl Db {
         tx.commit().await?;
         Ok(())
     }
+
+    /// After a restore nobody runs the calls that have no answer: `node` gives them their last one when it starts.
+    pub async fn adopt_calls(&self, node: &str) -> Result<()> {
+        const SQL: &str = "UPDATE idempotency SET node = $1 WHERE response IS NULL";
+        each!(self, pool => sqlx::query(SQL).bind(node).execute(pool).await.map(|_| ()))?;
+        Ok(())
+    }
+}
+
+async fn copy_file(pool: &SqlitePool, file: &Path) -> Result<()> {
+    let target = file
+        .to_str()
+        .ok_or_else(|| Error::Open("the path is not UTF-8".into()))?;
+    // SQLite fills an empty file and leaves its mode alone.
+    private::create(file).map_err(|e| Error::Open(format!("{target}: {e}")))?;
+    sqlx::query("VACUUM INTO $1")
+        .bind(target)
+        .execute(pool)
+        .await?;
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .journal_mode(SqliteJournalMode::Delete);
+    let mut copy = options.connect().await?;
+    sqlx::query("UPDATE idempotency SET response = NULL")
+        .execute(&mut copy)
+        .await?;
+    // What was overwritten is still in the file's free pages until it is written anew.
+    sqlx::query("VACUUM").execute(&mut copy).await?;
+    copy.close().await?;
+    Ok(())
 }

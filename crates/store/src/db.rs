@@ -98,6 +98,8 @@ pub(crate) use each;
 
 impl Db {
     pub async fn open_sqlite(file: &Path) -> Result<Self> {
+        crate::private::database(file)
+            .map_err(|e| Error::Open(format!("{}: {e}", file.display())))?;
         let options = SqliteConnectOptions::new()
             .filename(file)
             .create_if_missing(true)

@@ -5,6 +5,7 @@ pub mod backup;
 pub mod db;
 pub mod idempotency;
 pub mod keys;
+mod private;
 mod reach;
 pub mod tools;
 pub mod users;

@@ -8,6 +8,9 @@
 
 use catalog::tool::SYSTEM_USER;
 use sqlx::AssertSqlSafe;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use store::idempotency::IdempotentCall;
 use store::keys::KeyRow;
 use store::tools::{ToolRow, ToolWrite, VersionRow};
@@ -375,4 +378,77 @@ async fn a_backup_holds_everything_and_restores() {
         }
         fresh.end().await;
     }
+}
+
+fn mode(path: &Path) -> u32 {
+    path.metadata().unwrap().permissions().mode() & 0o777
+}
+
+/// Whether any file of the folder holds these bytes.
+fn holds(folder: &Path, text: &str) -> bool {
+    std::fs::read_dir(folder).unwrap().any(|entry| {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        bytes
+            .windows(text.len())
+            .any(|part| part == text.as_bytes())
+    })
+}
+
+#[tokio::test]
+async fn a_backup_is_private_and_has_keys_without_their_answers() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let call = IdempotentCall {
+            tool_name: "pay".into(),
+            arguments_hash: "h".into(),
+            node: "elsewhere".into(),
+            response: None,
+            created_at: 5,
+        };
+        assert_eq!(db.reserve_call("kim", "k", &call).await.unwrap(), None);
+        let answer = "hunter2".repeat(2000);
+        db.answer_call("kim", "k", &answer).await.unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        db.backup_to(folder.path()).await.unwrap();
+        assert!(!holds(folder.path(), "hunter2"), "{}", db.engine());
+        for entry in std::fs::read_dir(folder.path()).unwrap() {
+            let path = entry.unwrap().path();
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+        }
+        let kept = db.idempotent_call("kim", "k").await.unwrap().unwrap();
+        assert_eq!(kept.response, Some(answer), "a copy changes nothing");
+        let restored = match db {
+            Db::Sqlite(_) => Db::open_sqlite(&folder.path().join("registry.db"))
+                .await
+                .unwrap(),
+            Db::Postgres(_) => {
+                db.restore_from(folder.path()).await.unwrap();
+                db.clone()
+            }
+        };
+        let found = restored.reserve_call("kim", "k", &call).await.unwrap();
+        assert_eq!(found, Some(call), "it is not run again");
+        restored.adopt_calls("here").await.unwrap();
+        let unanswered = restored.unanswered_calls("here").await.unwrap();
+        assert_eq!(unanswered, [("kim".into(), "k".into(), "pay".into())]);
+        restored.close().await;
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn only_the_owner_reads_the_registry() {
+    let folder = tempfile::tempdir().unwrap();
+    let files =
+        ["registry.db", "registry.db-wal", "registry.db-shm"].map(|f| folder.path().join(f));
+    let db = Db::open_sqlite(&files[0]).await.unwrap();
+    db.ensure_first_users(1).await.unwrap();
+    assert_eq!(files.each_ref().map(|f| mode(f)), [0o600; 3]);
+    for file in &files {
+        std::fs::set_permissions(file, Permissions::from_mode(0o644)).unwrap();
+    }
+    let again = Db::open_sqlite(&files[0]).await.unwrap();
+    assert_eq!(files.each_ref().map(|f| mode(f)), [0o600; 3]);
+    again.close().await;
+    db.close().await;
 }

@@ -33,7 +33,7 @@ pub enum Edit {
 pub fn edit(text: &str, edits: &[Edit]) -> Result<String, Vec<Problem>> {
     let doc = Document::new(FILE, text);
     let root = doc.parse()?;
-    read_root(&doc, &root)?;
+    read_root(&doc, &root, |_| Vec::new())?;
     if edits.is_empty() {
         return Ok(text.to_owned());
     }
@@ -82,7 +82,9 @@ fn apply(doc: &Document<'_>, root: &Node, edits: &[Edit]) -> Result<String, Vec<
     let text = doc.text;
     let members = root.as_object().unwrap_or_default();
     let Some(list) = member(members, "tools").filter(|m| m.value.as_array().is_some()) else {
-        return Err(read_root(doc, root).err().unwrap_or_default());
+        return Err(read_root(doc, root, |_| Vec::new())
+            .err()
+            .unwrap_or_default());
     };
     let tools = list.value.as_array().unwrap_or_default();
     let mut surgery = Surgery {

@@ -195,7 +195,7 @@ fn version(connection: &Connection) -> Result<i64, LogError> {
 }
 
 /// Arguments and outputs are nobody else's business; SQLite gives its companion files the same mode.
-fn private_file(path: &Path) -> Result<(), LogError> {
+pub(super) fn private_file(path: &Path) -> Result<(), LogError> {
     let mut options = std::fs::OpenOptions::new();
     options.create_new(true).write(true);
     #[cfg(unix)]

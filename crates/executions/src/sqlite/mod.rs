@@ -107,6 +107,8 @@ impl Folder {
                 let name = part
                     .to_str()
                     .ok_or_else(|| LogError::invalid(format!("{} is not UTF-8", part.display())))?;
+                // SQLite fills an empty file and leaves its mode alone.
+                folder::private_file(&part)?;
                 connection.execute("VACUUM INTO $1", [name])?;
                 Ok(())
             })?;

@@ -3,6 +3,7 @@
 use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
 use executions::{Execution, Filter, LogError, Options, Status, new_id};
 use std::borrow::Cow;
+use std::os::unix::fs::PermissionsExt;
 use uuid::Uuid;
 
 on_both!(
@@ -219,6 +220,11 @@ async fn backup_and_restore(place: Place) {
     }
     let target = place.path().join("backup");
     log.backup_to(&target).await.unwrap();
+    for entry in std::fs::read_dir(&target).unwrap() {
+        let found = entry.unwrap();
+        let mode = found.metadata().unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o600, "{}", found.path().display());
+    }
     assert!(matches!(
         log.backup_to(&target).await,
         Err(LogError::Invalid { .. })

@@ -76,8 +76,13 @@ pub(crate) async fn create_key(
 pub(crate) async fn revoke_key(
     State(server): State<Arc<Server>>,
     IsAdmin(_caller): IsAdmin,
-    PathOf(id): PathOf<Uuid>,
+    PathOf(id): PathOf<String>,
 ) -> Result<StatusCode, ApiError> {
+    // What is no id is the id of no key, as with executions.
+    let id = Uuid::parse_str(&id).map_err(|_| app::Error::NotFound {
+        what: "Key",
+        name: id,
+    })?;
     owned(async move { server.app.revoke_key(id).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

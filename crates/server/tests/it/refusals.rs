@@ -93,8 +93,13 @@ async fn every_error_has_the_one_shape() {
             ),
             (
                 request("DELETE", "/api/v1/keys/not-a-uuid", &[key], ""),
-                400,
-                "invalid_request",
+                404,
+                "not_found",
+            ),
+            (
+                request("GET", "/api/v1/executions/not-a-uuid", &[key], ""),
+                404,
+                "not_found",
             ),
             (
                 request("GET", "/api/v1/tools/nothing", &[key], ""),
@@ -226,6 +231,30 @@ async fn health_is_open_and_details_are_not() {
             detailed["tools"].as_u64().unwrap() >= 2 && detailed["files"] != Value::Null,
             "{detailed}"
         );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_wrong_address_is_told_where_it_is_wrong() {
+    on_both(async |app: &TestApp| {
+        let cases = [
+            (
+                "tools/x/versions/abc",
+                "'version' must be a whole number of up to 18 digits, not 'abc'",
+            ),
+            (
+                "tools/x/versions/99999999999999999999",
+                "not '99999999999999999999'",
+            ),
+            ("tools/%ff", "'name' is not UTF-8 after decoding"),
+        ];
+        for (path, expected) in cases {
+            let path = format!("/api/v1/{path}");
+            let answer = app.get(&path).await;
+            assert_eq!((answer.status, answer.code()), (400, "invalid_request"));
+            assert!(answer.message().contains(expected), "{}", answer.message());
+        }
     })
     .await;
 }

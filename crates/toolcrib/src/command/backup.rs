@@ -6,7 +6,7 @@ use crate::context::{Context, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::Place;
 use app::backup::CONFIG_FILE;
-use app::owner::OwnerLock;
+use app::owner::{OwnerLock, node_name};
 use app::shelf::{MCP_FILE, TOOLS_FILE};
 use executions::ExecutionLog;
 use serde_json::{Value, json};
@@ -167,7 +167,8 @@ fn move_if_there(from: &Path, to: &Path) -> io::Result<()> {
 fn copy_files(folder: &Path, place: &Place) -> io::Result<()> {
     fs::create_dir_all(&place.workspace)?;
     for file in [TOOLS_FILE, MCP_FILE] {
-        fs::copy(folder.join(file), place.workspace.join(file))?;
+        // Not `fs::copy`: a backup is private, but these are files that people share and edit.
+        fs::write(place.workspace.join(file), fs::read(folder.join(file))?)?;
     }
     if brings_config(folder, place) {
         fs::copy(folder.join(CONFIG_FILE), place.config_file())?;
@@ -188,11 +189,19 @@ async fn restore_databases(
     config: &Config,
 ) -> Result<u64> {
     let options = context.app_options(place, config, false);
+    let node = node_name(&place.data).map_err(|e| failed(&place.data, &e))?;
     let log = match config.database_url() {
-        None => ExecutionLog::open_sqlite(place.data.join("log"), options.log, options.clock).await,
+        None => {
+            let store = Db::open_sqlite(&place.data.join("registry.db")).await;
+            let store = store.map_err(said)?;
+            store.adopt_calls(&node).await.map_err(said)?;
+            store.close().await;
+            ExecutionLog::open_sqlite(place.data.join("log"), options.log, options.clock).await
+        }
         Some(url) => {
             let store = Db::open_postgres(&url).await.map_err(said)?;
             store.restore_from(folder).await.map_err(said)?;
+            store.adopt_calls(&node).await.map_err(said)?;
             store.close().await;
             let pool = Db::log_pool(&url).await.map_err(said)?;
             ExecutionLog::open_postgres(pool, options.log, options.clock).await

@@ -2,6 +2,9 @@
 
 use crate::engines::on_both;
 use crate::harness::Sandbox;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 const SUM: &str = r#"{"name": "sum", "description": "adds numbers", "kind": "builtin", "config": {"name": "calculator"},
 "input_schema": {"type": "object"}}"#;
@@ -9,6 +12,43 @@ const SUM: &str = r#"{"name": "sum", "description": "adds numbers", "kind": "bui
 #[test]
 fn a_backup_brings_everything_back() {
     on_both("backup", backup_and_restore);
+}
+
+#[test]
+fn a_backup_is_for_its_owner_only() {
+    on_both("backup_private", private_backup);
+}
+
+fn private_backup(sandbox: &Sandbox) {
+    sandbox.ok(&["call", "calculator", r#"{"expression": "1 + 1"}"#]);
+    let folder = sandbox.workspace().join("copy");
+    std::fs::create_dir(&folder).expect("it is new");
+    std::fs::set_permissions(&folder, Permissions::from_mode(0o755)).expect("it is ours");
+    sandbox.ok(&["backup", "copy"]);
+    let mut folders = vec![folder];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        assert_eq!(mode(&folder), 0o700, "{}", folder.display());
+        for entry in std::fs::read_dir(&folder).expect("it is a folder") {
+            let path = entry.expect("it can be listed").path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            assert_eq!(mode(&path), 0o600, "{}", path.display());
+            files += 1;
+        }
+    }
+    assert!(files >= 5, "registry, log, two files and backup.json");
+    let tools = sandbox.workspace().join("tools.json");
+    let before = mode(&tools);
+    sandbox.ok(&["restore", "copy"]);
+    assert_eq!(mode(&tools), before, "people share it");
+}
+
+fn mode(path: &Path) -> u32 {
+    let found = path.metadata().expect("it is there");
+    found.permissions().mode() & 0o777
 }
 
 fn backup_and_restore(sandbox: &Sandbox) {
