@@ -387,7 +387,8 @@ def arguments():
     parser.add_argument("--only", default=",".join(SCENARIOS), help=f"scenarios, with commas between (default: {','.join(SCENARIOS)})")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="length of one measurement")
-    parser.add_argument("--postgres", metavar="URL", help="measure PostgreSQL too: URL of a database whose user may create databases")
+    parser.add_argument("--postgres", metavar="URL", default=os.environ.get("TOOLCRIB_TEST_POSTGRES"),
+                        help="measure PostgreSQL too: URL of a database whose user may create databases (default: TOOLCRIB_TEST_POSTGRES)")
     parser.add_argument("--engines", default="", help="sqlite,postgres (default: sqlite, and postgres when --postgres is given)")
     parser.add_argument("--binary", help="the toolcrib program (default: target/release/toolcrib)")
     parser.add_argument("--bench", help="the bench program (default: target/release/bench)")
