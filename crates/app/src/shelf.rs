@@ -1,10 +1,11 @@
 //! The file shelf on disk: where `tools.json` is, what it says, and whether that is valid.
 
 use crate::exchange::{self, WriteError};
+use catalog::definition::Fault;
 use catalog::problem::Problem;
 use catalog::schema::Schema;
 use catalog::tool::Definition;
-use catalog::tools_file::{Fault, read_checked_tools};
+use catalog::tools_file::read_checked_tools;
 use serde_json::Value;
 use std::fs;
 use std::io;
@@ -116,7 +117,8 @@ pub fn check_tools(
     read_checked_tools(TOOLS_FILE, text, check).map(|file| file.definitions)
 }
 
-fn faults(definition: &Definition) -> Vec<Fault> {
+/// What is wrong with a definition although it can be read.
+pub(crate) fn faults(definition: &Definition) -> Vec<Fault> {
     let mut faults = Vec::new();
     if holds_nul(definition) {
         faults.push(Fault {
@@ -143,22 +145,8 @@ fn faults(definition: &Definition) -> Vec<Fault> {
     faults
 }
 
-/// `why` begins with the field: `input_schema: …`.
-pub fn schema_problem(file: &str, line: u32, path: &str, why: &str) -> Problem {
-    let (field, reason) = why.split_once(": ").unwrap_or(("input_schema", why));
-    Problem {
-        file: file.to_owned(),
-        line,
-        column: 1,
-        path: format!("{path}.{field}"),
-        expected: A_SCHEMA.to_owned(),
-        found: reason.to_owned(),
-        remedy: MEND_SCHEMA.to_owned(),
-    }
-}
-
 /// PostgreSQL's text and JSON cannot hold U+0000, so neither engine takes it, on either shelf.
-pub(crate) fn holds_nul(definition: &Definition) -> bool {
+fn holds_nul(definition: &Definition) -> bool {
     fn inside(value: &Value) -> bool {
         match value {
             Value::String(text) => text.contains('\0'),

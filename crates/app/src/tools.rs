@@ -2,12 +2,12 @@
 
 use crate::App;
 use crate::error::{Error, Result};
-use crate::shelf::{holds_nul, schema_problem};
+use crate::shelf::faults;
 use crate::time;
 use crate::writer::{Job, Write};
 use catalog::caller::{Caller, Scope};
-use catalog::catalogue::{Entry, Gate, Schemas};
-use catalog::definition::{Origin, definition_from_text};
+use catalog::catalogue::{Entry, Gate};
+use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::policy::Verdict;
 use catalog::tool::{Definition, KindName, Shelf, Tool};
 use executor::{CallRequest, ToolResponse};
@@ -363,15 +363,7 @@ fn asked_shelf(body: &str) -> Result<Shelf> {
 pub(crate) fn read_body(body: &str) -> Result<Definition> {
     // Nothing is sealed yet, so secrets are references on both shelves.
     let origin = Origin::Body(Shelf::File);
-    let definition = definition_from_text("body", body, origin).map_err(Error::problems)?;
-    if holds_nul(&definition) {
-        let why =
-            "The definition holds the character U+0000, which no text of a tool needs; remove it";
-        return Err(Error::invalid(why));
-    }
-    Schemas::compile(&definition.input_schema, definition.output_schema.as_ref())
-        .map_err(|why| Error::problems(vec![schema_problem("body", 1, "$", &why)]))?;
-    Ok(definition)
+    checked_definition_from_text("body", body, origin, faults).map_err(Error::problems)
 }
 
 /// RFC 7396: null removes, objects merge, everything else replaces.

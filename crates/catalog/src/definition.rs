@@ -3,11 +3,14 @@
 
 mod auth;
 mod config;
+mod fault;
 mod schemas;
 
 pub use auth::PUBLIC_AUTH_KEYS;
 pub(crate) use auth::is_variable_name;
 pub(crate) use config::http_url_fault;
+pub use fault::Fault;
+pub(crate) use fault::report;
 
 use crate::json::{
     Document, Member, Node, NodeKind, Reader, did_you_mean, member, path_of_key, present,
@@ -86,11 +89,24 @@ pub fn definition_from_text(
     text: &str,
     origin: Origin,
 ) -> Result<Definition, Vec<Problem>> {
+    checked_definition_from_text(file, text, origin, |_| Vec::new())
+}
+
+/// The same, and asks `check` about a definition that can be read.
+pub fn checked_definition_from_text(
+    file: &str,
+    text: &str,
+    origin: Origin,
+    check: impl Fn(&Definition) -> Vec<Fault>,
+) -> Result<Definition, Vec<Problem>> {
     let doc = Document::new(file, text);
     let node = doc.parse()?;
     let mut problems = Vec::new();
     let definition = read_definition(&doc, &node, "$", origin, &mut problems);
-    definition.ok_or(problems)
+    if let Some(definition) = &definition {
+        report(&doc, &node, "$", check(definition), &mut problems);
+    }
+    definition.filter(|_| problems.is_empty()).ok_or(problems)
 }
 
 /// Reads the definition at `node`; `None` if anything is wrong with it.

@@ -7,8 +7,8 @@ mod splice;
 
 pub use edit::{Edit, edit};
 
-use crate::definition::{Origin, read_definition};
-use crate::json::{Document, Member, Node, NodeKind, Reader, member, path_of_key};
+use crate::definition::{Fault, Origin, read_definition, report};
+use crate::json::{Document, Member, Node, NodeKind, Reader, member};
 use crate::problem::Problem;
 use crate::tool::Definition;
 use std::collections::HashMap;
@@ -17,16 +17,6 @@ const TOP_KEYS: [&str; 2] = ["version", "tools"];
 
 /// The one version of the format there is.
 const VERSION: u64 = 1;
-
-/// What somebody else has found wrong with a definition that could be read.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
-    /// A JSON pointer into the definition, such as `/input_schema/properties/a`.
-    pub pointer: String,
-    pub expected: &'static str,
-    pub found: String,
-    pub remedy: &'static str,
-}
 
 /// What is on the file shelf.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,16 +56,7 @@ fn read_root(
         let Some(definition) = definition else {
             continue;
         };
-        for fault in check(&definition) {
-            let (place, path) = find(node, &fault.pointer, path.clone());
-            Reader::new(doc, &mut problems).report(
-                place.span.start,
-                path,
-                fault.expected,
-                fault.found,
-                fault.remedy,
-            );
-        }
+        report(doc, node, &path, check(&definition), &mut problems);
         definitions.push(definition);
     }
     same_names(&mut Reader::new(doc, &mut problems), tools);
@@ -85,26 +66,6 @@ fn read_root(
     } else {
         Err(problems)
     }
-}
-
-/// The node a JSON pointer leads to and its path, or the last one on the way there.
-fn find<'n>(mut node: &'n Node, pointer: &str, mut path: String) -> (&'n Node, String) {
-    for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
-        let next = match &node.kind {
-            NodeKind::Object(members) => {
-                member(members, &part).map(|m| (&m.value, path_of_key(&path, &part)))
-            }
-            NodeKind::Array(items) => {
-                let item = part.parse().ok().and_then(|i: usize| items.get(i));
-                item.map(|item| (item, format!("{path}[{part}]")))
-            }
-            _ => None,
-        };
-        let Some(next) = next else { break };
-        (node, path) = next;
-    }
-    (node, path)
 }
 
 /// Checks `{"version": 1, "tools": […]}` and gives the entries of `tools`.

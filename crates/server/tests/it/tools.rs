@@ -236,7 +236,10 @@ async fn a_wrong_definition_is_refused_with_every_problem() {
         bad_schema["input_schema"] = json!({"type": "object", "properties": {"a": {"type": "strng"}}});
         let refused = app.post("/api/v1/tools", bad_schema).await;
         assert_eq!(refused.status, 422);
-        assert_eq!(refused.body["error"]["details"]["problems"][0]["path"], "$.input_schema");
+        assert_eq!(
+            refused.body["error"]["details"]["problems"][0]["path"],
+            "$.input_schema.properties.a.type"
+        );
         let mut secret = definition("x");
         secret["auth_config"] = json!({"type": "bearer", "token": "hunter2-in-the-clear"});
         let refused = app.post("/api/v1/tools", secret).await;
