@@ -57,6 +57,8 @@ pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
         path: place.data.clone(),
         error,
     };
+    // A new machine has no workspace yet.
+    fs::create_dir_all(&place.workspace).map_err(|e| failed(&place.workspace, &e))?;
     let lock = OwnerLock::acquire(&place.workspace, &place.data)
         .map_err(|error| start_failure(unusable(error), &place))?;
     let Some(_lock) = lock else {
@@ -77,11 +79,14 @@ pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
     let out = &context.out;
     if out.json {
         out.value(&json!({
-            "engine": engine, "executions": rows, "before": aside, "config_restored": brings_config,
+            "workspace": place.workspace, "engine": engine, "executions": rows, "before": aside,
+            "config_restored": brings_config,
         }));
     } else {
-        out.note(format!(
-            "restored, with {rows} log entries; what was there before is in {}",
+        // Not only for people at a terminal: this is the place to see that it was the wrong workspace.
+        out.say(format!(
+            "restored into {}, with {rows} log entries; what was there before is in {}",
+            place.workspace.display(),
             aside.display()
         ));
     }

@@ -123,6 +123,9 @@ fn warn_about(context: &Context, config: &Config) {
     if config.yes("policy.enforced") && config.names("policy.whitelist").is_empty() {
         context.out.warn("the policy is enforced but its whitelist is empty, which allows all tools; set TOOL_WHITELIST");
     }
+    if !config.yes("policy.enforced") && !config.names("policy.whitelist").is_empty() {
+        context.out.warn("there is a whitelist, but it is not enforced, so all tools may be called; set FEATURE_TOOLS_POLICY=true");
+    }
     if config
         .admin_key
         .as_ref()

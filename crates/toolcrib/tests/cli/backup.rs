@@ -118,3 +118,21 @@ fn backup_and_restore(sandbox: &Sandbox) {
     }
     assert_eq!(state(), before, "a refused restore changes nothing");
 }
+
+#[test]
+fn a_backup_makes_a_new_workspace() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["call", "clean_text", "{\"data\": \"a\"}"]);
+    sandbox.ok(&["backup", "copy"]);
+    let copy = sandbox.workspace().join("copy");
+    let new = sandbox.folder().join("not/there/yet");
+    let (copy, new) = (copy.to_str().unwrap(), new.to_str().unwrap());
+    let restored = sandbox.run(&["restore", copy, "--workspace", new]);
+    assert_eq!(restored.code, 0, "{restored:?}");
+    assert!(
+        restored.stderr.contains(&format!("restored into {new}")),
+        "{restored:?}"
+    );
+    let log = sandbox.ok(&["log", "--workspace", new]);
+    assert!(log.contains("clean_text"), "{log}");
+}
