@@ -193,11 +193,16 @@ def rest_call(bench, report, engine):
 def many_tools(bench, report, engine):
     few, many = (bench.server(count, engine == "postgres") for count in (10, 10_000))
     # A difference of 5 % needs more rounds than a factor of two.
-    rounds = [(bench.call(few, 1), bench.call(many, 1)) for _ in range(2 * bench.options.rounds)]
+    # Each goes first as often as the other.
+    rounds = []
+    for i in range(2 * bench.options.rounds):
+        first, second = (few, many) if i % 2 == 0 else (many, few)
+        a, b = bench.call(first, 1), bench.call(second, 1)
+        rounds.append((a, b) if i % 2 == 0 else (b, a))
     _, few_errors = report.row("many-tools", engine, "10 tools c=1", [a for a, _ in rounds])
     _, many_errors = report.row("many-tools", engine, "10,000 tools c=1", [b for _, b in rounds])
     ratio = median(over(b["p50_us"], a["p50_us"]) for a, b in rounds)
-    report.goal("median with 10,000 tools over 10 tools", engine, ratio, 1.05, errors=few_errors + many_errors)
+    report.goal("median with 10,000 tools over 10 tools", engine, ratio, 1.05, errors=few_errors + many_errors, only="sqlite")
 
 
 def start(bench, report, engine):
