@@ -11,6 +11,9 @@ const EXPRESSION_CHARS_MAX: usize = 500;
 /// fend calls itself for every level of nesting. What nobody writes by hand is refused with a reason.
 const NESTING_MAX: usize = 40;
 
+/// As many as a JSON number can hold in every case.
+const FIGURES: usize = 15;
+
 pub(super) enum Calculator {
     Here(Box<fend_core::Context>),
     Aside(Pool),
@@ -77,6 +80,9 @@ fn acceptable(given: &str) -> Result<String, String> {
             "the expression is longer than {EXPRESSION_CHARS_MAX} characters"
         ));
     }
+    if given.trim().is_empty() {
+        return Err("the argument 'expression' is missing or empty".to_owned());
+    }
     let expression = readable(given);
     if nesting(&expression) > NESTING_MAX {
         return Err(format!(
@@ -123,8 +129,19 @@ pub(super) fn context() -> fend_core::Context {
 }
 
 pub(super) fn evaluate(context: &fend_core::Context, expression: &str) -> Result<String, String> {
-    let result = fend_core::evaluate(expression, &mut context.clone())?;
-    Ok(result.get_main_result().to_owned())
+    let main = |expression: &str| {
+        let result = fend_core::evaluate(expression, &mut context.clone())?;
+        Ok::<_, String>(result.get_main_result().to_owned())
+    };
+    let text = main(expression)?;
+    // Left to itself fend rounds to ten decimal places, which makes 0 of a small number. Who asked for places or
+    // figures gets what was asked for; what cannot stand in brackets stays as it is.
+    let chosen = ["dp", "sf"].iter().any(|word| expression.contains(word));
+    if chosen || !text.starts_with("approx. ") {
+        return Ok(text);
+    }
+    let finer = main(&format!("({expression}) to {FIGURES} sf"));
+    Ok(finer.unwrap_or(text))
 }
 
 fn finished(done: Outcome) -> Result<Output, Failure> {
@@ -182,6 +199,11 @@ mod tests {
             ("2^100", json!("1267650600228229401496703205376")),
             ("5 km to m", json!("5000 m")),
             ("5 × 3", json!(15)),
+            ("1/3", json!(0.333_333_333_333_333)),
+            ("1/70000000000", json!(1.428_571_428_571_43e-11)),
+            ("1/7 to 3 dp", json!(0.143)),
+            ("5 km to miles", json!("approx. 3.10685596118667 miles")),
+            ("a = 7; 1/a", json!(0.142_857_142_857_143)),
         ] {
             assert_eq!(calculate(expression), Ok(expected), "{expression}");
         }
