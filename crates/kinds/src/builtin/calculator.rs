@@ -137,11 +137,25 @@ pub(super) fn evaluate(context: &fend_core::Context, expression: &str) -> Result
     // Left to itself fend rounds to ten decimal places, which makes 0 of a small number. Who asked for places or
     // figures gets what was asked for; what cannot stand in brackets stays as it is.
     let chosen = ["dp", "sf"].iter().any(|word| expression.contains(word));
-    if chosen || !text.starts_with("approx. ") {
+    if chosen || !is_rounded_decimal(&text) {
         return Ok(text);
     }
     let finer = main(&format!("({expression}) to {FIGURES} sf"));
     Ok(finer.unwrap_or(text))
+}
+
+/// `approx. 0.1429 m`, but no fraction, which somebody has asked for.
+fn is_rounded_decimal(text: &str) -> bool {
+    let Some(number) = text.strip_prefix("approx. ") else {
+        return false;
+    };
+    let mut words = number.split(' ');
+    let is_decimal = |word: &str| {
+        word.bytes()
+            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
+    };
+    let goes_on = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    words.next().is_some_and(is_decimal) && !words.next().is_some_and(goes_on)
 }
 
 fn finished(done: Outcome) -> Result<Output, Failure> {
@@ -202,6 +216,14 @@ mod tests {
             ("1/3", json!(0.333_333_333_333_333)),
             ("1/70000000000", json!(1.428_571_428_571_43e-11)),
             ("1/7 to 3 dp", json!(0.143)),
+            (
+                "pi to fraction",
+                json!("approx. 2646693125139304345/842468587426513207"),
+            ),
+            (
+                "sqrt(2) to mixed_fraction",
+                json!("approx. 1 932726022577639/2251799813685248"),
+            ),
             ("5 km to miles", json!("approx. 3.10685596118667 miles")),
             ("a = 7; 1/a", json!(0.142_857_142_857_143)),
         ] {
