@@ -1,8 +1,9 @@
 //! Starting: the files are checked first, then the databases are opened and the first snapshot is made.
 
+use crate::access::read_access;
 use crate::calls::InFlight;
-use crate::keys::KeyRing;
 use crate::owner::{OwnerLock, node_name};
+use crate::passwords::Passwords;
 use crate::plan::Plan;
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
@@ -114,8 +115,8 @@ impl App {
         FileShelf::new(&options.workspace).sweep();
         let (store, log) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
-        let keys = KeyRing::new(store.keys().await?, options.admin_key.as_deref());
-        let users = store.users().await?;
+        let key = options.admin_key.as_deref();
+        let access = read_access(&store, key, options.clock.now()).await?;
         let (executor, writer) = first_snapshot(&options, &store, log, files).await?;
         let status = Arc::clone(&writer.status);
         let servers = Arc::clone(&writer.servers);
@@ -128,11 +129,10 @@ impl App {
         let app = Arc::new(App {
             executor,
             store,
-            keys: ArcSwap::from_pointee(keys),
+            access: ArcSwap::from_pointee(access),
             status,
             servers,
             node,
-            users: users.into_iter().map(|user| (user.id, user.name)).collect(),
             idempotent: InFlight::default(),
             writer: Mutex::new(Some(WriterHandle {
                 jobs,
@@ -140,12 +140,15 @@ impl App {
                 _watcher: watcher,
             })),
             owner: Mutex::new(Some(owner)),
-            key_changes: tokio::sync::Mutex::default(),
+            passwords: Passwords::default(),
+            access_changes: tokio::sync::Mutex::default(),
             clock: options.clock,
             workspace: options.workspace,
             data: options.data,
             admin_key: options.admin_key,
         });
+        app.load_access().await.map_err(StartError::Catalogue)?;
+        app.load_policy().await.map_err(StartError::Catalogue)?;
         app.settle_idempotency()
             .await
             .map_err(StartError::Catalogue)?;

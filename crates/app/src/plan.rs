@@ -9,13 +9,13 @@ use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool, id_from_name};
 use catalog::tools_file::Edit;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::tools::{Head, ToolRow, ToolWrite, VersionRow, definition_text, shelf_name};
+use store::tools::{Head, ToolRow, VersionRow, definition_text, shelf_name};
 use uuid::Uuid;
 
 pub(crate) struct Plan {
     pub(crate) base: Arc<Catalogue>,
     pub(crate) changes: Vec<Change>,
-    pub(crate) writes: Vec<ToolWrite>,
+    pub(crate) writes: Vec<store::Write>,
     pub(crate) newly_shadowed: Vec<Tool>,
     pub(crate) unshadowed: Vec<String>,
     edits: Vec<Edit>,
@@ -118,6 +118,14 @@ impl Plan {
                 self.put(writer, tool, "restore", &caller.user_name);
                 Ok(*id)
             }
+            Write::Reassign { id, owner } => {
+                let mut tool = self.editable(*id, caller)?;
+                tool.owner = *owner;
+                tool.version += 1;
+                tool.updated_at = self.now;
+                self.put(writer, tool, "reassign", &caller.user_name);
+                Ok(*id)
+            }
             Write::Reload => Ok(Uuid::nil()),
         }
     }
@@ -192,7 +200,7 @@ impl Plan {
                     .get_or_insert_with(|| writer.shelf.text.clone());
                 self.edits.push(Edit::Put(tool.definition.clone()));
             }
-            _ => self.writes.push(ToolWrite::Put(row(&tool, None))),
+            _ => self.writes.push(store::Write::Tool(row(&tool, None))),
         }
         self.show(tool);
     }
@@ -209,7 +217,9 @@ impl Plan {
                     .get_or_insert_with(|| writer.shelf.text.clone());
                 self.edits.push(Edit::Remove(old.definition.name.clone()));
             }
-            _ => self.writes.push(ToolWrite::Put(row(&gone, Some(self.now)))),
+            _ => self
+                .writes
+                .push(store::Write::Tool(row(&gone, Some(self.now)))),
         }
         self.take_away(writer, old);
     }
@@ -272,7 +282,7 @@ impl Plan {
                 row.changed_by = "file".to_owned();
                 row.changed_at = self.now;
                 self.last_versions.insert(row.tool_id, row.version);
-                self.writes.push(ToolWrite::Version(row));
+                self.writes.push(store::Write::Version(row));
             }
             let shown = self.find(head.tool_id);
             if let Some(tool) = shown.filter(|tool| tool.shelf == Shelf::File) {
@@ -402,8 +412,8 @@ impl Plan {
         }
     }
 
-    fn version_row(&self, tool: &Tool, action: &str, by: &str) -> ToolWrite {
-        ToolWrite::Version(VersionRow {
+    fn version_row(&self, tool: &Tool, action: &str, by: &str) -> store::Write {
+        store::Write::Version(VersionRow {
             tool_id: tool.id,
             version: tool.version,
             name: tool.definition.name.clone(),

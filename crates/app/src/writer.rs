@@ -50,6 +50,8 @@ pub enum Write {
         owner: Uuid,
         definition: Definition,
     },
+    /// Gives a tool of the database shelf to another user.
+    Reassign { id: Uuid, owner: Uuid },
     /// Looks at the files on disk.
     Reload,
 }
@@ -298,7 +300,7 @@ impl Writer {
         let shelf = &mut self.shelf;
         let written = self
             .store
-            .write_tools(&plan.writes, || match text {
+            .commit(&plan.writes, || match text {
                 None => Ok(()),
                 Some((base, new)) => {
                     let before = std::mem::replace(&mut shelf.text, base);
@@ -396,7 +398,7 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
         | Write::Restore {
             shelf: Shelf::File, ..
         } => true,
-        Write::Create { .. } | Write::Restore { .. } => false,
+        Write::Create { .. } | Write::Restore { .. } | Write::Reassign { .. } => false,
         // One that nobody knows any more may stand in the file again.
         Write::Update { id, .. } | Write::Delete { id, .. } => {
             plan.find(*id).is_none_or(|tool| tool.shelf == Shelf::File)

@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod clock;
 pub mod definition;
 mod effort;
+pub mod glob;
 pub mod json;
 pub mod mcp_file;
 pub mod policy;

@@ -5,6 +5,7 @@ use crate::answer::{
     Done, as_text, failed, log_failed, queue_full, status_of, succeeded, unlogged, violated,
 };
 use crate::code::Code;
+use crate::denial::judge;
 use crate::entry_log::{Ending, EntryDraft};
 use crate::kind::{Event, Failure, Kinds, Output, Run};
 use crate::pending::{CatchPanic, PendingCall};
@@ -15,11 +16,10 @@ use catalog::catalogue::{Catalogue, Entry};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
 use catalog::schema::Schema;
-use catalog::tool::{KindName, OutputFormat, Tool};
+use catalog::tool::OutputFormat;
 use executions::{Execution, ExecutionLog};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -143,7 +143,7 @@ impl Executor {
     pub fn permits(&self, caller: &Caller, tool: &str) -> Option<Arc<Entry>> {
         let entry = self.catalogue.load().find(tool).cloned()?;
         let verdict = self.policy.load().verdict(caller, &entry.tool);
-        let permitted = verdict != Verdict::Hidden && judge(&entry, &verdict).is_ok();
+        let permitted = verdict != Verdict::Hidden && judge(&entry.name, verdict).is_ok();
         permitted.then_some(entry)
     }
 
@@ -196,8 +196,8 @@ impl Attempt {
         let found = match unsaved {
             Some(entry) => {
                 let policy = self.executor.policy.load();
-                let verdict = policy.verdict(&self.caller, &tried_as(&entry.tool));
-                let permitted = judge(&entry, &verdict);
+                let verdict = policy.verdict(&self.caller, &entry.tool);
+                let permitted = judge(&entry.name, verdict);
                 Found {
                     seen: Some(Arc::clone(&entry)),
                     entry: Some(entry),
@@ -268,7 +268,7 @@ impl Attempt {
                 permitted: Err(unknown()),
             };
         }
-        let permitted = judge(&entry, &verdict);
+        let permitted = judge(&entry.name, verdict);
         Found {
             seen: Some(Arc::clone(&entry)),
             entry: Some(entry),
@@ -428,38 +428,6 @@ impl Attempt {
     }
 }
 
-/// What the policy judges when a definition is tried out: a builtin that it keeps from a caller cannot be reached
-/// under another name either.
-fn tried_as(tool: &Tool) -> Cow<'_, Tool> {
-    let named = tool.definition.config.get("name").and_then(Value::as_str);
-    match named.filter(|_| tool.definition.kind == KindName::Builtin) {
-        Some(builtin) => {
-            let mut inner = tool.clone();
-            inner.definition.name = builtin.to_owned();
-            Cow::Owned(inner)
-        }
-        None => Cow::Borrowed(tool),
-    }
-}
-
 pub(crate) fn micros(elapsed: Duration) -> i64 {
     i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// Active → policy, for a tool the caller may see.
-fn judge(entry: &Entry, verdict: &Verdict) -> Result<(), Failure> {
-    if !entry.tool.definition.is_active {
-        let message = format!("Tool '{}' is switched off", entry.name);
-        return Err(Failure::new(Code::ToolInactive, message));
-    }
-    match verdict {
-        Verdict::Denied(reason) => {
-            let details = json!({
-                "tool": &*entry.name,
-                "remedy": "Whoever runs this server adds the tool to TOOL_WHITELIST, or call another one.",
-            });
-            Err(Failure::new(Code::BlockedByPolicy, *reason).with_details(details))
-        }
-        Verdict::Hidden | Verdict::Allowed => Ok(()),
-    }
 }

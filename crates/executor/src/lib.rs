@@ -7,6 +7,7 @@ pub mod kind;
 pub mod response;
 
 mod answer;
+pub mod denial;
 mod entry_log;
 mod pending;
 mod unrun;

@@ -25,9 +25,9 @@ pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>
     match shown_key(parts) {
         Some(key) => Ok(server
             .app
-            .keys
+            .access
             .load()
-            .authenticate(key, server.app.clock.now())?),
+            .by_key(key, server.app.clock.now())?),
         None if server.dev && is_local(parts) => Ok(Arc::clone(&server.developer)),
         None if server.dev => Err(ApiError::new(
             Code::Forbidden,
@@ -81,7 +81,7 @@ pub(crate) fn keyless(name: &str, transport: Transport) -> Arc<Caller> {
     Arc::new(Caller {
         key: None,
         transport,
-        ..app::keys::admin_caller(name)
+        ..app::access::operator_caller(name)
     })
 }
 
@@ -115,4 +115,15 @@ extractors! {
     CanAuthor needs Author;
     /// May do everything.
     IsAdmin needs Admin;
+}
+
+/// Whoever is let in at all; the operation looks at what they may.
+pub(crate) struct Anyone(pub(crate) Arc<Caller>);
+
+impl FromRequestParts<Arc<Server>> for Anyone {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        authenticate(parts, server).map(Anyone)
+    }
 }

@@ -19,7 +19,10 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
         (name = "tools", description = "What tools there are, and changing them"),
         (name = "calls", description = "Running tools"),
         (name = "executions", description = "What happened"),
-        (name = "keys", description = "Who may ask"),
+        (name = "users", description = "Who there is, and what they may do"),
+        (name = "keys", description = "What programs show to be let in"),
+        (name = "policy", description = "Which tools are kept from whom"),
+        (name = "audit", description = "Who changed what"),
         (name = "admin", description = "The operator's own"),
         (name = "health", description = "Whether the server works")
     ),

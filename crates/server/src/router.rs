@@ -1,6 +1,6 @@
 //! The whole API on one screen.
 
-use crate::api::{admin, calls, executions, health, keys, tools, versions};
+use crate::api::{admin, audit, calls, executions, health, keys, policy, tools, users, versions};
 use crate::auth::keyless;
 use crate::openapi;
 use app::App;
@@ -82,6 +82,19 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(executions::get_execution))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
+        .routes(routes!(users::me))
+        .routes(routes!(users::list_users, users::create_user))
+        .routes(routes!(
+            users::get_user,
+            users::change_user,
+            users::delete_user
+        ))
+        .routes(routes!(users::restore_user))
+        .routes(routes!(users::reassign))
+        .routes(routes!(policy::get_policy, policy::set_policy))
+        .routes(routes!(policy::explain))
+        .routes(routes!(audit::list_audit))
+        .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))

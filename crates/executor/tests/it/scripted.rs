@@ -1,6 +1,6 @@
 //! A crib with scripted tools: what they do is in their arguments, what they did is counted.
 
-use catalog::caller::{Caller, Scope, Scopes, Transport};
+use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
 use catalog::catalogue::{Catalogue, Change};
 use catalog::clock::Clock;
 use catalog::definition::{Origin, definition_from_text};
@@ -164,14 +164,9 @@ impl Drop for Started {
 
 pub(crate) fn caller() -> Arc<Caller> {
     Arc::new(Caller {
-        user: Uuid::from_u128(77),
-        user_name: "kim".into(),
         key: Some("ci".into()),
-        agent: None,
-        run: None,
-        toolset: None,
-        transport: Transport::Rest,
         scopes: Scopes::from_iter([Scope::Call]),
+        ..Caller::of_user(Uuid::from_u128(77), "kim", Role::Author, Transport::Rest)
     })
 }
 

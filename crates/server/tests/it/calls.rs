@@ -373,7 +373,7 @@ async fn trying_out_is_no_way_around_the_policy() {
 #[tokio::test]
 async fn an_asker_who_hangs_up_leaves_no_key_hanging() {
     on_both(async |app: &TestApp| {
-        let caller = std::sync::Arc::new(app::keys::admin_caller("test"));
+        let caller = std::sync::Arc::new(app::access::operator_caller("test"));
         for i in 0..60_u32 {
             let request = || executor::CallRequest {
                 tool: "calculator".into(),

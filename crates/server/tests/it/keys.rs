@@ -123,7 +123,10 @@ async fn keys_revoked_together_are_all_gone() {
             .iter()
             .map(|(id, _): &(uuid::Uuid, String)| {
                 let (app, id) = (std::sync::Arc::clone(&app.server.app), *id);
-                tokio::spawn(async move { app.revoke_key(id).await })
+                tokio::spawn(async move {
+                    app.revoke_key(&app::access::operator_caller("test"), id)
+                        .await
+                })
             })
             .collect();
         for done in revoked {

@@ -85,7 +85,7 @@ async fn start(
 ) -> Result<Listeners> {
     let listen = config.listen();
     warn_about(context, config);
-    if !listen.ip().is_loopback() && !has_key(app, config).await? {
+    if !listen.ip().is_loopback() && !has_key(app, config) {
         return Err(Failure::failed(format!("there is no key yet, so the server does not listen on {listen}"))
             .hint("set TOOLCRIB_ADMIN_KEY, or make a key first with `toolcrib keys create NAME --scopes admin`"));
     }
@@ -137,12 +137,8 @@ fn warn_about(context: &Context, config: &Config) {
     }
 }
 
-async fn has_key(app: &App, config: &Config) -> Result<bool> {
-    let keys = app
-        .list_keys()
-        .await
-        .map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(config.admin_key.is_some() || keys.iter().any(|key| key.revoked_at.is_none()))
+fn has_key(app: &App, config: &Config) -> bool {
+    config.admin_key.is_some() || app.access.load().live_keys().next().is_some()
 }
 
 /// The lock is ours, so a socket that lies there is a dead one's.
