@@ -67,7 +67,7 @@ fn checksum(id: &Uuid, secret: &str) -> String {
     text
 }
 
-fn random_secret() -> Result<String> {
+pub(crate) fn random_secret() -> Result<String> {
     let mut secret = String::with_capacity(SECRET_CHARS);
     let mut bytes = [0_u8; 64];
     while secret.len() < SECRET_CHARS {

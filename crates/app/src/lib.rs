@@ -10,6 +10,7 @@ pub mod executions_view;
 pub mod explain;
 pub mod health;
 pub mod keys;
+pub mod login;
 pub mod owner;
 mod passwords;
 pub mod policy;
@@ -24,6 +25,7 @@ pub mod writer;
 mod exchange;
 mod open;
 mod plan;
+mod throttle;
 mod watcher;
 
 pub use error::{Error, Result};
@@ -60,6 +62,7 @@ pub struct App {
     writer: Mutex<Option<WriterHandle>>,
     owner: Mutex<Option<owner::OwnerLock>>,
     passwords: passwords::Passwords,
+    throttle: throttle::Throttle,
     /// Changes of people and keys one after the other: a slow reading of the rows must not undo a later one.
     access_changes: tokio::sync::Mutex<()>,
 }

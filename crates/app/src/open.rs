@@ -7,6 +7,7 @@ use crate::passwords::Passwords;
 use crate::plan::Plan;
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
+use crate::throttle::Throttle;
 use crate::writer::{EnvLookup, Writer};
 use crate::{App, WriterHandle, watcher};
 use arc_swap::ArcSwap;
@@ -141,6 +142,7 @@ impl App {
             })),
             owner: Mutex::new(Some(owner)),
             passwords: Passwords::default(),
+            throttle: Throttle::default(),
             access_changes: tokio::sync::Mutex::default(),
             clock: options.clock,
             workspace: options.workspace,

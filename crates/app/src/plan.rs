@@ -1,5 +1,6 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
+use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
@@ -7,6 +8,7 @@ use catalog::catalogue::{Catalogue, Change};
 use catalog::problem::Problem;
 use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool, id_from_name};
 use catalog::tools_file::Edit;
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::tools::{Head, ToolRow, VersionRow, definition_text, shelf_name};
@@ -15,7 +17,9 @@ use uuid::Uuid;
 pub(crate) struct Plan {
     pub(crate) base: Arc<Catalogue>,
     pub(crate) changes: Vec<Change>,
-    pub(crate) writes: Vec<store::Write>,
+    writes: Vec<store::Write>,
+    /// For the audit log, written last: from there on others wait for it.
+    acts: Vec<store::Write>,
     pub(crate) newly_shadowed: Vec<Tool>,
     pub(crate) unshadowed: Vec<String>,
     edits: Vec<Edit>,
@@ -36,6 +40,7 @@ impl Plan {
             now,
             changes: Vec::new(),
             writes: Vec::new(),
+            acts: Vec::new(),
             newly_shadowed: Vec::new(),
             unshadowed: Vec::new(),
             edits: Vec::new(),
@@ -44,6 +49,13 @@ impl Plan {
             by_id: HashMap::new(),
             last_versions: HashMap::new(),
         }
+    }
+
+    /// Everything that has to be stored, the audit log's part last.
+    pub(crate) fn all_writes(&mut self) -> Vec<store::Write> {
+        let mut all = std::mem::take(&mut self.writes);
+        all.append(&mut self.acts);
+        all
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -102,7 +114,7 @@ impl Plan {
             } => {
                 let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
-                self.delete(writer, &tool, &caller.user_name);
+                self.delete(writer, &tool, caller);
                 Ok(Uuid::nil())
             }
             Write::Restore {
@@ -115,7 +127,7 @@ impl Plan {
                 self.check_shelf(*shelf, caller)?;
                 let version = self.next_version(writer, *id).await?;
                 let tool = self.tool(*id, *owner, *shelf, version, definition.clone());
-                self.put(writer, tool, "restore", &caller.user_name);
+                self.put(writer, tool, "restore", caller);
                 Ok(*id)
             }
             Write::Reassign { id, owner } => {
@@ -123,7 +135,7 @@ impl Plan {
                 tool.owner = *owner;
                 tool.version += 1;
                 tool.updated_at = self.now;
-                self.put(writer, tool, "reassign", &caller.user_name);
+                self.put(writer, tool, "reassign", caller);
                 Ok(*id)
             }
             Write::Reload => Ok(Uuid::nil()),
@@ -145,7 +157,7 @@ impl Plan {
         };
         let version = self.next_version(writer, id).await?;
         let tool = self.tool(id, owner, shelf, version, definition.clone());
-        self.put(writer, tool, "create", &caller.user_name);
+        self.put(writer, tool, "create", caller);
         Ok(id)
     }
 
@@ -173,9 +185,9 @@ impl Plan {
                 name: old.definition.name.clone(),
                 definition: definition.clone(),
             };
-            self.delete(writer, &old, &caller.user_name);
+            self.delete(writer, &old, caller);
             self.edits.pop();
-            self.put(writer, tool, action, &caller.user_name);
+            self.put(writer, tool, action, caller);
             self.edits.pop();
             self.edits.push(edit);
             return Ok(id);
@@ -187,13 +199,15 @@ impl Plan {
         let mut tool = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
         tool.created_at = old.created_at;
         let id = tool.id;
-        self.put(writer, tool, action, &caller.user_name);
+        self.put(writer, tool, action, caller);
         Ok(id)
     }
 
     /// Stores a tool under its version and puts it into the catalogue.
-    fn put(&mut self, writer: &Writer, tool: Tool, action: &'static str, by: &str) {
+    fn put(&mut self, writer: &Writer, tool: Tool, action: &'static str, caller: &Caller) {
+        let by = &caller.user_name;
         self.writes.push(self.version_row(&tool, action, by));
+        self.acts.push(self.act(&tool, action, caller));
         match tool.shelf {
             Shelf::File => {
                 self.file_text
@@ -205,12 +219,14 @@ impl Plan {
         self.show(tool);
     }
 
-    fn delete(&mut self, writer: &Writer, old: &Tool, by: &str) {
+    fn delete(&mut self, writer: &Writer, old: &Tool, caller: &Caller) {
         let mut gone = old.clone();
         gone.version += 1;
         gone.updated_at = self.now;
         self.last_versions.insert(gone.id, gone.version);
+        let by = &caller.user_name;
         self.writes.push(self.version_row(&gone, "delete", by));
+        self.acts.push(self.act(&gone, "delete", caller));
         match old.shelf {
             Shelf::File => {
                 self.file_text
@@ -288,6 +304,20 @@ impl Plan {
             if let Some(tool) = shown.filter(|tool| tool.shelf == Shelf::File) {
                 self.take_away(writer, &tool);
             }
+        }
+        let changed = self.writes.len();
+        if changed > 0 {
+            let after = json!({"tools": on_file.len(), "changes": changed});
+            let file = crate::watcher::file_caller();
+            let done = act(
+                self.now,
+                &file,
+                "tools.reload",
+                "file:tools.json",
+                None,
+                Some(after),
+            );
+            self.acts.push(done);
         }
         self.file_text = Some(text);
         Ok(())
@@ -410,6 +440,20 @@ impl Plan {
             hash: definition.hash(),
             definition,
         }
+    }
+
+    /// What the audit log says of a change; what exactly changed stands in the tool's history.
+    fn act(&self, tool: &Tool, action: &str, caller: &Caller) -> store::Write {
+        let after = json!({
+            "id": tool.id,
+            "version": tool.version,
+            "shelf": shelf_name(tool.shelf),
+            "hash": &*tool.hash,
+            "owner": tool.owner,
+        });
+        let target = format!("tool:{}", tool.definition.name);
+        let action = format!("tool.{action}");
+        act(self.now, caller, &action, target, None, Some(after))
     }
 
     fn version_row(&self, tool: &Tool, action: &str, by: &str) -> store::Write {

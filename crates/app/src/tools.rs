@@ -8,7 +8,7 @@ use crate::writer::{Job, Write};
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::{Entry, Gate};
 use catalog::definition::{Origin, checked_definition_from_text};
-use catalog::policy::Verdict;
+use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName, Shelf, Tool};
 use executor::{CallRequest, ToolResponse};
 use serde::Serialize;
@@ -104,20 +104,20 @@ impl App {
             .split_whitespace()
             .map(str::to_owned)
             .collect();
+        let catalogue = self.executor.catalogue.load();
+        let policy = self.executor.policy.load();
         let fits = |entry: &Entry| {
             let definition = &entry.tool.definition;
             kind.is_none_or(|kind| definition.kind == kind)
                 && filter
                     .active
-                    .is_none_or(|active| definition.is_active == active)
+                    .is_none_or(|active| is_in_use(entry, &policy) == active)
                 && words.iter().all(|word| entry.search_text.contains(word))
                 && filter
                     .owner
                     .as_ref()
                     .is_none_or(|owner| self.user_name(entry.tool.owner) == *owner)
         };
-        let catalogue = self.executor.catalogue.load();
-        let policy = self.executor.policy.load();
         let mut found = catalogue
             .after(filter.cursor.as_deref())
             .filter(|entry| fits(entry) && policy.verdict(caller, &entry.tool) != Verdict::Hidden);
@@ -328,7 +328,7 @@ impl App {
             auth_config: definition.auth_config.filter(|_| mine),
             rate_limit: definition.rate_limit,
             timeout_seconds: definition.timeout_seconds,
-            is_active: definition.is_active,
+            is_active: is_in_use(entry, &self.executor.policy.load()),
             is_public: definition.is_public,
             examples: definition.examples,
             tests: definition.tests,
@@ -341,6 +341,11 @@ impl App {
             updated_at: time::rfc3339(tool.updated_at),
         }
     }
+}
+
+/// Switched on, and not left behind by somebody who is gone.
+fn is_in_use(entry: &Entry, policy: &Policy) -> bool {
+    entry.tool.definition.is_active && !policy.left.contains(&entry.tool.owner)
 }
 
 fn asked_shelf(body: &str) -> Result<Shelf> {

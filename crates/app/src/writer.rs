@@ -289,7 +289,7 @@ impl Writer {
         }
     }
 
-    async fn commit(&mut self, plan: Plan) -> Commit {
+    async fn commit(&mut self, mut plan: Plan) -> Commit {
         let text = match plan.file_text() {
             Ok(text) => text,
             Err(problems) => return Commit::Failed(Error::problems(problems)),
@@ -298,9 +298,10 @@ impl Writer {
         // What to put back where the file is exchanged and the transaction then fails.
         let mut exchanged = None;
         let shelf = &mut self.shelf;
+        let writes = plan.all_writes();
         let written = self
             .store
-            .commit(&plan.writes, || match text {
+            .commit(&writes, || match text {
                 None => Ok(()),
                 Some((base, new)) => {
                     let before = std::mem::replace(&mut shelf.text, base);

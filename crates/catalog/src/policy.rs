@@ -281,13 +281,9 @@ fn judged_names(tool: &Tool) -> [Option<&str>; 2] {
     [Some(definition.name.as_str()), inner]
 }
 
-/// `"approval": true`, or an object that says more about it.
 fn needs_approval(tool: &Tool) -> bool {
-    match &tool.definition.approval {
-        None | Some(Value::Null | Value::Bool(false)) => false,
-        Some(Value::String(word)) => word != "never",
-        Some(_) => true,
-    }
+    let approval = tool.definition.approval.as_ref();
+    approval.is_some_and(|word| *word == true || *word == "always")
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! The whole API on one screen.
 
-use crate::api::{admin, audit, calls, executions, health, keys, policy, tools, users, versions};
+use crate::api::{
+    admin, audit, calls, executions, health, keys, login, policy, tools, users, versions,
+};
 use crate::auth::keyless;
+use crate::edge::Edge;
 use crate::openapi;
 use app::App;
 use axum::Router;
@@ -40,6 +43,7 @@ impl Default for Limits {
 pub struct Server {
     pub app: Arc<App>,
     pub limits: Limits,
+    pub edge: Edge,
     /// No key needed; only ever on loopback.
     pub dev: bool,
     pub(crate) local: Arc<Caller>,
@@ -49,10 +53,11 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(app: Arc<App>, limits: Limits, dev: bool) -> Arc<Self> {
+    pub fn new(app: Arc<App>, limits: Limits, edge: Edge, dev: bool) -> Arc<Self> {
         Arc::new(Server {
             app,
             limits,
+            edge,
             dev,
             local: keyless("local", Transport::Cli),
             developer: keyless("dev", Transport::Rest),
@@ -82,6 +87,9 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(executions::get_execution))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
+        .routes(routes!(login::login))
+        .routes(routes!(login::logout))
+        .routes(routes!(login::create_login_link))
         .routes(routes!(users::me))
         .routes(routes!(users::list_users, users::create_user))
         .routes(routes!(
@@ -105,6 +113,10 @@ pub(crate) fn routes(server: Arc<Server>) -> Router {
     router
         // The address of trying out is also that of a tool named `test`.
         .route("/api/v1/tools/test", tools::named("test"))
+        .route(
+            "/login/{token}",
+            get(login::link_page).post(login::use_link),
+        )
         .route("/", get(openapi::home))
         .route("/api/openapi.json", get(openapi::json))
         .route("/api/docs", get(openapi::docs))

@@ -1,5 +1,9 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
+mod access;
+
+pub(crate) use access::{Audit, Explain, Policy, Users};
+
 use catalog::clock::Clock;
 use catalog::tool::KindName;
 use clap::builder::PossibleValuesParser;
@@ -64,6 +68,15 @@ pub(crate) enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(Keys),
+    /// Make, list, change and remove users
+    #[command(subcommand)]
+    Users(Users),
+    /// Show, set and explain the policy: which tools are kept from whom
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Show and verify the audit log: who changed what
+    #[command(subcommand)]
+    Audit(Audit),
     /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
@@ -230,8 +243,11 @@ pub(crate) enum Keys {
     Create {
         /// What it is for, such as `ci` or `claude-desktop`
         name: String,
-        /// What it may do: any of these, separated by commas
-        #[arg(long, value_delimiter = ',', default_value = "read,call", value_parser = ["read", "call", "author", "admin"])]
+        /// Whose key it is [default: yours]
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+        /// What it may do: any of these, separated by commas; no more than the user's role allows
+        #[arg(long, value_delimiter = ',', default_value = "read,call", value_parser = ["read", "call", "author", "operate", "admin"])]
         scopes: Vec<String>,
         /// When it ends, such as 2027-01-31T12:00:00Z, or a span from now on (90d)
         #[arg(long, value_name = "TIME", value_parser = time_ahead)]

@@ -140,6 +140,20 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
     }
 }
 
+/// By which names a server answers. On loopback only this machine's own: a page can make any other name lead here.
+pub(crate) fn edge(config: &Config) -> server::Edge {
+    let named = config.names("server.hosts");
+    let hosts = match (named.is_empty(), config.listen().ip().is_loopback()) {
+        (false, _) => Some(named),
+        (true, true) => Some(server::LOOPBACK.map(str::to_owned).to_vec()),
+        (true, false) => None,
+    };
+    server::Edge {
+        hosts,
+        proxy_hops: config.count("server.proxy_hops"),
+    }
+}
+
 /// Why an `App` could not be opened, with the exit code and the remedy that fit.
 pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
     use app::StartError;

@@ -15,7 +15,7 @@ async fn a_scope_opens_its_own_doors_and_no_other() {
                 json!({"arguments": {"expression": "1"}}),
             ),
             ("author", "DELETE", "/api/v1/tools/nothing", Value::Null),
-            ("admin", "GET", "/api/v1/keys", Value::Null),
+            ("admin", "GET", "/api/v1/audit", Value::Null),
         ];
         for scope in ["read", "call", "author", "admin"] {
             let key = app.key(&[scope]).await;

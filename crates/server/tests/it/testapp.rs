@@ -123,7 +123,7 @@ impl TestApp {
             ..Limits::default()
         };
         TestApp {
-            server: Server::new(app, limits, false),
+            server: Server::new(app, limits, server::Edge::default(), false),
             clock,
             folder,
             log_pages,

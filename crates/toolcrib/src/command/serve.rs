@@ -3,7 +3,7 @@
 use crate::cli::Serve;
 use crate::client::{OWNER_PATIENCE, connect_owner};
 use crate::config::Config;
-use crate::context::{Context, limits, start_failure};
+use crate::context::{Context, edge, limits, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::{Place, SocketPath, create_starter};
 use app::App;
@@ -105,7 +105,11 @@ async fn start(
         .await
         .map_err(|error| Failure::failed(format!("the first key could not be made: {error}")))?;
     if let Some(key) = first {
-        introduce(context, &key.key, address);
+        let link = app.first_login_link().await;
+        let link = link.map_err(|error| {
+            Failure::failed(format!("the login link could not be made: {error}"))
+        })?;
+        introduce(context, &key.key, &link.path, address);
     }
     if serve.dev {
         context
@@ -154,10 +158,12 @@ fn bind_socket(place: &Place) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn introduce(context: &Context, key: &str, address: SocketAddr) {
+fn introduce(context: &Context, key: &str, link: &str, address: SocketAddr) {
     let out = &context.out;
     out.say("This is the admin key of this server. It is shown only now; keep it:");
     out.say(format!("\n    {key}\n"));
+    out.say("This link logs you in as admin in a browser, once, within 15 minutes:");
+    out.say(format!("\n    http://{address}{link}\n"));
     out.say("Try it:");
     out.say(format!(
         "\n    curl -s http://{address}/api/v1/tools/calculator/call -H 'X-API-Key: {key}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n"
@@ -174,7 +180,7 @@ async fn serve_until_told(
 ) -> Result {
     let grace = config.duration("server.grace_seconds");
     let stop = CancellationToken::new();
-    let server = Server::new(Arc::clone(app), limits(config), dev);
+    let server = Server::new(Arc::clone(app), limits(config), edge(config), dev);
     let serving = tokio::spawn(server::serve(server, listeners, stop.clone(), grace));
     signals.next().await;
     tracing::info!("stopping; a second signal ends it at once");

@@ -74,6 +74,8 @@ const MANY: Holds = Holds::Count {
 /// Every key, in the order of the default file.
 pub(crate) const KEYS: &[Key] = &[
     key("server.listen", Holds::Address),
+    key("server.hosts", Holds::Names),
+    key("server.proxy_hops", Holds::Count { least: 0, most: 9 }),
     key("server.body_bytes_max", BYTES),
     key("server.head_timeout_seconds", Holds::Seconds),
     key("server.body_timeout_seconds", Holds::Seconds),
