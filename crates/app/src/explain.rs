@@ -54,7 +54,9 @@ impl App {
         let access = self.access.load_full();
         let (who, mut asked, shut) = self.who(&access, caller, query).await?;
         if let Some(agent) = &query.agent {
-            asked.agent = Some(self.agent_id(agent).await?);
+            let id = self.agent_id(agent);
+            let unknown = || Error::invalid(format!("agent: there is no agent '{agent}'"));
+            asked.agent = Some(id.ok_or_else(unknown)?);
         }
         if let Some(toolset) = &query.toolset {
             asked.toolset = Some(toolset.as_str().into());
@@ -160,15 +162,6 @@ impl App {
         };
         let who = crate::access::key_caller(user, &row);
         Ok(Some((format!("key {}", row.name), who, Some(why))))
-    }
-
-    async fn agent_id(&self, name: &str) -> Result<Uuid> {
-        let agents = self.store.agents().await?;
-        let id = Uuid::parse_str(name).ok();
-        let mut live = agents.into_iter().filter(|a| a.deleted_at.is_none());
-        live.find(|agent| agent.name == name || Some(agent.id) == id)
-            .map(|agent| agent.id)
-            .ok_or_else(|| Error::invalid(format!("agent: there is no agent '{name}'")))
     }
 
     fn reason(&self, check: Check<'_>, effect: Effect, asked: &Caller, tool: &Tool) -> Reason {

@@ -2,6 +2,7 @@
 //! their requests into these. One file per resource.
 
 pub mod access;
+pub mod agents;
 pub mod audit;
 pub mod backup;
 pub mod calls;
@@ -50,6 +51,8 @@ pub struct App {
     pub store: Db,
     pub clock: Clock,
     pub access: ArcSwap<access::Access>,
+    agents: ArcSwap<agents::Agents>,
+    agent_changes: tokio::sync::Mutex<()>,
     pub status: Arc<ArcSwap<status::ShelfStatus>>,
     /// The upstream servers of `mcp.json`.
     pub servers: Arc<ArcSwap<McpFile>>,

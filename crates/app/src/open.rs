@@ -1,6 +1,7 @@
 //! Starting: the files are checked first, then the databases are opened and the first snapshot is made.
 
 use crate::access::read_access;
+use crate::agents::Agents;
 use crate::calls::InFlight;
 use crate::owner::{OwnerLock, node_name};
 use crate::passwords::Passwords;
@@ -117,6 +118,7 @@ impl App {
         let (store, log) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
         let key = options.admin_key.as_deref();
+        let agents = store.agents().await?;
         let access = read_access(&store, key, options.clock.now()).await?;
         let (executor, writer) = first_snapshot(&options, &store, log, files).await?;
         let status = Arc::clone(&writer.status);
@@ -131,6 +133,8 @@ impl App {
             executor,
             store,
             access: ArcSwap::from_pointee(access),
+            agents: ArcSwap::from_pointee(Agents::new(agents)),
+            agent_changes: tokio::sync::Mutex::default(),
             status,
             servers,
             node,

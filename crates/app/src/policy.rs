@@ -81,7 +81,7 @@ impl App {
             Some(row) => read_stored(row)?,
             None => Vec::new(),
         };
-        let names = self.names().await?;
+        let names = self.names();
         let policy = self.executor.policy.load();
         let mut whitelist: Option<Vec<String>> = policy
             .whitelist
@@ -113,7 +113,7 @@ impl App {
                 before.version
             )));
         }
-        let stored = self.names().await?.stored(rules)?;
+        let stored = self.names().stored(rules)?;
         let policy = self.with_rules(&stored)?;
         let now = self.clock.now();
         let row = PolicyRow {
@@ -130,9 +130,9 @@ impl App {
 
     /// What these rules would change for whom; nothing is stored.
     pub async fn try_policy(&self, rules: &[RuleText]) -> Result<DryRun> {
-        let stored = self.names().await?.stored(rules)?;
+        let stored = self.names().stored(rules)?;
         let (old, new) = (self.executor.policy.load_full(), self.with_rules(&stored)?);
-        let callers = self.everyone(&old, &new).await?;
+        let callers = self.everyone(&old, &new);
         let catalogue = self.executor.catalogue.load_full();
         // People times tools: too long for a thread that answers requests.
         let work = move || {
@@ -189,7 +189,7 @@ impl App {
     }
 
     /// One caller for each who could be told apart by a rule: people, keys, agents, toolsets.
-    async fn everyone(&self, old: &Policy, new: &Policy) -> Result<Vec<(String, Caller)>> {
+    fn everyone(&self, old: &Policy, new: &Policy) -> Vec<(String, Caller)> {
         let access = self.access.load_full();
         let mut all = Vec::new();
         for user in access.people().filter(|user| user.deleted_at.is_none()) {
@@ -200,10 +200,9 @@ impl App {
         for (row, caller) in access.live_keys() {
             all.push((format!("key {} ({})", row.name, row.id), (**caller).clone()));
         }
-        for agent in self.store.agents().await? {
+        for agent in self.agents.load().live() {
             let owner = access.user(agent.owner_id);
-            let live = |user: &&store::users::UserRow| user.deleted_at.is_none();
-            let Some(owner) = owner.filter(live).filter(|_| agent.deleted_at.is_none()) else {
+            let Some(owner) = owner.filter(|user| user.deleted_at.is_none()) else {
                 continue;
             };
             let role = crate::access::role_of(owner);
@@ -230,16 +229,16 @@ impl App {
             all.push((format!("toolset {name}"), caller));
         }
         all.sort_by(|a, b| a.0.cmp(&b.0));
-        Ok(all)
+        all
     }
 
-    async fn names(&self) -> Result<Names> {
-        let agents = self.store.agents().await?;
-        let live = agents.into_iter().filter(|a| a.deleted_at.is_none());
-        Ok(Names {
+    fn names(&self) -> Names {
+        let agents = self.agents.load();
+        let named = agents.live().map(|agent| (agent.name.clone(), agent.id));
+        Names {
             access: self.access.load_full(),
-            agents: live.map(|agent| (agent.name, agent.id)).collect(),
-        })
+            agents: named.collect(),
+        }
     }
 }
 

@@ -372,7 +372,7 @@ pub(crate) fn read_body(body: &str) -> Result<Definition> {
 }
 
 /// RFC 7396: null removes, objects merge, everything else replaces.
-fn merge(target: &mut Value, patch: Value) {
+pub(crate) fn merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *target = patch;
         return;

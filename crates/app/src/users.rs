@@ -293,15 +293,6 @@ impl App {
     ) -> Result<(usize, usize)> {
         let now = self.clock.now();
         let mut writes = Vec::new();
-        for mut agent in self.store.agents().await? {
-            if agent.owner_id == from.id && agent.deleted_at.is_none() {
-                agent.owner_id = to.id;
-                agent.version += 1;
-                agent.updated_at = now;
-                writes.push(Write::Agent(agent));
-            }
-        }
-        let agents = writes.len();
         for mut secret in self.store.secrets().await? {
             if secret.owner_id == from.id {
                 secret.owner_id = to.id;
@@ -309,17 +300,19 @@ impl App {
                 writes.push(Write::Secret(secret));
             }
         }
-        let secrets = writes.len() - agents;
-        let after = json!({"to": to.name, "agents": agents, "secrets": secrets});
-        writes.push(act(
-            now,
-            caller,
-            "user.reassign",
-            target(from),
-            None,
-            Some(after),
-        ));
-        self.store.write(&writes).await?;
+        let secrets = writes.len();
+        let done = |agents: usize| {
+            let after = json!({"to": to.name, "agents": agents, "secrets": secrets});
+            act(
+                now,
+                caller,
+                "user.reassign",
+                target(from),
+                None,
+                Some(after),
+            )
+        };
+        let agents = self.reassign_agents(from.id, to.id, writes, done).await?;
         Ok((agents, secrets))
     }
 

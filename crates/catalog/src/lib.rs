@@ -1,6 +1,7 @@
 //! What a tool is, the files it is kept in, the immutable catalogue, and who may use what.
 //! Knows nothing of databases, networks or running a tool.
 
+pub mod agent;
 pub mod caller;
 pub mod catalogue;
 pub mod clock;

@@ -19,6 +19,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
         (name = "tools", description = "What tools there are, and changing them"),
         (name = "calls", description = "Running tools"),
         (name = "executions", description = "What happened"),
+        (name = "agents", description = "Models, their instructions and their tools"),
         (name = "users", description = "Who there is, and what they may do"),
         (name = "keys", description = "What programs show to be let in"),
         (name = "policy", description = "Which tools are kept from whom"),

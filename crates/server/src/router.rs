@@ -1,7 +1,7 @@
 //! The whole API on one screen.
 
 use crate::api::{
-    admin, audit, calls, executions, health, keys, login, policy, tools, users, versions,
+    admin, agents, audit, calls, executions, health, keys, login, policy, tools, users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -99,6 +99,14 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         ))
         .routes(routes!(users::restore_user))
         .routes(routes!(users::reassign))
+        .routes(routes!(agents::list_agents, agents::create_agent))
+        .routes(routes!(
+            agents::get_agent,
+            agents::update_agent,
+            agents::patch_agent,
+            agents::delete_agent
+        ))
+        .routes(routes!(agents::restore_agent))
         .routes(routes!(policy::get_policy, policy::set_policy))
         .routes(routes!(policy::explain))
         .routes(routes!(audit::list_audit))

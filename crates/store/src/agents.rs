@@ -3,7 +3,7 @@
 use crate::db::{Db, Result, each};
 use catalog::tool::Millis;
 use serde_json::Value;
-use sqlx::types::Json;
+pub use sqlx::types::Json;
 use uuid::Uuid;
 
 #[derive(Debug, Clone, PartialEq, sqlx::FromRow)]

@@ -1,6 +1,7 @@
 //! The handlers, one file per resource: read the request, ask the app, write the answer.
 
 pub(crate) mod admin;
+pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod calls;
 pub(crate) mod executions;
