@@ -32,8 +32,9 @@ pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>
         return Ok(server.app.access.load().by_key(key, now)?);
     }
     if let Some(secret) = session_secret(&parts.headers) {
+        let caller = server.app.access.load().by_session(secret, now)?;
         check_own_page(parts)?;
-        return Ok(server.app.access.load().by_session(secret, now)?);
+        return Ok(caller);
     }
     if !server.dev {
         return Err(ApiError::new(

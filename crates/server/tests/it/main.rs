@@ -9,8 +9,12 @@
 mod calls;
 mod executions;
 mod keys;
+mod logins;
+mod matrix;
 mod openapi;
+mod people;
 mod refusals;
+mod seed_002;
 mod shelf;
 mod testapp;
 mod tools;
