@@ -21,7 +21,8 @@ const STEPS_LISTED_MAX: u32 = 100_000;
 /// Subschemas inside each other; each is a call on the stack.
 const DEPTH_MAX: u32 = 1_000;
 
-/// Up to so many subschemas, none of them referred to, the work is that of reading the value so many times at most.
+/// Up to so many subschemas, none of them referred to and none that looks again at what others have looked at, the
+/// work is that of reading the value so many times at most.
 const SUBSCHEMAS_PLAIN: usize = 100;
 
 /// Counts the steps of a check without making it.
@@ -47,7 +48,8 @@ impl Effort {
                 return Err(too_much(rules));
             }
         }
-        let plain = !graph.has_references && graph.rules.len() <= SUBSCHEMAS_PLAIN;
+        let once = graph.rules.iter().all(|rules| !rules.looks_again);
+        let plain = once && !graph.has_references && graph.rules.len() <= SUBSCHEMAS_PLAIN;
         Ok(Effort {
             graph: (!plain).then_some(graph),
         })
@@ -252,6 +254,34 @@ mod tests {
             |inner, _| json!({"allOf": [inner], "unevaluatedProperties": false}),
         );
         quick(|| refusal(&nested));
+    }
+
+    #[test]
+    fn what_is_looked_at_twice_at_each_depth_ends_the_check() {
+        let levels =
+            |level: fn(Value) -> Value| (0..40).fold(json!({"type": "null"}), |i, _| level(i));
+        let arrays = (0..40).fold(Value::Null, |inner, _| json!([inner]));
+        let ways = [
+            (
+                levels(|inner| json!({"contains": inner, "unevaluatedItems": false})),
+                &arrays,
+            ),
+            (
+                levels(|inner| json!({"anyOf": [{"items": inner}], "unevaluatedItems": false})),
+                &arrays,
+            ),
+            (
+                levels(
+                    |inner| json!({"anyOf": [{"properties": {"a": inner}}], "unevaluatedProperties": false}),
+                ),
+                &nested(40, Value::Null),
+            ),
+        ];
+        for (schema, value) in ways {
+            let schema = Schema::compile(&schema).unwrap();
+            let found = quick(|| schema.check(value).unwrap_err());
+            assert!(found[0].expected.contains("5000000 steps"), "{}", found[0]);
+        }
     }
 
     #[test]
