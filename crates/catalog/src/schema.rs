@@ -13,6 +13,9 @@ use std::sync::Arc;
 /// How many violations one answer lists; a caller mends them a few at a time.
 const VIOLATIONS_MAX: usize = 20;
 
+/// Characters of what was expected: a long `enum` is not repeated for each violation.
+const EXPECTED_MAX: usize = 300;
+
 /// One place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
@@ -162,6 +165,10 @@ impl Schema {
             (_, None) => error.masked_with("the value").to_string(),
             (_, Some(rule)) => format!("{keyword} {rule}"),
         };
+        let expected = match expected.char_indices().nth(EXPECTED_MAX) {
+            None => expected,
+            Some((cut, _)) => format!("{}…", &expected[..cut]),
+        };
         Violation {
             path: json_path(error.instance_path().as_str()),
             expected,
@@ -282,6 +289,16 @@ mod tests {
             violations(&json!({"properties":{"a":false}}), &json!({"a":1})),
             ["at $.a: expected nothing here, got 1"]
         );
+    }
+
+    #[test]
+    fn what_was_expected_is_cut_where_it_is_long() {
+        let names: Vec<String> = (0..5_000).map(|i| format!("näme{i}")).collect();
+        let found = violations(&json!({"items": {"enum": names}}), &json!(["a", "b"]));
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("at $[0]: expected enum [\"näme0\",\"näme1\","));
+        assert!(found[0].ends_with("…, got \"a\""), "{}", found[0]);
+        assert!(found[0].chars().count() < 350, "{}", found[0]);
     }
 
     #[test]
