@@ -1,20 +1,42 @@
 //! Hiding what a JSON Schema marks as secret: `writeOnly`, `format: password` or `x-secret`.
 
+use crate::graph::Graph;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// What stands in the log in place of a secret.
 pub const HIDDEN: &str = "***";
 
-/// Replaces every value that the schema marks as secret.
-pub(crate) fn redact(schema: &Value, value: &mut Value) {
-    let mut redaction = Redaction {
-        root: schema,
-        steps_left: STEPS_MAX,
-        lost: false,
-    };
-    redaction.walk(schema, value, 0);
-    if redaction.lost {
-        *value = Value::String(HIDDEN.to_owned());
+/// How many pairs of schema and value one redaction looks at. A schema that refers to itself can ask for more
+/// than any value is worth; then the whole value is hidden.
+const STEPS_MAX: u32 = 20_000;
+/// Subschemas inside each other; each is a call on the stack.
+const DEPTH_MAX: u32 = 200;
+
+/// What a schema marks as secret.
+#[derive(Debug)]
+pub(crate) struct Redaction {
+    graph: Arc<Graph>,
+}
+
+impl Redaction {
+    /// None where the schema marks nothing.
+    pub(crate) fn of(schema: &Value, graph: &Arc<Graph>) -> Option<Self> {
+        let graph = Arc::clone(graph);
+        marks_secret_anywhere(schema).then_some(Redaction { graph })
+    }
+
+    /// Replaces every value that the schema marks as secret.
+    pub(crate) fn redact(&self, value: &mut Value) {
+        let mut walk = Walk {
+            graph: &self.graph,
+            steps_left: STEPS_MAX,
+            lost: false,
+        };
+        walk.visit(0, value, 0);
+        if walk.lost {
+            *value = Value::String(HIDDEN.to_owned());
+        }
     }
 }
 
@@ -46,13 +68,13 @@ fn all_strings(value: &Value, out: &mut Vec<String>) {
     }
 }
 
-fn marks_secret(schema: &Map<String, Value>) -> bool {
+pub(crate) fn marks_secret(schema: &Map<String, Value>) -> bool {
     schema.get("writeOnly") == Some(&Value::Bool(true))
         || schema.get("x-secret") == Some(&Value::Bool(true))
         || schema.get("format").and_then(Value::as_str) == Some("password")
 }
 
-pub(crate) fn marks_secret_anywhere(schema: &Value) -> bool {
+fn marks_secret_anywhere(schema: &Value) -> bool {
     match schema {
         Value::Object(members) => {
             marks_secret(members) || members.values().any(marks_secret_anywhere)
@@ -62,102 +84,48 @@ pub(crate) fn marks_secret_anywhere(schema: &Value) -> bool {
     }
 }
 
-/// How many pairs of schema and value one redaction looks at. A schema that refers to itself can ask for more
-/// than any value is worth; then the whole value is hidden.
-const STEPS_MAX: u32 = 20_000;
-
-/// A walk through schema and value side by side. Every branch of a choice counts and every pattern matches:
-/// hiding too much is safe.
-struct Redaction<'a> {
-    root: &'a Value,
+/// Goes through schema and value side by side. Every branch of a choice counts and every pattern matches: hiding too
+/// much is safe.
+struct Walk<'g> {
+    graph: &'g Graph,
     steps_left: u32,
     /// Set where the walk cannot tell what is secret.
     lost: bool,
 }
 
-impl Redaction<'_> {
-    fn walk(&mut self, schema: &Value, value: &mut Value, depth: u8) {
-        let Value::Object(rules) = schema else {
-            return;
-        };
-        let Some(left) = self.steps_left.checked_sub(1).filter(|_| depth < 200) else {
+impl Walk<'_> {
+    fn visit(&mut self, rules: usize, value: &mut Value, depth: u32) {
+        let left = self.steps_left.checked_sub(1);
+        let Some(left) = left.filter(|_| depth < DEPTH_MAX) else {
             self.lost = true;
             return;
         };
         self.steps_left = left;
-        if marks_secret(rules) {
+        let rules = &self.graph.rules[rules];
+        self.lost |= rules.is_lost;
+        if rules.is_secret {
             *value = Value::String(HIDDEN.to_owned());
             return;
         }
-        self.references(rules, value, depth);
-        for choice in ["allOf", "anyOf", "oneOf"] {
-            let branches = rules.get(choice).and_then(Value::as_array);
-            for branch in branches.into_iter().flatten() {
-                self.walk(branch, value, depth + 1);
-            }
-        }
-        for branch in ["if", "then", "else", "not"] {
-            if let Some(branch) = rules.get(branch) {
-                self.walk(branch, value, depth + 1);
-            }
-        }
-        for branches in ["dependentSchemas", "dependencies"] {
-            let branches = rules.get(branches).and_then(Value::as_object);
-            for branch in branches.into_iter().flat_map(|b| b.values()) {
-                self.walk(branch, value, depth + 1);
-            }
+        for next in rules.here.iter().chain(&rules.references) {
+            self.visit(*next, value, depth + 1);
         }
         match value {
-            Value::Object(members) => self.members(rules, members, depth),
-            Value::Array(items) => self.items(rules, items, depth),
+            Value::Object(members) => {
+                for (name, member) in members {
+                    for next in rules.of_member(name) {
+                        self.visit(next, member, depth + 1);
+                    }
+                }
+            }
+            Value::Array(items) => {
+                for (i, item) in items.iter_mut().enumerate() {
+                    for next in rules.of_item(i) {
+                        self.visit(next, item, depth + 1);
+                    }
+                }
+            }
             _ => {}
-        }
-    }
-
-    fn references(&mut self, rules: &Map<String, Value>, value: &mut Value, depth: u8) {
-        if rules.contains_key("$dynamicRef") || rules.contains_key("$recursiveRef") {
-            self.lost = true;
-        }
-        let Some(target) = rules.get("$ref").and_then(Value::as_str) else {
-            return;
-        };
-        let root = self.root;
-        match target
-            .strip_prefix('#')
-            .and_then(|pointer| root.pointer(pointer))
-        {
-            Some(target) => self.walk(target, value, depth + 1),
-            // By an id, an anchor or an encoded pointer: valid, but not ours to resolve a second time.
-            None => self.lost = true,
-        }
-    }
-
-    fn members(&mut self, rules: &Map<String, Value>, members: &mut Map<String, Value>, depth: u8) {
-        let named = rules.get("properties").and_then(Value::as_object);
-        let patterns = rules.get("patternProperties").and_then(Value::as_object);
-        for (name, member) in members {
-            let own = named.and_then(|rules| rules.get(name));
-            let by_pattern = patterns.into_iter().flat_map(|rules| rules.values());
-            let rest = ["additionalProperties", "unevaluatedProperties"];
-            let rest = rest
-                .into_iter()
-                .filter_map(|rule| rules.get(rule))
-                .filter(|_| own.is_none());
-            for rule in own.into_iter().chain(by_pattern).chain(rest) {
-                self.walk(rule, member, depth + 1);
-            }
-        }
-    }
-
-    fn items(&mut self, rules: &Map<String, Value>, items: &mut [Value], depth: u8) {
-        let first = ["prefixItems", "items"].map(|rule| rules.get(rule).and_then(Value::as_array));
-        let rest = ["items", "additionalItems", "unevaluatedItems", "contains"];
-        for (i, item) in items.iter_mut().enumerate() {
-            let own = first.iter().flatten().filter_map(|rules| rules.get(i));
-            let rest = rest.iter().filter_map(|rule| rules.get(*rule));
-            for rule in own.chain(rest) {
-                self.walk(rule, item, depth + 1);
-            }
         }
     }
 }
@@ -199,6 +167,14 @@ mod tests {
             json!({"properties": {"token": {"$ref": "#mark"}}, "$defs": {"m": {"$anchor": "mark", "writeOnly": true}}}),
             json!({"properties": {"token": {"$ref": "urn:mark"}}, "$defs": {"m": {"$id": "urn:mark", "writeOnly": true}}}),
             json!({"properties": {"token": {"$ref": "#/$defs/a%20b"}}, "$defs": {"a b": {"writeOnly": true}}}),
+            json!({"properties": {"token": {"$id": "urn:sub", "$ref": "#/$defs/m", "$defs": {"m": secret}}}, "$defs": {"m": {}}}),
+            json!({"properties": {"token": {"$ref": "urn:sub#m"}}, "$defs": {
+                "a": {"$anchor": "m"}, "sub": {"$id": "urn:sub", "$defs": {"a": {"$anchor": "m", "x-secret": true}}}}}),
+            json!({"$id": "urn:a", "$dynamicAnchor": "m", "properties": {"token": {"$ref": "urn:b"}}, "writeOnly": false,
+                "$defs": {"b": {"$id": "urn:b", "$dynamicRef": "#m", "$defs": {"m": {"$dynamicAnchor": "m", "writeOnly": true}}}}}),
+            json!({"properties": {"token": {"$ref": "#/elsewhere/m"}}, "elsewhere": {"m": secret}}),
+            json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"token": {"$ref": "#m"}},
+                "definitions": {"m": {"$id": "#m", "writeOnly": true}}}),
         ];
         for way in ways {
             let mut shown = json!({"token": "hunter2"});

@@ -1,14 +1,20 @@
 //! A tool's two JSON Schemas, compiled: checking values against them and hiding what they mark as secret.
 
-use crate::effort::{Effort, STEPS_MAX};
-use crate::redaction::{HIDDEN, changed_strings, marks_secret_anywhere, redact};
+use crate::effort::{DEPTH_MAX, Effort, STEPS_MAX, TooMuch};
+use crate::graph::{Failure, Graph};
+use crate::pointer;
+use crate::redaction::{HIDDEN, Redaction, changed_strings};
 use jsonschema::error::ValidationErrorKind as ErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value;
+use std::sync::Arc;
 
 /// How many violations one answer lists; a caller mends them a few at a time.
 const VIOLATIONS_MAX: usize = 20;
+
+/// Characters of what was expected: a long `enum` is not repeated for each violation.
+const EXPECTED_MAX: usize = 300;
 
 /// One place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -45,27 +51,31 @@ pub struct Schema {
     source: Value,
     validator: Validator,
     effort: Effort,
-    has_secrets: bool,
+    secrets: Option<Redaction>,
 }
 
 impl Schema {
     /// Compiles with draft 2020-12 unless `$schema` says otherwise. Patterns run on a linear-time
     /// engine, nothing is ever fetched and the work of a check is bounded: a schema comes from an author, not from us.
     pub fn compile(source: &Value) -> Result<Self, Unusable> {
-        let validator = jsonschema::options()
-            .offline()
-            .with_pattern_options(PatternOptions::regex())
-            .build(source)
-            .map_err(|e| Unusable {
-                pointer: e.instance_path().as_str().to_owned(),
-                reason: e.masked().to_string(),
-            })?;
-        let effort = Effort::of(source)?;
+        let graph = match Graph::new(source) {
+            Ok(graph) => Arc::new(graph),
+            Err(Failure::TooLarge(why)) => return Err(why),
+            Err(Failure::NoSchema(error)) => {
+                build(source)?;
+                return Err(Unusable {
+                    pointer: String::new(),
+                    reason: error.to_string(),
+                });
+            }
+        };
+        // First, because compiling takes as long as the check it refuses.
+        let effort = Effort::of(&graph)?;
         Ok(Schema {
+            validator: build(source)?,
             effort,
-            has_secrets: marks_secret_anywhere(source),
+            secrets: Redaction::of(source, &graph),
             source: source.clone(),
-            validator,
         })
     }
 
@@ -78,16 +88,26 @@ impl Schema {
                 got,
             }]
         };
-        if !self.effort.can_check(value) {
-            let expected = format!("a value that is checked in {STEPS_MAX} steps");
-            let got = "one that this schema needs more for; make it smaller or less deep";
+        if let Err(why) = self.effort.check(value) {
+            let (expected, got) = match why {
+                TooMuch::Steps => (
+                    format!("a value that is checked in {STEPS_MAX} steps"),
+                    "one that this schema needs more for; make it smaller or less deep",
+                ),
+                TooMuch::Depth => (
+                    format!(
+                        "a value that leads through {DEPTH_MAX} subschemas inside each other at most"
+                    ),
+                    "one that leads deeper into this schema; make it less deep",
+                ),
+            };
             return Err(whole(expected, got.to_owned()));
         }
         if self.validator.is_valid(value) {
             return Ok(());
         }
         if !self.effort.can_list(value) {
-            let got = if self.has_secrets {
+            let got = if self.has_secrets() {
                 HIDDEN.to_owned()
             } else {
                 short(value)
@@ -125,7 +145,7 @@ impl Schema {
     fn violation(&self, value: &Value, error: &ValidationError<'_>) -> Violation {
         let keyword = error.kind().keyword();
         let rule = self.source.pointer(error.schema_path().as_str());
-        let mut got = if self.has_secrets && self.is_secret_at(value, error) {
+        let mut got = if self.has_secrets() && self.is_secret_at(value, error) {
             HIDDEN.to_owned()
         } else {
             short(error.instance())
@@ -145,6 +165,10 @@ impl Schema {
             (_, None) => error.masked_with("the value").to_string(),
             (_, Some(rule)) => format!("{keyword} {rule}"),
         };
+        let expected = match expected.char_indices().nth(EXPECTED_MAX) {
+            None => expected,
+            Some((cut, _)) => format!("{}…", &expected[..cut]),
+        };
         Violation {
             path: json_path(error.instance_path().as_str()),
             expected,
@@ -162,19 +186,18 @@ impl Schema {
 
     /// Replaces every value that the schema marks `writeOnly`, `format: password` or `x-secret`.
     pub fn redact(&self, value: &mut Value) {
-        if !self.has_secrets {
-            return;
+        if let Some(secrets) = &self.secrets {
+            secrets.redact(value);
         }
-        redact(&self.source, value);
     }
 
     pub fn has_secrets(&self) -> bool {
-        self.has_secrets
+        self.secrets.is_some()
     }
 
     /// The strings among the secret values: they are scrubbed from outputs and errors as well.
     pub fn secret_strings(&self, value: &Value) -> Vec<String> {
-        if !self.has_secrets {
+        if !self.has_secrets() {
             return Vec::new();
         }
         let mut shown = value.clone();
@@ -187,11 +210,21 @@ impl Schema {
     }
 }
 
+fn build(source: &Value) -> Result<Validator, Unusable> {
+    jsonschema::options()
+        .offline()
+        .with_pattern_options(PatternOptions::regex())
+        .build(source)
+        .map_err(|e| Unusable {
+            pointer: e.instance_path().as_str().to_owned(),
+            reason: e.masked().to_string(),
+        })
+}
+
 /// `/items/2/price` → `$.items[2].price`.
 fn json_path(pointer: &str) -> String {
     let mut path = "$".to_owned();
-    for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
+    for part in pointer::parts(pointer) {
         if !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()) {
             path.push_str(&format!("[{part}]"));
         } else {
@@ -256,6 +289,16 @@ mod tests {
             violations(&json!({"properties":{"a":false}}), &json!({"a":1})),
             ["at $.a: expected nothing here, got 1"]
         );
+    }
+
+    #[test]
+    fn what_was_expected_is_cut_where_it_is_long() {
+        let names: Vec<String> = (0..5_000).map(|i| format!("näme{i}")).collect();
+        let found = violations(&json!({"items": {"enum": names}}), &json!(["a", "b"]));
+        assert_eq!(found.len(), 2);
+        assert!(found[0].starts_with("at $[0]: expected enum [\"näme0\",\"näme1\","));
+        assert!(found[0].ends_with("…, got \"a\""), "{}", found[0]);
+        assert!(found[0].chars().count() < 350, "{}", found[0]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What others find wrong with a definition that could be read, told at its place in the text.
 
 use crate::json::{Document, Node, NodeKind, Reader, member, path_of_key};
+use crate::pointer::parts;
 use crate::problem::Problem;
 
 /// What somebody else has found wrong with a definition that could be read.
@@ -35,8 +36,7 @@ pub(crate) fn report(
 
 /// The node a JSON pointer leads to and its path, or the last one on the way there.
 fn find<'n>(mut node: &'n Node, pointer: &str, mut path: String) -> (&'n Node, String) {
-    for part in pointer.split('/').skip(1) {
-        let part = part.replace("~1", "/").replace("~0", "~");
+    for part in parts(pointer) {
         let next = match &node.kind {
             NodeKind::Object(members) => {
                 member(members, &part).map(|m| (&m.value, path_of_key(&path, &part)))
