@@ -148,7 +148,8 @@ impl App {
 
     /// The entry as `visible` finds it, but a name that nobody knows may just have been written into the file.
     pub(crate) async fn visible_now(&self, caller: &Caller, target: &str) -> Result<Arc<Entry>> {
-        if self.executor.catalogue.load().find(target).is_none() {
+        // Also where it is only hidden: else an answer's time would tell the one from the other.
+        if self.visible(caller, target).is_err() {
             self.reload().await?;
         }
         self.visible(caller, target)

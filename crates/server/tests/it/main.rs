@@ -8,11 +8,13 @@
 
 mod calls;
 mod executions;
+mod hostile;
 mod keys;
 mod logins;
 mod matrix;
 mod openapi;
 mod people;
+mod policies;
 mod refusals;
 mod seed_002;
 mod shelf;

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 /// A user with a role, a key and an open session.
 pub(crate) struct Person {
-    pub(crate) name: String,
     pub(crate) key: String,
     pub(crate) key_id: String,
     pub(crate) cookie: String,
@@ -34,7 +33,6 @@ impl TestApp {
         assert_eq!(key.status, 201, "{}", key.body);
         let text = |name: &str| key.body[name].as_str().unwrap().to_owned();
         Person {
-            name: name.to_owned(),
             key: text("key"),
             key_id: text("id"),
             cookie: self.log_in(name, PASSWORD).await.cookie(),
