@@ -70,7 +70,8 @@ pub(crate) enum Policy {
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     /// Id or name of a key; with --user the name of a user who is logged in
-    pub(crate) key: String,
+    #[arg(value_name = "KEY")]
+    pub(crate) whose: String,
     /// Name or id of a tool
     pub(crate) tool: String,
     /// KEY is the name of a user

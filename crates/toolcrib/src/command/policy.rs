@@ -69,7 +69,7 @@ fn show_changes(out: &Out, answer: &Value) {
 async fn explain(context: &Context, asked: Explain) -> Result {
     let whose = if asked.user { "user" } else { "key" };
     let parameters = query(&[
-        (whose, Some(asked.key)),
+        (whose, Some(asked.whose)),
         ("tool", Some(asked.tool)),
         ("agent", asked.agent),
         ("toolset", asked.toolset),
