@@ -9,6 +9,7 @@ pub mod response;
 mod answer;
 mod entry_log;
 mod pending;
+mod secrets;
 mod unrun;
 
 pub use call::{CallRequest, Executor, Settings};
