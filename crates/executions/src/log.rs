@@ -268,8 +268,7 @@ mod tests {
     fn an_idle_log_writes_what_it_owes() {
         let owed = Owed::default();
         let (answer, _answered) = oneshot::channel();
-        let mut job =
-            |new_day, owed: &Owed| due(new_day, owed).map(|job| job(oneshot::channel().0));
+        let job = |new_day, owed: &Owed| due(new_day, owed).map(|job| job(oneshot::channel().0));
         assert!(job(false, &owed).is_none());
         assert!(matches!(job(true, &owed), Some(Job::Maintain(_))));
         let row = crate::owed::tests::ending();
