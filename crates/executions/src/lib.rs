@@ -6,6 +6,7 @@ mod cap;
 mod day;
 mod error;
 mod log;
+mod owed;
 mod postgres;
 mod query;
 mod queue;

@@ -10,6 +10,7 @@ mod answer;
 pub mod denial;
 mod entry_log;
 mod pending;
+mod secrets;
 mod unrun;
 
 pub use call::{CallRequest, Executor, Settings};

@@ -7,6 +7,7 @@ mod writer;
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
+use crate::owed::Owed;
 use crate::query::{GET, INTERRUPT, Page, Search};
 use crate::queue::Job;
 use crate::record::{Execution, INTERRUPTED_ERROR, id_time};
@@ -33,6 +34,7 @@ pub(crate) async fn open(
     options: Options,
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
+    owed: Arc<Owed>,
 ) -> Result<Arc<Postgres>, LogError> {
     let postgres = Arc::new(Postgres {
         pool,
@@ -58,7 +60,7 @@ pub(crate) async fn open(
         postgres: Arc::clone(&postgres),
         options,
         clock,
-        owed: Arc::default(),
+        owed,
     }
     .start(jobs);
     Ok(postgres)

@@ -7,6 +7,7 @@ mod writer;
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
+use crate::owed::Owed;
 use crate::query::{GET, Page, Search};
 use crate::queue::Job;
 use crate::record::{Execution, id_time};
@@ -24,9 +25,10 @@ pub(crate) fn open(
     options: Options,
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
+    owed: Arc<Owed>,
 ) -> Result<Arc<Folder>, LogError> {
     let folder = Arc::new(Folder::new(path, &options)?);
-    let writer = writer::Writer::new(Arc::clone(&folder), options, clock)?;
+    let writer = writer::Writer::new(Arc::clone(&folder), options, clock, owed)?;
     std::thread::Builder::new()
         .name("execution-log".to_owned())
         .spawn(move || writer.run(jobs))

@@ -308,6 +308,31 @@ async fn a_refused_call_gives_its_key_back() {
 }
 
 #[tokio::test]
+async fn a_key_that_could_not_be_given_back_at_once_is_given_back_later() {
+    on_both(async |app: &TestApp| {
+        let call = async |arguments: Value| {
+            app.post(
+                "/api/v1/tools/calculator/call",
+                json!({"arguments": arguments, "idempotency_key": "k"}),
+            )
+            .await
+        };
+        app.keep_keys(true).await;
+        let refused = call(json!({"expression": 1})).await;
+        assert_eq!(
+            (refused.status, refused.code()),
+            (422, "invalid_input"),
+            "the answer is not lost: {}",
+            refused.body
+        );
+        app.keep_keys(false).await;
+        let ran = call(json!({"expression": "1"})).await;
+        assert_eq!(ran.status, 200, "it never ran before: {}", ran.body);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_definition_can_be_tried_without_saving_it() {
     on_both(async |app: &TestApp| {
         let body = json!({"tool": definition("draft"), "arguments": {"expression": "6*7"}});

@@ -131,6 +131,42 @@ impl TestApp {
         }
     }
 
+    /// While it keeps them, the database gives no idempotency key back.
+    pub(crate) async fn keep_keys(&self, keep: bool) {
+        const KEEP: &str = "CREATE TRIGGER keep BEFORE DELETE ON idempotency";
+        if let Some(name) = &self.database {
+            let sql = match keep {
+                true => format!(
+                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+                     $$ BEGIN RAISE EXCEPTION 'kept'; END $$; \
+                     {KEEP} FOR EACH ROW EXECUTE FUNCTION refuse()"
+                ),
+                false => "DROP TRIGGER keep ON idempotency".to_owned(),
+            };
+            let url = postgres_url().unwrap();
+            let url = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
+            let pool = sqlx::PgPool::connect(&url).await.unwrap();
+            sqlx::raw_sql(AssertSqlSafe(sql))
+                .execute(&pool)
+                .await
+                .unwrap();
+            return pool.close().await;
+        }
+        let sql = match keep {
+            true => format!("{KEEP} BEGIN SELECT RAISE(ABORT, 'kept'); END"),
+            false => "DROP TRIGGER keep".to_owned(),
+        };
+        let file = self.folder.path().join(".toolcrib/registry.db");
+        let pool = sqlx::SqlitePool::connect(file.to_str().unwrap())
+            .await
+            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&pool)
+            .await
+            .unwrap();
+        pool.close().await;
+    }
+
     pub(crate) fn is_postgres(&self) -> bool {
         self.database.is_some()
     }
