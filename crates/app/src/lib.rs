@@ -10,6 +10,7 @@ pub mod executions_view;
 pub mod explain;
 pub mod health;
 pub mod keys;
+pub mod limits;
 pub mod owner;
 mod passwords;
 pub mod policy;

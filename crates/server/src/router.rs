@@ -1,6 +1,8 @@
 //! The whole API on one screen.
 
-use crate::api::{admin, audit, calls, executions, health, keys, policy, tools, users, versions};
+use crate::api::{
+    admin, audit, calls, executions, health, keys, limits, policy, tools, users, versions,
+};
 use crate::auth::keyless;
 use crate::openapi;
 use app::App;
@@ -93,6 +95,13 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(users::reassign))
         .routes(routes!(policy::get_policy, policy::set_policy))
         .routes(routes!(policy::explain))
+        .routes(routes!(
+            limits::list_limits,
+            limits::create_limit,
+            limits::set_limit
+        ))
+        .routes(routes!(limits::delete_limit))
+        .routes(routes!(limits::usage))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))

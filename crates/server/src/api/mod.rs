@@ -6,6 +6,7 @@ pub(crate) mod calls;
 pub(crate) mod executions;
 pub(crate) mod health;
 pub(crate) mod keys;
+pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod tools;
 pub(crate) mod users;

@@ -9,6 +9,7 @@
 mod calls;
 mod executions;
 mod keys;
+mod limits;
 mod openapi;
 mod refusals;
 mod shelf;

@@ -10,6 +10,7 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod input;
 pub(crate) mod keys;
+pub(crate) mod limits;
 pub(crate) mod log;
 pub(crate) mod manual;
 pub(crate) mod serve;
@@ -37,6 +38,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Limits(limits) => limits::run(context, limits).await,
+        Command::Usage => limits::usage(context).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -65,6 +68,8 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Tools(_)
         | Command::Log(_)
         | Command::Keys(_)
+        | Command::Limits(_)
+        | Command::Usage
         | Command::Backup { .. }
         | Command::Doctor => None,
     }
