@@ -11,7 +11,7 @@ use std::sync::atomic::Ordering;
 const DAY: i64 = 86_400_000;
 
 /// A parallel tool without effects and with this rate limit.
-pub(crate) fn limited(name: &str, rate_limit: Value) -> Value {
+pub(crate) fn limited(name: &str, rate_limit: &Value) -> Value {
     json!({"name": name, "parallel_capable": true, "annotations": {"read_only": true}, "rate_limit": rate_limit})
 }
 
@@ -39,7 +39,7 @@ async fn pace(crib: &Crib, name: &str) -> PaceUse {
 
 #[tokio::test]
 async fn a_window_is_exact_at_its_edges() {
-    let crib = Crib::new(limited("t", json!({"requests_per_minute": 3}))).await;
+    let crib = Crib::new(limited("t", &json!({"requests_per_minute": 3}))).await;
     let clock = &crib.executor.clock;
     assert_eq!(code(&crib.call("t", json!({})).await), "");
     clock.advance(10_500);
@@ -116,7 +116,7 @@ async fn who_waits_as_told_is_let_through_and_no_earlier() {
         ),
     ];
     for (rate, quota, message, seconds) in cases {
-        let crib = Crib::new(limited("t", rate)).await;
+        let crib = Crib::new(limited("t", &rate)).await;
         quotas(
             &crib,
             &quota
@@ -147,7 +147,7 @@ async fn who_waits_as_told_is_let_through_and_no_earlier() {
 async fn the_longest_wait_is_told_when_several_limits_refuse() {
     let crib = Crib::new(limited(
         "t",
-        json!({"requests_per_minute": 1, "requests_per_hour": 1}),
+        &json!({"requests_per_minute": 1, "requests_per_hour": 1}),
     ))
     .await;
     assert_eq!(code(&crib.call("t", json!({})).await), "");
@@ -169,7 +169,7 @@ async fn two_hundred_callers_at_once_never_get_more_than_there_is() {
         (json!({}), Some(the_tool("t"))),
     ];
     for (rate, quota) in cases {
-        let crib = Crib::new(limited("t", rate.clone())).await;
+        let crib = Crib::new(limited("t", &rate)).await;
         quotas(
             &crib,
             &quota
@@ -192,7 +192,7 @@ async fn two_hundred_callers_at_once_never_get_more_than_there_is() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn at_most_so_many_run_at_a_time() {
-    let crib = Crib::new(limited("t", json!({"concurrent_requests": 5}))).await;
+    let crib = Crib::new(limited("t", &json!({"concurrent_requests": 5}))).await;
     let calls: Vec<_> = (0..200)
         .map(|_| crib.start("t", json!({"do": "wait"})))
         .collect();
@@ -223,7 +223,7 @@ async fn at_most_so_many_run_at_a_time() {
 
 #[tokio::test]
 async fn a_place_is_given_back_however_the_call_ends() {
-    let mut definition = limited("t", json!({"concurrent_requests": 1}));
+    let mut definition = limited("t", &json!({"concurrent_requests": 1}));
     definition["timeout_seconds"] = json!(0.2);
     definition["output_schema"] = json!({"not": {"const": "wrong"}});
     let crib = Crib::new(definition).await;
@@ -255,7 +255,7 @@ async fn a_place_is_given_back_however_the_call_ends() {
 async fn a_call_that_one_limit_refuses_uses_up_no_other() {
     let free = json!({"name": "free", "parallel_capable": true});
     let tools = vec![
-        tool(&limited("t", json!({"requests_per_minute": 2}))),
+        tool(&limited("t", &json!({"requests_per_minute": 2}))),
         tool(&free),
     ];
     let crib = Crib::with(tools, Policy::default(), Settings::default()).await;
@@ -287,7 +287,7 @@ async fn a_call_that_one_limit_refuses_uses_up_no_other() {
 
 #[tokio::test]
 async fn what_is_refused_earlier_does_not_count_and_what_failed_does() {
-    let mut definition = limited("t", json!({"requests_per_minute": 9}));
+    let mut definition = limited("t", &json!({"requests_per_minute": 9}));
     definition["input_schema"] =
         json!({"type": "object", "properties": {"answer": {"type": "number"}}});
     definition["timeout_seconds"] = json!(0.1);
@@ -339,7 +339,7 @@ async fn a_call_that_finds_the_queue_full_does_not_count() {
 
 #[tokio::test]
 async fn a_quota_begins_anew_at_midnight_utc() {
-    let crib = Crib::new(limited("t", json!({}))).await;
+    let crib = Crib::new(limited("t", &json!({}))).await;
     quotas(&crib, &[(kim(), 2), (the_tool("t"), 0)]);
     assert_eq!(
         code(&crib.call("t", json!({})).await),
@@ -366,12 +366,12 @@ async fn a_quota_begins_anew_at_midnight_utc() {
 
 #[tokio::test]
 async fn a_new_version_goes_on_where_the_old_one_was() {
-    let crib = Crib::new(limited("t", json!({"requests_per_minute": 2}))).await;
+    let crib = Crib::new(limited("t", &json!({"requests_per_minute": 2}))).await;
     for expected in ["", "", "rate_limited"] {
         assert_eq!(code(&crib.call("t", json!({})).await), expected);
     }
-    let change = |rate_limit| {
-        let next = tool(&limited("t", rate_limit));
+    let change = |rate_limit: Value| {
+        let next = tool(&limited("t", &rate_limit));
         let next = crib.executor.catalogue.load().with(vec![Change::Put(next)]);
         crib.executor.catalogue.store(Arc::new(next));
     };

@@ -15,9 +15,9 @@ async fn windows_and_quotas_go_on_after_a_restart() {
     let tools = vec![
         tool(&limited(
             "t",
-            json!({"requests_per_minute": 4, "requests_per_hour": 6}),
+            &json!({"requests_per_minute": 4, "requests_per_hour": 6}),
         )),
-        tool(&limited("other", json!({}))),
+        tool(&limited("other", &json!({}))),
     ];
     let crib = Crib::with(tools, Policy::default(), Settings::default()).await;
     let call = CallRequest {
@@ -63,7 +63,7 @@ async fn windows_and_quotas_go_on_after_a_restart() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn two_hundred_first_callers_get_what_the_life_before_left() {
-    let crib = Crib::new(limited("t", json!({"requests_per_hour": 50}))).await;
+    let crib = Crib::new(limited("t", &json!({"requests_per_hour": 50}))).await;
     for _ in 0..20 {
         assert_eq!(code(&crib.call("t", json!({})).await), "");
     }
@@ -85,7 +85,7 @@ async fn two_hundred_first_callers_get_what_the_life_before_left() {
 
 #[tokio::test]
 async fn a_quota_set_during_the_day_counts_the_whole_day_of_that_user_alone() {
-    let crib = Crib::new(limited("t", json!({}))).await;
+    let crib = Crib::new(limited("t", &json!({}))).await;
     let lee = Caller::of_user(Uuid::from_u128(78), "lee", Role::Author, Transport::Rest);
     let lee = Arc::new(lee);
     for _ in 0..3 {
@@ -102,7 +102,7 @@ async fn a_quota_set_during_the_day_counts_the_whole_day_of_that_user_alone() {
 #[tokio::test]
 async fn where_the_log_cannot_be_read_nothing_limited_runs() {
     let tools = vec![
-        tool(&limited("t", json!({"requests_per_minute": 4}))),
+        tool(&limited("t", &json!({"requests_per_minute": 4}))),
         tool(&json!({"name": "free", "annotations": {"read_only": true}})),
     ];
     let crib = Crib::with(tools, Policy::default(), Settings::default()).await;
