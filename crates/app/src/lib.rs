@@ -12,6 +12,7 @@ pub mod explain;
 pub mod health;
 pub mod keys;
 pub mod login;
+pub mod limits;
 pub mod owner;
 mod passwords;
 pub mod policy;

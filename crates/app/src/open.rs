@@ -155,6 +155,7 @@ impl App {
         });
         app.load_access().await.map_err(StartError::Catalogue)?;
         app.load_policy().await.map_err(StartError::Catalogue)?;
+        app.load_limits().await.map_err(StartError::Catalogue)?;
         app.settle_idempotency()
             .await
             .map_err(StartError::Catalogue)?;

@@ -3,6 +3,7 @@
 
 mod backup;
 mod cap;
+mod counting;
 mod day;
 mod error;
 mod log;
@@ -14,6 +15,7 @@ mod record;
 mod sqlite;
 mod stats;
 
+pub use counting::Calls;
 pub use error::LogError;
 pub use log::{Durability, ExecutionLog, Options};
 pub use query::{Filter, Page};

@@ -7,12 +7,13 @@ use crate::answer::{
 use crate::code::Code;
 use crate::denial::judge;
 use crate::entry_log::{Ending, EntryDraft};
-use crate::kind::{Event, Failure, Kinds, Output, Run};
+use crate::kind::{Event, Failure, Kind, Kinds, Output, Run};
 use crate::pending::{CatchPanic, PendingCall};
+use crate::quota::Quotas;
 use crate::response::{ToolResponse, python_float};
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
-use catalog::catalogue::{Catalogue, Entry};
+use catalog::catalogue::{Catalogue, Entry, Schemas};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
 use catalog::schema::Schema;
@@ -60,6 +61,7 @@ pub struct CallRequest {
 pub struct Executor {
     pub catalogue: ArcSwap<Catalogue>,
     pub policy: ArcSwap<Policy>,
+    pub quotas: ArcSwap<Quotas>,
     pub log: ExecutionLog,
     pub clock: Clock,
     kinds: Kinds,
@@ -82,6 +84,7 @@ impl Executor {
         Arc::new(Executor {
             catalogue: ArcSwap::from_pointee(catalogue),
             policy: ArcSwap::from_pointee(policy),
+            quotas: ArcSwap::default(),
             log,
             clock,
             kinds,
@@ -188,6 +191,22 @@ struct Attempt {
     cancel: CancellationToken,
 }
 
+/// A call that may run once the limits let it.
+struct Checked<'a> {
+    entry: &'a Arc<Entry>,
+    schemas: &'a Schemas,
+    kind: &'a dyn Kind,
+    timeout: f64,
+    deadline: Instant,
+}
+
+impl Checked<'_> {
+    fn late(&self) -> Failure {
+        let shown = python_float(self.timeout);
+        Failure::new(Code::Timeout, format!("Tool execution timeout ({shown}s)"))
+    }
+}
+
 impl Attempt {
     async fn perform(self, request: CallRequest, unsaved: Option<Arc<Entry>>) -> ToolResponse {
         let executor = &self.executor;
@@ -276,14 +295,34 @@ impl Attempt {
         }
     }
 
-    /// Validate input → gate → run with deadline → validate output → cap size.
+    /// Validate input → permit, and what follows for those who get one.
     async fn run(
         &self,
         entry: &Arc<Entry>,
         request: CallRequest,
         draft: &EntryDraft,
     ) -> Result<Done, Failure> {
-        let definition = &entry.tool.definition;
+        let checked = self.check(entry, &request)?;
+        if !self.executor.is_limited(&self.caller, entry) {
+            return self.run_checked(&checked, request, draft).await;
+        }
+        // Boxed: those who are not limited need not carry it.
+        let admitted = Box::pin(self.executor.admit(&self.caller, entry, draft.started_at));
+        let permit = self.before(&checked, admitted).await??;
+        let result = self.run_checked(&checked, request, draft).await;
+        permit.finish(match &result {
+            Ok(_) => true,
+            Err(failure) => failure.code.may_have_run(),
+        });
+        result
+    }
+
+    /// What can be said without running anything: the arguments, the deadline, the kind.
+    fn check<'a>(
+        &'a self,
+        entry: &'a Arc<Entry>,
+        request: &CallRequest,
+    ) -> Result<Checked<'a>, Failure> {
         let schemas = entry.schemas().map_err(|why| {
             Failure::execution(format_args!("the tool's schema is not valid: {why}"))
         })?;
@@ -292,25 +331,38 @@ impl Attempt {
             .check(&request.arguments)
             .map_err(|v| violated(Code::InvalidInput, "Input validation failed", &v))?;
         let timeout = self.timeout(entry, request.timeout_seconds)?;
-        let deadline = self.began + Duration::from_secs_f64(timeout);
-        let kind = self.executor.kinds.get(definition.kind).ok_or_else(|| {
-            let kind = definition.kind.as_str();
+        let kind = entry.tool.definition.kind;
+        let kind = self.executor.kinds.get(kind).ok_or_else(|| {
+            let kind = kind.as_str();
             Failure::new(
                 Code::NotConfigured,
                 format!("This version cannot run '{kind}' tools"),
             )
         })?;
-        let late = || {
-            let shown = python_float(timeout);
-            Failure::new(Code::Timeout, format!("Tool execution timeout ({shown}s)"))
-        };
+        Ok(Checked {
+            entry,
+            schemas,
+            kind,
+            timeout,
+            deadline: self.began + Duration::from_secs_f64(timeout),
+        })
+    }
 
+    /// Gate → run with deadline → validate output → cap size.
+    async fn run_checked(
+        &self,
+        checked: &Checked<'_>,
+        request: CallRequest,
+        draft: &EntryDraft,
+    ) -> Result<Done, Failure> {
+        let Checked { entry, schemas, .. } = *checked;
+        let definition = &entry.tool.definition;
         let _turn = if definition.runs_in_parallel() {
             None
         } else {
             let turn = entry.gate.pass(self.executor.settings.queue_max);
             Some(
-                self.before(deadline, late, turn)
+                self.before(checked, turn)
                     .await?
                     .map_err(|_| queue_full(entry))?,
             )
@@ -318,7 +370,7 @@ impl Attempt {
         if definition.may_have_effects() {
             let started = draft.started(&self.caller, Some(entry));
             let written = self.executor.log.started(started);
-            self.before(deadline, late, written)
+            self.before(checked, written)
                 .await?
                 .map_err(|e| log_failed(&e))?;
         }
@@ -326,12 +378,12 @@ impl Attempt {
             entry: Arc::clone(entry),
             caller: Arc::clone(&self.caller),
             arguments: request.arguments,
-            deadline,
+            deadline: checked.deadline,
             cancel: self.cancel.clone(),
             events: request.events,
         };
-        let work = CatchPanic(kind.run(&run));
-        let ran = self.before(deadline, late, work).await;
+        let work = CatchPanic(checked.kind.run(&run));
+        let ran = self.before(checked, work).await;
         // Whatever the run started elsewhere (a thread, a query) stops with it.
         self.cancel.cancel();
         let output = ran???;
@@ -369,8 +421,7 @@ impl Attempt {
     /// Waits for `work`, but not past the deadline, a hang-up or the server's own end.
     async fn before<T>(
         &self,
-        deadline: Instant,
-        late: impl Fn() -> Failure,
+        checked: &Checked<'_>,
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
         if self.cancel.is_cancelled() {
@@ -389,7 +440,7 @@ impl Attempt {
             () = self.executor.stopping.cancelled() => {
                 Err(Failure::new(Code::Cancelled, "The server stopped before the call was done"))
             }
-            () = tokio::time::sleep_until(deadline.into()) => Err(late()),
+            () = tokio::time::sleep_until(checked.deadline.into()) => Err(checked.late()),
         }
     }
 

@@ -143,6 +143,8 @@ extractors! {
     CanCall needs Call;
     /// May make and change tools.
     CanAuthor needs Author;
+    /// May set limits.
+    CanOperate needs Operate;
     /// May do everything.
     IsAdmin needs Admin;
 }

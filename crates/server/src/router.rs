@@ -1,7 +1,7 @@
 //! The whole API on one screen.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, login, policy, tools, users, versions,
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, tools, users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -109,6 +109,13 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(agents::restore_agent))
         .routes(routes!(policy::get_policy, policy::set_policy))
         .routes(routes!(policy::explain))
+        .routes(routes!(
+            limits::list_limits,
+            limits::create_limit,
+            limits::set_limit
+        ))
+        .routes(routes!(limits::delete_limit))
+        .routes(routes!(limits::usage))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))

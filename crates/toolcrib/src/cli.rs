@@ -77,6 +77,11 @@ pub(crate) enum Command {
     /// Show and verify the audit log: who changed what
     #[command(subcommand)]
     Audit(Audit),
+    /// Set how many calls a day a user may make or a tool may take
+    #[command(subcommand)]
+    Limits(Limits),
+    /// Show how much of each limit is used up
+    Usage,
     /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
@@ -259,6 +264,31 @@ pub(crate) enum Keys {
     Revoke {
         #[arg(value_name = "ID_OR_NAME")]
         which: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Limits {
+    /// List the daily quotas
+    List,
+    /// Set the quota of a user or tool for each day, from midnight to midnight UTC
+    Set {
+        /// What it is for
+        #[arg(value_name = "TYPE", value_parser = ["USER", "TOOL"], ignore_case = true)]
+        kind: String,
+        /// Name or id of the user or tool
+        name: String,
+        /// Calls a day; 0 refuses every call
+        #[arg(value_parser = value_parser!(i64).range(0..))]
+        max: i64,
+    },
+    /// Lift the quota of a user or tool
+    Remove {
+        /// What it is for
+        #[arg(value_name = "TYPE", value_parser = ["USER", "TOOL"], ignore_case = true)]
+        kind: String,
+        /// Name or id of the user or tool
+        name: String,
     },
 }
 

@@ -4,6 +4,7 @@ mod folder;
 mod row;
 mod writer;
 
+use crate::counting::{Calls, calls};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
@@ -89,6 +90,27 @@ impl Folder {
             })?;
         }
         Ok(tally.stats())
+    }
+
+    pub(crate) fn counted(
+        &self,
+        sql: &str,
+        name: &str,
+        since: i64,
+        until: i64,
+    ) -> Result<Vec<Calls>, LogError> {
+        let mut found = Vec::new();
+        for day in self.days_between(since, until)? {
+            self.read(day, |connection| {
+                let mut statement = connection.prepare_cached(sql)?;
+                let mut rows = statement.query((name, since, until))?;
+                while let Some(row) = rows.next()? {
+                    found.push(calls(row.get(0)?, row.get(1)?, row.get(2)?));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
     }
 
     /// The days that hold rows of this span, oldest first.

@@ -8,6 +8,7 @@ pub(crate) mod executions;
 pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod login;
+pub(crate) mod limits;
 pub(crate) mod policy;
 pub(crate) mod tools;
 pub(crate) mod users;

@@ -12,6 +12,7 @@ mod hostile;
 mod keys;
 mod logins;
 mod matrix;
+mod limits;
 mod openapi;
 mod people;
 mod policies;

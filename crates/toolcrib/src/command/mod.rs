@@ -11,6 +11,7 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod input;
 pub(crate) mod keys;
+pub(crate) mod limits;
 pub(crate) mod log;
 pub(crate) mod manual;
 pub(crate) mod policy;
@@ -43,6 +44,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Users(users) => users::run(context, users).await,
         Command::Policy(policy) => policy::run(context, policy).await,
         Command::Audit(audit) => audit::run(context, audit).await,
+        Command::Limits(limits) => limits::run(context, limits).await,
+        Command::Usage => limits::usage(context).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -74,6 +77,8 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Users(_)
         | Command::Policy(_)
         | Command::Audit(_)
+        | Command::Limits(_)
+        | Command::Usage
         | Command::Backup { .. }
         | Command::Doctor => None,
     }

@@ -17,6 +17,7 @@ mod files;
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
 mod killed;
+mod limits;
 mod load;
 mod mutations;
 mod registrations;
