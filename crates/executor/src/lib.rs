@@ -12,8 +12,8 @@ pub mod denial;
 mod earlier;
 mod entry_log;
 mod pending;
-mod secrets;
 mod quota;
+mod secrets;
 mod unrun;
 mod usage;
 

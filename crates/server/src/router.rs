@@ -1,7 +1,8 @@
 //! The whole API on one screen.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, policy, tools, users, versions,
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, tools, users,
+    versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
