@@ -3,6 +3,7 @@
 
 pub mod access;
 pub mod audit;
+pub mod auth;
 pub mod backup;
 pub mod calls;
 pub mod error;
@@ -13,6 +14,8 @@ pub mod keys;
 pub mod owner;
 mod passwords;
 pub mod policy;
+pub mod sealing_keys;
+pub mod secrets;
 pub mod shelf;
 pub mod status;
 pub mod time;
@@ -24,6 +27,7 @@ pub mod writer;
 mod exchange;
 mod open;
 mod plan;
+mod vault;
 mod watcher;
 
 pub use error::{Error, Result};
@@ -56,6 +60,8 @@ pub struct App {
     /// This installation's name in rows it writes.
     pub node: String,
     admin_key: Option<String>,
+    env: writer::EnvLookup,
+    vault: Arc<vault::Vault>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,
     owner: Mutex<Option<owner::OwnerLock>>,

@@ -1,5 +1,7 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
+use crate::audit::act;
+use crate::auth::{AuthChange, SealedAuth, SealedFor};
 use crate::error::{Error, Result};
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
@@ -89,11 +91,19 @@ impl Plan {
             Write::Update {
                 id,
                 definition,
+                auth,
                 expected_version,
                 action,
             } => {
                 let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
+                let definition = &match auth {
+                    AuthChange::Written => definition.clone(),
+                    AuthChange::Keep => Definition {
+                        auth_config: tool.definition.auth_config.clone(),
+                        ..definition.clone()
+                    },
+                };
                 self.update(writer, tool, definition, action, caller).await
             }
             Write::Delete {
@@ -145,6 +155,8 @@ impl Plan {
         };
         let version = self.next_version(writer, id).await?;
         let tool = self.tool(id, owner, shelf, version, definition.clone());
+        let (tool, secrets) = self.seal(writer, tool, None)?;
+        self.tell_secrets(&tool, secrets, caller);
         self.put(writer, tool, "create", &caller.user_name);
         Ok(id)
     }
@@ -157,6 +169,10 @@ impl Plan {
         action: &'static str,
         caller: &Caller,
     ) -> Result<Uuid> {
+        let version = old.version + 1;
+        let new = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
+        let (mut new, secrets) = self.seal(writer, new, Some(&old))?;
+        let definition = &new.definition;
         if old.definition == *definition {
             return Ok(old.id);
         }
@@ -183,12 +199,52 @@ impl Plan {
         if renamed {
             self.forget_name(&old.definition.name);
         }
-        let version = old.version + 1;
-        let mut tool = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
-        tool.created_at = old.created_at;
-        let id = tool.id;
-        self.put(writer, tool, action, &caller.user_name);
-        Ok(id)
+        new.created_at = old.created_at;
+        self.tell_secrets(&new, secrets, caller);
+        self.put(writer, new, action, &caller.user_name);
+        Ok(old.id)
+    }
+
+    /// The tool without the secrets that were written into it, and the rows that hold them. The file shelf holds
+    /// none.
+    fn seal(
+        &self,
+        writer: &Writer,
+        mut tool: Tool,
+        old: Option<&Tool>,
+    ) -> Result<(Tool, SealedAuth)> {
+        let whose = SealedFor {
+            tool: tool.id,
+            owner: tool.owner,
+            now: self.now,
+        };
+        let auth = tool.definition.auth_config.as_ref();
+        let auth = auth.filter(|_| tool.shelf == Shelf::Database);
+        let old = old.and_then(|old| old.definition.auth_config.as_ref());
+        let done = writer.vault.seal_auth(auth, old, &whose)?;
+        if done.auth.is_some() {
+            tool.definition.auth_config.clone_from(&done.auth);
+            tool.hash = tool.definition.hash();
+        }
+        Ok((tool, done))
+    }
+
+    fn tell_secrets(&mut self, tool: &Tool, sealed: SealedAuth, caller: &Caller) {
+        if sealed.rows.is_empty() {
+            return;
+        }
+        let after = serde_json::json!({"paths": sealed.paths});
+        let target = format!("tool:{}", tool.definition.name);
+        self.writes.push(act(
+            self.now,
+            caller,
+            "secret.set",
+            target,
+            None,
+            Some(after),
+        ));
+        self.writes
+            .extend(sealed.rows.into_iter().map(store::Write::Secret));
     }
 
     /// Stores a tool under its version and puts it into the catalogue.

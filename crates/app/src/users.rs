@@ -291,6 +291,7 @@ impl App {
         from: &UserRow,
         to: &UserRow,
     ) -> Result<(usize, usize)> {
+        let _one_at_a_time = self.vault.changes.lock().await;
         let now = self.clock.now();
         let mut writes = Vec::new();
         for mut agent in self.store.agents().await? {
@@ -309,7 +310,12 @@ impl App {
                 writes.push(Write::Secret(secret));
             }
         }
-        let secrets = writes.len() - agents;
+        let moved = writes.iter().filter_map(|write| match write {
+            Write::Secret(row) => Some(row.clone()),
+            _ => None,
+        });
+        let moved: Vec<_> = moved.collect();
+        let secrets = moved.len();
         let after = json!({"to": to.name, "agents": agents, "secrets": secrets});
         writes.push(act(
             now,
@@ -320,6 +326,7 @@ impl App {
             Some(after),
         ));
         self.store.write(&writes).await?;
+        self.vault.put(&moved);
         Ok((agents, secrets))
     }
 

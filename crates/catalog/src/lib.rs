@@ -1,6 +1,7 @@
 //! What a tool is, the files it is kept in, the immutable catalogue, and who may use what.
 //! Knows nothing of databases, networks or running a tool.
 
+pub mod auth;
 pub mod caller;
 pub mod catalogue;
 pub mod clock;
@@ -13,5 +14,6 @@ pub mod policy;
 pub mod problem;
 pub mod redaction;
 pub mod schema;
+pub mod secret;
 pub mod tool;
 pub mod tools_file;

@@ -22,6 +22,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
         (name = "users", description = "Who there is, and what they may do"),
         (name = "keys", description = "What programs show to be let in"),
         (name = "policy", description = "Which tools are kept from whom"),
+        (name = "secrets", description = "What tools need to know and nobody may read"),
         (name = "audit", description = "Who changed what"),
         (name = "admin", description = "The operator's own"),
         (name = "health", description = "Whether the server works")

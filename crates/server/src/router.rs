@@ -1,6 +1,8 @@
 //! The whole API on one screen.
 
-use crate::api::{admin, audit, calls, executions, health, keys, policy, tools, users, versions};
+use crate::api::{
+    admin, audit, calls, executions, health, keys, policy, secrets, tools, users, versions,
+};
 use crate::auth::keyless;
 use crate::openapi;
 use app::App;
@@ -93,6 +95,10 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(users::reassign))
         .routes(routes!(policy::get_policy, policy::set_policy))
         .routes(routes!(policy::explain))
+        .routes(routes!(secrets::list_secrets))
+        .routes(routes!(secrets::set_secret, secrets::remove_secret))
+        .routes(routes!(secrets::rotate_secrets))
+        .routes(routes!(secrets::verify_secrets))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))
@@ -105,6 +111,8 @@ pub(crate) fn routes(server: Arc<Server>) -> Router {
     router
         // The address of trying out is also that of a tool named `test`.
         .route("/api/v1/tools/test", tools::named("test"))
+        .route("/api/v1/secrets/rotate", secrets::named("rotate"))
+        .route("/api/v1/secrets/verify", secrets::named("verify"))
         .route("/", get(openapi::home))
         .route("/api/openapi.json", get(openapi::json))
         .route("/api/docs", get(openapi::docs))

@@ -7,6 +7,7 @@ pub(crate) mod executions;
 pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod policy;
+pub(crate) mod secrets;
 pub(crate) mod tools;
 pub(crate) mod users;
 pub(crate) mod versions;

@@ -11,6 +11,7 @@ mod executions;
 mod keys;
 mod openapi;
 mod refusals;
+mod secrets;
 mod shelf;
 mod testapp;
 mod tools;

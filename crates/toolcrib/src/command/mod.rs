@@ -12,6 +12,7 @@ pub(crate) mod input;
 pub(crate) mod keys;
 pub(crate) mod log;
 pub(crate) mod manual;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod show_config;
 pub(crate) mod tools;
@@ -37,6 +38,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Secrets(secrets) => secrets::run(context, secrets).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -65,6 +67,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Tools(_)
         | Command::Log(_)
         | Command::Keys(_)
+        | Command::Secrets(_)
         | Command::Backup { .. }
         | Command::Doctor => None,
     }
