@@ -3,6 +3,7 @@
 
 use crate::App;
 use crate::access::role_of;
+use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::vault::{Sealable, Vault};
 use catalog::auth::{Reference, is_mask, is_secret_under, sealed};
@@ -42,7 +43,44 @@ pub(crate) struct SealedAuth {
     pub(crate) paths: Vec<String>,
 }
 
+impl SealedAuth {
+    /// What is stored along with the tool, the audit log's line among it.
+    pub(crate) fn writes(self, tool: &Tool, caller: &Caller, now: Millis) -> Vec<store::Write> {
+        if self.rows.is_empty() {
+            return Vec::new();
+        }
+        let after = json!({"paths": self.paths});
+        let target = format!("tool:{}", tool.definition.name);
+        let done = act(now, caller, "secret.set", target, None, Some(after));
+        let rows = self.rows.into_iter().map(store::Write::Secret);
+        rows.chain([done]).collect()
+    }
+}
+
 impl Vault {
+    /// The tool without the secrets that were written into it, and the rows that hold them. The file shelf has none.
+    pub(crate) fn seal_tool(
+        &self,
+        mut tool: Tool,
+        old: Option<&Tool>,
+        now: Millis,
+    ) -> Result<(Tool, SealedAuth)> {
+        let whose = SealedFor {
+            tool: tool.id,
+            owner: tool.owner,
+            now,
+        };
+        let auth = tool.definition.auth_config.as_ref();
+        let auth = auth.filter(|_| tool.shelf == Shelf::Database);
+        let old = old.and_then(|old| old.definition.auth_config.as_ref());
+        let done = self.seal_auth(auth, old, &whose)?;
+        if done.auth.is_some() {
+            tool.definition.auth_config.clone_from(&done.auth);
+            tool.hash = tool.definition.hash();
+        }
+        Ok((tool, done))
+    }
+
     /// Seals every secret string of `auth`. A mask keeps what `old` holds at its place, and so does the same value.
     pub(crate) fn seal_auth(
         &self,

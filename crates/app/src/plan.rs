@@ -1,7 +1,6 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
-use crate::audit::act;
-use crate::auth::{AuthChange, SealedAuth, SealedFor};
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
@@ -155,8 +154,8 @@ impl Plan {
         };
         let version = self.next_version(writer, id).await?;
         let tool = self.tool(id, owner, shelf, version, definition.clone());
-        let (tool, secrets) = self.seal(writer, tool, None)?;
-        self.tell_secrets(&tool, secrets, caller);
+        let (tool, secrets) = writer.vault.seal_tool(tool, None, self.now)?;
+        self.writes.extend(secrets.writes(&tool, caller, self.now));
         self.put(writer, tool, "create", &caller.user_name);
         Ok(id)
     }
@@ -171,7 +170,7 @@ impl Plan {
     ) -> Result<Uuid> {
         let version = old.version + 1;
         let new = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
-        let (mut new, secrets) = self.seal(writer, new, Some(&old))?;
+        let (mut new, secrets) = writer.vault.seal_tool(new, Some(&old), self.now)?;
         let definition = &new.definition;
         if old.definition == *definition {
             return Ok(old.id);
@@ -200,51 +199,9 @@ impl Plan {
             self.forget_name(&old.definition.name);
         }
         new.created_at = old.created_at;
-        self.tell_secrets(&new, secrets, caller);
+        self.writes.extend(secrets.writes(&new, caller, self.now));
         self.put(writer, new, action, &caller.user_name);
         Ok(old.id)
-    }
-
-    /// The tool without the secrets that were written into it, and the rows that hold them. The file shelf holds
-    /// none.
-    fn seal(
-        &self,
-        writer: &Writer,
-        mut tool: Tool,
-        old: Option<&Tool>,
-    ) -> Result<(Tool, SealedAuth)> {
-        let whose = SealedFor {
-            tool: tool.id,
-            owner: tool.owner,
-            now: self.now,
-        };
-        let auth = tool.definition.auth_config.as_ref();
-        let auth = auth.filter(|_| tool.shelf == Shelf::Database);
-        let old = old.and_then(|old| old.definition.auth_config.as_ref());
-        let done = writer.vault.seal_auth(auth, old, &whose)?;
-        if done.auth.is_some() {
-            tool.definition.auth_config.clone_from(&done.auth);
-            tool.hash = tool.definition.hash();
-        }
-        Ok((tool, done))
-    }
-
-    fn tell_secrets(&mut self, tool: &Tool, sealed: SealedAuth, caller: &Caller) {
-        if sealed.rows.is_empty() {
-            return;
-        }
-        let after = serde_json::json!({"paths": sealed.paths});
-        let target = format!("tool:{}", tool.definition.name);
-        self.writes.push(act(
-            self.now,
-            caller,
-            "secret.set",
-            target,
-            None,
-            Some(after),
-        ));
-        self.writes
-            .extend(sealed.rows.into_iter().map(store::Write::Secret));
     }
 
     /// Stores a tool under its version and puts it into the catalogue.

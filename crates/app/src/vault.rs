@@ -37,13 +37,13 @@ pub(crate) struct Sealable<'a> {
 }
 
 impl Vault {
-    pub(crate) fn new(keys: SealingKeys, rows: Vec<SecretRow>) -> Self {
+    pub(crate) fn new(keys: SealingKeys, rows: &[SecretRow]) -> Self {
         let vault = Vault {
             keys,
             rows: ArcSwap::default(),
             changes: tokio::sync::Mutex::default(),
         };
-        vault.put(&rows);
+        vault.put(rows);
         vault
     }
 

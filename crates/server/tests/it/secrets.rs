@@ -259,9 +259,16 @@ async fn nothing_but_the_tools_own_values_is_kept() {
             "{}",
             stolen.message()
         );
+        // Not even where it got into a definition by other ways: it is asked again when the secret is opened.
+        app.post("/api/v1/tools", definition("b")).await;
+        let catalogue = app.server.app.executor.catalogue.load_full();
+        let other = &catalogue.find("b").unwrap().tool;
+        let refused = app.server.app.open_secret(other, &sealed["token"]);
+        assert!(matches!(refused, Err(app::Error::NotFound { .. })));
+        assert!(app.server.app.open_secret(other, &json!("plain")).is_err());
         let mask = json!({"token": {"set": true, "last4": "wxyz"}});
         let nothing = app
-            .post("/api/v1/tools", with_auth("b", mask.clone()))
+            .post("/api/v1/tools", with_auth("c", mask.clone()))
             .await;
         assert_eq!(nothing.status, 422, "there is nothing to keep");
         let moved = put(

@@ -79,7 +79,7 @@ fn value(context: &Context, name: &str, given: Option<&str>) -> Result<String> {
         }
         Some("-") | None => {
             let read = match tcgetattr(stdin()).ok().filter(|_| stdin().is_terminal()) {
-                Some(terminal) => ask(context, name, terminal),
+                Some(terminal) => ask(context, name, &terminal),
                 None => read_all(),
             };
             read.map_err(|error| unreadable("stdin", &error))?
@@ -108,7 +108,7 @@ fn read_all() -> std::io::Result<String> {
 }
 
 /// One line from the terminal, which does not show it.
-fn ask(context: &Context, name: &str, terminal: Termios) -> std::io::Result<String> {
+fn ask(context: &Context, name: &str, terminal: &Termios) -> std::io::Result<String> {
     let mut silent = terminal.clone();
     silent.local_modes.remove(LocalModes::ECHO);
     context
@@ -117,7 +117,7 @@ fn ask(context: &Context, name: &str, terminal: Termios) -> std::io::Result<Stri
     tcsetattr(stdin(), OptionalActions::Flush, &silent)?;
     let mut line = String::new();
     let read = stdin().read_line(&mut line);
-    tcsetattr(stdin(), OptionalActions::Flush, &terminal)?;
+    tcsetattr(stdin(), OptionalActions::Flush, terminal)?;
     read.map(|_| line)
 }
 
