@@ -43,11 +43,13 @@ impl App {
         if config.exists() {
             copy(&config, &folder.join(CONFIG_FILE)).map_err(unusable)?;
         }
-        let about = format!(
-            "{{\"toolcrib\": \"{}\", \"engine\": \"{}\"}}\n",
-            env!("CARGO_PKG_VERSION"),
-            self.store.engine()
-        );
+        // Which keys will be needed to open the secrets in here; the keys themselves are kept elsewhere.
+        let about = serde_json::json!({
+            "toolcrib": env!("CARGO_PKG_VERSION"),
+            "engine": self.store.engine(),
+            "sealing_keys": self.vault.key_ids(),
+        });
+        let about = format!("{about}\n");
         write(&folder.join("backup.json"), about.as_bytes()).map_err(unusable)
     }
 }

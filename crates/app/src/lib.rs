@@ -4,6 +4,7 @@
 pub mod access;
 pub mod agents;
 pub mod audit;
+pub mod auth;
 pub mod backup;
 pub mod calls;
 pub mod error;
@@ -16,6 +17,8 @@ pub mod login;
 pub mod owner;
 mod passwords;
 pub mod policy;
+pub mod sealing_keys;
+pub mod secrets;
 pub mod shelf;
 pub mod status;
 pub mod time;
@@ -28,6 +31,7 @@ mod exchange;
 mod open;
 mod plan;
 mod throttle;
+mod vault;
 mod watcher;
 
 pub use error::{Error, Result};
@@ -62,6 +66,8 @@ pub struct App {
     /// This installation's name in rows it writes.
     pub node: String,
     admin_key: Option<String>,
+    env: writer::EnvLookup,
+    vault: Arc<vault::Vault>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,
     owner: Mutex<Option<owner::OwnerLock>>,

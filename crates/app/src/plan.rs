@@ -1,6 +1,7 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
 use crate::audit::act;
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
@@ -101,11 +102,19 @@ impl Plan {
             Write::Update {
                 id,
                 definition,
+                auth,
                 expected_version,
                 action,
             } => {
                 let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
+                let definition = &match auth {
+                    AuthChange::Written => definition.clone(),
+                    AuthChange::Keep => Definition {
+                        auth_config: tool.definition.auth_config.clone(),
+                        ..definition.clone()
+                    },
+                };
                 self.update(writer, tool, definition, action, caller).await
             }
             Write::Delete {
@@ -157,6 +166,8 @@ impl Plan {
         };
         let version = self.next_version(writer, id).await?;
         let tool = self.tool(id, owner, shelf, version, definition.clone());
+        let (tool, secrets) = writer.vault.seal_tool(tool, None, self.now)?;
+        self.writes.extend(secrets.writes(&tool, caller, self.now));
         self.put(writer, tool, "create", caller);
         Ok(id)
     }
@@ -169,6 +180,10 @@ impl Plan {
         action: &'static str,
         caller: &Caller,
     ) -> Result<Uuid> {
+        let version = old.version + 1;
+        let new = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
+        let (mut new, secrets) = writer.vault.seal_tool(new, Some(&old), self.now)?;
+        let definition = &new.definition;
         if old.definition == *definition {
             return Ok(old.id);
         }
@@ -195,12 +210,10 @@ impl Plan {
         if renamed {
             self.forget_name(&old.definition.name);
         }
-        let version = old.version + 1;
-        let mut tool = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
-        tool.created_at = old.created_at;
-        let id = tool.id;
-        self.put(writer, tool, action, caller);
-        Ok(id)
+        new.created_at = old.created_at;
+        self.writes.extend(secrets.writes(&new, caller, self.now));
+        self.put(writer, new, action, caller);
+        Ok(old.id)
     }
 
     /// Stores a tool under its version and puts it into the catalogue.

@@ -1,17 +1,19 @@
 //! Tools: list, read, create, change, remove, try out.
 
 use crate::App;
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::shelf::faults;
 use crate::time;
 use crate::writer::{Job, Write};
+use catalog::auth::{Reference, mask_all};
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::{Entry, Gate};
 use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName, Shelf, Tool};
 use executor::{CallRequest, ToolResponse};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, PoisonError};
 use tokio::sync::oneshot;
@@ -157,7 +159,8 @@ impl App {
 
     pub async fn create_tool(&self, caller: Arc<Caller>, body: &str) -> Result<ToolView> {
         let shelf = asked_shelf(body)?;
-        let definition = read_body(body)?;
+        let definition = read_body(body, shelf)?;
+        self.check_references(&caller, shelf, caller.user, &definition)?;
         let asker = Arc::clone(&caller);
         let entry = self
             .write(caller, Write::Create { shelf, definition })
@@ -165,7 +168,7 @@ impl App {
         self.written(entry, &asker)
     }
 
-    /// Replaces a tool by the definition in `body`.
+    /// Replaces a tool by the definition in `body`; `auth_config` only where the body says something about it.
     pub async fn update_tool(
         &self,
         caller: Arc<Caller>,
@@ -174,11 +177,12 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
-        let definition = read_body(body)?;
+        let definition = read_body(body, current.tool.shelf)?;
+        let auth = asked_auth(body);
         self.change(
             caller,
             &current.tool,
-            definition,
+            (definition, auth),
             expected_version,
             "update",
         )
@@ -201,13 +205,18 @@ impl App {
                 "The body must be a JSON object with the members to change",
             ));
         }
+        let auth = match patch.get("auth_config") {
+            None => AuthChange::Keep,
+            Some(_) => AuthChange::Written,
+        };
         let mut merged = serde_json::to_value(&current.tool.definition)
             .map_err(|e| Error::Internal(e.to_string()))?;
         merge(&mut merged, patch);
-        let definition = read_body(&merged.to_string())?;
+        let definition = read_body(&merged.to_string(), current.tool.shelf)?;
         // Without a version of the caller's own, the patch is meant for what it was merged with.
         let expected = expected_version.or(Some(current.tool.version));
-        self.change(caller, &current.tool, definition, expected, "update")
+        let changed = (definition, auth);
+        self.change(caller, &current.tool, changed, expected, "update")
             .await
     }
 
@@ -215,14 +224,19 @@ impl App {
         &self,
         caller: Arc<Caller>,
         current: &Tool,
-        definition: Definition,
+        (mut definition, auth): (Definition, AuthChange),
         expected_version: Option<i64>,
         action: &'static str,
     ) -> Result<ToolView> {
+        if auth == AuthChange::Keep {
+            definition.auth_config = None;
+        }
+        self.check_references(&caller, current.shelf, current.owner, &definition)?;
         let asker = Arc::clone(&caller);
         let write = Write::Update {
             id: current.id,
             definition,
+            auth,
             expected_version,
             action,
         };
@@ -251,7 +265,14 @@ impl App {
         tool: &Value,
         arguments: Value,
     ) -> Result<ToolResponse> {
-        let definition = read_body(&tool.to_string())?;
+        let mut definition = read_body(&tool.to_string(), Shelf::Database)?;
+        self.check_references(&caller, Shelf::Database, caller.user, &definition)?;
+        // Masks stand for the values of the tool that is being changed, if the caller may change it.
+        let saved = self.visible(&caller, &definition.name).ok();
+        let saved = saved
+            .filter(|entry| entry.tool.shelf == Shelf::Database && is_mine(&caller, &entry.tool));
+        let saved = saved.as_ref().map(|entry| &entry.tool);
+        self.seal_unsaved(&caller, saved, &mut definition)?;
         let now = self.clock.now();
         let tool = Tool {
             id: Uuid::nil(),
@@ -312,8 +333,11 @@ impl App {
 
     fn view(&self, entry: &Entry, caller: &Caller) -> ToolView {
         let tool = &entry.tool;
-        let definition = tool.definition.clone();
-        let mine = tool.owner == caller.user || caller.scopes.allow(Scope::Admin);
+        let mut definition = tool.definition.clone();
+        let mine = is_mine(caller, tool);
+        if let Some(auth) = &mut definition.auth_config {
+            mask_all(auth, &|id| self.vault.last4(id));
+        }
         ToolView {
             id: tool.id,
             parallel_capable: definition.runs_in_parallel(),
@@ -366,19 +390,40 @@ fn asked_shelf(body: &str) -> Result<Shelf> {
     }
 }
 
-pub(crate) fn read_body(body: &str) -> Result<Definition> {
-    // Nothing is sealed yet, so secrets are references on both shelves.
-    let origin = Origin::Body(Shelf::File);
+fn is_mine(caller: &Caller, tool: &Tool) -> bool {
+    tool.owner == caller.user || caller.scopes.allow(Scope::Admin)
+}
+
+/// Whether a body says anything about `auth_config`; null is something, too.
+fn asked_auth(body: &str) -> AuthChange {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        #[serde(default, deserialize_with = "present")]
+        auth_config: bool,
+    }
+    fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+        serde::de::IgnoredAny::deserialize(value).map(|_| true)
+    }
+    match serde_json::from_str::<Asked>(body) {
+        Ok(asked) if asked.auth_config => AuthChange::Written,
+        _ => AuthChange::Keep,
+    }
+}
+
+/// Reads a definition for this shelf: only what goes into the database is sealed, the file holds references.
+pub(crate) fn read_body(body: &str, shelf: Shelf) -> Result<Definition> {
+    let origin = Origin::Body(shelf);
     checked_definition_from_text("body", body, origin, faults).map_err(Error::problems)
 }
 
-/// RFC 7396: null removes, objects merge, everything else replaces.
+/// RFC 7396: null removes, objects merge, everything else replaces. A reference to a secret is one thing, not an
+/// object with members.
 pub(crate) fn merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *target = patch;
         return;
     };
-    if !target.is_object() {
+    if !target.is_object() || Reference::of(target).is_some() {
         *target = Value::Object(Map::new());
     }
     let Some(members) = target.as_object_mut() else {

@@ -291,6 +291,7 @@ impl App {
         from: &UserRow,
         to: &UserRow,
     ) -> Result<(usize, usize)> {
+        let _one_at_a_time = self.vault.changes.lock().await;
         let now = self.clock.now();
         let mut writes = Vec::new();
         for mut secret in self.store.secrets().await? {
@@ -300,7 +301,14 @@ impl App {
                 writes.push(Write::Secret(secret));
             }
         }
-        let secrets = writes.len();
+        let moved: Vec<_> = writes
+            .iter()
+            .filter_map(|write| match write {
+                Write::Secret(row) => Some(row.clone()),
+                _ => None,
+            })
+            .collect();
+        let secrets = moved.len();
         let done = |agents: usize| {
             let after = json!({"to": to.name, "agents": agents, "secrets": secrets});
             act(
@@ -313,6 +321,7 @@ impl App {
             )
         };
         let agents = self.reassign_agents(from.id, to.id, writes, done).await?;
+        self.vault.put(&moved);
         Ok((agents, secrets))
     }
 

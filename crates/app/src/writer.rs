@@ -1,11 +1,13 @@
 //! The one queue that every change of the catalogue passes (A5). It drains in groups: each group is one
 //! database transaction, one replacement of `tools.json` and one new snapshot, and only then is anyone told.
 
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::exchange::WriteError;
 use crate::plan::Plan;
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
+use crate::vault::Vault;
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
@@ -36,6 +38,7 @@ pub enum Write {
     Update {
         id: Uuid,
         definition: Definition,
+        auth: AuthChange,
         expected_version: Option<i64>,
         action: &'static str,
     },
@@ -75,6 +78,7 @@ pub struct Writer {
     pub mcp_text: String,
     pub servers: Arc<ArcSwap<McpFile>>,
     pub env: EnvLookup,
+    pub(crate) vault: Arc<Vault>,
     /// Compiled-in tools by name: they come back when the file no longer overrides them.
     pub builtins: HashMap<String, Tool>,
     /// Database tools whose name the file shelf took.
@@ -354,6 +358,12 @@ impl Writer {
         }
         let shadowed: Vec<String> = self.shadowed.keys().cloned().collect();
         ShelfStatus::update(&self.status, |status| status.shadowed.clone_from(&shadowed));
+        // Before the tools that refer to them can be seen.
+        let secrets = plan.writes.into_iter().filter_map(|write| match write {
+            store::Write::Secret(row) => Some(row),
+            _ => None,
+        });
+        self.vault.put(&secrets.collect::<Vec<_>>());
         let next = plan.base.with(plan.changes);
         self.executor.catalogue.store(Arc::new(next));
         Commit::Done

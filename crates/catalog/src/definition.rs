@@ -430,11 +430,9 @@ impl<'n> Fields<'n> {
 
     fn auth_config(&self, r: &mut Reader<'_>) -> Option<Value> {
         let m = self.get("auth_config")?;
-        r.object(m, self.path)?;
         let body_says_file = self.get("shelf").and_then(|m| m.value.as_str()) == Some("file");
         let to_file = matches!(self.origin, Origin::ToolsFile | Origin::Body(Shelf::File));
-        auth::check(r, m, self.path, to_file || body_says_file);
-        Some(m.value.to_value())
+        auth::check(r, m, self.path, to_file || body_says_file).then(|| m.value.to_value())
     }
 }
 
@@ -443,9 +441,9 @@ fn alias_of(key: &str) -> Option<&'static str> {
     all.find(|(_, own)| *own == key).map(|(alias, _)| *alias)
 }
 
-/// Whether the node is `{"$env": …}` or `{"$secret": …}`, well formed or not.
+/// Whether the node is `{"$env": …}`, `{"$secret": …}` or `{"$sealed": …}`, well formed or not.
 pub(crate) fn is_reference(node: &Node) -> bool {
-    let references =
-        |m: &Member| m.key.starts_with('$') && did_you_mean(&m.key, &["$env", "$secret"]).is_some();
+    let known = ["$env", "$secret", "$sealed"];
+    let references = |m: &Member| m.key.starts_with('$') && did_you_mean(&m.key, &known).is_some();
     matches!(&node.kind, NodeKind::Object(members) if members.iter().any(references))
 }

@@ -2,6 +2,7 @@
 //! Knows nothing of databases, networks or running a tool.
 
 pub mod agent;
+pub mod auth;
 pub mod caller;
 pub mod catalogue;
 pub mod clock;
@@ -17,6 +18,7 @@ pub mod policy;
 pub mod problem;
 pub mod redaction;
 pub mod schema;
+pub mod secret;
 pub mod tool;
 pub mod tools_file;
 pub mod window;

@@ -1,7 +1,7 @@
 //! The whole API on one screen.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, policy, tools, users,
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools, users,
     versions,
 };
 use crate::auth::keyless;
@@ -117,6 +117,10 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         ))
         .routes(routes!(limits::delete_limit))
         .routes(routes!(limits::usage))
+        .routes(routes!(secrets::list_secrets))
+        .routes(routes!(secrets::set_secret, secrets::remove_secret))
+        .routes(routes!(secrets::rotate_secrets))
+        .routes(routes!(secrets::verify_secrets))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))
@@ -133,6 +137,8 @@ pub(crate) fn routes(server: Arc<Server>) -> Router {
             "/login/{token}",
             get(login::link_page).post(login::use_link),
         )
+        .route("/api/v1/secrets/rotate", secrets::named("rotate"))
+        .route("/api/v1/secrets/verify", secrets::named("verify"))
         .route("/", get(openapi::home))
         .route("/api/openapi.json", get(openapi::json))
         .route("/api/docs", get(openapi::docs))

@@ -6,7 +6,7 @@ use crate::db::{Db, each};
 use crate::keys::{KeyRow, PUT_KEY};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
-use crate::secrets::{DELETE_SECRET, PUT_SECRET, SecretRow};
+use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SecretRow};
 use crate::tools::{ADD_VERSION, PUT_TOOL, ToolRow, VersionRow};
 use crate::users::{PUT_USER, UserRow};
 use uuid::Uuid;
@@ -31,6 +31,11 @@ pub enum Write {
         target_id: Uuid,
     },
     Secret(SecretRow),
+    /// The same secret under another sealing key; `before` is the envelope it had.
+    Rewrapped {
+        row: SecretRow,
+        before: String,
+    },
     NoSecret(Uuid),
     /// What was done, for the audit log; it belongs to the same list as what it tells of.
     Act(Act),
@@ -74,6 +79,8 @@ impl Db {
                         Write::NoLimit { target_type, target_id } => bind!(DELETE_LIMIT, target_type, target_id),
                         Write::Secret(row) => bind!(PUT_SECRET, row.id, row.owner_id, &row.name, row.tool_id,
                             &row.sealed, &row.key_id, &row.last4, row.created_at, row.updated_at),
+                        Write::Rewrapped { row, before } => bind!(REWRAP_SECRET, &row.sealed, &row.key_id, row.id,
+                            before),
                         Write::NoSecret(id) => bind!(DELETE_SECRET, id),
                         Write::Act(act) => {
                             if last.is_none() {

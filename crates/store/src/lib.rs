@@ -12,6 +12,7 @@ pub mod limits;
 pub mod policies;
 mod private;
 mod reach;
+pub mod seal;
 pub mod secrets;
 pub mod sessions;
 pub mod tools;

@@ -25,9 +25,32 @@ pub(crate) const PUT_SECRET: &str = "INSERT INTO secrets \
     ON CONFLICT (id) DO UPDATE SET owner_id = excluded.owner_id, sealed = excluded.sealed, \
     key_id = excluded.key_id, last4 = excluded.last4, updated_at = excluded.updated_at";
 
+/// Only where nobody else has changed it since it was read: a newer value must not be put back.
+pub(crate) const REWRAP_SECRET: &str =
+    "UPDATE secrets SET sealed = $1, key_id = $2 WHERE id = $3 AND sealed = $4";
+
 pub(crate) const DELETE_SECRET: &str = "DELETE FROM secrets WHERE id = $1";
 
 impl Db {
+    pub async fn secret_named(&self, name: &str) -> Result<Option<SecretRow>> {
+        const SQL: &str = "SELECT id, owner_id, name, tool_id, sealed, key_id, last4, created_at, updated_at \
+            FROM secrets WHERE name = $1";
+        Ok(each!(self, pool => sqlx::query_as(SQL).bind(name).fetch_optional(pool).await)?)
+    }
+
+    /// Some of those that another key seals, in the order of their ids after `after`.
+    pub async fn secrets_not_under(
+        &self,
+        key_id: &str,
+        after: Uuid,
+        limit: i64,
+    ) -> Result<Vec<SecretRow>> {
+        const SQL: &str = "SELECT id, owner_id, name, tool_id, sealed, key_id, last4, created_at, updated_at \
+            FROM secrets WHERE key_id <> $1 AND id > $2 ORDER BY id LIMIT $3";
+        Ok(each!(self, pool => sqlx::query_as(SQL)
+            .bind(key_id).bind(after).bind(limit).fetch_all(pool).await)?)
+    }
+
     pub async fn secrets(&self) -> Result<Vec<SecretRow>> {
         const SQL: &str = "SELECT id, owner_id, name, tool_id, sealed, key_id, last4, created_at, updated_at \
             FROM secrets ORDER BY name, id";

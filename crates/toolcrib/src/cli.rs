@@ -82,6 +82,9 @@ pub(crate) enum Command {
     Limits(Limits),
     /// Show how much of each limit is used up
     Usage,
+    /// Keep what tools must know and nobody may read
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
@@ -290,6 +293,30 @@ pub(crate) enum Limits {
         /// Name or id of the user or tool
         name: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    /// List secrets, never their values
+    List,
+    /// Set a secret; tools refer to it as {"$secret": "NAME"}
+    Set {
+        name: String,
+        /// `-` to read the value from stdin, or `@FILE` [default: asked for, without echo]
+        #[arg(long, value_name = "-|@FILE")]
+        value: Option<String>,
+    },
+    /// Remove a secret
+    Remove {
+        name: String,
+        /// Also one that tools refer to; they fail from then on
+        #[arg(long)]
+        force: bool,
+    },
+    /// Put every secret under the newest sealing key; goes on where an earlier run was cut off
+    Rotate,
+    /// Open every secret and name those that do not open
+    Verify,
 }
 
 #[derive(Debug, Subcommand)]

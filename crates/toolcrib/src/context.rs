@@ -5,6 +5,7 @@ use crate::config::{Config, Environment, Origin, Sources};
 use crate::out::{Failure, Out, Result};
 use crate::worker;
 use crate::workspace::Place;
+use app::sealing_keys::{KEY_FILE, KeySource};
 use catalog::clock::Clock;
 use catalog::policy::Policy;
 use std::sync::Arc;
@@ -81,6 +82,13 @@ impl Context {
             data: place.data.clone(),
             database_url: config.database_url(),
             admin_key: config.admin_key.clone(),
+            sealing: KeySource {
+                text: config.secret_key.clone(),
+                file: match config.text("secrets.key_file") {
+                    "" => place.data.join(KEY_FILE),
+                    file => place.workspace.join(file),
+                },
+            },
             policy: Policy::new(
                 config.yes("policy.enforced"),
                 &config.names("policy.whitelist").join(","),
@@ -172,6 +180,7 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         .hint("only one server can run on a workspace: stop that one, or name another with --workspace"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
+        StartError::Sealing(fault) => Failure::configuration(vec![fault.what]).hint(fault.remedy),
         StartError::Store(store::Error::Unreachable { what, remedy }) => {
             Failure::failed(format!("the database cannot be opened: {what}")).hint(remedy)
         }

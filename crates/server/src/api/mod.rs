@@ -10,6 +10,7 @@ pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod login;
 pub(crate) mod policy;
+pub(crate) mod secrets;
 pub(crate) mod tools;
 pub(crate) mod users;
 pub(crate) mod versions;

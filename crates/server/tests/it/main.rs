@@ -18,6 +18,7 @@ mod people;
 mod policies;
 mod refusals;
 mod seed_002;
+mod secrets;
 mod shelf;
 mod testapp;
 mod tools;

@@ -76,6 +76,7 @@ pub(crate) async fn on_both_with<F: AsyncFn(&TestApp)>(tools: Value, policy: Pol
             database.clone(),
             Clock::manual(NOW),
             policy.clone(),
+            None,
         )
         .await;
         test(&app).await;
@@ -92,6 +93,7 @@ impl TestApp {
         database: Option<String>,
         clock: Clock,
         policy: Policy,
+        sealing: Option<String>,
     ) -> TestApp {
         let url = database.as_ref().map(|name| {
             let url = postgres_url().unwrap();
@@ -104,6 +106,10 @@ impl TestApp {
             data: folder.path().join(".toolcrib"),
             database_url: url,
             admin_key: Some(ADMIN.into()),
+            sealing: app::sealing_keys::KeySource {
+                text: sealing,
+                file: folder.path().join(".toolcrib/secret.key"),
+            },
             policy,
             executor: executor::Settings::default(),
             log,
@@ -112,7 +118,7 @@ impl TestApp {
                 ..kinds::builtin::Options::default()
             },
             builtins_disabled: Vec::new(),
-            env: Arc::new(|_| None),
+            env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),
             clock: clock.clone(),
             watch: true,
         })
@@ -177,12 +183,18 @@ impl TestApp {
 
     /// The same workspace and database, opened by the next process.
     pub(crate) async fn restart(&self) -> TestApp {
+        self.restart_with(None).await
+    }
+
+    /// The same with these sealing keys.
+    pub(crate) async fn restart_with(&self, sealing: Option<String>) -> TestApp {
         self.stop().await;
         TestApp::open(
             Arc::clone(&self.folder),
             self.database.clone(),
             self.clock.clone(),
             Policy::default(),
+            sealing,
         )
         .await
     }

@@ -18,6 +18,7 @@ use store::{Db, Error};
 use uuid::Uuid;
 
 mod access;
+mod secrets;
 
 /// A database of its own for one test; gone with it.
 struct Fresh {

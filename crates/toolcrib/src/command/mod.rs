@@ -15,6 +15,7 @@ pub(crate) mod limits;
 pub(crate) mod log;
 pub(crate) mod manual;
 pub(crate) mod policy;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod show_config;
 pub(crate) mod tools;
@@ -46,6 +47,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Audit(audit) => audit::run(context, audit).await,
         Command::Limits(limits) => limits::run(context, limits).await,
         Command::Usage => limits::usage(context).await,
+        Command::Secrets(secrets) => secrets::run(context, secrets).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -79,6 +81,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Audit(_)
         | Command::Limits(_)
         | Command::Usage
+        | Command::Secrets(_)
         | Command::Backup { .. }
         | Command::Doctor => None,
     }

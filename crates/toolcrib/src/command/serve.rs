@@ -130,6 +130,10 @@ fn warn_about(context: &Context, config: &Config) {
     if !config.yes("policy.enforced") && !config.names("policy.whitelist").is_empty() {
         context.out.warn("there is a whitelist, but it is not enforced, so all tools may be called; set FEATURE_TOOLS_POLICY=true");
     }
+    let secret_key = config.secret_key.as_deref();
+    if secret_key.is_some_and(app::sealing_keys::holds_plain_text) {
+        context.out.warn("TOOLCRIB_SECRET_KEY holds a plain text, which may be guessed; put a random key before it (k2:$(openssl rand -base64 32),TEXT) and run `toolcrib secrets rotate`");
+    }
     if config
         .admin_key
         .as_ref()
