@@ -359,7 +359,7 @@ impl Writer {
         let shadowed: Vec<String> = self.shadowed.keys().cloned().collect();
         ShelfStatus::update(&self.status, |status| status.shadowed.clone_from(&shadowed));
         // Before the tools that refer to them can be seen.
-        let secrets = plan.writes.into_iter().filter_map(|write| match write {
+        let secrets = writes.into_iter().filter_map(|write| match write {
             store::Write::Secret(row) => Some(row),
             _ => None,
         });

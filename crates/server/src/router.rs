@@ -1,8 +1,8 @@
 //! The whole API on one screen.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools, users,
-    versions,
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools,
+    users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;

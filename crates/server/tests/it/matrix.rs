@@ -19,6 +19,7 @@ enum Needs {
     Read,
     Call,
     Author,
+    Operate,
     Admin,
 }
 
@@ -56,7 +57,8 @@ const NIL: &str = "/api/v1/keys/00000000-0000-0000-0000-000000000000";
 
 #[rustfmt::skip]
 fn table() -> Vec<Row> {
-    use Needs::{Admin, Anyone, Author, Call, Nothing, Read};
+    use Needs::{Admin, Anyone, Author, Call, Nothing, Operate, Read};
+    let limit = json!({"target_type": "USER", "target_id": "nobody", "max_count": 1});
     let none = Value::Null;
     let args = json!({"arguments": {"data": "x"}});
     let agent = json!({"name": "", "model_provider": "openai", "model_name": "m"});
@@ -100,6 +102,16 @@ fn table() -> Vec<Row> {
         row("GET", "/api/v1/policy", "/api/v1/policy", none.clone(), Admin, 200),
         row("PUT", "/api/v1/policy", "/api/v1/policy?dry_run=true", json!({"rules": []}), Admin, 200),
         row("GET", "/api/v1/policy/explain", "/api/v1/policy/explain?tool=none", none.clone(), Anyone, 200),
+        row("GET", "/api/v1/limits", "/api/v1/limits", none.clone(), Anyone, 200),
+        row("POST", "/api/v1/limits", "/api/v1/limits", limit.clone(), Operate, 422),
+        row("PUT", "/api/v1/limits", "/api/v1/limits", limit, Operate, 422),
+        row("DELETE", "/api/v1/limits/{target_type}/{target_id}", "/api/v1/limits/USER/nobody", none.clone(), Operate, 404),
+        row("GET", "/api/v1/usage", "/api/v1/usage", none.clone(), Anyone, 200),
+        row("GET", "/api/v1/secrets", "/api/v1/secrets", none.clone(), Author, 200),
+        row("PUT", "/api/v1/secrets/{name}", "/api/v1/secrets/none", json!({"value": ""}), Author, 422),
+        row("DELETE", "/api/v1/secrets/{name}", "/api/v1/secrets/none", none.clone(), Author, 404),
+        row("POST", "/api/v1/secrets/rotate", "/api/v1/secrets/rotate", none.clone(), Admin, 200),
+        row("GET", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none.clone(), Admin, 200),
         row("GET", "/api/v1/audit", "/api/v1/audit", none.clone(), Admin, 200),
         row("GET", "/api/v1/audit/verify", "/api/v1/audit/verify", none.clone(), Admin, 200),
         row("POST", "/api/v1/admin/backup", "/api/v1/admin/backup", json!({"folder": "not/absolute"}), Admin, 422),
@@ -124,6 +136,7 @@ impl Guest {
             Needs::Nothing | Needs::Anyone | Needs::Read => true,
             Needs::Call => role != "viewer",
             Needs::Author => role == "author" || role == "admin",
+            Needs::Operate => role == "operator" || role == "admin",
             Needs::Admin => role == "admin",
         };
         match self.role {
