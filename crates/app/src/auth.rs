@@ -225,12 +225,13 @@ impl App {
         if shelf != Shelf::Database {
             return Ok(());
         }
+        // No message repeats a name: people write the secret itself there.
         let mut problems = Vec::new();
         for (path, reference) in Reference::all_of(definition) {
             match reference {
-                Reference::Env(name) if !caller.scopes.allow(Scope::Admin) => {
+                Reference::Env(_) if !caller.scopes.allow(Scope::Admin) => {
                     return Err(Error::Forbidden(format!(
-                        "{path}: only an admin may let a tool read the server's environment (\"{name}\"); store it with PUT /api/v1/secrets/NAME and write {{\"$secret\": \"NAME\"}}, or give the value itself: it is sealed"
+                        "{path}: only an admin may let a tool read the server's environment; store it with PUT /api/v1/secrets/NAME and write {{\"$secret\": \"NAME\"}}, or give the value itself: it is sealed"
                     )));
                 }
                 Reference::Env(_) if !self.is_trusted(owner) => problems.push(format!(
@@ -238,7 +239,7 @@ impl App {
                     self.user_name(owner)
                 )),
                 Reference::Secret(name) if self.usable(owner, &name).is_none() => problems.push(
-                    format!("{path}: '{}' has no secret '{name}'; set it first", self.user_name(owner)),
+                    format!("{path}: '{}' has no secret of that name; set it first", self.user_name(owner)),
                 ),
                 Reference::Sealed(_) if !path.starts_with("auth_config") => {
                     problems.push(format!("{path}: sealed values belong into auth_config"));

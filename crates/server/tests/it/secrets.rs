@@ -171,7 +171,9 @@ async fn a_secret_in_use_is_not_removed_by_accident() {
         let refused = app.post("/api/v1/tools", again).await;
         assert_eq!(refused.status, 422);
         assert!(
-            refused.message().contains("no secret 'weather'"),
+            refused
+                .message()
+                .contains("auth_config.token: 'admin' has no secret"),
             "{}",
             refused.message()
         );
