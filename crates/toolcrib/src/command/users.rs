@@ -24,21 +24,7 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             name,
             role,
             password_stdin,
-        } => {
-            let password = password(password_stdin)?;
-            let mut body = json!({"name": name, "role": role});
-            if let Some(password) = &password {
-                body["password"] = json!(password);
-            }
-            let user = ask(context, "POST", PATH, Some(body)).await?;
-            done(out, &user, &format!("made {role} {name}"));
-            if password.is_none() && !out.json {
-                out.note(format!(
-                    "`toolcrib keys create NAME --user {name}` makes a key for them, `toolcrib users login-link {name}` lets them in once"
-                ));
-            }
-            Ok(())
-        }
+        } => create(context, &name, &role, password_stdin).await,
         Users::Update {
             name,
             role,
@@ -98,6 +84,23 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             Ok(())
         }
     }
+}
+
+async fn create(context: &Context, name: &str, role: &str, password_stdin: bool) -> Result {
+    let out = &context.out;
+    let password = password(password_stdin)?;
+    let mut body = json!({"name": name, "role": role});
+    if let Some(password) = &password {
+        body["password"] = json!(password);
+    }
+    let user = ask(context, "POST", PATH, Some(body)).await?;
+    done(out, &user, &format!("made {role} {name}"));
+    if password.is_none() && !out.json {
+        out.note(format!(
+            "`toolcrib keys create NAME --user {name}` makes a key for them, `toolcrib users login-link {name}` lets them in once"
+        ));
+    }
+    Ok(())
 }
 
 async fn ask(context: &Context, method: &str, path: &str, body: Option<Value>) -> Result<Value> {
