@@ -20,12 +20,9 @@ const EXPECTED_MAX: usize = 300;
 /// Bytes of one compiled pattern. The parts of a pattern are counted first; this is for what their number does not show.
 const PATTERN_BYTES_MAX: usize = 10 << 20;
 
-<<<<<<< HEAD
-=======
 const NO_PATTERN: &str =
     "the pattern is no regular expression, or looks around or back, or is too large when compiled";
 
->>>>>>> mend-patterns
 /// One place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
@@ -237,22 +234,6 @@ fn build(source: &Value) -> Result<Validator, Unusable> {
         .offline()
         .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
         .build(source)
-<<<<<<< HEAD
-        .map_err(|e| {
-            // A pattern that does not compile is found where it stands, not by the schema of schemas.
-            let is_compiled = e.instance_path().as_str().is_empty();
-            let (path, reason) = match e.kind() {
-                ErrorKind::Format { .. } if is_compiled => (
-                    e.schema_path(),
-                    "the pattern is too large, or no regular expression without looking around or back".to_owned(),
-                ),
-                _ => (e.instance_path(), e.masked().to_string()),
-            };
-            Unusable {
-                pointer: path.as_str().to_owned(),
-                reason,
-            }
-=======
         .map_err(|e| Unusable {
             pointer: e.instance_path().as_str().to_owned(),
             reason: match e.kind() {
@@ -260,7 +241,6 @@ fn build(source: &Value) -> Result<Validator, Unusable> {
                 ErrorKind::Format { format } if format == "regex" => NO_PATTERN.to_owned(),
                 _ => e.masked().to_string(),
             },
->>>>>>> mend-patterns
         })
 }
 

@@ -451,14 +451,7 @@ fn ordinary_patterns_check_long_texts() {
 #[test]
 fn monstrous_patterns_are_refused_where_they_stand() {
     let why = refusal(&json!({"properties": {"a": {"pattern": "((a{1,100}){1,100}){1,100}"}}}));
-<<<<<<< HEAD
-    assert!(
-        why.starts_with("at $.properties.a.pattern of the schema: "),
-        "{why}"
-    );
-=======
     assert!(why.starts_with("at $.properties.a.pattern "), "{why}");
->>>>>>> mend-patterns
     assert!(why.contains("too large"), "{why}");
     let why = refusal(&json!({"patternProperties": {r"\p{L}{2000}": {}}}));
     assert!(why.starts_with("at $.patternProperties."), "{why}");
@@ -469,16 +462,11 @@ fn monstrous_patterns_are_refused_where_they_stand() {
     assert!(why.contains("patterns"), "{why}");
     let same = vec![json!({"pattern": "^a{1,4000}$"}); 1_000];
     quick(|| Schema::compile(&json!({"prefixItems": same})).unwrap());
-<<<<<<< HEAD
-    let why = refusal(&json!({"properties": {"a": {"pattern": "(?<=a)b"}}}));
-    assert!(why.starts_with("at $.properties.a.pattern of "), "{why}");
-=======
     for pattern in ["(?<=a)b", r"^\p{L}{1,500}$"] {
         let why = refusal(&json!({"items": {"pattern": pattern}}));
         let told = why.starts_with("at $.items.pattern of ") && why.ends_with("when compiled");
         assert!(told, "{why}");
     }
->>>>>>> mend-patterns
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn table() -> Vec<Row> {
         row("POST", "/api/v1/secrets/rotate", "/api/v1/secrets/rotate", none.clone(), Admin, 200),
         row("GET", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none.clone(), Admin, 200),
         row("GET", "/api/v1/audit", "/api/v1/audit", none.clone(), Admin, 200),
-        row("GET", "/api/v1/audit/verify", "/api/v1/audit/verify", none.clone(), Admin, 200),
+        row("GET", "/api/v1/audit/verify", "/api/v1/audit/verify", none, Admin, 200),
         row("POST", "/api/v1/admin/backup", "/api/v1/admin/backup", json!({"folder": "not/absolute"}), Admin, 422),
     ]
 }
