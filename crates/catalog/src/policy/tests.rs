@@ -1,3 +1,5 @@
+//! The verdict, check by check.
+
 use super::*;
 use crate::caller::{Scopes, Transport};
 use crate::tool::tests::tool;
