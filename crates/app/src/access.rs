@@ -209,7 +209,9 @@ impl App {
 
     /// Reads users, keys and sessions anew; who has left is told to the policy.
     pub(crate) async fn load_access(&self) -> Result<()> {
-        self.store_key_uses().await?;
+        if let Err(error) = self.store_key_uses().await {
+            tracing::warn!(%error, "when keys were last used could not be stored");
+        }
         let access = read_access(&self.store, self.admin_key.as_deref(), self.clock.now()).await?;
         let left = access.people().filter(|user| user.deleted_at.is_some());
         let left = left.map(|user| user.id).collect();

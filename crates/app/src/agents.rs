@@ -112,11 +112,6 @@ impl Agents {
 }
 
 impl App {
-    /// The agent that is meant, for whoever may name it.
-    pub(crate) fn agent_id(&self, asked: &str) -> Option<Uuid> {
-        self.agents.load().find(asked, false).map(|row| row.id)
-    }
-
     pub fn list_agents(&self, caller: &Caller, filter: &AgentFilter) -> Result<AgentPage> {
         let limit = filter.limit.unwrap_or(PAGE_DEFAULT);
         if !(1..=PAGE_MAX).contains(&limit) {

@@ -238,7 +238,7 @@ impl App {
                     "{path}: the tool belongs to '{}', who is no admin, so it may not read the server's environment",
                     self.user_name(owner)
                 )),
-                Reference::Secret(name) if self.usable(owner, &name).is_none() => problems.push(
+                Reference::Secret(name) if !self.may_refer(caller, owner, &name) => problems.push(
                     format!("{path}: '{}' has no secret of that name; set it first", self.user_name(owner)),
                 ),
                 Reference::Sealed(_) if !path.starts_with("auth_config") => {
@@ -337,6 +337,13 @@ impl App {
     fn usable(&self, owner: Uuid, name: &str) -> Option<std::sync::Arc<SecretRow>> {
         let row = self.vault.named(name)?;
         (row.owner_id == owner || self.is_trusted(owner)).then_some(row)
+    }
+
+    /// Whether a caller may write that a tool of this owner uses the secret: one of somebody else takes an admin's key,
+    /// not only an admin's tool.
+    fn may_refer(&self, caller: &Caller, owner: Uuid, name: &str) -> bool {
+        let row = self.usable(owner, name);
+        row.is_some_and(|row| row.owner_id == owner || caller.scopes.allow(Scope::Admin))
     }
 
     /// Whoever runs this server may use everything of it.

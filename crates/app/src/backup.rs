@@ -1,8 +1,10 @@
 //! A consistent copy of everything this server keeps, made while it works on.
 
 use crate::App;
+use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::shelf::{MCP_FILE, TOOLS_FILE};
+use catalog::caller::Caller;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -14,7 +16,10 @@ pub const CONFIG_FILE: &str = "toolcrib.toml";
 impl App {
     /// Writes registry, log and the workspace's files into `folder`, which must be new or empty and is closed to
     /// everybody else: arguments, outputs and key hashes are in it.
-    pub async fn backup(&self, folder: &Path) -> Result<()> {
+    pub async fn backup(&self, caller: &Caller, folder: &Path) -> Result<()> {
+        let (now, target) = (self.clock.now(), format!("folder:{}", folder.display()));
+        let done = act(now, caller, "backup.create", target, None, None);
+        self.store.write(&[done]).await?;
         let unusable = |error: io::Error| {
             Error::invalid(format!(
                 "folder: {} cannot be used: {error}",

@@ -3,8 +3,7 @@
 use crate::App;
 use crate::access::{Access, role_of};
 use crate::error::{Error, Result};
-use crate::keys::only_admins;
-use catalog::caller::{Caller, Transport};
+use catalog::caller::{Caller, Scope, Transport};
 use catalog::policy::{Check, Effect, Subject, Verdict};
 use catalog::tool::{SYSTEM_USER, Tool};
 use executor::Code;
@@ -54,18 +53,27 @@ impl App {
         let access = self.access.load_full();
         let (who, mut asked, shut) = self.who(&access, caller, query).await?;
         if let Some(agent) = &query.agent {
-            let id = self.agent_id(agent);
-            let unknown = || Error::invalid(format!("agent: there is no agent '{agent}'"));
-            asked.agent = Some(id.ok_or_else(unknown)?);
+            let seen = self.get_agent(caller, agent);
+            let unknown = |_| Error::invalid(format!("agent: there is no agent '{agent}'"));
+            asked.agent = Some(seen.map_err(unknown)?.id);
         }
         if let Some(toolset) = &query.toolset {
             asked.toolset = Some(toolset.as_str().into());
         }
-        if asked.user != caller.user {
-            only_admins(caller, "ask about somebody else")?;
-        }
         let mut explanation = self.reasons(&asked, &query.tool);
         explanation.who = who;
+        let admin = caller.scopes.allow(Scope::Admin);
+        if !admin && (explanation.verdict == "hidden" || self.visible(caller, &query.tool).is_err())
+        {
+            // Whoever may not know of a tool is not told why, nor that there is one, nor its name.
+            return Ok(Explanation {
+                verdict: "hidden",
+                code: Some(Code::ToolNotFound),
+                tool: query.tool.clone(),
+                reasons: vec![unknown(&query.tool)],
+                ..explanation
+            });
+        }
         if let Some(why) = shut {
             explanation.verdict = "denied";
             explanation.code = Some(Code::Unauthenticated);
@@ -75,10 +83,6 @@ impl App {
                 message: why,
             };
             explanation.reasons.insert(0, reason);
-        }
-        if explanation.verdict == "hidden" && !caller.scopes.allow(catalog::caller::Scope::Admin) {
-            // Whoever may not know of a tool is not told why, nor that there is one.
-            explanation.reasons = vec![unknown(&query.tool)];
         }
         Ok(explanation)
     }
@@ -119,20 +123,36 @@ impl App {
         caller: &Caller,
         query: &ExplainQuery,
     ) -> Result<(String, Caller, Option<String>)> {
+        // For who is no admin, what is somebody else's is not there.
+        let own = |user: Uuid| user == caller.user || caller.scopes.allow(Scope::Admin);
         match (&query.key, &query.user) {
             (Some(_), Some(_)) => Err(Error::invalid("expected either key or user, not both")),
-            (Some(key), None) => match asked_key(access, key) {
-                Ok((row, who)) => {
-                    let over = row.expires_at.filter(|end| *end <= self.clock.now());
-                    let over =
-                        over.map(|end| format!("the key expired at {}", crate::time::rfc3339(end)));
-                    Ok((format!("key {}", row.name), (**who).clone(), over))
+            (Some(key), None) => {
+                let unknown = || Error::invalid(format!("there is no key '{key}'"));
+                let found = match asked_key(access, key) {
+                    Ok((row, who)) => {
+                        let over = row.expires_at.filter(|end| *end <= self.clock.now());
+                        let over = over
+                            .map(|end| format!("the key expired at {}", crate::time::rfc3339(end)));
+                        (format!("key {}", row.name), (**who).clone(), over)
+                    }
+                    Err(error) => self.shut_key(access, key).await?.ok_or(error)?,
+                };
+                if own(found.1.user) {
+                    Ok(found)
+                } else {
+                    Err(unknown())
                 }
-                Err(error) => self.shut_key(access, key).await?.ok_or(error),
-            },
-            (None, user) => {
-                let name = user.as_deref().unwrap_or(&caller.user_name);
-                let found = access.user_named(name);
+            }
+            (None, None) => {
+                let who = match &caller.key {
+                    Some(key) => format!("key {key}"),
+                    None => format!("user {}", caller.user_name),
+                };
+                Ok((who, caller.clone(), None))
+            }
+            (None, Some(name)) => {
+                let found = access.user_named(name).filter(|user| own(user.id));
                 let found = found
                     .ok_or_else(|| Error::invalid(format!("user: there is no user '{name}'")))?;
                 let shut = found.deleted_at.map(|_| "the user was removed".to_owned());

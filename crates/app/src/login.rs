@@ -41,13 +41,7 @@ impl App {
     /// Opens a session for a name and a password. `address` is where the request came from.
     pub async fn login(&self, name: &str, password: &str, address: &str) -> Result<NewSession> {
         let now = self.clock.now();
-        let wait_ms = self.throttle.wait(address, name, now);
-        if wait_ms > 0 {
-            return Err(Error::TooMany {
-                message: "Too many wrong passwords; try again later".to_owned(),
-                retry_after_seconds: wait_ms.div_euclid(1000) + 1,
-            });
-        }
+        self.may_guess(address, name)?;
         let user = self.access.load().user_named(name).cloned();
         let user = user.filter(|user| user.deleted_at.is_none());
         let hash = user.as_ref().and_then(|user| user.password_hash.as_deref());
@@ -61,6 +55,18 @@ impl App {
         };
         self.throttle.right(name);
         self.open_session(&user, "login.password").await
+    }
+
+    /// Refuses to look at another password so soon after too many wrong ones.
+    pub(crate) fn may_guess(&self, address: &str, name: &str) -> Result<()> {
+        let wait_ms = self.throttle.wait(address, name, self.clock.now());
+        if wait_ms == 0 {
+            return Ok(());
+        }
+        Err(Error::TooMany {
+            message: "Too many wrong passwords; try again later".to_owned(),
+            retry_after_seconds: wait_ms.div_euclid(1000) + 1,
+        })
     }
 
     /// Opens a session for the bearer of a link.
@@ -83,6 +89,13 @@ impl App {
             expires_at: now + SESSION_SECONDS * 1000,
         };
         let _one_at_a_time = self.access_changes.lock().await;
+        // What was checked may have changed while it was checked.
+        let same =
+            |now: &UserRow| now.deleted_at.is_none() && now.password_hash == user.password_hash;
+        if !self.access.load().user(user.id).is_some_and(same) {
+            let why = "The name or the password is wrong";
+            return Err(Error::Unauthenticated(why.to_owned()));
+        }
         self.store.open_session(&row).await?;
         let role = role_of(user);
         let who = Caller::of_user(user.id, &user.name, role, Transport::Page);

@@ -5,6 +5,7 @@ mod sync;
 use crate::audit::act;
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
+use crate::tools::only_owner;
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::{Catalogue, Change};
@@ -293,11 +294,8 @@ impl Plan {
             shelf => {
                 if shelf == Shelf::File {
                     self.check_shelf(shelf, caller)?;
-                } else if tool.owner != caller.user && !caller.scopes.allow(Scope::Admin) {
-                    return Err(Error::Forbidden(format!(
-                        "Only its owner or an admin may change '{name}'"
-                    )));
                 }
+                only_owner(caller, &tool)?;
                 Ok(tool)
             }
         }

@@ -81,7 +81,7 @@ impl App {
             Some(row) => read_stored(row)?,
             None => Vec::new(),
         };
-        let names = self.names();
+        let names = self.names().await?;
         let policy = self.executor.policy.load();
         let mut whitelist: Option<Vec<String>> = policy
             .whitelist
@@ -113,7 +113,8 @@ impl App {
                 before.version
             )));
         }
-        let stored = self.names().stored(rules)?;
+        let names = self.names().await?;
+        let stored = names.stored(rules)?;
         let policy = self.with_rules(&stored)?;
         let now = self.clock.now();
         let row = PolicyRow {
@@ -130,7 +131,7 @@ impl App {
 
     /// What these rules would change for whom; nothing is stored.
     pub async fn try_policy(&self, rules: &[RuleText]) -> Result<DryRun> {
-        let stored = self.names().stored(rules)?;
+        let stored = self.names().await?.stored(rules)?;
         let (old, new) = (self.executor.policy.load_full(), self.with_rules(&stored)?);
         let callers = self.everyone(&old, &new);
         let catalogue = self.executor.catalogue.load_full();
@@ -232,13 +233,18 @@ impl App {
         all
     }
 
-    fn names(&self) -> Names {
+    async fn names(&self) -> Result<Names> {
         let agents = self.agents.load();
         let named = agents.live().map(|agent| (agent.name.clone(), agent.id));
-        Names {
+        let in_force = match self.store.policy().await? {
+            Some(row) => read_stored(&row)?,
+            None => Vec::new(),
+        };
+        Ok(Names {
             access: self.access.load_full(),
             agents: named.collect(),
-        }
+            in_force,
+        })
     }
 }
 
@@ -277,6 +283,8 @@ fn stored_subject(rule: &RuleText) -> Result<Subject> {
 struct Names {
     access: Arc<Access>,
     agents: HashMap<String, Uuid>,
+    /// Whoever a rule is for already may stay, also after they are gone: what was fetched can be sent back.
+    in_force: Vec<RuleText>,
 }
 
 impl Names {
@@ -355,6 +363,12 @@ impl Names {
             wrong(format!("target: there is no {kind} '{target}'"))
         };
         let id = Uuid::parse_str(target).ok();
+        let is_meant = |rule: &RuleText| {
+            rule.subject == kind.as_str() && rule.target.as_deref() == Some(target)
+        };
+        if self.in_force.iter().any(is_meant) {
+            return Ok(target.to_owned());
+        }
         match kind {
             SubjectKind::Everyone => Ok(String::new()),
             SubjectKind::Role => match Role::from_name(target) {

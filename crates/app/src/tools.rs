@@ -177,6 +177,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
+        only_owner(&caller, &current.tool)?;
         let definition = read_body(body, current.tool.shelf)?;
         let auth = asked_auth(body);
         self.change(
@@ -198,6 +199,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
+        only_owner(&caller, &current.tool)?;
         let patch: Value = serde_json::from_str(patch)
             .map_err(|e| Error::invalid(format!("The body is not valid JSON: {e}")))?;
         if !patch.is_object() {
@@ -366,6 +368,17 @@ impl App {
             updated_at: time::rfc3339(tool.updated_at),
         }
     }
+}
+
+/// Before a body is looked at: what is wrong with it may tell of what only its owner sees.
+pub(crate) fn only_owner(caller: &Caller, tool: &Tool) -> Result<()> {
+    let theirs = tool.shelf == Shelf::Database && tool.owner != caller.user;
+    if theirs && !caller.scopes.allow(Scope::Admin) {
+        let name = &tool.definition.name;
+        let why = format!("Only its owner or an admin may change '{name}'");
+        return Err(Error::Forbidden(why));
+    }
+    Ok(())
 }
 
 /// Switched on, and not left behind by somebody who is gone.

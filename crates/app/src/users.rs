@@ -143,6 +143,11 @@ impl App {
         };
         let _one_at_a_time = self.access_changes.lock().await;
         let mut row = self.living(name)?;
+        if change.password.is_some() && row.password_hash != current.password_hash {
+            return Err(Error::conflict(
+                "The password was changed by somebody else at the same time",
+            ));
+        }
         if role.is_some_and(|role| role != Role::Admin) {
             self.keep_an_admin(&row)?;
         }
@@ -166,12 +171,12 @@ impl App {
             Some(after),
         );
         let (id, shown) = (row.id, view(&row));
-        self.store.write(&[Write::User(row), done]).await?;
+        let mut writes = vec![Write::User(row), done];
         if new_password {
             // Whoever knew the old password is out.
-            self.store.end_sessions_of(id).await?;
+            writes.push(Write::EndSessions(id));
         }
-        self.load_access().await?;
+        self.commit_access(&writes).await?;
         Ok(shown)
     }
 
@@ -188,7 +193,10 @@ impl App {
         }
         let shown = change.current_password.unwrap_or_default();
         let hash = user.password_hash.as_deref();
+        self.may_guess("a session", &user.name)?;
         if hash.is_some() && !self.passwords.fits(shown, hash).await? {
+            self.throttle
+                .wrong("a session", &user.name, self.clock.now());
             return Err(Error::Forbidden(
                 "current_password: that is not your password".to_owned(),
             ));
@@ -211,9 +219,8 @@ impl App {
         row.updated_at = now;
         let (id, before) = (row.id, Some(shape(&row)));
         let done = act(now, caller, "user.delete", target(&row), before, None);
-        self.store.write(&[Write::User(row), done]).await?;
-        self.store.end_sessions_of(id).await?;
-        self.load_access().await
+        let writes = [Write::User(row), done, Write::EndSessions(id)];
+        self.commit_access(&writes).await
     }
 
     /// Brings a user back, with their keys and everything of theirs that is still theirs.

@@ -5,10 +5,15 @@ use crate::kind::Failure;
 use catalog::policy::{BLOCKED_BY_WHITELIST, Denial, SubjectKind, Verdict};
 use serde_json::json;
 
-/// Lets an allowed call pass. What is hidden is refused earlier, as unknown.
+/// Lets an allowed call pass, and no other.
 pub(crate) fn judge(tool: &str, verdict: Verdict) -> Result<(), Failure> {
-    let Verdict::Denied(denial) = verdict else {
-        return Ok(());
+    let denial = match verdict {
+        Verdict::Allowed => return Ok(()),
+        Verdict::Hidden => {
+            let unknown = format!("Tool '{tool}' not found");
+            return Err(Failure::new(Code::ToolNotFound, unknown));
+        }
+        Verdict::Denied(denial) => denial,
     };
     let (code, message, remedy) = told(tool, denial);
     let details = json!({"tool": tool, "remedy": remedy});

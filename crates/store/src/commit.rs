@@ -7,6 +7,7 @@ use crate::keys::{KeyRow, PUT_KEY};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
 use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SecretRow};
+use crate::sessions::END_SESSIONS;
 use crate::tools::{ADD_VERSION, PUT_TOOL, ToolRow, VersionRow};
 use crate::users::{PUT_USER, UserRow};
 use uuid::Uuid;
@@ -30,6 +31,8 @@ pub enum Write {
         target_type: String,
         target_id: Uuid,
     },
+    /// Ends the sessions and open login links of a user, however many there are.
+    EndSessions(Uuid),
     Secret(SecretRow),
     /// The same secret under another sealing key; `before` is the envelope it had.
     Rewrapped {
@@ -60,7 +63,14 @@ impl Db {
                 let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
                 let mut last = None;
                 for write in writes {
+                    if let Write::EndSessions(user) = write {
+                        for sql in END_SESSIONS {
+                            sqlx::query(sql).bind(user).execute(&mut *tx).await.map_err(crate::Error::from)?;
+                        }
+                        continue;
+                    }
                     let query = match write {
+                        Write::EndSessions(_) => continue,
                         Write::Tool(row) => bind!(PUT_TOOL, row.id, &row.name, row.owner_id, &row.definition,
                             row.version, row.created_at, row.updated_at, row.deleted_at),
                         Write::Version(row) => bind!(ADD_VERSION, row.tool_id, row.version, &row.name, &row.shelf,

@@ -12,6 +12,12 @@ pub struct SessionRow {
     pub expires_at: Millis,
 }
 
+/// What ends every session and every open link of a user.
+pub(crate) const END_SESSIONS: [&str; 2] = [
+    "DELETE FROM sessions WHERE user_id = $1",
+    "DELETE FROM login_links WHERE user_id = $1",
+];
+
 impl Db {
     pub async fn sessions(&self, now: Millis) -> Result<Vec<SessionRow>> {
         const SQL: &str =
@@ -35,17 +41,6 @@ impl Db {
     pub async fn end_session(&self, hash: &[u8]) -> Result<()> {
         const SQL: &str = "DELETE FROM sessions WHERE hash = $1";
         each!(self, pool => sqlx::query(SQL).bind(hash).execute(pool).await.map(|_| ()))?;
-        Ok(())
-    }
-
-    /// Ends every session and every open link of a user.
-    pub async fn end_sessions_of(&self, user: Uuid) -> Result<()> {
-        const SESSIONS: &str = "DELETE FROM sessions WHERE user_id = $1";
-        const LINKS: &str = "DELETE FROM login_links WHERE user_id = $1";
-        each!(self, pool => {
-            sqlx::query(SESSIONS).bind(user).execute(pool).await?;
-            sqlx::query(LINKS).bind(user).execute(pool).await?;
-        });
         Ok(())
     }
 

@@ -96,6 +96,14 @@ fn walk(r: &mut Reader<'_>, node: &Node, path: &str, key: &str, references_only:
             "a plain string",
             format!("{REFER}, and change the secret if this file was shared."),
         ),
+        // Only text is sealed or referred to: a number would stay where everybody reads it.
+        NodeKind::Number(_) if !PUBLIC_AUTH_KEYS.contains(&key) => r.report(
+            node.span.start,
+            path,
+            "text",
+            "a number",
+            "Write it in double quotes, so that it is kept as a secret.",
+        ),
         _ => {}
     }
 }

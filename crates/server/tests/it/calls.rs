@@ -391,6 +391,11 @@ async fn trying_out_is_no_way_around_the_policy() {
             403,
             "without the scope 'call'"
         );
+        let rules = json!({"rules": [{"subject": "everyone", "hide": ["serialize_*"]}]});
+        app.as_key(admin, "PUT", "/api/v1/policy", rules).await;
+        let mut hidden = definition("draft");
+        hidden["config"] = json!({"name": "serialize_for_cell"});
+        assert_eq!(status(admin, hidden).await, 404, "what is hidden");
     })
     .await;
 }

@@ -184,8 +184,13 @@ async fn only_who_may_know_is_told_why() {
             hidden.body.to_string().replace("kims", "zzzz"),
             unknown.body.to_string()
         );
-        assert_eq!(ask("user=kim&tool=calculator").await.status, 403);
-        assert_eq!(ask("key=kim-key&tool=calculator").await.status, 403);
+        let (theirs, nobody) = (
+            ask("user=kim&tool=calculator").await,
+            ask("user=zzz&tool=calculator").await,
+        );
+        assert_eq!((theirs.status, nobody.status), (422, 422));
+        assert_eq!(theirs.message().replace("kim", "zzz"), nobody.message());
+        assert_eq!(ask("key=kim-key&tool=calculator").await.status, 422);
         assert_eq!(ask("key=l&tool=calculator").await.body["verdict"], "denied");
     })
     .await;

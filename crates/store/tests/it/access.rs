@@ -123,7 +123,7 @@ async fn a_session_ends_and_a_link_opens_once() {
             "over"
         );
         db.add_login_link(&[9; 32], ADMIN_USER, 100).await.unwrap();
-        db.end_sessions_of(ADMIN_USER).await.unwrap();
+        db.write(&[Write::EndSessions(ADMIN_USER)]).await.unwrap();
         assert!(db.sessions(20).await.unwrap().is_empty());
         assert_eq!(db.use_login_link(&[9; 32], 50).await.unwrap(), None);
         fresh.end().await;

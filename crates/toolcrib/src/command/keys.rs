@@ -64,9 +64,7 @@ async fn list(context: &Context) -> Result {
     let items = page["items"].as_array().into_iter().flatten();
     let rows: Vec<Vec<String>> = items.map(|key| row(out, key)).collect();
     out.table(
-        &[
-            "id", "name", "user", "scopes", "created", "used", "expires", "revoked",
-        ],
+        &["id", "name", "user", "scopes", "used", "expires", "revoked"],
         &rows,
     );
     Ok(())
@@ -113,7 +111,6 @@ fn row(out: &Out, key: &Value) -> Vec<String> {
         text(key, "name"),
         text(key, "user"),
         &scopes,
-        &out.time(text(key, "created_at")),
         &out.time(text(key, "last_used_at")),
         &out.time(text(key, "expires_at")),
         &out.time(text(key, "revoked_at")),

@@ -146,7 +146,10 @@ fn warn_about(context: &Context, config: &Config) {
 }
 
 fn has_key(app: &App, config: &Config) -> bool {
-    config.admin_key.is_some() || app.access.load().live_keys().next().is_some()
+    let now = app.clock.now();
+    let access = app.access.load();
+    let mut keys = access.live_keys();
+    config.admin_key.is_some() || keys.any(|(row, _)| row.expires_at.is_none_or(|end| end > now))
 }
 
 /// The lock is ours, so a socket that lies there is a dead one's.
@@ -186,7 +189,9 @@ async fn serve_until_told(
     let stop = CancellationToken::new();
     let server = Server::new(Arc::clone(app), limits(config), edge(config), dev);
     let serving = tokio::spawn(server::serve(server, listeners, stop.clone(), grace));
+    let uses = tokio::spawn(store_key_uses(Arc::clone(app)));
     signals.next().await;
+    uses.abort();
     tracing::info!("stopping; a second signal ends it at once");
     let until = Instant::now() + grace;
     stop.cancel();
@@ -201,6 +206,17 @@ async fn serve_until_told(
             Ok(())
         }
         () = signals.next() => Err(Failure::failed("stopped by a second signal; calls under way were given up")),
+    }
+}
+
+/// When keys were last used is stored each minute, and once more at the end.
+async fn store_key_uses(app: Arc<App>) {
+    let mut minutes = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        minutes.tick().await;
+        if let Err(error) = app.store_key_uses().await {
+            tracing::warn!(%error, "when keys were last used could not be stored");
+        }
     }
 }
 
