@@ -57,6 +57,10 @@ soak: ## run the long suites (optimised build, TOOLCRIB_SOAK=1)
 show-spine: build ## show everything the spine must show, with figures
 	scripts/show-spine
 
+.PHONY: show-access
+show-access: ## show who may do what, with figures
+	scripts/show-access
+
 .PHONY: clean
 clean: ## remove everything that was built, installed or made by `make run`
 	cargo clean

@@ -1,8 +1,10 @@
 //! A consistent copy of everything this server keeps, made while it works on.
 
 use crate::App;
+use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::shelf::{MCP_FILE, TOOLS_FILE};
+use catalog::caller::Caller;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
@@ -14,7 +16,10 @@ pub const CONFIG_FILE: &str = "toolcrib.toml";
 impl App {
     /// Writes registry, log and the workspace's files into `folder`, which must be new or empty and is closed to
     /// everybody else: arguments, outputs and key hashes are in it.
-    pub async fn backup(&self, folder: &Path) -> Result<()> {
+    pub async fn backup(&self, caller: &Caller, folder: &Path) -> Result<()> {
+        let (now, target) = (self.clock.now(), format!("folder:{}", folder.display()));
+        let done = act(now, caller, "backup.create", target, None, None);
+        self.store.write(&[done]).await?;
         let unusable = |error: io::Error| {
             Error::invalid(format!(
                 "folder: {} cannot be used: {error}",
@@ -43,11 +48,13 @@ impl App {
         if config.exists() {
             copy(&config, &folder.join(CONFIG_FILE)).map_err(unusable)?;
         }
-        let about = format!(
-            "{{\"toolcrib\": \"{}\", \"engine\": \"{}\"}}\n",
-            env!("CARGO_PKG_VERSION"),
-            self.store.engine()
-        );
+        // Which keys will be needed to open the secrets in here; the keys themselves are kept elsewhere.
+        let about = serde_json::json!({
+            "toolcrib": env!("CARGO_PKG_VERSION"),
+            "engine": self.store.engine(),
+            "sealing_keys": self.vault.key_ids(),
+        });
+        let about = format!("{about}\n");
         write(&folder.join("backup.json"), about.as_bytes()).map_err(unusable)
     }
 }

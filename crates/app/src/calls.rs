@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::collections::hash_map;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use store::idempotency::IdempotentCall;
 use tokio::sync::watch;
@@ -24,6 +24,9 @@ const ELSEWHERE: Duration = Duration::from_millis(250);
 
 const KEY_CHARS_MAX: usize = 200;
 
+/// Keys that wait to be given back; of one beyond them the database says for a day that its call was cut off.
+const UNRELEASED_MAX: usize = 10_000;
+
 /// How long an asker waits for somebody else's call with the same key.
 const WAIT_MAX: Duration = Duration::from_secs(60);
 
@@ -34,6 +37,8 @@ type Slot = (String, String);
 #[derive(Debug, Default)]
 pub struct InFlight {
     running: Mutex<HashMap<Slot, watch::Receiver<()>>>,
+    /// When those keys were taken whose calls never ran and that the database could not give back so far.
+    unreleased: Mutex<HashMap<Slot, i64>>,
     swept_at: AtomicI64,
     /// Whoever stops the server waits for these: an answer must be stored before the database closes.
     pub(crate) tasks: TaskTracker,
@@ -99,9 +104,10 @@ impl App {
             if mine {
                 let _leave = Leave(&self.idempotent, &slot, done);
                 let (who, key) = (&slot.0, &slot.1);
+                self.release_late(&slot).await?;
                 let found = self.store.reserve_call(who, key, &wanted).await?;
                 let Some(found) = found else {
-                    return self.run_reserved(caller, request, &slot).await;
+                    return Ok(self.run_reserved(caller, request, &slot, now).await);
                 };
                 if found.created_at + KEPT_MS <= now {
                     self.store.release_call(who, key, found.created_at).await?;
@@ -140,26 +146,47 @@ impl App {
         }
     }
 
+    /// Whatever the database says, the answer is given: the tool may have run.
     async fn run_reserved(
         &self,
         caller: Arc<Caller>,
         request: CallRequest,
         slot: &Slot,
-    ) -> Result<ToolResponse> {
+        taken_at: i64,
+    ) -> ToolResponse {
         let response = self.executor.call(caller, request).await;
-        let (who, key) = (&slot.0, &slot.1);
-        let kept = if response.may_have_run() {
-            self.store.answer_call(who, key, &as_text(&response)?).await
-        } else {
-            match self.store.idempotent_call(who, key).await? {
-                Some(row) => self.store.release_call(who, key, row.created_at).await,
-                None => Ok(()),
-            }
-        };
-        if let Err(error) = kept {
+        if !response.may_have_run() {
+            self.release(slot, taken_at).await;
+        } else if let Err(error) = self.keep_answer(slot, &response).await {
             tracing::error!(%error, "the answer of a keyed call could not be stored; its key answers 'interrupted' from now on");
         }
-        Ok(response)
+        response
+    }
+
+    async fn keep_answer(&self, (who, key): &Slot, response: &ToolResponse) -> Result<()> {
+        let text = as_text(response)?;
+        Ok(self.store.answer_call(who, key, &text).await?)
+    }
+
+    /// Gives back the key of a call that never ran, or remembers that this is still to be done.
+    async fn release(&self, slot: &Slot, taken_at: i64) {
+        let Err(error) = self.store.release_call(&slot.0, &slot.1, taken_at).await else {
+            return;
+        };
+        tracing::error!(%error, "the key of a call that did not run could not be given back; it is tried again when the key is used");
+        let mut waiting = held(&self.idempotent.unreleased);
+        if waiting.len() < UNRELEASED_MAX {
+            waiting.insert(slot.clone(), taken_at);
+        }
+    }
+
+    async fn release_late(&self, slot: &Slot) -> Result<()> {
+        let taken_at = held(&self.idempotent.unreleased).get(slot).copied();
+        if let Some(taken_at) = taken_at {
+            self.store.release_call(&slot.0, &slot.1, taken_at).await?;
+            held(&self.idempotent.unreleased).remove(slot);
+        }
+        Ok(())
     }
 
     async fn wait_for_other(&self, slot: &Slot, elsewhere: bool, give_up: tokio::time::Instant) {
@@ -176,9 +203,7 @@ impl App {
     /// Gives a key whose call was cut off its last answer.
     async fn settle(&self, slot: &Slot, tool_name: &str) -> Result<ToolResponse> {
         let response = ToolResponse::interrupted(tool_name);
-        self.store
-            .answer_call(&slot.0, &slot.1, &as_text(&response)?)
-            .await?;
+        self.keep_answer(slot, &response).await?;
         Ok(response)
     }
 
@@ -195,6 +220,7 @@ impl App {
         let last = self.idempotent.swept_at.load(Ordering::Relaxed);
         let due = now - last >= 3_600_000;
         if due && self.idempotent.swept_at.swap(now, Ordering::Relaxed) == last {
+            held(&self.idempotent.unreleased).retain(|_, taken_at| *taken_at >= now - KEPT_MS);
             self.store.forget_calls(now - KEPT_MS).await?;
         }
         Ok(())
@@ -235,9 +261,13 @@ impl InFlight {
         }
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<Slot, watch::Receiver<()>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, HashMap<Slot, watch::Receiver<()>>> {
+        held(&self.running)
     }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The same for the same arguments, whatever the order of their members.

@@ -23,6 +23,11 @@ pub enum Error {
     Unauthenticated(String),
     #[error("{0}")]
     Forbidden(String),
+    #[error("{message}")]
+    TooMany {
+        message: String,
+        retry_after_seconds: i64,
+    },
     /// Something this server needs does not answer; trying again can help.
     #[error("{0}")]
     Unavailable(String),
@@ -71,6 +76,7 @@ impl Error {
             Error::Invalid { .. } => Code::Invalid,
             Error::Unauthenticated(_) => Code::Unauthenticated,
             Error::Forbidden(_) => Code::Forbidden,
+            Error::TooMany { .. } => Code::RateLimited,
             Error::Unavailable(_) => Code::ServiceUnavailable,
             Error::Internal(_) => Code::Internal,
         }
@@ -83,6 +89,10 @@ impl Error {
             {
                 json!({"problems": problems})
             }
+            Error::TooMany {
+                retry_after_seconds,
+                ..
+            } => json!({"retry_after_seconds": retry_after_seconds}),
             _ => Value::Null,
         }
     }

@@ -1,16 +1,16 @@
 //! API keys: made, shown once, kept as a hash, looked up in memory on every request.
 
+use crate::access::{role_of, scopes_from};
+use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::{App, time};
-use catalog::caller::{Caller, Scope, Scopes, Transport};
-use catalog::tool::Millis;
+use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
 use serde::Serialize;
+use serde_json::json;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
-use std::sync::Arc;
+use store::Write;
 use store::keys::KeyRow;
 use store::users::ADMIN_USER;
-use subtle::ConstantTimeEq;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -19,19 +19,6 @@ const PREFIX: &str = "tck_";
 const SECRET_CHARS: usize = 43;
 const CHECKSUM_CHARS: usize = 6;
 const BASE62: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-
-/// Every key that may still be used, by id, and the operator's own from the environment.
-#[derive(Debug, Default)]
-pub struct KeyRing {
-    keys: HashMap<Uuid, KeyEntry>,
-    admin: Option<([u8; 32], Arc<Caller>)>,
-}
-
-#[derive(Debug)]
-struct KeyEntry {
-    row: KeyRow,
-    caller: Arc<Caller>,
-}
 
 /// A key as it is listed: never the secret.
 #[derive(Debug, Serialize, ToSchema)]
@@ -43,6 +30,8 @@ pub struct KeyView {
     pub created_at: String,
     pub expires_at: Option<String>,
     pub revoked_at: Option<String>,
+    /// To the minute.
+    pub last_used_at: Option<String>,
 }
 
 /// A new key, with its text for the only time.
@@ -50,79 +39,15 @@ pub struct KeyView {
 pub struct NewKey {
     pub id: Uuid,
     pub name: String,
+    pub user: String,
     pub scopes: Vec<&'static str>,
     pub expires_at: Option<String>,
     /// Shown now and never again.
     pub key: String,
 }
 
-impl KeyRing {
-    pub fn new(rows: Vec<KeyRow>, admin_key: Option<&str>) -> Self {
-        let live = rows.into_iter().filter(|row| row.revoked_at.is_none());
-        KeyRing {
-            keys: live.map(|row| (row.id, KeyEntry::new(row))).collect(),
-            admin: admin_key.map(|key| {
-                let caller = Arc::new(admin_caller("TOOLCRIB_ADMIN_KEY"));
-                (Sha256::digest(key.as_bytes()).into(), caller)
-            }),
-        }
-    }
-
-    /// Who shows this key. The text of the refusal tells nothing about which part was wrong.
-    pub fn authenticate(&self, key: &str, now: Millis) -> Result<Arc<Caller>> {
-        let refused = || Error::Unauthenticated("The API key is not valid".to_owned());
-        if let Some((hash, caller)) = &self.admin
-            && bool::from(Sha256::digest(key.as_bytes()).as_slice().ct_eq(hash))
-        {
-            return Ok(Arc::clone(caller));
-        }
-        let (id, secret) = split(key).ok_or_else(refused)?;
-        let entry = self.keys.get(&id).ok_or_else(refused)?;
-        let hash = Sha256::digest(secret.as_bytes());
-        if !bool::from(hash.as_slice().ct_eq(&entry.row.secret_hash)) {
-            return Err(refused());
-        }
-        if entry.row.expires_at.is_some_and(|end| end <= now) {
-            return Err(Error::Unauthenticated("The API key has expired".to_owned()));
-        }
-        Ok(Arc::clone(&entry.caller))
-    }
-}
-
-impl KeyEntry {
-    fn new(row: KeyRow) -> Self {
-        let caller = Caller {
-            key: Some(row.name.as_str().into()),
-            scopes: scopes_from(&row.scopes),
-            ..admin_caller(&row.name)
-        };
-        KeyEntry {
-            row,
-            caller: Arc::new(caller),
-        }
-    }
-}
-
-/// The admin user on REST, with every right.
-pub fn admin_caller(key: &str) -> Caller {
-    Caller {
-        user: ADMIN_USER,
-        user_name: "admin".into(),
-        key: Some(key.into()),
-        agent: None,
-        run: None,
-        toolset: None,
-        transport: Transport::Rest,
-        scopes: Scopes::all(),
-    }
-}
-
-fn scopes_from(text: &str) -> Scopes {
-    text.split(',').filter_map(Scope::from_name).collect()
-}
-
 /// `tck_<id>_<secret><checksum>`; a mistyped key is refused without a look-up.
-fn split(key: &str) -> Option<(Uuid, &str)> {
+pub(crate) fn split(key: &str) -> Option<(Uuid, &str)> {
     let (id, rest) = key.strip_prefix(PREFIX)?.split_once('_')?;
     if !rest.is_ascii() || rest.len() != SECRET_CHARS + CHECKSUM_CHARS {
         return None;
@@ -142,7 +67,7 @@ fn checksum(id: &Uuid, secret: &str) -> String {
     text
 }
 
-fn random_secret() -> Result<String> {
+pub(crate) fn random_secret() -> Result<String> {
     let mut secret = String::with_capacity(SECRET_CHARS);
     let mut bytes = [0_u8; 64];
     while secret.len() < SECRET_CHARS {
@@ -156,34 +81,30 @@ fn random_secret() -> Result<String> {
     Ok(secret)
 }
 
+/// What a key shall be.
+#[derive(Debug, Default)]
+pub struct KeyRequest<'a> {
+    pub name: &'a str,
+    /// Whose key it is; none for the caller's own.
+    pub user: Option<&'a str>,
+    pub scopes: &'a [String],
+    pub expires_at: Option<&'a str>,
+}
+
 impl App {
-    pub async fn create_key(
-        &self,
-        name: &str,
-        scopes: &[String],
-        expires_at: Option<&str>,
-    ) -> Result<NewKey> {
-        let named = name.trim();
-        if named.is_empty() || named.chars().count() > 100 || named.chars().any(char::is_control) {
+    /// Makes a key. People make their own when they are logged in, admins everybody's; a key cannot make keys, so that
+    /// whoever finds one does not get more of them.
+    pub async fn create_key(&self, caller: &Caller, asked: &KeyRequest<'_>) -> Result<NewKey> {
+        may_manage(caller)?;
+        let name = asked.name.trim();
+        if name.is_empty() || name.chars().count() > 100 || name.chars().any(char::is_control) {
             return Err(Error::invalid(
                 "name: expected 1 to 100 printable characters, such as 'ci' or 'claude-desktop'",
             ));
         }
-        let mut set = Scopes::default();
-        for scope in scopes {
-            set = set.with(Scope::from_name(scope).ok_or_else(|| {
-                Error::invalid(format!(
-                    "scopes: expected any of read, call, author, admin, got '{scope}'"
-                ))
-            })?);
-        }
-        if set == Scopes::default() {
-            return Err(Error::invalid(
-                "scopes: expected at least one of read, call, author, admin",
-            ));
-        }
+        let set = requested_scopes(asked.scopes)?;
         let now = self.clock.now();
-        let expires_at = match expires_at {
+        let expires_at = match asked.expires_at {
             None => None,
             Some(text) => {
                 let end = time::parse_ahead("expires_at", text, now)?;
@@ -195,34 +116,63 @@ impl App {
                 Some(end)
             }
         };
+        let _one_at_a_time = self.access_changes.lock().await;
+        let access = self.access.load_full();
+        let user = match asked.user {
+            Some(user) if user != &*caller.user_name => {
+                only_admins(caller, "make a key for somebody else")?;
+                let found = access.user_named(user);
+                let found = found.filter(|user| user.deleted_at.is_none());
+                found.ok_or_else(|| Error::invalid(format!("user: there is no user '{user}'")))?
+            }
+            _ => access
+                .user(caller.user)
+                .ok_or_else(|| Error::Internal("the caller is not a user".to_owned()))?,
+        };
+        let role = role_of(user);
+        if set.within(role.scopes()) != set.within(Scopes::all()) {
+            return Err(Error::invalid(format!(
+                "scopes: the role '{}' of '{}' allows {}, got {}",
+                role.as_str(),
+                user.name,
+                role.scopes().names().join(", "),
+                set.names().join(", ")
+            )));
+        }
         let (id, secret) = (Uuid::new_v4(), random_secret()?);
         let row = KeyRow {
             id,
-            name: named.to_owned(),
-            user_id: ADMIN_USER,
+            name: name.to_owned(),
+            user_id: user.id,
             secret_hash: Sha256::digest(secret.as_bytes()).to_vec(),
             scopes: set.names().join(","),
             created_at: now,
             expires_at,
             revoked_at: None,
+            last_used_at: None,
         };
-        let _one_at_a_time = self.key_changes.lock().await;
-        self.store.insert_key(&row).await?;
-        self.load_keys().await?;
-        let sum = checksum(&id, &secret);
-        Ok(NewKey {
+        let new = NewKey {
             id,
-            name: row.name,
+            name: row.name.clone(),
+            user: user.name.clone(),
             scopes: set.names(),
             expires_at: expires_at.map(time::rfc3339),
-            key: format!("{PREFIX}{}_{secret}{sum}", id.simple()),
-        })
+            key: format!("{PREFIX}{}_{secret}{}", id.simple(), checksum(&id, &secret)),
+        };
+        let after = json!({"name": new.name, "user": new.user, "scopes": new.scopes, "expires_at": new.expires_at});
+        let done = act(now, caller, "key.create", target(id), None, Some(after));
+        self.commit_access(&[Write::Key(row), done]).await?;
+        Ok(new)
     }
 
-    pub async fn list_keys(&self) -> Result<Vec<KeyView>> {
+    /// Every key, or for those who are no admin their own.
+    pub async fn list_keys(&self, caller: &Caller) -> Result<Vec<KeyView>> {
+        let all = caller.scopes.allow(Scope::Admin);
+        let access = self.access.load();
         let rows = self.store.keys().await?;
         Ok(rows
             .into_iter()
+            .filter(|row| all || row.user_id == caller.user)
             .map(|row| KeyView {
                 id: row.id,
                 user: self.user_name(row.user_id),
@@ -230,66 +180,135 @@ impl App {
                 created_at: time::rfc3339(row.created_at),
                 expires_at: row.expires_at.map(time::rfc3339),
                 revoked_at: row.revoked_at.map(time::rfc3339),
+                last_used_at: access.last_use(&row).map(time::rfc3339),
                 name: row.name,
             })
             .collect())
     }
 
-    /// From the next request on the key is not valid.
-    pub async fn revoke_key(&self, id: Uuid) -> Result<()> {
-        let _one_at_a_time = self.key_changes.lock().await;
-        if !self.store.revoke_key(id, self.clock.now()).await? {
-            return Err(Error::NotFound {
-                what: "Key",
-                name: id.to_string(),
-            });
+    /// From the next request on the key is not valid. A key may revoke itself.
+    pub async fn revoke_key(&self, caller: &Caller, id: Uuid) -> Result<()> {
+        let _one_at_a_time = self.access_changes.lock().await;
+        let rows = self.store.keys().await?;
+        let mine = |row: &KeyRow| caller.scopes.allow(Scope::Admin) || row.user_id == caller.user;
+        let row = rows.into_iter().find(|row| row.id == id && mine(row));
+        let mut row = row.ok_or_else(|| Error::NotFound {
+            what: "Key",
+            name: id.to_string(),
+        })?;
+        if caller.key_id != Some(id) {
+            may_manage(caller)?;
         }
-        self.load_keys().await
+        if row.revoked_at.is_some() {
+            // Whoever asks again may have been told of a failure before it counted here.
+            return self.load_access().await;
+        }
+        let now = self.clock.now();
+        row.revoked_at = Some(now);
+        let before = json!({"name": row.name, "user": self.user_name(row.user_id)});
+        let done = act(now, caller, "key.revoke", target(id), Some(before), None);
+        self.commit_access(&[Write::Key(row), done]).await
     }
 
-    /// The first key, when there is none at all: (made, text).
+    /// The first key, when there is none at all.
     pub async fn bootstrap_key(&self) -> Result<Option<NewKey>> {
         if self.admin_key.is_some() || !self.store.keys().await?.is_empty() {
             return Ok(None);
         }
-        self.create_key("bootstrap", &["admin".to_owned()], None)
-            .await
-            .map(Some)
+        let system = Caller::of_user(ADMIN_USER, "admin", Role::Admin, Transport::Cli);
+        let asked = KeyRequest {
+            name: "bootstrap",
+            scopes: &["admin".to_owned()],
+            ..KeyRequest::default()
+        };
+        self.create_key(&system, &asked).await.map(Some)
     }
+}
+
+fn target(id: Uuid) -> String {
+    format!("key:{id}")
+}
+
+fn requested_scopes(scopes: &[String]) -> Result<Scopes> {
+    let known = Scope::ALL.map(Scope::as_str).join(", ");
+    let mut set = Scopes::default();
+    for scope in scopes {
+        let scope = Scope::from_name(scope).ok_or_else(|| {
+            Error::invalid(format!("scopes: expected any of {known}, got '{scope}'"))
+        })?;
+        set = set.with(scope);
+    }
+    if set == Scopes::default() {
+        return Err(Error::invalid(format!(
+            "scopes: expected at least one of {known}"
+        )));
+    }
+    Ok(set)
+}
+
+/// Keys are handled by people who are logged in, and by admins.
+fn may_manage(caller: &Caller) -> Result<()> {
+    if caller.key.is_some() && !caller.scopes.allow(Scope::Admin) {
+        return Err(Error::Forbidden(
+            "A key cannot handle keys unless it has the scope 'admin'; log in to handle your own"
+                .to_owned(),
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses what is an admin's business.
+pub(crate) fn only_admins(caller: &Caller, what: &str) -> Result<()> {
+    if caller.scopes.allow(Scope::Admin) {
+        return Ok(());
+    }
+    Err(Error::Forbidden(format!("Only an admin may {what}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::access::Access;
+    use catalog::tool::Millis;
+    use store::users::UserRow;
 
-    fn ring(expires_at: Option<Millis>) -> (KeyRing, String) {
+    fn access(role: &str, expires_at: Option<Millis>, left: Option<Millis>) -> (Access, String) {
         let (id, secret) = (Uuid::new_v4(), random_secret().unwrap());
+        let user = UserRow {
+            id: Uuid::from_u128(7),
+            name: "kim".into(),
+            role: role.into(),
+            password_hash: None,
+            oidc_subject: None,
+            created_at: 0,
+            updated_at: 0,
+            deleted_at: left,
+        };
         let row = KeyRow {
             id,
             name: "k".into(),
-            user_id: ADMIN_USER,
+            user_id: user.id,
             secret_hash: Sha256::digest(secret.as_bytes()).to_vec(),
-            scopes: "read,call".into(),
+            scopes: "read,call,author".into(),
             created_at: 0,
             expires_at,
             revoked_at: None,
+            last_used_at: None,
         };
         let text = format!("{PREFIX}{}_{secret}{}", id.simple(), checksum(&id, &secret));
-        (KeyRing::new(vec![row], Some("operator")), text)
+        let access = Access::new(vec![user], vec![row], vec![], Some("operator"));
+        (access, text)
     }
 
     #[test]
     fn a_key_opens_and_anything_else_does_not() {
-        let (ring, key) = ring(Some(100));
-        let caller = ring.authenticate(&key, 99).unwrap();
+        let (access, key) = access("operator", Some(100), None);
+        let caller = access.by_key(&key, 99).unwrap();
         assert!(caller.scopes.allow(Scope::Call) && !caller.scopes.allow(Scope::Author));
-        assert!(
-            ring.authenticate("operator", 0)
-                .unwrap()
-                .scopes
-                .allow(Scope::Admin)
-        );
-        assert!(ring.authenticate(&key, 100).is_err(), "expired");
+        assert_eq!((&*caller.user_name, caller.role), ("kim", Role::Operator));
+        let operator = access.by_key("operator", 0).unwrap();
+        assert!(operator.scopes.allow(Scope::Admin));
+        assert!(access.by_key(&key, 100).is_err(), "expired");
         let mut changed = key.clone();
         let last = if changed.pop() == Some('0') { '1' } else { '0' };
         changed.push(last);
@@ -302,7 +321,13 @@ mod tests {
             "tck_é_é",
             &key.to_uppercase(),
         ] {
-            assert!(ring.authenticate(wrong, 0).is_err(), "{wrong}");
+            assert!(access.by_key(wrong, 0).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn the_key_of_a_user_who_left_opens_nothing() {
+        let (access, key) = access("admin", None, Some(5));
+        assert!(access.by_key(&key, 9).is_err());
     }
 }

@@ -1,23 +1,37 @@
 //! The operations of Toolcrib, free of any protocol: REST, the command line and everything to come turn
 //! their requests into these. One file per resource.
 
+pub mod access;
+pub mod agents;
+pub mod audit;
+pub mod auth;
 pub mod backup;
 pub mod calls;
 pub mod error;
 pub mod executions_view;
+pub mod explain;
 pub mod health;
 pub mod keys;
+pub mod limits;
+pub mod login;
 pub mod owner;
+mod passwords;
+pub mod policy;
+pub mod sealing_keys;
+pub mod secrets;
 pub mod shelf;
 pub mod status;
 pub mod time;
 pub mod tools;
+pub mod users;
 pub mod versions;
 pub mod writer;
 
 mod exchange;
 mod open;
 mod plan;
+mod throttle;
+mod vault;
 mod watcher;
 
 pub use error::{Error, Result};
@@ -27,13 +41,11 @@ use arc_swap::ArcSwap;
 use catalog::clock::Clock;
 use catalog::mcp_file::McpFile;
 use executor::Executor;
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use store::Db;
 use tokio::sync::mpsc;
-use uuid::Uuid;
 
 /// How long a stopping server waits for the answers of keyed calls to be stored.
 const KEYED_GRACE: Duration = Duration::from_secs(5);
@@ -43,7 +55,9 @@ pub struct App {
     pub executor: Arc<Executor>,
     pub store: Db,
     pub clock: Clock,
-    pub keys: ArcSwap<keys::KeyRing>,
+    pub access: ArcSwap<access::Access>,
+    agents: ArcSwap<agents::Agents>,
+    agent_changes: tokio::sync::Mutex<()>,
     pub status: Arc<ArcSwap<status::ShelfStatus>>,
     /// The upstream servers of `mcp.json`.
     pub servers: Arc<ArcSwap<McpFile>>,
@@ -52,12 +66,15 @@ pub struct App {
     /// This installation's name in rows it writes.
     pub node: String,
     admin_key: Option<String>,
-    users: HashMap<Uuid, String>,
+    env: writer::EnvLookup,
+    vault: Arc<vault::Vault>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,
     owner: Mutex<Option<owner::OwnerLock>>,
-    /// Key changes one after the other: a slow reading of the rows must not undo a later one.
-    key_changes: tokio::sync::Mutex<()>,
+    passwords: passwords::Passwords,
+    throttle: throttle::Throttle,
+    /// Changes of people and keys one after the other: a slow reading of the rows must not undo a later one.
+    access_changes: tokio::sync::Mutex<()>,
 }
 
 struct WriterHandle {
@@ -67,23 +84,6 @@ struct WriterHandle {
 }
 
 impl App {
-    pub(crate) fn user_name(&self, id: Uuid) -> String {
-        self.users
-            .get(&id)
-            .cloned()
-            .unwrap_or_else(|| id.to_string())
-    }
-
-    /// Reads the keys anew after one was made or revoked.
-    async fn load_keys(&self) -> Result<()> {
-        let rows = self.store.keys().await?;
-        self.keys.store(Arc::new(keys::KeyRing::new(
-            rows,
-            self.admin_key.as_deref(),
-        )));
-        Ok(())
-    }
-
     /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
     pub async fn stop(&self, grace: Duration) {
         self.executor.stop(grace).await;
@@ -103,6 +103,9 @@ impl App {
         {
             drop((jobs, _watcher));
             let _ = tokio::task::spawn_blocking(move || thread.join()).await;
+        }
+        if let Err(error) = self.store_key_uses().await {
+            tracing::warn!(%error, "when keys were last used could not be stored");
         }
         if let Err(error) = self.executor.log.close().await {
             tracing::error!(%error, "the execution log did not close cleanly");

@@ -1,11 +1,16 @@
 //! Starting: the files are checked first, then the databases are opened and the first snapshot is made.
 
+use crate::access::read_access;
+use crate::agents::Agents;
 use crate::calls::InFlight;
-use crate::keys::KeyRing;
 use crate::owner::{OwnerLock, node_name};
+use crate::passwords::Passwords;
 use crate::plan::Plan;
+use crate::sealing_keys::{self, KeyFault, KeySource};
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
+use crate::throttle::Throttle;
+use crate::vault::Vault;
 use crate::writer::{EnvLookup, Writer};
 use crate::{App, WriterHandle, watcher};
 use arc_swap::ArcSwap;
@@ -32,6 +37,7 @@ pub struct Options {
     /// PostgreSQL for registry and log; none keeps both in files of the data folder.
     pub database_url: Option<String>,
     pub admin_key: Option<String>,
+    pub sealing: KeySource,
     pub policy: Policy,
     pub executor: Settings,
     pub log: executions::Options,
@@ -57,6 +63,9 @@ pub enum StartError {
     },
     #[error("{0}")]
     Store(#[from] store::Error),
+    /// The stored secrets cannot be opened.
+    #[error("{0}")]
+    Sealing(#[from] KeyFault),
     #[error("{0}")]
     Log(#[from] executions::LogError),
     #[error("{0}")]
@@ -114,9 +123,14 @@ impl App {
         FileShelf::new(&options.workspace).sweep();
         let (store, log) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
-        let keys = KeyRing::new(store.keys().await?, options.admin_key.as_deref());
-        let users = store.users().await?;
-        let (executor, writer) = first_snapshot(&options, &store, log, files).await?;
+        let key = options.admin_key.as_deref();
+        let agents = store.agents().await?;
+        let access = read_access(&store, key, options.clock.now()).await?;
+        let secrets = store.secrets().await?;
+        let keys = sealing_keys::load(&options.sealing, &secrets)?;
+        let vault = Arc::new(Vault::new(keys, &secrets));
+        let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault));
+        let (executor, writer) = snapshot.await?;
         let status = Arc::clone(&writer.status);
         let servers = Arc::clone(&writer.servers);
         let (jobs, thread) = writer.spawn();
@@ -128,11 +142,12 @@ impl App {
         let app = Arc::new(App {
             executor,
             store,
-            keys: ArcSwap::from_pointee(keys),
+            access: ArcSwap::from_pointee(access),
+            agents: ArcSwap::from_pointee(Agents::new(agents)),
+            agent_changes: tokio::sync::Mutex::default(),
             status,
             servers,
             node,
-            users: users.into_iter().map(|user| (user.id, user.name)).collect(),
             idempotent: InFlight::default(),
             writer: Mutex::new(Some(WriterHandle {
                 jobs,
@@ -140,12 +155,19 @@ impl App {
                 _watcher: watcher,
             })),
             owner: Mutex::new(Some(owner)),
-            key_changes: tokio::sync::Mutex::default(),
+            passwords: Passwords::default(),
+            throttle: Throttle::default(),
+            access_changes: tokio::sync::Mutex::default(),
             clock: options.clock,
             workspace: options.workspace,
             data: options.data,
             admin_key: options.admin_key,
+            env: options.env,
+            vault,
         });
+        app.load_access().await.map_err(StartError::Catalogue)?;
+        app.load_policy().await.map_err(StartError::Catalogue)?;
+        app.load_limits().await.map_err(StartError::Catalogue)?;
         app.settle_idempotency()
             .await
             .map_err(StartError::Catalogue)?;
@@ -178,6 +200,7 @@ async fn first_snapshot(
     store: &Db,
     log: ExecutionLog,
     files: Files,
+    vault: Arc<Vault>,
 ) -> Result<(Arc<Executor>, Writer), StartError> {
     let status = Arc::new(ArcSwap::from_pointee(ShelfStatus {
         mcp_warnings: files.servers.warnings.clone(),
@@ -206,6 +229,7 @@ async fn first_snapshot(
         mcp_text: files.mcp_text,
         servers: Arc::new(ArcSwap::from_pointee(files.servers)),
         env: Arc::clone(&options.env),
+        vault,
         builtins,
         shadowed: HashMap::new(),
         status,

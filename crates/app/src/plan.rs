@@ -1,21 +1,29 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
+mod sync;
+
+use crate::audit::act;
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
+use crate::tools::only_owner;
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::{Catalogue, Change};
 use catalog::problem::Problem;
 use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool, id_from_name};
 use catalog::tools_file::Edit;
-use std::collections::{HashMap, HashSet};
+use serde_json::json;
+use std::collections::HashMap;
 use std::sync::Arc;
-use store::tools::{Head, ToolRow, ToolWrite, VersionRow, definition_text, shelf_name};
+use store::tools::{ToolRow, VersionRow, definition_text, shelf_name};
 use uuid::Uuid;
 
 pub(crate) struct Plan {
     pub(crate) base: Arc<Catalogue>,
     pub(crate) changes: Vec<Change>,
-    pub(crate) writes: Vec<ToolWrite>,
+    writes: Vec<store::Write>,
+    /// For the audit log, written last: from there on others wait for it.
+    acts: Vec<store::Write>,
     pub(crate) newly_shadowed: Vec<Tool>,
     pub(crate) unshadowed: Vec<String>,
     edits: Vec<Edit>,
@@ -36,6 +44,7 @@ impl Plan {
             now,
             changes: Vec::new(),
             writes: Vec::new(),
+            acts: Vec::new(),
             newly_shadowed: Vec::new(),
             unshadowed: Vec::new(),
             edits: Vec::new(),
@@ -44,6 +53,13 @@ impl Plan {
             by_id: HashMap::new(),
             last_versions: HashMap::new(),
         }
+    }
+
+    /// Everything that has to be stored, the audit log's part last.
+    pub(crate) fn all_writes(&mut self) -> Vec<store::Write> {
+        let mut all = std::mem::take(&mut self.writes);
+        all.append(&mut self.acts);
+        all
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -89,11 +105,19 @@ impl Plan {
             Write::Update {
                 id,
                 definition,
+                auth,
                 expected_version,
                 action,
             } => {
                 let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
+                let definition = &match auth {
+                    AuthChange::Written => definition.clone(),
+                    AuthChange::Keep => Definition {
+                        auth_config: tool.definition.auth_config.clone(),
+                        ..definition.clone()
+                    },
+                };
                 self.update(writer, tool, definition, action, caller).await
             }
             Write::Delete {
@@ -102,7 +126,7 @@ impl Plan {
             } => {
                 let tool = self.editable(*id, caller)?;
                 expect_version(&tool, *expected_version)?;
-                self.delete(writer, &tool, &caller.user_name);
+                self.delete(writer, &tool, caller);
                 Ok(Uuid::nil())
             }
             Write::Restore {
@@ -115,7 +139,15 @@ impl Plan {
                 self.check_shelf(*shelf, caller)?;
                 let version = self.next_version(writer, *id).await?;
                 let tool = self.tool(*id, *owner, *shelf, version, definition.clone());
-                self.put(writer, tool, "restore", &caller.user_name);
+                self.put(writer, tool, "restore", caller);
+                Ok(*id)
+            }
+            Write::Reassign { id, owner } => {
+                let mut tool = self.editable(*id, caller)?;
+                tool.owner = *owner;
+                tool.version += 1;
+                tool.updated_at = self.now;
+                self.put(writer, tool, "reassign", caller);
                 Ok(*id)
             }
             Write::Reload => Ok(Uuid::nil()),
@@ -137,7 +169,9 @@ impl Plan {
         };
         let version = self.next_version(writer, id).await?;
         let tool = self.tool(id, owner, shelf, version, definition.clone());
-        self.put(writer, tool, "create", &caller.user_name);
+        let (tool, secrets) = writer.vault.seal_tool(tool, None, self.now)?;
+        self.writes.extend(secrets.writes(&tool, caller, self.now));
+        self.put(writer, tool, "create", caller);
         Ok(id)
     }
 
@@ -149,6 +183,10 @@ impl Plan {
         action: &'static str,
         caller: &Caller,
     ) -> Result<Uuid> {
+        let version = old.version + 1;
+        let new = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
+        let (mut new, secrets) = writer.vault.seal_tool(new, Some(&old), self.now)?;
+        let definition = &new.definition;
         if old.definition == *definition {
             return Ok(old.id);
         }
@@ -165,9 +203,9 @@ impl Plan {
                 name: old.definition.name.clone(),
                 definition: definition.clone(),
             };
-            self.delete(writer, &old, &caller.user_name);
+            self.delete(writer, &old, caller);
             self.edits.pop();
-            self.put(writer, tool, action, &caller.user_name);
+            self.put(writer, tool, action, caller);
             self.edits.pop();
             self.edits.push(edit);
             return Ok(id);
@@ -175,41 +213,45 @@ impl Plan {
         if renamed {
             self.forget_name(&old.definition.name);
         }
-        let version = old.version + 1;
-        let mut tool = self.tool(old.id, old.owner, old.shelf, version, definition.clone());
-        tool.created_at = old.created_at;
-        let id = tool.id;
-        self.put(writer, tool, action, &caller.user_name);
-        Ok(id)
+        new.created_at = old.created_at;
+        self.writes.extend(secrets.writes(&new, caller, self.now));
+        self.put(writer, new, action, caller);
+        Ok(old.id)
     }
 
     /// Stores a tool under its version and puts it into the catalogue.
-    fn put(&mut self, writer: &Writer, tool: Tool, action: &'static str, by: &str) {
+    fn put(&mut self, writer: &Writer, tool: Tool, action: &'static str, caller: &Caller) {
+        let by = &caller.user_name;
         self.writes.push(self.version_row(&tool, action, by));
+        self.acts.push(self.act(&tool, action, caller));
         match tool.shelf {
             Shelf::File => {
                 self.file_text
                     .get_or_insert_with(|| writer.shelf.text.clone());
                 self.edits.push(Edit::Put(tool.definition.clone()));
             }
-            _ => self.writes.push(ToolWrite::Put(row(&tool, None))),
+            _ => self.writes.push(store::Write::Tool(row(&tool, None))),
         }
         self.show(tool);
     }
 
-    fn delete(&mut self, writer: &Writer, old: &Tool, by: &str) {
+    fn delete(&mut self, writer: &Writer, old: &Tool, caller: &Caller) {
         let mut gone = old.clone();
         gone.version += 1;
         gone.updated_at = self.now;
         self.last_versions.insert(gone.id, gone.version);
+        let by = &caller.user_name;
         self.writes.push(self.version_row(&gone, "delete", by));
+        self.acts.push(self.act(&gone, "delete", caller));
         match old.shelf {
             Shelf::File => {
                 self.file_text
                     .get_or_insert_with(|| writer.shelf.text.clone());
                 self.edits.push(Edit::Remove(old.definition.name.clone()));
             }
-            _ => self.writes.push(ToolWrite::Put(row(&gone, Some(self.now)))),
+            _ => self
+                .writes
+                .push(store::Write::Tool(row(&gone, Some(self.now)))),
         }
         self.take_away(writer, old);
     }
@@ -240,82 +282,6 @@ impl Plan {
         }
     }
 
-    /// Makes the catalogue follow a new text of the file. Versions go on from the history, so a change made
-    /// while no server ran is recorded as well.
-    pub(crate) async fn sync_file(
-        &mut self,
-        writer: &Writer,
-        definitions: Vec<Definition>,
-        text: String,
-    ) -> Result<()> {
-        let heads: HashMap<Uuid, Head> = writer
-            .store
-            .heads()
-            .await?
-            .into_iter()
-            .map(|head| (head.tool_id, head))
-            .collect();
-        let mut on_file = HashSet::with_capacity(definitions.len());
-        for definition in definitions {
-            let id = id_from_name(&definition.name);
-            on_file.insert(id);
-            self.sync_tool(id, definition, heads.get(&id));
-        }
-        let gone = heads.values().filter(|head| {
-            head.shelf == "file" && head.action != "delete" && !on_file.contains(&head.tool_id)
-        });
-        for head in gone {
-            let last = writer.store.version(head.tool_id, head.version).await?;
-            if let Some(mut row) = last {
-                row.version += 1;
-                row.action = "delete".to_owned();
-                row.changed_by = "file".to_owned();
-                row.changed_at = self.now;
-                self.last_versions.insert(row.tool_id, row.version);
-                self.writes.push(ToolWrite::Version(row));
-            }
-            let shown = self.find(head.tool_id);
-            if let Some(tool) = shown.filter(|tool| tool.shelf == Shelf::File) {
-                self.take_away(writer, &tool);
-            }
-        }
-        self.file_text = Some(text);
-        Ok(())
-    }
-
-    fn sync_tool(&mut self, id: Uuid, definition: Definition, head: Option<&Head>) {
-        let mut tool = self.tool(id, SYSTEM_USER, Shelf::File, 1, definition);
-        let unchanged = head.is_some_and(|head| {
-            *head.hash == *tool.hash && head.action != "delete" && head.shelf == "file"
-        });
-        let covered = self.find_name(&tool.definition.name);
-        if unchanged
-            && covered
-                .as_ref()
-                .is_some_and(|tool| tool.shelf == Shelf::File)
-        {
-            return;
-        }
-        if let Some(head) = head {
-            tool.version = head.version + i64::from(!unchanged);
-            tool.created_at = head.created_at;
-            if unchanged {
-                tool.updated_at = head.changed_at;
-            }
-        }
-        if !unchanged {
-            let existed = head.is_some_and(|head| head.action != "delete");
-            let action = if existed { "update" } else { "create" };
-            self.writes.push(self.version_row(&tool, action, "file"));
-        }
-        if let Some(other) = covered.filter(|other| other.shelf == Shelf::Database) {
-            self.by_id.insert(other.id, None);
-            self.changes.push(Change::Remove(other.id));
-            self.newly_shadowed.push(other);
-        }
-        self.show(tool);
-    }
-
     fn editable(&self, id: Uuid, caller: &Caller) -> Result<Tool> {
         let tool = self
             .find(id)
@@ -328,11 +294,8 @@ impl Plan {
             shelf => {
                 if shelf == Shelf::File {
                     self.check_shelf(shelf, caller)?;
-                } else if tool.owner != caller.user && !caller.scopes.allow(Scope::Admin) {
-                    return Err(Error::Forbidden(format!(
-                        "Only its owner or an admin may change '{name}'"
-                    )));
                 }
+                only_owner(caller, &tool)?;
                 Ok(tool)
             }
         }
@@ -402,8 +365,22 @@ impl Plan {
         }
     }
 
-    fn version_row(&self, tool: &Tool, action: &str, by: &str) -> ToolWrite {
-        ToolWrite::Version(VersionRow {
+    /// What the audit log says of a change; what exactly changed stands in the tool's history.
+    fn act(&self, tool: &Tool, action: &str, caller: &Caller) -> store::Write {
+        let after = json!({
+            "id": tool.id,
+            "version": tool.version,
+            "shelf": shelf_name(tool.shelf),
+            "hash": &*tool.hash,
+            "owner": tool.owner,
+        });
+        let target = format!("tool:{}", tool.definition.name);
+        let action = format!("tool.{action}");
+        act(self.now, caller, &action, target, None, Some(after))
+    }
+
+    fn version_row(&self, tool: &Tool, action: &str, by: &str) -> store::Write {
+        store::Write::Version(VersionRow {
             tool_id: tool.id,
             version: tool.version,
             name: tool.definition.name.clone(),

@@ -1,17 +1,19 @@
 //! Tools: list, read, create, change, remove, try out.
 
 use crate::App;
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::shelf::faults;
 use crate::time;
 use crate::writer::{Job, Write};
+use catalog::auth::{Reference, mask_all};
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::{Entry, Gate};
 use catalog::definition::{Origin, checked_definition_from_text};
-use catalog::policy::Verdict;
+use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName, Shelf, Tool};
 use executor::{CallRequest, ToolResponse};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, PoisonError};
 use tokio::sync::oneshot;
@@ -104,20 +106,20 @@ impl App {
             .split_whitespace()
             .map(str::to_owned)
             .collect();
+        let catalogue = self.executor.catalogue.load();
+        let policy = self.executor.policy.load();
         let fits = |entry: &Entry| {
             let definition = &entry.tool.definition;
             kind.is_none_or(|kind| definition.kind == kind)
                 && filter
                     .active
-                    .is_none_or(|active| definition.is_active == active)
+                    .is_none_or(|active| is_in_use(entry, &policy) == active)
                 && words.iter().all(|word| entry.search_text.contains(word))
                 && filter
                     .owner
                     .as_ref()
                     .is_none_or(|owner| self.user_name(entry.tool.owner) == *owner)
         };
-        let catalogue = self.executor.catalogue.load();
-        let policy = self.executor.policy.load();
         let mut found = catalogue
             .after(filter.cursor.as_deref())
             .filter(|entry| fits(entry) && policy.verdict(caller, &entry.tool) != Verdict::Hidden);
@@ -148,7 +150,8 @@ impl App {
 
     /// The entry as `visible` finds it, but a name that nobody knows may just have been written into the file.
     pub(crate) async fn visible_now(&self, caller: &Caller, target: &str) -> Result<Arc<Entry>> {
-        if self.executor.catalogue.load().find(target).is_none() {
+        // Also where it is only hidden: else an answer's time would tell the one from the other.
+        if self.visible(caller, target).is_err() {
             self.reload().await?;
         }
         self.visible(caller, target)
@@ -156,7 +159,8 @@ impl App {
 
     pub async fn create_tool(&self, caller: Arc<Caller>, body: &str) -> Result<ToolView> {
         let shelf = asked_shelf(body)?;
-        let definition = read_body(body)?;
+        let definition = read_body(body, shelf)?;
+        self.check_references(&caller, shelf, caller.user, &definition)?;
         let asker = Arc::clone(&caller);
         let entry = self
             .write(caller, Write::Create { shelf, definition })
@@ -164,7 +168,7 @@ impl App {
         self.written(entry, &asker)
     }
 
-    /// Replaces a tool by the definition in `body`.
+    /// Replaces a tool by the definition in `body`; `auth_config` only where the body says something about it.
     pub async fn update_tool(
         &self,
         caller: Arc<Caller>,
@@ -173,11 +177,13 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
-        let definition = read_body(body)?;
+        only_owner(&caller, &current.tool)?;
+        let definition = read_body(body, current.tool.shelf)?;
+        let auth = asked_auth(body);
         self.change(
             caller,
             &current.tool,
-            definition,
+            (definition, auth),
             expected_version,
             "update",
         )
@@ -193,6 +199,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
+        only_owner(&caller, &current.tool)?;
         let patch: Value = serde_json::from_str(patch)
             .map_err(|e| Error::invalid(format!("The body is not valid JSON: {e}")))?;
         if !patch.is_object() {
@@ -200,13 +207,18 @@ impl App {
                 "The body must be a JSON object with the members to change",
             ));
         }
+        let auth = match patch.get("auth_config") {
+            None => AuthChange::Keep,
+            Some(_) => AuthChange::Written,
+        };
         let mut merged = serde_json::to_value(&current.tool.definition)
             .map_err(|e| Error::Internal(e.to_string()))?;
         merge(&mut merged, patch);
-        let definition = read_body(&merged.to_string())?;
+        let definition = read_body(&merged.to_string(), current.tool.shelf)?;
         // Without a version of the caller's own, the patch is meant for what it was merged with.
         let expected = expected_version.or(Some(current.tool.version));
-        self.change(caller, &current.tool, definition, expected, "update")
+        let changed = (definition, auth);
+        self.change(caller, &current.tool, changed, expected, "update")
             .await
     }
 
@@ -214,14 +226,19 @@ impl App {
         &self,
         caller: Arc<Caller>,
         current: &Tool,
-        definition: Definition,
+        (mut definition, auth): (Definition, AuthChange),
         expected_version: Option<i64>,
         action: &'static str,
     ) -> Result<ToolView> {
+        if auth == AuthChange::Keep {
+            definition.auth_config = None;
+        }
+        self.check_references(&caller, current.shelf, current.owner, &definition)?;
         let asker = Arc::clone(&caller);
         let write = Write::Update {
             id: current.id,
             definition,
+            auth,
             expected_version,
             action,
         };
@@ -250,7 +267,14 @@ impl App {
         tool: &Value,
         arguments: Value,
     ) -> Result<ToolResponse> {
-        let definition = read_body(&tool.to_string())?;
+        let mut definition = read_body(&tool.to_string(), Shelf::Database)?;
+        self.check_references(&caller, Shelf::Database, caller.user, &definition)?;
+        // Masks stand for the values of the tool that is being changed, if the caller may change it.
+        let saved = self.visible(&caller, &definition.name).ok();
+        let saved = saved
+            .filter(|entry| entry.tool.shelf == Shelf::Database && is_mine(&caller, &entry.tool));
+        let saved = saved.as_ref().map(|entry| &entry.tool);
+        self.seal_unsaved(&caller, saved, &mut definition)?;
         let now = self.clock.now();
         let tool = Tool {
             id: Uuid::nil(),
@@ -311,8 +335,11 @@ impl App {
 
     fn view(&self, entry: &Entry, caller: &Caller) -> ToolView {
         let tool = &entry.tool;
-        let definition = tool.definition.clone();
-        let mine = tool.owner == caller.user || caller.scopes.allow(Scope::Admin);
+        let mut definition = tool.definition.clone();
+        let mine = is_mine(caller, tool);
+        if let Some(auth) = &mut definition.auth_config {
+            mask_all(auth, &|id| self.vault.last4(id));
+        }
         ToolView {
             id: tool.id,
             parallel_capable: definition.runs_in_parallel(),
@@ -328,7 +355,7 @@ impl App {
             auth_config: definition.auth_config.filter(|_| mine),
             rate_limit: definition.rate_limit,
             timeout_seconds: definition.timeout_seconds,
-            is_active: definition.is_active,
+            is_active: is_in_use(entry, &self.executor.policy.load()),
             is_public: definition.is_public,
             examples: definition.examples,
             tests: definition.tests,
@@ -341,6 +368,22 @@ impl App {
             updated_at: time::rfc3339(tool.updated_at),
         }
     }
+}
+
+/// Before a body is looked at: what is wrong with it may tell of what only its owner sees.
+pub(crate) fn only_owner(caller: &Caller, tool: &Tool) -> Result<()> {
+    let theirs = tool.shelf == Shelf::Database && tool.owner != caller.user;
+    if theirs && !caller.scopes.allow(Scope::Admin) {
+        let name = &tool.definition.name;
+        let why = format!("Only its owner or an admin may change '{name}'");
+        return Err(Error::Forbidden(why));
+    }
+    Ok(())
+}
+
+/// Switched on, and not left behind by somebody who is gone.
+fn is_in_use(entry: &Entry, policy: &Policy) -> bool {
+    entry.tool.definition.is_active && !policy.left.contains(&entry.tool.owner)
 }
 
 fn asked_shelf(body: &str) -> Result<Shelf> {
@@ -360,19 +403,40 @@ fn asked_shelf(body: &str) -> Result<Shelf> {
     }
 }
 
-pub(crate) fn read_body(body: &str) -> Result<Definition> {
-    // Nothing is sealed yet, so secrets are references on both shelves.
-    let origin = Origin::Body(Shelf::File);
+fn is_mine(caller: &Caller, tool: &Tool) -> bool {
+    tool.owner == caller.user || caller.scopes.allow(Scope::Admin)
+}
+
+/// Whether a body says anything about `auth_config`; null is something, too.
+fn asked_auth(body: &str) -> AuthChange {
+    #[derive(serde::Deserialize)]
+    struct Asked {
+        #[serde(default, deserialize_with = "present")]
+        auth_config: bool,
+    }
+    fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<bool, D::Error> {
+        serde::de::IgnoredAny::deserialize(value).map(|_| true)
+    }
+    match serde_json::from_str::<Asked>(body) {
+        Ok(asked) if asked.auth_config => AuthChange::Written,
+        _ => AuthChange::Keep,
+    }
+}
+
+/// Reads a definition for this shelf: only what goes into the database is sealed, the file holds references.
+pub(crate) fn read_body(body: &str, shelf: Shelf) -> Result<Definition> {
+    let origin = Origin::Body(shelf);
     checked_definition_from_text("body", body, origin, faults).map_err(Error::problems)
 }
 
-/// RFC 7396: null removes, objects merge, everything else replaces.
-fn merge(target: &mut Value, patch: Value) {
+/// RFC 7396: null removes, objects merge, everything else replaces. A reference to a secret is one thing, not an
+/// object with members.
+pub(crate) fn merge(target: &mut Value, patch: Value) {
     let Value::Object(patch) = patch else {
         *target = patch;
         return;
     };
-    if !target.is_object() {
+    if !target.is_object() || Reference::of(target).is_some() {
         *target = Value::Object(Map::new());
     }
     let Some(members) = target.as_object_mut() else {

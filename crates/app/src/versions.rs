@@ -1,9 +1,11 @@
 //! A tool's history: every change with who and when, differences between versions, and going back.
 
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::tools::{ToolView, read_body};
 use crate::writer::Write;
 use crate::{App, time};
+use catalog::auth::{Reference, mask_all};
 use catalog::caller::{Caller, Scope};
 use catalog::tool::{SYSTEM_USER, Shelf, is_valid_name};
 use serde::Serialize;
@@ -79,7 +81,7 @@ impl App {
             .iter()
             .enumerate()
             .take(limit)
-            .map(|(i, row)| view(row, rows.get(i + 1), mine))
+            .map(|(i, row)| self.version_view(row, rows.get(i + 1), mine))
             .collect();
         let next_cursor = (rows.len() > limit)
             .then(|| items.last().map(|v| v.version.to_string()))
@@ -96,7 +98,8 @@ impl App {
         let id = self.history_id(caller, target).await?;
         let row = self.version_row(id, version).await?;
         let before = self.store.version(id, version - 1).await?;
-        Ok(view(&row, before.as_ref(), self.is_mine(caller, id).await?))
+        let mine = self.is_mine(caller, id).await?;
+        Ok(self.version_view(&row, before.as_ref(), mine))
     }
 
     /// Makes the definition of an earlier version the newest one.
@@ -108,8 +111,9 @@ impl App {
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
         let row = self.version_row(current.tool.id, version).await?;
-        let definition = read_body(&row.definition)?;
-        self.change(caller, &current.tool, definition, None, "rollback")
+        let definition = read_body(&row.definition, current.tool.shelf)?;
+        let changed = (definition, AuthChange::Written);
+        self.change(caller, &current.tool, changed, None, "rollback")
             .await
     }
 
@@ -140,7 +144,7 @@ impl App {
             Some(stored) => (Shelf::Database, stored.owner_id),
             None => (Shelf::File, SYSTEM_USER),
         };
-        let definition = read_body(&row.definition)?;
+        let definition = read_body(&row.definition, shelf)?;
         let asker = Arc::clone(&caller);
         let entry = self
             .write(
@@ -154,6 +158,45 @@ impl App {
             )
             .await?;
         self.written(entry, &asker)
+    }
+
+    /// `mine`: whether the reader may see how the tool authenticates. Nobody sees a sealed value, not even its id.
+    fn version_view(
+        &self,
+        row: &VersionRow,
+        before: Option<&VersionRow>,
+        mine: bool,
+    ) -> VersionView {
+        let parse = |text: &str| {
+            let mut definition = serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
+            if let Some(members) = definition.as_object_mut().filter(|_| !mine) {
+                members.shift_remove("auth_config");
+            }
+            definition
+        };
+        let hide = |value: &mut Value| mask_all(value, &|id| self.vault.last4(id));
+        let mut definition = parse(&row.definition);
+        let mut changes = Vec::new();
+        if let Some(before) = before {
+            differences("$", &parse(&before.definition), &definition, &mut changes);
+        }
+        for change in &mut changes {
+            hide(&mut change.before);
+            hide(&mut change.after);
+        }
+        hide(&mut definition);
+        VersionView {
+            tool_id: row.tool_id,
+            name: row.name.clone(),
+            version: row.version,
+            action: row.action.clone(),
+            shelf: row.shelf.clone(),
+            hash: row.hash.clone(),
+            changed_by: row.changed_by.clone(),
+            changed_at: time::rfc3339(row.changed_at),
+            changes,
+            definition,
+        }
     }
 
     async fn version_row(&self, id: Uuid, version: i64) -> Result<VersionRow> {
@@ -203,37 +246,14 @@ impl App {
     }
 }
 
-/// `mine`: whether the reader may see how the tool authenticates.
-fn view(row: &VersionRow, before: Option<&VersionRow>, mine: bool) -> VersionView {
-    let parse = |text: &str| {
-        let mut definition = serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
-        if let Some(members) = definition.as_object_mut().filter(|_| !mine) {
-            members.shift_remove("auth_config");
-        }
-        definition
-    };
-    let definition = parse(&row.definition);
-    let mut changes = Vec::new();
-    if let Some(before) = before {
-        differences("$", &parse(&before.definition), &definition, &mut changes);
-    }
-    VersionView {
-        tool_id: row.tool_id,
-        name: row.name.clone(),
-        version: row.version,
-        action: row.action.clone(),
-        shelf: row.shelf.clone(),
-        hash: row.hash.clone(),
-        changed_by: row.changed_by.clone(),
-        changed_at: time::rfc3339(row.changed_at),
-        changes,
-        definition,
-    }
+/// A sealed value that was exchanged for another is one change, at its own path.
+fn is_sealed(value: &Value) -> bool {
+    matches!(Reference::of(value), Some(Reference::Sealed(_)))
 }
 
 fn differences(path: &str, before: &Value, after: &Value, out: &mut Vec<FieldChange>) {
     match (before, after) {
-        (Value::Object(a), Value::Object(b)) => {
+        (Value::Object(a), Value::Object(b)) if !is_sealed(before) && !is_sealed(after) => {
             let gone = a.keys().filter(|key| !b.contains_key(*key));
             for key in b.keys().chain(gone) {
                 let null = Value::Null;

@@ -3,7 +3,7 @@
 use crate::shelf::{MCP_FILE, TOOLS_FILE};
 use crate::writer::{Job, Write};
 use arc_swap::ArcSwap;
-use catalog::caller::{Caller, Scopes, Transport};
+use catalog::caller::{Caller, Role, Transport};
 use catalog::tool::SYSTEM_USER;
 use notify::{RecommendedWatcher, RecursiveMode, Watcher};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,16 +43,8 @@ impl Drop for FileWatcher {
 
 /// The files themselves as "who" asks.
 pub(crate) fn file_caller() -> Arc<Caller> {
-    Arc::new(Caller {
-        user: SYSTEM_USER,
-        user_name: "file".into(),
-        key: None,
-        agent: None,
-        run: None,
-        toolset: None,
-        transport: Transport::Cli,
-        scopes: Scopes::all(),
-    })
+    let caller = Caller::of_user(SYSTEM_USER, "file", Role::Admin, Transport::Cli);
+    Arc::new(caller)
 }
 
 pub(crate) fn watch(

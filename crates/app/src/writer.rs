@@ -1,11 +1,13 @@
 //! The one queue that every change of the catalogue passes (A5). It drains in groups: each group is one
 //! database transaction, one replacement of `tools.json` and one new snapshot, and only then is anyone told.
 
+use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::exchange::WriteError;
 use crate::plan::Plan;
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
+use crate::vault::Vault;
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
@@ -36,6 +38,7 @@ pub enum Write {
     Update {
         id: Uuid,
         definition: Definition,
+        auth: AuthChange,
         expected_version: Option<i64>,
         action: &'static str,
     },
@@ -50,6 +53,8 @@ pub enum Write {
         owner: Uuid,
         definition: Definition,
     },
+    /// Gives a tool of the database shelf to another user.
+    Reassign { id: Uuid, owner: Uuid },
     /// Looks at the files on disk.
     Reload,
 }
@@ -73,6 +78,7 @@ pub struct Writer {
     pub mcp_text: String,
     pub servers: Arc<ArcSwap<McpFile>>,
     pub env: EnvLookup,
+    pub(crate) vault: Arc<Vault>,
     /// Compiled-in tools by name: they come back when the file no longer overrides them.
     pub builtins: HashMap<String, Tool>,
     /// Database tools whose name the file shelf took.
@@ -287,7 +293,7 @@ impl Writer {
         }
     }
 
-    async fn commit(&mut self, plan: Plan) -> Commit {
+    async fn commit(&mut self, mut plan: Plan) -> Commit {
         let text = match plan.file_text() {
             Ok(text) => text,
             Err(problems) => return Commit::Failed(Error::problems(problems)),
@@ -296,9 +302,10 @@ impl Writer {
         // What to put back where the file is exchanged and the transaction then fails.
         let mut exchanged = None;
         let shelf = &mut self.shelf;
+        let writes = plan.all_writes();
         let written = self
             .store
-            .write_tools(&plan.writes, || match text {
+            .commit(&writes, || match text {
                 None => Ok(()),
                 Some((base, new)) => {
                     let before = std::mem::replace(&mut shelf.text, base);
@@ -351,6 +358,12 @@ impl Writer {
         }
         let shadowed: Vec<String> = self.shadowed.keys().cloned().collect();
         ShelfStatus::update(&self.status, |status| status.shadowed.clone_from(&shadowed));
+        // Before the tools that refer to them can be seen.
+        let secrets = writes.into_iter().filter_map(|write| match write {
+            store::Write::Secret(row) => Some(row),
+            _ => None,
+        });
+        self.vault.put(&secrets.collect::<Vec<_>>());
         let next = plan.base.with(plan.changes);
         self.executor.catalogue.store(Arc::new(next));
         Commit::Done
@@ -396,7 +409,7 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
         | Write::Restore {
             shelf: Shelf::File, ..
         } => true,
-        Write::Create { .. } | Write::Restore { .. } => false,
+        Write::Create { .. } | Write::Restore { .. } | Write::Reassign { .. } => false,
         // One that nobody knows any more may stand in the file again.
         Write::Update { id, .. } | Write::Delete { id, .. } => {
             plan.find(*id).is_none_or(|tool| tool.shelf == Shelf::File)

@@ -27,7 +27,7 @@ impl Transport {
     }
 }
 
-/// What a key may do. A set of four bits, so that a check costs nothing.
+/// What a key may do. A set of bits, so that a check costs nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scopes(u8);
 
@@ -39,16 +39,25 @@ pub enum Scope {
     Call = 2,
     Author = 4,
     Admin = 8,
+    /// Upstream servers and limits.
+    Operate = 16,
 }
 
 impl Scope {
-    pub const ALL: [Scope; 4] = [Scope::Read, Scope::Call, Scope::Author, Scope::Admin];
+    pub const ALL: [Scope; 5] = [
+        Scope::Read,
+        Scope::Call,
+        Scope::Author,
+        Scope::Operate,
+        Scope::Admin,
+    ];
 
     pub fn as_str(self) -> &'static str {
         match self {
             Scope::Read => "read",
             Scope::Call => "call",
             Scope::Author => "author",
+            Scope::Operate => "operate",
             Scope::Admin => "admin",
         }
     }
@@ -60,7 +69,7 @@ impl Scope {
 
 impl Scopes {
     pub fn all() -> Self {
-        Scopes(15)
+        Self::from_iter(Scope::ALL)
     }
 
     pub fn with(self, scope: Scope) -> Self {
@@ -71,6 +80,14 @@ impl Scopes {
         self.0 & (scope as u8 | Scope::Admin as u8) != 0
     }
 
+    /// What is left of these rights inside others: a key never has more than its user.
+    pub fn within(self, others: Scopes) -> Self {
+        Scope::ALL
+            .into_iter()
+            .filter(|scope| self.allow(*scope) && others.allow(*scope))
+            .collect()
+    }
+
     /// The scopes by name, in the order of `Scope::ALL`.
     pub fn names(self) -> Vec<&'static str> {
         Scope::ALL
@@ -78,6 +95,41 @@ impl Scopes {
             .filter(|s| self.0 & *s as u8 != 0)
             .map(Scope::as_str)
             .collect()
+    }
+}
+
+/// What a person is in the organisation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Role {
+    Viewer,
+    Operator,
+    Author,
+    Admin,
+}
+
+impl Role {
+    pub const ALL: [Role; 4] = [Role::Viewer, Role::Operator, Role::Author, Role::Admin];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Role::Viewer => "viewer",
+            Role::Operator => "operator",
+            Role::Author => "author",
+            Role::Admin => "admin",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
+    pub fn scopes(self) -> Scopes {
+        match self {
+            Role::Viewer => Scopes::from_iter([Scope::Read]),
+            Role::Operator => Scopes::from_iter([Scope::Read, Scope::Call, Scope::Operate]),
+            Role::Author => Scopes::from_iter([Scope::Read, Scope::Call, Scope::Author]),
+            Role::Admin => Scopes::all(),
+        }
     }
 }
 
@@ -92,11 +144,52 @@ impl FromIterator<Scope> for Scopes {
 pub struct Caller {
     pub user: Uuid,
     pub user_name: Arc<str>,
-    /// Name of the key that was shown; none on the local socket and in `--dev`.
+    pub role: Role,
+    /// Name of the key that was shown; none on the local socket, in `--dev` and with a session.
     pub key: Option<Arc<str>>,
+    pub key_id: Option<Uuid>,
     pub agent: Option<Uuid>,
     pub run: Option<Uuid>,
     pub toolset: Option<Arc<str>>,
     pub transport: Transport,
     pub scopes: Scopes,
+}
+
+impl Caller {
+    /// Somebody with all the rights of their role, and no key.
+    pub fn of_user(user: Uuid, name: &str, role: Role, transport: Transport) -> Self {
+        Caller {
+            user,
+            user_name: name.into(),
+            role,
+            key: None,
+            key_id: None,
+            agent: None,
+            run: None,
+            toolset: None,
+            transport,
+            scopes: role.scopes(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_has_no_more_rights_than_its_user() {
+        let names = |scopes: &[Scope], role: Role| {
+            let key: Scopes = scopes.iter().copied().collect();
+            key.within(role.scopes()).names().join(",")
+        };
+        assert_eq!(names(&[Scope::Admin], Role::Author), "read,call,author");
+        assert_eq!(names(&[Scope::Admin], Role::Operator), "read,call,operate");
+        assert_eq!(names(&[Scope::Read, Scope::Author], Role::Viewer), "read");
+        assert_eq!(names(&[Scope::Call], Role::Admin), "call");
+        assert_eq!(
+            names(&[Scope::Admin], Role::Admin),
+            "read,call,author,operate,admin"
+        );
+    }
 }

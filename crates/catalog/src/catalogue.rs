@@ -1,6 +1,7 @@
 //! The immutable snapshot of every tool there is. A write makes a new one that shares all unchanged
 //! entries, so a reader never waits and a call never pays for the number of tools.
 
+use crate::pace::Pace;
 use crate::schema::Schema;
 use crate::tool::Tool;
 use serde_json::Value;
@@ -21,6 +22,8 @@ pub struct Entry {
     pub search_text: String,
     /// Calls of a serial tool pass here one at a time; handed on to the tool's next version.
     pub gate: Arc<Gate>,
+    /// Where the tool has a `rate_limit`, what it is measured by; handed on like the gate.
+    pub pace: Option<Arc<Pace>>,
     schemas: OnceLock<Result<Schemas, String>>,
 }
 
@@ -59,6 +62,7 @@ impl Entry {
             name: definition.name.as_str().into(),
             search_text,
             gate,
+            pace: None,
             schemas: OnceLock::new(),
             tool,
         }
@@ -187,14 +191,18 @@ impl Catalogue {
                     }
                 }
                 Change::Put(tool) => {
-                    let gate = match by_id.get(&tool.id) {
+                    let (gate, pace) = match by_id.get(&tool.id) {
                         Some(old) => {
                             by_name.remove(&old.name);
-                            Arc::clone(&old.gate)
+                            (Arc::clone(&old.gate), old.pace.clone())
                         }
-                        None => Arc::new(Gate::default()),
+                        None => (Arc::default(), None),
                     };
-                    let entry = Arc::new(Entry::new(tool, gate));
+                    let limited = tool.definition.rate_limit.is_some();
+                    let mut entry = Entry::new(tool, gate);
+                    // Dropped with the limit: what is called unlimited is not measured.
+                    entry.pace = limited.then(|| pace.unwrap_or_default());
+                    let entry = Arc::new(entry);
                     by_id.insert(entry.tool.id, Arc::clone(&entry));
                     by_name.insert(Arc::clone(&entry.name), entry);
                 }
@@ -247,6 +255,27 @@ mod tests {
             Arc::ptr_eq(&gates[0], &gates[1]),
             "a new version queues with the old one"
         );
+    }
+
+    #[test]
+    fn a_limited_tool_keeps_its_pace_as_long_as_it_is_limited() {
+        let limited = |limit: Option<u32>| {
+            let mut tool = tool("a", SYSTEM_USER);
+            tool.definition.rate_limit = limit.map(|limit| crate::tool::RateLimit {
+                requests_per_minute: Some(limit),
+                ..Default::default()
+            });
+            vec![Change::Put(tool)]
+        };
+        let pace = |catalogue: &Catalogue| catalogue.get("a").unwrap().pace.clone();
+        let first = Catalogue::default().with(limited(Some(5)));
+        let second = first.with(limited(Some(9)));
+        let kept = Arc::ptr_eq(&pace(&first).unwrap(), &pace(&second).unwrap());
+        assert!(kept, "a new version goes on where the old one was");
+        let third = second.with(limited(None));
+        assert!(pace(&third).is_none(), "an unlimited tool is not measured");
+        let fourth = pace(&third.with(limited(Some(9)))).unwrap();
+        assert!(!Arc::ptr_eq(&fourth, &pace(&first).unwrap()));
     }
 
     #[test]

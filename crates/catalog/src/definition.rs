@@ -2,6 +2,7 @@
 //! The same checks serve `tools.json`, request bodies and database rows.
 
 mod auth;
+mod cases;
 mod config;
 mod fault;
 mod schemas;
@@ -18,7 +19,7 @@ use crate::json::{
 };
 use crate::problem::Problem;
 use crate::tool::{
-    Annotations, Definition, KindName, OutputFormat, RateLimit, Shelf, TestCase, is_valid_name,
+    Annotations, Definition, KindName, OutputFormat, RateLimit, Shelf, is_valid_name,
 };
 use serde_json::{Map, Value, json};
 
@@ -165,7 +166,7 @@ impl<'n> Fields<'n> {
             annotations: self.annotations(r),
             examples: self.examples(r),
             tests: self.tests(r),
-            approval: self.get("approval").map(|m| m.value.to_value()),
+            approval: self.approval(r),
         };
         // Last, so that a missing field does not hide what is wrong in the others.
         Some(Definition {
@@ -408,68 +409,30 @@ impl<'n> Fields<'n> {
         }
     }
 
+    fn approval(&self, r: &mut Reader<'_>) -> Option<Value> {
+        let m = self.get("approval")?;
+        let value = m.value.to_value();
+        if !(value.is_boolean() || value == "always" || value == "never") {
+            let remedy =
+                "Write \"always\" where a person must agree before each call, else leave it out.";
+            let path = path_of_key(self.path, "approval");
+            let expected = "\"always\", \"never\", true or false";
+            r.report(
+                m.value.span.start,
+                path,
+                expected,
+                m.value.describe(),
+                remedy,
+            );
+        }
+        Some(value)
+    }
+
     fn auth_config(&self, r: &mut Reader<'_>) -> Option<Value> {
         let m = self.get("auth_config")?;
-        r.object(m, self.path)?;
         let body_says_file = self.get("shelf").and_then(|m| m.value.as_str()) == Some("file");
         let to_file = matches!(self.origin, Origin::ToolsFile | Origin::Body(Shelf::File));
-        auth::check(r, m, self.path, to_file || body_says_file);
-        Some(m.value.to_value())
-    }
-
-    fn examples(&self, r: &mut Reader<'_>) -> Vec<String> {
-        let Some(m) = self.get("examples") else {
-            return Vec::new();
-        };
-        let items = r.array(m, self.path, "strings").unwrap_or_default();
-        let mut examples = Vec::with_capacity(items.len());
-        for (i, item) in items.iter().enumerate() {
-            match item.as_str() {
-                Some(text) => examples.push(text.to_owned()),
-                None => r.report(
-                    item.span.start,
-                    format!("{}.examples[{i}]", self.path),
-                    "a string",
-                    item.describe(),
-                    "Write a prompt that should pick this tool, in double quotes.",
-                ),
-            }
-        }
-        examples
-    }
-
-    fn tests(&self, r: &mut Reader<'_>) -> Vec<TestCase> {
-        let Some(m) = self.get("tests") else {
-            return Vec::new();
-        };
-        let items = r.array(m, self.path, "objects").unwrap_or_default();
-        let cases = items.iter().enumerate().filter_map(|(i, item)| {
-            let path = format!("{}.tests[{i}]", self.path);
-            let members = r.members(item, &path)?;
-            r.unknown_keys(members, &path, &["arguments", "expect"]);
-            let mut part = |key| {
-                let found = member(members, key);
-                if found.is_none() {
-                    let remedy = "A test is {\"arguments\": {…}, \"expect\": …}.";
-                    let path = path_of_key(&path, key);
-                    r.report(
-                        item.span.start,
-                        path,
-                        format!("\"{key}\""),
-                        "nothing",
-                        remedy,
-                    );
-                }
-                found
-            };
-            let (arguments, expect) = (part("arguments"), part("expect"));
-            let arguments = arguments.filter(|m| r.object(m, &path).is_some())?;
-            Some(TestCase {
-                arguments: arguments.value.to_value(),
-                expect: expect?.value.to_value(),
-            })
-        });
-        cases.collect()
+        auth::check(r, m, self.path, to_file || body_says_file).then(|| m.value.to_value())
     }
 }
 
@@ -478,9 +441,9 @@ fn alias_of(key: &str) -> Option<&'static str> {
     all.find(|(_, own)| *own == key).map(|(alias, _)| *alias)
 }
 
-/// Whether the node is `{"$env": …}` or `{"$secret": …}`, well formed or not.
+/// Whether the node is `{"$env": …}`, `{"$secret": …}` or `{"$sealed": …}`, well formed or not.
 pub(crate) fn is_reference(node: &Node) -> bool {
-    let references =
-        |m: &Member| m.key.starts_with('$') && did_you_mean(&m.key, &["$env", "$secret"]).is_some();
+    let known = ["$env", "$secret", "$sealed"];
+    let references = |m: &Member| m.key.starts_with('$') && did_you_mean(&m.key, &known).is_some();
     matches!(&node.kind, NodeKind::Object(members) if members.iter().any(references))
 }

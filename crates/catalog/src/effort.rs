@@ -23,7 +23,7 @@ const STEPS_LISTED_MAX: u32 = 100_000;
 pub(crate) const DEPTH_MAX: u32 = 1_000;
 
 /// Up to so many subschemas and values to compare with, none of them referred to and none that looks again at what
-/// others have looked at, the work is that of reading the value so many times at most.
+/// others have looked at or does more with a text than read it, the work is that of reading the value so many times at most.
 const SUBSCHEMAS_PLAIN: u32 = 100;
 
 /// What makes a value too much work.
@@ -87,7 +87,8 @@ fn is_plain(graph: &Graph) -> bool {
     let steps = |rules: &Rules| rules.compared.steps_max().saturating_add(1);
     let steps = graph.rules.iter().map(steps).fold(0, u32::saturating_add);
     let looks_again = graph.rules.iter().any(|rules| rules.looks_again);
-    steps <= SUBSCHEMAS_PLAIN && !looks_again && !graph.has_references
+    let reads_more = graph.rules.iter().any(|rules| !rules.texts.are_plain());
+    steps <= SUBSCHEMAS_PLAIN && !reads_more && !looks_again && !graph.has_references
 }
 
 fn too_much(rules: &Rules) -> Unusable {
@@ -117,6 +118,8 @@ struct Walk<'g> {
     graph: &'g Graph,
     steps: u32,
     steps_max: u32,
+    /// Steps that only read texts: they leave no messages behind, and so have the whole check to be counted in.
+    reading: u32,
     depth_max: u32,
     /// A value of the wrong type, or without a required member, is not looked into.
     ends_early: bool,
@@ -129,6 +132,7 @@ impl<'g> Walk<'g> {
             graph,
             steps: 0,
             steps_max,
+            reading: 0,
             depth_max,
             ends_early: true,
             ended: None,
@@ -138,10 +142,16 @@ impl<'g> Walk<'g> {
     /// Whether the walk may go on after so many steps.
     fn take(&mut self, steps: u32) -> bool {
         self.steps = self.steps.saturating_add(steps);
-        if self.steps > self.steps_max {
+        if self.steps > self.steps_max || self.steps.saturating_add(self.reading) > STEPS_MAX {
             self.ended.get_or_insert(TooMuch::Steps);
         }
         self.ended.is_none()
+    }
+
+    /// Whether the walk may go on after so many steps of reading texts.
+    fn read(&mut self, steps: u32) -> bool {
+        self.reading = self.reading.saturating_add(steps);
+        self.take(0)
     }
 
     fn step(&mut self, depth: u32) -> bool {
@@ -161,6 +171,10 @@ impl<'g> Walk<'g> {
             return;
         }
         if !self.take(value.map_or(rules.steps, |value| whole(rules, value))) {
+            return;
+        }
+        let texts = &rules.texts;
+        if !self.read(value.map_or(0, |v| texts.steps(v) + texts.steps_of_names(v))) {
             return;
         }
         for next in rules.here.iter().chain(&rules.references) {
@@ -201,6 +215,9 @@ impl<'g> Walk<'g> {
     /// `unevaluatedProperties` and `unevaluatedItems` ask each branch anew whether it fits, and what it looked at.
     fn look_again(&mut self, rules: &Rules, value: Option<&Value>, depth: u32) {
         if !self.step(depth) {
+            return;
+        }
+        if !self.read(value.map_or(0, |value| rules.texts.steps_of_names(value))) {
             return;
         }
         let graph = self.graph;

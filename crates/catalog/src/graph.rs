@@ -2,8 +2,10 @@
 //! costs and what is secret are both found by walking through it.
 
 mod compiling;
+mod pattern;
 mod rules;
 mod subschema;
+mod texts;
 
 use crate::pointer;
 use crate::schema::Unusable;
@@ -13,6 +15,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use subschema::Subschema;
+use texts::{Patterns, Texts};
 
 /// Subschemas of one document; one that is reached with different bases counts once for each.
 const SUBSCHEMAS_MAX: usize = 200_000;
@@ -26,6 +29,8 @@ pub(crate) struct Graph {
     /// The root first.
     pub rules: Vec<Rules>,
     pub has_references: bool,
+    /// The pointer to each part with an `$id`, by its address.
+    pub parts: HashMap<String, String>,
 }
 
 /// Why there is no graph of a document.
@@ -55,6 +60,9 @@ impl Graph {
         building.number(root);
         while let Some((number, schema)) = building.waiting.pop() {
             building.fill(number, &schema);
+            if let Some(why) = building.refused {
+                return Err(Failure::TooLarge(why));
+            }
             if building.rules.len() > SUBSCHEMAS_MAX {
                 return Err(too_large(&format!(
                     "it has more than {SUBSCHEMAS_MAX} subschemas, where one that is reached through several $id counts \
@@ -82,6 +90,10 @@ struct Building<'r> {
     numbers: HashMap<(Address, Arc<Uri<String>>), usize>,
     rules: Vec<Rules>,
     waiting: Vec<(usize, Subschema<'r>)>,
+    parts: HashMap<String, String>,
+    patterns: Patterns<'r>,
+    /// The first subschema that cannot be used.
+    refused: Option<Unusable>,
     /// All that a reference to that name may mean, depending on the way to it: the subschema that stands for them,
     /// and the subschemas with the name.
     dynamic: HashMap<&'r str, (usize, Vec<usize>)>,
@@ -96,6 +108,9 @@ impl<'r> Building<'r> {
             numbers: HashMap::new(),
             rules: Vec::new(),
             waiting: Vec::new(),
+            parts: HashMap::new(),
+            patterns: Patterns::default(),
+            refused: None,
             dynamic: HashMap::new(),
             dialects: None,
         };
@@ -141,7 +156,18 @@ impl<'r> Building<'r> {
         if let Some(number) = self.numbers.get(&key) {
             return Some(*number);
         }
-        let number = self.push(Rules::new(place.clone(), rules));
+        if has_address(rules) {
+            // The first is the outer one; draft-07 ignores the `$id` of another beside its reference.
+            let address = schema.base().strip_fragment().to_string();
+            self.parts.entry(address).or_insert_with(|| place.clone());
+        }
+        let texts = Texts::of(place, rules, &mut self.patterns);
+        let mut numbered = Rules::new(place.clone(), rules);
+        match texts {
+            Ok(texts) => numbered.texts = texts,
+            Err(why) => drop(self.refused.get_or_insert(why)),
+        }
+        let number = self.push(numbered);
         self.numbers.insert(key, number);
         if let Some(name) = dynamic_name(rules) {
             self.dynamic(name);
@@ -173,6 +199,7 @@ impl<'r> Building<'r> {
         let extensions = ["meta", RECURSIVE].map(|name| self.dynamic(name));
         let rules = &mut self.rules[number];
         rules.steps = DIALECT_STEPS;
+        rules.texts = Texts::of_dialects();
         rules.members = [number].into_iter().chain(extensions).collect();
         rules.items = rules.members.clone();
         number
@@ -221,12 +248,20 @@ impl<'r> Building<'r> {
         Graph {
             has_references: self.rules.iter().any(|rules| !rules.references.is_empty()),
             rules: self.rules,
+            parts: self.parts,
         }
     }
 }
 
 /// What stands for `$recursiveAnchor`, which gives no name.
 const RECURSIVE: &str = "#";
+
+/// Whether it has an `$id` that is more than the anchor of older drafts.
+fn has_address(schema: &Map<String, Value>) -> bool {
+    let id = schema.get("$id").or_else(|| schema.get("id"));
+    let id = id.and_then(Value::as_str);
+    id.is_some_and(|id| !id.starts_with('#'))
+}
 
 fn dynamic_name(schema: &Map<String, Value>) -> Option<&str> {
     let is_recursive = schema.get("$recursiveAnchor") == Some(&Value::Bool(true));

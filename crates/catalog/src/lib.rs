@@ -1,18 +1,24 @@
 //! What a tool is, the files it is kept in, the immutable catalogue, and who may use what.
 //! Knows nothing of databases, networks or running a tool.
 
+pub mod agent;
+pub mod auth;
 pub mod caller;
 pub mod catalogue;
 pub mod clock;
 pub mod definition;
 mod effort;
+pub mod glob;
 mod graph;
 pub mod json;
 pub mod mcp_file;
+pub mod pace;
 mod pointer;
 pub mod policy;
 pub mod problem;
 pub mod redaction;
 pub mod schema;
+pub mod secret;
 pub mod tool;
 pub mod tools_file;
+pub mod window;

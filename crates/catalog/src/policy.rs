@@ -1,34 +1,160 @@
-//! Who may use what: the one decision that list, search and call all ask.
+//! Who may use what: the one decision that list, search and call all ask, and that can explain itself.
 
-use crate::caller::{Caller, Scope};
-use crate::tool::{SYSTEM_USER, Tool};
+use crate::caller::{Caller, Role, Scope};
+use crate::glob;
+use crate::tool::{KindName, SYSTEM_USER, Shelf, Tool};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use uuid::Uuid;
 
 /// What a caller may do with a tool.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// As if it did not exist.
     Hidden,
-    /// Listed, but a call is refused with this reason.
-    Denied(&'static str),
+    /// Listed, but a call is refused.
+    Denied(Denial),
     Allowed,
+}
+
+impl Verdict {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Hidden => "hidden",
+            Verdict::Denied(_) => "denied",
+            Verdict::Allowed => "allowed",
+        }
+    }
+}
+
+/// Why a call is refused: the first reason in the order in which they are asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Denial {
+    /// The caller may not call anything.
+    Scope,
+    /// Switched off by whoever may change it.
+    Inactive,
+    /// Its owner is gone, and nobody has taken it over.
+    OwnerLeft,
+    Whitelist,
+    Rule(SubjectKind),
+    /// A person must agree first.
+    Approval,
 }
 
 /// The refusal of the whitelist, in the words of the people who asked for it.
 pub const BLOCKED_BY_WHITELIST: &str = "Blocked by whitelist policy";
 
-/// What the operator has decided for everybody.
+/// Whom a rule is for.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Subject {
+    Everyone,
+    Role(Role),
+    User(Uuid),
+    Key(Uuid),
+    Agent(Uuid),
+    Toolset(Arc<str>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SubjectKind {
+    Everyone,
+    Role,
+    User,
+    Key,
+    Agent,
+    Toolset,
+}
+
+impl SubjectKind {
+    pub const ALL: [SubjectKind; 6] = [
+        SubjectKind::Everyone,
+        SubjectKind::Role,
+        SubjectKind::User,
+        SubjectKind::Key,
+        SubjectKind::Agent,
+        SubjectKind::Toolset,
+    ];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SubjectKind::Everyone => "everyone",
+            SubjectKind::Role => "role",
+            SubjectKind::User => "user",
+            SubjectKind::Key => "key",
+            SubjectKind::Agent => "agent",
+            SubjectKind::Toolset => "toolset",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+}
+
+impl Subject {
+    pub fn kind(&self) -> SubjectKind {
+        match self {
+            Subject::Everyone => SubjectKind::Everyone,
+            Subject::Role(_) => SubjectKind::Role,
+            Subject::User(_) => SubjectKind::User,
+            Subject::Key(_) => SubjectKind::Key,
+            Subject::Agent(_) => SubjectKind::Agent,
+            Subject::Toolset(_) => SubjectKind::Toolset,
+        }
+    }
+}
+
+/// Patterns for the names of tools. A rule only ever takes away: what is not hidden, not denied and, where there is a
+/// list of what is allowed, on it, stays as it was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Rule {
+    /// None allows every name.
+    pub allow: Option<Vec<String>>,
+    pub deny: Vec<String>,
+    pub hide: Vec<String>,
+}
+
+/// What one check of the decision came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    Pass,
+    Deny,
+    Hide,
+}
+
+/// One check of the decision, as it is told to whoever wants to know.
+#[derive(Debug, Clone, Copy)]
+pub enum Check<'a> {
+    /// Whether the caller may know of it: their own, the system's, a public one, or they are an admin.
+    Owner,
+    Scope,
+    Active,
+    OwnerLeft,
+    Whitelist,
+    /// With the pattern that decided; none: it is not on the list of what is allowed, or nothing speaks against it.
+    Rule(&'a Subject, Option<&'a str>),
+    Approval,
+}
+
+/// What the operator and the admins have decided.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
     /// `FEATURE_TOOLS_POLICY`: without it the whitelist is not looked at.
     pub enforced: bool,
     /// `TOOL_WHITELIST`; none allows every tool.
-    pub whitelist: Option<Vec<String>>,
+    pub whitelist: Option<HashSet<String>>,
+    /// Enforced in any case: whoever sets one means it.
+    pub rules: HashMap<Subject, Rule>,
+    /// Users who are gone; their things are kept but out of use.
+    pub left: HashSet<Uuid>,
 }
 
 impl Policy {
     /// Reads the whitelist as it stands in the environment: comma separated, trimmed, empty = all.
     pub fn new(enforced: bool, whitelist: &str) -> Self {
-        let names: Vec<String> = whitelist
+        let names: HashSet<String> = whitelist
             .split(',')
             .map(str::trim)
             .filter(|name| !name.is_empty())
@@ -37,19 +163,104 @@ impl Policy {
         Policy {
             enforced,
             whitelist: (!names.is_empty()).then_some(names),
+            ..Policy::default()
         }
     }
 
     pub fn verdict(&self, caller: &Caller, tool: &Tool) -> Verdict {
-        if !may_see(caller, tool) {
-            return Verdict::Hidden;
-        }
-        match &self.whitelist {
-            Some(names) if self.enforced && !names.contains(&tool.definition.name) => {
-                Verdict::Denied(BLOCKED_BY_WHITELIST)
+        self.decide(caller, tool, |_, _| {})
+    }
+
+    /// The decision, telling `note` every check it makes. Hidden beats denied; of several denials the first counts.
+    pub fn decide<'a>(
+        &'a self,
+        caller: &Caller,
+        tool: &Tool,
+        mut note: impl FnMut(Check<'a>, Effect),
+    ) -> Verdict {
+        let mut verdict = Verdict::Allowed;
+        let mut check = |check: Check<'a>, effect: Effect, denial: Denial| {
+            note(check, effect);
+            verdict = match (effect, verdict) {
+                (Effect::Hide, _) | (_, Verdict::Hidden) => Verdict::Hidden,
+                (Effect::Deny, Verdict::Allowed) => Verdict::Denied(denial),
+                (_, so_far) => so_far,
+            };
+        };
+        let deny_unless = |fine: bool| if fine { Effect::Pass } else { Effect::Deny };
+
+        let seen = if may_see(caller, tool) {
+            Effect::Pass
+        } else {
+            Effect::Hide
+        };
+        check(Check::Owner, seen, Denial::Scope);
+        let may_call = deny_unless(caller.scopes.allow(Scope::Call));
+        check(Check::Scope, may_call, Denial::Scope);
+        let active = deny_unless(tool.definition.is_active);
+        check(Check::Active, active, Denial::Inactive);
+        let owned = deny_unless(self.left.is_empty() || !self.left.contains(&tool.owner));
+        check(Check::OwnerLeft, owned, Denial::OwnerLeft);
+
+        let names = judged_names(tool);
+        let listed = match &self.whitelist {
+            Some(list) if self.enforced => names.iter().flatten().all(|n| list.contains(*n)),
+            _ => true,
+        };
+        check(Check::Whitelist, deny_unless(listed), Denial::Whitelist);
+        if !self.rules.is_empty() {
+            for (subject, rule) in self.rules_for(caller) {
+                let (effect, pattern) = rule.judge(&names);
+                let denial = Denial::Rule(subject.kind());
+                check(Check::Rule(subject, pattern), effect, denial);
             }
-            _ => Verdict::Allowed,
         }
+        let approval = deny_unless(!needs_approval(tool));
+        check(Check::Approval, approval, Denial::Approval);
+        verdict
+    }
+
+    /// The rules that concern a caller, from the widest to the narrowest.
+    fn rules_for(&self, caller: &Caller) -> impl Iterator<Item = (&Subject, &Rule)> {
+        let subjects = [
+            Some(Subject::Everyone),
+            Some(Subject::Role(caller.role)),
+            Some(Subject::User(caller.user)),
+            caller.key_id.map(Subject::Key),
+            caller.agent.map(Subject::Agent),
+            caller.toolset.clone().map(Subject::Toolset),
+        ];
+        subjects
+            .into_iter()
+            .flatten()
+            .filter_map(|subject| self.rules.get_key_value(&subject))
+    }
+}
+
+impl Rule {
+    fn judge(&self, names: &[Option<&str>; 2]) -> (Effect, Option<&str>) {
+        let hit = |patterns: &'_ [String]| {
+            let fits = |p: &&String| names.iter().flatten().any(|name| glob::fits(p, name));
+            patterns.iter().position(|p| fits(&p))
+        };
+        if let Some(at) = hit(&self.hide) {
+            return (Effect::Hide, Some(&self.hide[at]));
+        }
+        if let Some(at) = hit(&self.deny) {
+            return (Effect::Deny, Some(&self.deny[at]));
+        }
+        let Some(allow) = &self.allow else {
+            return (Effect::Pass, None);
+        };
+        let allowed = |name: &&str| allow.iter().find(|p| glob::fits(p, name));
+        let mut by = None;
+        for name in names.iter().flatten() {
+            match allowed(name) {
+                Some(pattern) => by = by.or(Some(pattern.as_str())),
+                None => return (Effect::Deny, None),
+            }
+        }
+        (Effect::Pass, by)
     }
 }
 
@@ -60,65 +271,20 @@ fn may_see(caller: &Caller, tool: &Tool) -> bool {
         || caller.scopes.allow(Scope::Admin)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::caller::{Scopes, Transport};
-    use crate::tool::tests::tool;
-    use uuid::Uuid;
-
-    fn caller(user: Uuid, scopes: Scopes) -> Caller {
-        Caller {
-            user,
-            user_name: "someone".into(),
-            key: None,
-            agent: None,
-            run: None,
-            toolset: None,
-            transport: Transport::Rest,
-            scopes,
-        }
-    }
-
-    #[test]
-    fn the_whitelist_counts_only_when_enforced_and_not_empty() {
-        let caller = caller(Uuid::from_u128(9), Scopes::from_iter([Scope::Call]));
-        let verdict = |enforced, list, name: &str| {
-            Policy::new(enforced, list).verdict(&caller, &tool(name, SYSTEM_USER))
-        };
-        let blocked = Verdict::Denied("Blocked by whitelist policy");
-        assert_eq!(
-            verdict(true, " web_search , calculator ", "calculator"),
-            Verdict::Allowed
-        );
-        assert_eq!(verdict(true, "web_search,calculator", "shell"), blocked);
-        assert_eq!(verdict(false, "web_search", "shell"), Verdict::Allowed);
-        assert_eq!(verdict(true, "", "shell"), Verdict::Allowed);
-        assert_eq!(verdict(true, " , ", "shell"), Verdict::Allowed);
-    }
-
-    #[test]
-    fn another_users_private_tool_does_not_exist() {
-        let (owner, other) = (Uuid::from_u128(1), Uuid::from_u128(2));
-        let mut theirs = tool("theirs", owner);
-        let policy = Policy::new(true, "nothing");
-        let call = Scopes::from_iter([Scope::Call]);
-        assert_eq!(
-            policy.verdict(&caller(other, call), &theirs),
-            Verdict::Hidden
-        );
-        assert!(matches!(
-            policy.verdict(&caller(owner, call), &theirs),
-            Verdict::Denied(_)
-        ));
-        assert!(matches!(
-            policy.verdict(&caller(other, Scopes::all()), &theirs),
-            Verdict::Denied(_)
-        ));
-        theirs.definition.is_public = true;
-        assert!(matches!(
-            policy.verdict(&caller(other, call), &theirs),
-            Verdict::Denied(_)
-        ));
-    }
+/// The names a tool is judged by: its own and, where its author is not the operator, that of the builtin it runs. What is
+/// kept from a caller cannot be reached under another name either.
+fn judged_names(tool: &Tool) -> [Option<&str>; 2] {
+    let definition = &tool.definition;
+    let wraps = definition.kind == KindName::Builtin && tool.shelf == Shelf::Database;
+    let inner = definition.config.get("name").and_then(Value::as_str);
+    let inner = inner.filter(|inner| wraps && *inner != definition.name);
+    [Some(definition.name.as_str()), inner]
 }
+
+fn needs_approval(tool: &Tool) -> bool {
+    let approval = tool.definition.approval.as_ref();
+    approval.is_some_and(|word| *word == true || *word == "always")
+}
+
+#[cfg(test)]
+mod tests;

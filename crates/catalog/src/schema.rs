@@ -8,6 +8,7 @@ use jsonschema::error::ValidationErrorKind as ErrorKind;
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde::Serialize;
 use serde_json::Value;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// How many violations one answer lists; a caller mends them a few at a time.
@@ -15,6 +16,12 @@ const VIOLATIONS_MAX: usize = 20;
 
 /// Characters of what was expected: a long `enum` is not repeated for each violation.
 const EXPECTED_MAX: usize = 300;
+
+/// Bytes of one compiled pattern. The parts of a pattern are counted first; this is for what their number does not show.
+const PATTERN_BYTES_MAX: usize = 10 << 20;
+
+const NO_PATTERN: &str =
+    "the pattern is no regular expression, or looks around or back, or is too large when compiled";
 
 /// One place where a value does not fit its schema.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -52,6 +59,8 @@ pub struct Schema {
     validator: Validator,
     effort: Effort,
     secrets: Option<Redaction>,
+    /// Where the parts with an `$id` stand.
+    parts: HashMap<String, String>,
 }
 
 impl Schema {
@@ -75,6 +84,7 @@ impl Schema {
             validator: build(source)?,
             effort,
             secrets: Redaction::of(source, &graph),
+            parts: graph.parts.clone(),
             source: source.clone(),
         })
     }
@@ -129,11 +139,9 @@ impl Schema {
 
     /// What may stand where an unknown property was found.
     fn known_properties(&self, error: &ValidationError<'_>) -> String {
-        let schema_path = error.schema_path().as_str();
-        let parent = schema_path
-            .rsplit_once('/')
-            .map_or("", |(parent, _)| parent);
-        let object = self.source.pointer(parent);
+        let place = self.place(error);
+        let parent = place.as_deref().and_then(|place| place.rsplit_once('/'));
+        let object = parent.and_then(|(parent, _)| self.source.pointer(parent));
         match object.and_then(|object| object.get("properties")?.as_object()) {
             Some(known) if !known.is_empty() => {
                 format!("no other properties than {}", quoted(known.keys()))
@@ -142,9 +150,20 @@ impl Schema {
         }
     }
 
+    /// Where the violated rule stands. The path of an error begins at the part with an `$id` that a reference led to.
+    fn place(&self, error: &ValidationError<'_>) -> Option<String> {
+        let Some(location) = error.absolute_keyword_location() else {
+            return Some(error.schema_path().as_str().to_owned());
+        };
+        let part = self.parts.get(location.strip_fragment().as_str())?;
+        let fragment = location.fragment()?.decode().to_string().ok()?;
+        Some(format!("{part}{fragment}"))
+    }
+
     fn violation(&self, value: &Value, error: &ValidationError<'_>) -> Violation {
         let keyword = error.kind().keyword();
-        let rule = self.source.pointer(error.schema_path().as_str());
+        let rule = self.place(error);
+        let rule = rule.and_then(|place| self.source.pointer(&place));
         let mut got = if self.has_secrets() && self.is_secret_at(value, error) {
             HIDDEN.to_owned()
         } else {
@@ -213,11 +232,15 @@ impl Schema {
 fn build(source: &Value) -> Result<Validator, Unusable> {
     jsonschema::options()
         .offline()
-        .with_pattern_options(PatternOptions::regex())
+        .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
         .build(source)
         .map_err(|e| Unusable {
             pointer: e.instance_path().as_str().to_owned(),
-            reason: e.masked().to_string(),
+            reason: match e.kind() {
+                // The validator says the same of what is no pattern and of what is too large for one.
+                ErrorKind::Format { format } if format == "regex" => NO_PATTERN.to_owned(),
+                _ => e.masked().to_string(),
+            },
         })
 }
 
@@ -288,6 +311,29 @@ mod tests {
         assert_eq!(
             violations(&json!({"properties":{"a":false}}), &json!({"a":1})),
             ["at $.a: expected nothing here, got 1"]
+        );
+    }
+
+    #[test]
+    fn the_rule_of_a_part_with_its_own_id_is_quoted() {
+        let schema = json!({"$id": "urn:whole", "properties": {"a": {"minimum": 2}, "b": {"$ref": "urn:part"}},
+            "additionalProperties": false,
+            "$defs": {"p/1": {"$id": "urn:part", "additionalProperties": false, "properties": {
+                "a": {"minimum": 3}, "c": {"maxLength": 1}, "d": {"$ref": "#/$defs/d%20e"}, "f": {"$ref": "#f"}},
+                "$defs": {"d e": {"multipleOf": 2}, "f": {"$anchor": "f", "minLength": 2}}}}});
+        assert_eq!(
+            violations(
+                &schema,
+                &json!({"a": 1, "b": {"a": 1, "c": "cc", "d": 3, "e": 4, "f": ""}})
+            ),
+            [
+                "at $.a: expected minimum 2, got 1",
+                "at $.b.a: expected minimum 3, got 1",
+                "at $.b.c: expected maxLength 1, got \"cc\"",
+                "at $.b.d: expected multipleOf 2, got 3",
+                "at $.b.f: expected minLength 2, got \"\"",
+                "at $.b: expected no other properties than \"a\", \"c\", \"d\", \"f\", got \"e\"",
+            ]
         );
     }
 

@@ -389,3 +389,111 @@ fn the_schema_of_schemas_compiles() {
             .is_err()
     );
 }
+
+fn ends(schema: &Value, value: &Value) {
+    let compiled = Schema::compile(schema).expect("a schema of its size is allowed");
+    let found = quick(|| compiled.check(value).expect_err("too much work"));
+    let expected = &found[0].expected;
+    assert!(expected.contains("5000000 steps"), "{schema}: {expected}");
+}
+
+#[test]
+fn patterns_count_with_their_size_and_the_text() {
+    let text = "ab".repeat(100_000);
+    for pattern in [
+        r"[\s\S]{1,3000}x$",
+        r"a[\s\S]{300}x",
+        "(a|b)*a(a|b){300}c",
+        "^(a|b)*a(a|b){300}c",
+        "(?:a?b?a?b?){100}c",
+        "^[ab]{0,500}[ab]{0,500}[ab]*c$",
+    ] {
+        ends(&json!({"pattern": pattern}), &json!(text));
+        let names = json!({text.as_str(): 1});
+        ends(&json!({"patternProperties": {pattern: {}}}), &names);
+        ends(
+            &json!({"patternProperties": {pattern: {}}, "additionalProperties": false}),
+            &names,
+        );
+        ends(&json!({"propertyNames": {"pattern": pattern}}), &names);
+    }
+    let words = json!(vec!["ab".repeat(100); 1_000]);
+    ends(&json!({"items": {"pattern": r"a[\s\S]{300}x"}}), &words);
+}
+
+#[test]
+fn ordinary_patterns_check_long_texts() {
+    let mega = |text: &str| text.repeat(1_000_000 / text.len());
+    for (pattern, text) in [
+        (r"^\p{L}+$", mega("aя漢")),
+        ("^[A-Za-z0-9+/]*={0,2}$", mega("Zm9v")),
+        (r"^[^@\s]+@[^@\s]+\.[^@\s]+$", mega("ab") + "@example.com"),
+        ("^https?://[^ ]+$", "https://".to_owned() + &mega("a")),
+        (r"^[\s\S]{1,5000}$", "aя".repeat(2_500)),
+        ("^(.{1,10000})$", "a".repeat(10_000)),
+        ("^a", mega("a")),
+    ] {
+        let schema = Schema::compile(&json!({"pattern": pattern})).unwrap();
+        assert_eq!(schema.check(&json!(text)), Ok(()), "{pattern}");
+    }
+    // What begins at the beginning and has an end looks no further than that.
+    for pattern in [
+        "^[a-z0-9-]{1,64}$",
+        "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$",
+        r"^\d{4}-\d{2}-\d{2}$",
+    ] {
+        let schema = Schema::compile(&json!({"pattern": pattern})).unwrap();
+        let found = schema.check(&json!(mega("a"))).unwrap_err();
+        assert!(found[0].expected.starts_with("pattern "), "{}", found[0]);
+    }
+}
+
+#[test]
+fn monstrous_patterns_are_refused_where_they_stand() {
+    let why = refusal(&json!({"properties": {"a": {"pattern": "((a{1,100}){1,100}){1,100}"}}}));
+    assert!(why.starts_with("at $.properties.a.pattern "), "{why}");
+    assert!(why.contains("too large"), "{why}");
+    let why = refusal(&json!({"patternProperties": {r"\p{L}{2000}": {}}}));
+    assert!(why.starts_with("at $.patternProperties."), "{why}");
+    // The validator writes such a pattern anew for each of them.
+    quick(|| refusal(&json!({"pattern": r"\s".repeat(20_000)})));
+    let many = (0..1_000).map(|i| json!({"pattern": format!("a{{1,4000}}{i}")}));
+    let why = quick(|| refusal(&json!({"anyOf": many.collect::<Vec<_>>()})));
+    assert!(why.contains("patterns"), "{why}");
+    let same = vec![json!({"pattern": "^a{1,4000}$"}); 1_000];
+    quick(|| Schema::compile(&json!({"prefixItems": same})).unwrap());
+    for pattern in ["(?<=a)b", r"^\p{L}{1,500}$"] {
+        let why = refusal(&json!({"items": {"pattern": pattern}}));
+        let told = why.starts_with("at $.items.pattern of ") && why.ends_with("when compiled");
+        assert!(told, "{why}");
+    }
+}
+
+#[test]
+fn other_rules_for_texts_count_by_length() {
+    let draft_07 = "http://json-schema.org/draft-07/schema#";
+    let names: String = (0..100_000).map(|i| format!("(?<a{i}>)")).collect();
+    ends(
+        &json!({"$schema": draft_07, "format": "regex"}),
+        &json!(names),
+    );
+    ends(
+        &json!({"$schema": draft_07, "properties": {"a": {"$ref": draft_07}}}),
+        &json!({"a": {"pattern": names}}),
+    );
+    let mega = json!("a".repeat(1_000_000));
+    for rule in [
+        json!({"minLength": 1}),
+        json!({"contentMediaType": "application/json"}),
+        json!({"format": "uri-reference"}),
+        json!({"const": mega}),
+        json!({"enum": [mega]}),
+    ] {
+        Schema::compile(&rule).unwrap().check(&mega).err();
+        let again = vec![json!({"$ref": "#/$defs/r"}); 4_995];
+        ends(
+            &json!({"$schema": draft_07, "allOf": again, "$defs": {"r": rule}}),
+            &mega,
+        );
+    }
+}

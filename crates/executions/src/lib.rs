@@ -3,9 +3,11 @@
 
 mod backup;
 mod cap;
+mod counting;
 mod day;
 mod error;
 mod log;
+mod owed;
 mod postgres;
 mod query;
 mod queue;
@@ -13,6 +15,7 @@ mod record;
 mod sqlite;
 mod stats;
 
+pub use counting::Calls;
 pub use error::LogError;
 pub use log::{Durability, ExecutionLog, Options};
 pub use query::{Filter, Page};

@@ -3,6 +3,7 @@
 use crate::cap::cap;
 use crate::day::Day;
 use crate::error::LogError;
+use crate::owed::Owed;
 use crate::postgres::{self, Postgres};
 use crate::query::{Filter, Page, Search};
 use crate::queue::{Answer, Entry, Job, Mode};
@@ -18,8 +19,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How often an idle log looks whether the day has changed.
-const DAY_CHECK: Duration = Duration::from_secs(60);
+/// How often an idle log looks whether the day has changed, and whether it owes something.
+const LOOK: Duration = Duration::from_secs(60);
 
 /// What an acknowledged row survives, on SQLite. (PostgreSQL has its own setting, `synchronous_commit`.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,8 +94,11 @@ impl ExecutionLog {
     ) -> Result<Self, LogError> {
         let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
         let (path, given, time) = (folder.into(), options.clone(), clock.clone());
-        let folder = blocking(move || sqlite::open(path, given, time, queue)).await?;
-        Ok(Self::start(Engine::Sqlite(folder), jobs, &options, clock))
+        let owed = Arc::new(Owed::default());
+        let debts = Arc::clone(&owed);
+        let folder = blocking(move || sqlite::open(path, given, time, queue, debts)).await?;
+        tokio::spawn(watch(jobs.downgrade(), clock, owed));
+        Ok(Self::start(Engine::Sqlite(folder), jobs, &options))
     }
 
     /// Opens the log in a PostgreSQL database, beside other replicas. The pool should be the log's own.
@@ -104,17 +108,14 @@ impl ExecutionLog {
         clock: Clock,
     ) -> Result<Self, LogError> {
         let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
-        let postgres = postgres::open(pool, options.clone(), clock.clone(), queue).await?;
-        Ok(Self::start(
-            Engine::Postgres(postgres),
-            jobs,
-            &options,
-            clock,
-        ))
+        let owed = Arc::new(Owed::default());
+        let (given, time, debts) = (options.clone(), clock.clone(), Arc::clone(&owed));
+        let postgres = postgres::open(pool, given, time, queue, debts).await?;
+        tokio::spawn(watch(jobs.downgrade(), clock, owed));
+        Ok(Self::start(Engine::Postgres(postgres), jobs, &options))
     }
 
-    fn start(engine: Engine, jobs: mpsc::Sender<Job>, options: &Options, clock: Clock) -> Self {
-        tokio::spawn(watch_day(jobs.downgrade(), clock));
+    fn start(engine: Engine, jobs: mpsc::Sender<Job>, options: &Options) -> Self {
         let (node, entry_bytes_max) = (Arc::clone(&options.node), options.entry_bytes_max);
         ExecutionLog {
             engine,
@@ -219,27 +220,35 @@ impl ExecutionLog {
     }
 }
 
-/// Retention must not wait for the first call of the day.
-async fn watch_day(jobs: mpsc::WeakSender<Job>, clock: Clock) {
+/// Neither retention nor an ending that is owed may wait for the next call.
+async fn watch(jobs: mpsc::WeakSender<Job>, clock: Clock, owed: Arc<Owed>) {
     let mut today = Day::of(clock.now());
     loop {
-        tokio::time::sleep(DAY_CHECK).await;
+        tokio::time::sleep(LOOK).await;
         let Some(jobs) = jobs.upgrade() else { return };
-        if Day::of(clock.now()) == today {
+        let now = Day::of(clock.now());
+        let Some(job) = due(now != today, &owed) else {
             continue;
-        }
+        };
         let (answer, answered) = oneshot::channel();
-        if jobs.send(Job::Maintain(answer)).await.is_err() {
+        if jobs.send(job(answer)).await.is_err() {
             return;
         }
         match answered.await {
-            Ok(Ok(())) => today = Day::of(clock.now()),
+            Ok(Ok(())) => today = now,
             Ok(Err(error)) => {
-                tracing::warn!(%error, "the execution log could not turn to the new day; it tries again")
+                tracing::warn!(%error, "the execution log could not turn to the new day or write what it owes; it tries again")
             }
             Err(_) => return,
         }
     }
+}
+
+fn due(new_day: bool, owed: &Owed) -> Option<fn(Answer) -> Job> {
+    if new_day {
+        return Some(Job::Maintain);
+    }
+    (!owed.is_empty()).then_some(Job::Flush)
 }
 
 /// Runs what blocks on the threads meant for it.
@@ -249,4 +258,32 @@ pub(crate) async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work)
         .await
         .map_err(LogError::unavailable)?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_idle_log_writes_what_it_owes() {
+        let owed = Owed::default();
+        let (answer, _answered) = oneshot::channel();
+        let job = |new_day, owed: &Owed| due(new_day, owed).map(|job| job(oneshot::channel().0));
+        assert!(job(false, &owed).is_none());
+        assert!(matches!(job(true, &owed), Some(Job::Maintain(_))));
+        let row = crate::owed::tests::ending();
+        let (mode, full) = (
+            Mode::Finish,
+            LogError::Full {
+                message: String::new(),
+            },
+        );
+        let entry = Entry {
+            row: Box::new(row),
+            mode,
+            answer,
+        };
+        crate::queue::answer(vec![entry], &Err(full), &owed);
+        assert!(matches!(job(false, &owed), Some(Job::Flush(_))));
+    }
 }

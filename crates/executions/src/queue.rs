@@ -2,13 +2,13 @@
 
 use crate::day::Day;
 use crate::error::LogError;
+use crate::owed::Owed;
 use crate::record::Execution;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 
 /// Bounds of one transaction, so that no waiter waits for an endless one.
-const BATCH_ROWS_MAX: usize = 512;
-const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
+pub(crate) const BATCH_ROWS_MAX: usize = 512;
+pub(crate) const BATCH_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 pub(crate) type Answer = oneshot::Sender<Result<(), LogError>>;
 
@@ -71,47 +71,19 @@ pub(crate) fn gather(first: Job, jobs: &mut mpsc::Receiver<Job>) -> Batch {
 
 /// Tells every waiter how its row fared; how a call ended is owed until the log works again.
 pub(crate) fn answer(entries: Vec<Entry>, result: &Result<(), LogError>, owed: &Owed) {
+    let passing = matches!(
+        result,
+        Err(LogError::Full { .. } | LogError::Unavailable { .. })
+    );
+    let mut debts = owed.lock();
     for entry in entries {
         // A waiter that has gone away does not undo the commit.
         let _ = entry.answer.send(result.clone());
-        let passing = matches!(
-            result,
-            Err(LogError::Full { .. } | LogError::Unavailable { .. })
-        );
-        if passing && entry.mode == Mode::Finish {
-            owed.keep(*entry.row);
+        match entry.mode {
+            Mode::Started if result.is_ok() => debts.begun(entry.row.id),
+            Mode::Started => {}
+            Mode::Finish if passing => debts.keep(*entry.row),
+            Mode::Finish => debts.settled(entry.row.id),
         }
-    }
-}
-
-/// Endings of calls that could not be written. The callers were told so, but their tools have run: without these rows
-/// the log would say `started` for ever, or nothing.
-#[derive(Debug, Default)]
-pub(crate) struct Owed(Mutex<Vec<Execution>>);
-
-impl Owed {
-    fn keep(&self, row: Execution) {
-        let mut rows = self.lock();
-        let bytes: usize = rows.iter().map(Execution::weight).sum();
-        if rows.len() < BATCH_ROWS_MAX && bytes + row.weight() <= BATCH_BYTES_MAX {
-            rows.push(row);
-        } else {
-            tracing::error!(id = %row.id, "too many calls ended while the execution log could not be written: this ending is lost");
-        }
-    }
-
-    /// What is owed, as entries that nobody waits for.
-    pub(crate) fn take(&self) -> Vec<Entry> {
-        let rows = std::mem::take(&mut *self.lock());
-        let entry = |row| Entry {
-            row: Box::new(row),
-            mode: Mode::Finish,
-            answer: oneshot::channel().0,
-        };
-        rows.into_iter().map(entry).collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Execution>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

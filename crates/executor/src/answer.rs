@@ -72,9 +72,18 @@ pub(crate) fn status_of(response: &ToolResponse) -> Status {
 pub(crate) fn unlogged(response: &ToolResponse, error: &LogError) -> ToolResponse {
     let mut failure = log_failed(error);
     if response.may_have_run() {
-        failure.message.push_str(" The tool did run.");
+        // Whoever is cut off may still have been waiting for its turn.
+        let cut_off = matches!(
+            response.error.as_ref().map(|error| error.code),
+            Some(Code::Timeout | Code::Cancelled | Code::Interrupted)
+        );
+        let (said, ran) = match cut_off {
+            true => (" The tool may have run.", Value::Null),
+            false => (" The tool did run.", Value::Bool(true)),
+        };
+        failure.message.push_str(said);
         // Nothing that invites to try again: that would run it twice.
-        failure.details = json!({"tool_ran": true});
+        failure.details = json!({"tool_ran": ran});
     }
     let name = Arc::clone(&response.tool_name);
     failed(name, response.execution_id, response.elapsed, failure).0
@@ -111,5 +120,33 @@ pub(crate) fn as_text(data: Value) -> String {
         Value::String(text) => text,
         Value::Null => String::new(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_call_that_only_may_have_run_it_is_not_said_that_it_did() {
+        let full = LogError::Full {
+            message: "m".to_owned(),
+        };
+        let told = |code: Code| {
+            let failure = Failure::new(code, "as told");
+            let (response, _) = failed("t".into(), Uuid::nil(), 0.0, failure);
+            let answer = unlogged(&response, &full);
+            assert!(answer.may_have_run(), "its key is not given back");
+            let details = answer.error.map(|error| error.details);
+            (answer.message, details.unwrap_or_default())
+        };
+        for code in [Code::Timeout, Code::Cancelled] {
+            let (message, details) = told(code);
+            assert!(message.ends_with(" The tool may have run."), "{message}");
+            assert_eq!(details, json!({"tool_ran": null}));
+        }
+        let (message, details) = told(Code::ToolExecutionError);
+        assert!(message.ends_with(" The tool did run."), "{message}");
+        assert_eq!(details, json!({"tool_ran": true}));
     }
 }

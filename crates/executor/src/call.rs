@@ -5,21 +5,22 @@ use crate::answer::{
     Done, as_text, failed, log_failed, queue_full, status_of, succeeded, unlogged, violated,
 };
 use crate::code::Code;
+use crate::denial::judge;
 use crate::entry_log::{Ending, EntryDraft};
-use crate::kind::{Event, Failure, Kinds, Output, Run};
+use crate::kind::{Event, Failure, Kind, Kinds, Output, Run};
 use crate::pending::{CatchPanic, PendingCall};
+use crate::quota::Quotas;
 use crate::response::{ToolResponse, python_float};
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
-use catalog::catalogue::{Catalogue, Entry};
+use catalog::catalogue::{Catalogue, Entry, Schemas};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
 use catalog::schema::Schema;
-use catalog::tool::{KindName, OutputFormat, Tool};
+use catalog::tool::OutputFormat;
 use executions::{Execution, ExecutionLog};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -60,6 +61,7 @@ pub struct CallRequest {
 pub struct Executor {
     pub catalogue: ArcSwap<Catalogue>,
     pub policy: ArcSwap<Policy>,
+    pub quotas: ArcSwap<Quotas>,
     pub log: ExecutionLog,
     pub clock: Clock,
     kinds: Kinds,
@@ -82,6 +84,7 @@ impl Executor {
         Arc::new(Executor {
             catalogue: ArcSwap::from_pointee(catalogue),
             policy: ArcSwap::from_pointee(policy),
+            quotas: ArcSwap::default(),
             log,
             clock,
             kinds,
@@ -143,7 +146,7 @@ impl Executor {
     pub fn permits(&self, caller: &Caller, tool: &str) -> Option<Arc<Entry>> {
         let entry = self.catalogue.load().find(tool).cloned()?;
         let verdict = self.policy.load().verdict(caller, &entry.tool);
-        let permitted = verdict != Verdict::Hidden && judge(&entry, &verdict).is_ok();
+        let permitted = verdict != Verdict::Hidden && judge(&entry.name, verdict).is_ok();
         permitted.then_some(entry)
     }
 
@@ -188,6 +191,22 @@ struct Attempt {
     cancel: CancellationToken,
 }
 
+/// A call that may run once the limits let it.
+struct Checked<'a> {
+    entry: &'a Arc<Entry>,
+    schemas: &'a Schemas,
+    kind: &'a dyn Kind,
+    timeout: f64,
+    deadline: Instant,
+}
+
+impl Checked<'_> {
+    fn late(&self) -> Failure {
+        let shown = python_float(self.timeout);
+        Failure::new(Code::Timeout, format!("Tool execution timeout ({shown}s)"))
+    }
+}
+
 impl Attempt {
     async fn perform(self, request: CallRequest, unsaved: Option<Arc<Entry>>) -> ToolResponse {
         let executor = &self.executor;
@@ -196,8 +215,8 @@ impl Attempt {
         let found = match unsaved {
             Some(entry) => {
                 let policy = self.executor.policy.load();
-                let verdict = policy.verdict(&self.caller, &tried_as(&entry.tool));
-                let permitted = judge(&entry, &verdict);
+                let verdict = policy.verdict(&self.caller, &entry.tool);
+                let permitted = judge(&entry.name, verdict);
                 Found {
                     seen: Some(Arc::clone(&entry)),
                     entry: Some(entry),
@@ -268,7 +287,7 @@ impl Attempt {
                 permitted: Err(unknown()),
             };
         }
-        let permitted = judge(&entry, &verdict);
+        let permitted = judge(&entry.name, verdict);
         Found {
             seen: Some(Arc::clone(&entry)),
             entry: Some(entry),
@@ -276,14 +295,34 @@ impl Attempt {
         }
     }
 
-    /// Validate input → gate → run with deadline → validate output → cap size.
+    /// Validate input → permit, and what follows for those who get one.
     async fn run(
         &self,
         entry: &Arc<Entry>,
         request: CallRequest,
         draft: &EntryDraft,
     ) -> Result<Done, Failure> {
-        let definition = &entry.tool.definition;
+        let checked = self.check(entry, &request)?;
+        if !self.executor.is_limited(&self.caller, entry) {
+            return self.run_checked(&checked, request, draft).await;
+        }
+        // Boxed: those who are not limited need not carry it.
+        let admitted = Box::pin(self.executor.admit(&self.caller, entry, draft.started_at));
+        let permit = self.before(&checked, admitted).await??;
+        let result = self.run_checked(&checked, request, draft).await;
+        permit.finish(match &result {
+            Ok(_) => true,
+            Err(failure) => failure.code.may_have_run(),
+        });
+        result
+    }
+
+    /// What can be said without running anything: the arguments, the deadline, the kind.
+    fn check<'a>(
+        &'a self,
+        entry: &'a Arc<Entry>,
+        request: &CallRequest,
+    ) -> Result<Checked<'a>, Failure> {
         let schemas = entry.schemas().map_err(|why| {
             Failure::execution(format_args!("the tool's schema is not valid: {why}"))
         })?;
@@ -292,25 +331,38 @@ impl Attempt {
             .check(&request.arguments)
             .map_err(|v| violated(Code::InvalidInput, "Input validation failed", &v))?;
         let timeout = self.timeout(entry, request.timeout_seconds)?;
-        let deadline = self.began + Duration::from_secs_f64(timeout);
-        let kind = self.executor.kinds.get(definition.kind).ok_or_else(|| {
-            let kind = definition.kind.as_str();
+        let kind = entry.tool.definition.kind;
+        let kind = self.executor.kinds.get(kind).ok_or_else(|| {
+            let kind = kind.as_str();
             Failure::new(
                 Code::NotConfigured,
                 format!("This version cannot run '{kind}' tools"),
             )
         })?;
-        let late = || {
-            let shown = python_float(timeout);
-            Failure::new(Code::Timeout, format!("Tool execution timeout ({shown}s)"))
-        };
+        Ok(Checked {
+            entry,
+            schemas,
+            kind,
+            timeout,
+            deadline: self.began + Duration::from_secs_f64(timeout),
+        })
+    }
 
+    /// Gate → run with deadline → validate output → cap size.
+    async fn run_checked(
+        &self,
+        checked: &Checked<'_>,
+        request: CallRequest,
+        draft: &EntryDraft,
+    ) -> Result<Done, Failure> {
+        let Checked { entry, schemas, .. } = *checked;
+        let definition = &entry.tool.definition;
         let _turn = if definition.runs_in_parallel() {
             None
         } else {
             let turn = entry.gate.pass(self.executor.settings.queue_max);
             Some(
-                self.before(deadline, late, turn)
+                self.before(checked, turn)
                     .await?
                     .map_err(|_| queue_full(entry))?,
             )
@@ -318,7 +370,7 @@ impl Attempt {
         if definition.may_have_effects() {
             let started = draft.started(&self.caller, Some(entry));
             let written = self.executor.log.started(started);
-            self.before(deadline, late, written)
+            self.before(checked, written)
                 .await?
                 .map_err(|e| log_failed(&e))?;
         }
@@ -326,12 +378,12 @@ impl Attempt {
             entry: Arc::clone(entry),
             caller: Arc::clone(&self.caller),
             arguments: request.arguments,
-            deadline,
+            deadline: checked.deadline,
             cancel: self.cancel.clone(),
             events: request.events,
         };
-        let work = CatchPanic(kind.run(&run));
-        let ran = self.before(deadline, late, work).await;
+        let work = CatchPanic(checked.kind.run(&run));
+        let ran = self.before(checked, work).await;
         // Whatever the run started elsewhere (a thread, a query) stops with it.
         self.cancel.cancel();
         let output = ran???;
@@ -369,8 +421,7 @@ impl Attempt {
     /// Waits for `work`, but not past the deadline, a hang-up or the server's own end.
     async fn before<T>(
         &self,
-        deadline: Instant,
-        late: impl Fn() -> Failure,
+        checked: &Checked<'_>,
         work: impl Future<Output = T>,
     ) -> Result<T, Failure> {
         if self.cancel.is_cancelled() {
@@ -389,7 +440,7 @@ impl Attempt {
             () = self.executor.stopping.cancelled() => {
                 Err(Failure::new(Code::Cancelled, "The server stopped before the call was done"))
             }
-            () = tokio::time::sleep_until(deadline.into()) => Err(late()),
+            () = tokio::time::sleep_until(checked.deadline.into()) => Err(checked.late()),
         }
     }
 
@@ -428,38 +479,6 @@ impl Attempt {
     }
 }
 
-/// What the policy judges when a definition is tried out: a builtin that it keeps from a caller cannot be reached
-/// under another name either.
-fn tried_as(tool: &Tool) -> Cow<'_, Tool> {
-    let named = tool.definition.config.get("name").and_then(Value::as_str);
-    match named.filter(|_| tool.definition.kind == KindName::Builtin) {
-        Some(builtin) => {
-            let mut inner = tool.clone();
-            inner.definition.name = builtin.to_owned();
-            Cow::Owned(inner)
-        }
-        None => Cow::Borrowed(tool),
-    }
-}
-
 pub(crate) fn micros(elapsed: Duration) -> i64 {
     i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX)
-}
-
-/// Active → policy, for a tool the caller may see.
-fn judge(entry: &Entry, verdict: &Verdict) -> Result<(), Failure> {
-    if !entry.tool.definition.is_active {
-        let message = format!("Tool '{}' is switched off", entry.name);
-        return Err(Failure::new(Code::ToolInactive, message));
-    }
-    match verdict {
-        Verdict::Denied(reason) => {
-            let details = json!({
-                "tool": &*entry.name,
-                "remedy": "Whoever runs this server adds the tool to TOOL_WHITELIST, or call another one.",
-            });
-            Err(Failure::new(Code::BlockedByPolicy, *reason).with_details(details))
-        }
-        Verdict::Hidden | Verdict::Allowed => Ok(()),
-    }
 }

@@ -1,9 +1,9 @@
 //! From one attempt to its log entry: what is written down, and what is hidden first.
 
 use crate::response::CallError;
+use crate::secrets::{HIDDEN_WHOLE, Secrets};
 use catalog::caller::Caller;
 use catalog::catalogue::{Entry, Schemas};
-use catalog::redaction::HIDDEN;
 use catalog::tool::Millis;
 use executions::{Execution, Status};
 use serde_json::Value;
@@ -18,7 +18,7 @@ pub(crate) struct EntryDraft {
     tool_name: Arc<str>,
     arguments: String,
     /// Values that must not appear in output or error either.
-    secrets: Vec<String>,
+    secrets: Secrets,
 }
 
 /// How a call ended, as the log sees it.
@@ -45,15 +45,15 @@ impl EntryDraft {
             started_at,
             tool_name,
             arguments: String::new(),
-            secrets: marked.map_or_else(Vec::new, |schema| {
-                searched_for(schema.secret_strings(arguments))
-            }),
+            secrets: Secrets::new(
+                marked.map_or_else(Vec::new, |schema| schema.secret_strings(arguments)),
+            ),
         };
         draft.arguments = match marked {
             Some(schema) => {
                 let mut shown = arguments.clone();
                 schema.redact(&mut shown);
-                draft.scrub(&mut shown);
+                draft.secrets.scrub(&mut shown);
                 shown.to_string()
             }
             None => arguments.to_string(),
@@ -111,7 +111,7 @@ impl EntryDraft {
             error: ending.error.map(|e| self.shown_error(e)),
             elapsed_us: ending.elapsed_us,
             node: Arc::default(),
-            log_text: ending.log_text.map(|text| self.scrub_text(text)),
+            log_text: ending.log_text.map(|text| self.secrets.scrub_text(text)),
         })
     }
 
@@ -119,104 +119,28 @@ impl EntryDraft {
         let marked = schemas
             .and_then(|s| s.output.as_ref())
             .filter(|schema| schema.has_secrets());
-        if marked.is_none() && self.secrets.is_empty() {
+        if marked.is_none() && self.secrets.is_none() {
             return data.get().to_owned();
         }
         let mut shown: Value = serde_json::from_str(data.get()).unwrap_or(Value::Null);
         if let Some(schema) = marked {
             schema.redact(&mut shown);
         }
-        self.scrub(&mut shown);
+        self.secrets.scrub(&mut shown);
         shown.to_string()
     }
 
     fn shown_error(&self, error: &CallError) -> String {
+        if self.secrets.are_too_many() {
+            let error = CallError {
+                code: error.code,
+                message: HIDDEN_WHOLE.to_owned(),
+                details: Value::Null,
+            };
+            return serde_json::to_string(&error).unwrap_or_default();
+        }
         let mut shown = serde_json::to_value(error).unwrap_or(Value::Null);
-        self.scrub(&mut shown);
+        self.secrets.scrub(&mut shown);
         shown.to_string()
-    }
-
-    fn scrub(&self, value: &mut Value) {
-        if self.secrets.is_empty() {
-            return;
-        }
-        match value {
-            Value::String(text) => *text = self.scrub_text(std::mem::take(text)),
-            Value::Number(number) if self.secrets.contains(&number.to_string()) => {
-                *value = Value::String(HIDDEN.to_owned());
-            }
-            Value::Array(items) => items.iter_mut().for_each(|v| self.scrub(v)),
-            Value::Object(members) => {
-                let named = |name: &String| self.secrets.iter().any(|s| name.contains(s.as_str()));
-                if members.keys().any(named) {
-                    let old = std::mem::take(members);
-                    *members = old
-                        .into_iter()
-                        .map(|(name, value)| (self.scrub_text(name), value))
-                        .collect();
-                }
-                members.values_mut().for_each(|v| self.scrub(v));
-            }
-            _ => {}
-        }
-    }
-
-    fn scrub_text(&self, mut text: String) -> String {
-        for secret in &self.secrets {
-            if text.contains(secret.as_str()) {
-                text = text.replace(secret.as_str(), HIDDEN);
-            }
-        }
-        text
-    }
-}
-
-/// The forms a secret takes in text: itself, and as it stands inside JSON. Longest first, so that one that begins
-/// another does not leave the other's end behind.
-fn searched_for(secrets: Vec<String>) -> Vec<String> {
-    let escaped = |secret: &String| {
-        let json = Value::from(secret.as_str()).to_string();
-        json[1..json.len() - 1].to_owned()
-    };
-    let mut all: Vec<String> = secrets.iter().map(escaped).collect();
-    all.extend(secrets);
-    all.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
-    all.dedup();
-    all
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    fn draft(secrets: &[&str]) -> EntryDraft {
-        EntryDraft {
-            id: Uuid::nil(),
-            started_at: 0,
-            tool_name: "t".into(),
-            arguments: String::new(),
-            secrets: searched_for(secrets.iter().map(|&s| s.to_owned()).collect()),
-        }
-    }
-
-    #[test]
-    fn a_secret_that_begins_another_leaves_nothing_of_it() {
-        let text = draft(&["pass", "password123"]).scrub_text("password123 pass".to_owned());
-        assert_eq!(text, "*** ***");
-    }
-
-    #[test]
-    fn a_secret_of_several_lines_is_found_inside_json_text() {
-        let key = "-----BEGIN KEY-----\nabc\"def\n-----END KEY-----";
-        let text = draft(&[key]).scrub_text(json!({"key": key}).to_string());
-        assert_eq!(text, r#"{"key":"***"}"#);
-    }
-
-    #[test]
-    fn names_of_members_are_scrubbed_too() {
-        let mut value = json!({"hunter2": {"a hunter2": ["hunter2"]}, "other": 1});
-        draft(&["hunter2"]).scrub(&mut value);
-        assert_eq!(value, json!({"***": {"a ***": ["***"]}, "other": 1}));
     }
 }

@@ -6,13 +6,21 @@ pub mod code;
 pub mod kind;
 pub mod response;
 
+mod admit;
 mod answer;
+pub mod denial;
+mod earlier;
 mod entry_log;
 mod pending;
+mod quota;
+mod secrets;
 mod unrun;
+mod usage;
 
 pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
 pub use kind::{Event, Failure, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
+pub use quota::{Quotas, Target};
 pub use response::{CallError, ToolResponse};
+pub use usage::PaceUse;

@@ -75,7 +75,8 @@ impl ToolResponse {
     /// Whether the tool may have had its effect, whatever the answer says.
     pub fn may_have_run(&self) -> bool {
         self.error.as_ref().is_none_or(|error| {
-            error.code.may_have_run() || error.details.get("tool_ran") == Some(&Value::Bool(true))
+            // Null where nobody knows; it is never said of a call that did not run.
+            error.code.may_have_run() || error.details.get("tool_ran").is_some()
         })
     }
 

@@ -91,9 +91,11 @@ impl<'a> Unrun<'a> {
             log_text,
             elapsed_us: micros(self.began.elapsed()),
         };
-        let record = self
+        let mut record = self
             .draft
             .finished(self.caller, self.entry.as_deref(), ending);
+        // No definition ran, so none is named. Limits count the calls that name one.
+        record.tool_hash = Arc::default();
         self.executor.logged(record, response).await
     }
 }

@@ -2,7 +2,7 @@
 //! `cargo run --release -p kinds --example executor_overhead`; prints one JSON object
 //! and fails where a goal is missed.
 
-use catalog::caller::{Caller, Scopes, Transport};
+use catalog::caller::{Caller, Role, Transport};
 use catalog::catalogue::{Catalogue, Change};
 use catalog::clock::Clock;
 use catalog::policy::Policy;
@@ -65,16 +65,9 @@ async fn main() -> ExitCode {
     let log = ExecutionLog::open_sqlite(folder.path(), Options::default(), Clock::System).await;
     let log = log.expect("the log opens");
     let (few, many) = (crib(8, &log), crib(9_998, &log));
-    let caller = Arc::new(Caller {
-        user: uuid::Uuid::nil(),
-        user_name: "bench".into(),
-        key: None,
-        agent: None,
-        run: None,
-        toolset: None,
-        transport: Transport::Cli,
-        scopes: Scopes::all(),
-    });
+    let nobody = uuid::Uuid::nil();
+    let caller = Caller::of_user(nobody, "bench", Role::Admin, Transport::Cli);
+    let caller = Arc::new(caller);
     // Call by call in turn, and each goes first as often as the other: what the machine does meanwhile falls
     // on both alike.
     let (mut with_few, mut with_many) = (Vec::new(), Vec::new());

@@ -1,64 +1,94 @@
 //! Who asks, and whether they may: extractors that a handler names in its signature and so cannot forget.
 
+use crate::edge::{LOOPBACK, host_of, is_same_site, name_of};
 use crate::error::ApiError;
 use crate::router::Server;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderValue, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use catalog::caller::{Caller, Scope, Transport};
 use executor::Code;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Which door a connection came through; set by the listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Door {
     /// The TCP port: a key is needed unless the server runs with `--dev`.
-    Network,
+    Network(IpAddr),
     /// The owner's Unix socket: the system has checked that it is the same user.
     Socket,
 }
+
+/// The cookie of a session.
+pub(crate) const SESSION_COOKIE: &str = "__Host-toolcrib";
 
 pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>, ApiError> {
     if parts.extensions.get::<Door>() == Some(&Door::Socket) {
         return Ok(Arc::clone(&server.local));
     }
-    match shown_key(parts) {
-        Some(key) => Ok(server
-            .app
-            .keys
-            .load()
-            .authenticate(key, server.app.clock.now())?),
-        None if server.dev && is_local(parts) => Ok(Arc::clone(&server.developer)),
-        None if server.dev => Err(ApiError::new(
-            Code::Forbidden,
-            "--dev answers without a key only under a loopback name (localhost, 127.0.0.1 or [::1]) and to no page of another site",
-        )),
-        None => Err(ApiError::new(
+    let now = server.app.clock.now();
+    if let Some(key) = shown_key(parts) {
+        return Ok(server.app.access.load().by_key(key, now)?);
+    }
+    if let Some(secret) = session_secret(&parts.headers) {
+        let caller = server.app.access.load().by_session(secret, now)?;
+        check_own_page(parts)?;
+        return Ok(caller);
+    }
+    if !server.dev {
+        return Err(ApiError::new(
             Code::Unauthenticated,
             "An API key is needed: send it as 'X-API-Key: …' or 'Authorization: Bearer …'",
-        )),
+        ));
     }
+    if is_local(parts) {
+        return Ok(Arc::clone(&server.developer));
+    }
+    Err(ApiError::new(
+        Code::Forbidden,
+        "--dev answers without a key only under a loopback name (localhost, 127.0.0.1 or [::1]) and to no page of another site",
+    ))
+}
+
+/// The secret of the session that a browser sends along.
+pub(crate) fn session_secret(headers: &HeaderMap) -> Option<&str> {
+    let cookies = headers.get_all(header::COOKIE).iter();
+    let mut pairs = cookies
+        .filter_map(|line| line.to_str().ok())
+        .flat_map(|line| line.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(SESSION_COOKIE)?.strip_prefix('='))
+}
+
+/// A browser sends the cookie along whoever made it ask. What changes something must come from a page of ours, and the
+/// browser says so in one of two headers.
+fn check_own_page(parts: &Parts) -> Result<(), ApiError> {
+    if parts.method.is_safe() {
+        return Ok(());
+    }
+    let text = |name: &str| parts.headers.get(name).and_then(|v| v.to_str().ok());
+    let host = host_of(&parts.headers, &parts.uri);
+    let own = match (text("origin"), text("sec-fetch-site")) {
+        (Some(origin), _) => is_same_site(origin, host),
+        (None, Some(site)) => site == "same-origin",
+        (None, None) => false,
+    };
+    if own {
+        return Ok(());
+    }
+    Err(ApiError::new(
+        Code::Forbidden,
+        "A session only changes things from this server's own pages; programs use an API key",
+    ))
 }
 
 /// A page of another site can reach this machine by a name that resolves to it, or straight from its script.
 /// Its browser tells on it in one of these two headers.
 fn is_local(parts: &Parts) -> bool {
-    let loopback = |authority: &str| {
-        let host = match authority.rsplit_once(':') {
-            Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
-            _ => authority,
-        };
-        ["localhost", "127.0.0.1", "[::1]"].contains(&host)
-    };
-    let text = |name| {
-        parts
-            .headers
-            .get(name)
-            .map(|v: &HeaderValue| v.to_str().unwrap_or(""))
-    };
-    let host = text(header::HOST).or_else(|| parts.uri.authority().map(|a| a.as_str()));
-    let origin = text(header::ORIGIN);
-    host.is_some_and(loopback)
+    let loopback = |authority: &str| LOOPBACK.contains(&name_of(authority));
+    let origin = parts.headers.get(header::ORIGIN);
+    let origin = origin.map(|v| v.to_str().unwrap_or(""));
+    host_of(&parts.headers, &parts.uri).is_some_and(loopback)
         && origin.is_none_or(|o| o.split_once("://").is_some_and(|(_, host)| loopback(host)))
 }
 
@@ -81,7 +111,7 @@ pub(crate) fn keyless(name: &str, transport: Transport) -> Arc<Caller> {
     Arc::new(Caller {
         key: None,
         transport,
-        ..app::keys::admin_caller(name)
+        ..app::access::operator_caller(name)
     })
 }
 
@@ -113,6 +143,19 @@ extractors! {
     CanCall needs Call;
     /// May make and change tools.
     CanAuthor needs Author;
+    /// May set limits.
+    CanOperate needs Operate;
     /// May do everything.
     IsAdmin needs Admin;
+}
+
+/// Whoever is let in at all; the operation looks at what they may.
+pub(crate) struct Anyone(pub(crate) Arc<Caller>);
+
+impl FromRequestParts<Arc<Server>> for Anyone {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        authenticate(parts, server).map(Anyone)
+    }
 }

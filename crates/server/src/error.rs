@@ -75,9 +75,9 @@ impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
         let mut response = self.status().into_response();
         if self.code.row().retryable {
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+            let wait = self.details["retry_after_seconds"].as_u64().unwrap_or(1);
+            let wait = HeaderValue::from(wait);
+            response.headers_mut().insert(header::RETRY_AFTER, wait);
         }
         if self.code == Code::Unauthenticated {
             let challenge = HeaderValue::from_static("Bearer realm=\"toolcrib\"");

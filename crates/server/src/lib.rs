@@ -9,9 +9,11 @@ pub mod router;
 mod api;
 mod auth;
 mod body;
+mod edge;
 mod error;
 mod request;
 
+pub use edge::{Edge, LOOPBACK};
 pub use listen::{Listeners, serve};
 pub use request::Api;
 pub use router::{Limits, Server};

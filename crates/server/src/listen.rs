@@ -64,10 +64,10 @@ async fn accept_tcp(face: &Face, listener: TcpListener) {
             return;
         };
         match listener.accept().await {
-            Ok((stream, _)) => {
+            Ok((stream, peer)) => {
                 // Without it an answer in two parts waits for the other side's delayed acknowledgement.
                 let _ = stream.set_nodelay(true);
-                face.start(stream, Door::Network, permit);
+                face.start(stream, Door::Network(peer.ip()), permit);
             }
             Err(error) => pause_after(&error).await,
         }

@@ -1,6 +1,7 @@
 //! What happens around every request: its id, the limit of requests at a time, and that no panic and no
 //! bare error leaves the server.
 
+use crate::edge::secure;
 use crate::error::ApiError;
 use crate::router::{Server, routes};
 use axum::extract::Request;
@@ -53,6 +54,8 @@ impl Api {
         let response = if in_flight >= server.limits.requests_max {
             let why = "The server has too many requests at the moment; try again in a second";
             ApiError::new(Code::Overloaded, why).into_response()
+        } else if let Err(refusal) = server.edge.check(&request) {
+            refusal.into_response()
         } else {
             let mut routes = self.routes.clone();
             without_panic(async move {
@@ -84,6 +87,7 @@ fn finish(mut response: Response, id: HeaderValue) -> Response {
         response = with_body;
     }
     response.headers_mut().insert(REQUEST_ID, id);
+    secure(&mut response);
     response
 }
 

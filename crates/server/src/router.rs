@@ -1,7 +1,11 @@
 //! The whole API on one screen.
 
-use crate::api::{admin, calls, executions, health, keys, tools, versions};
+use crate::api::{
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools,
+    users, versions,
+};
 use crate::auth::keyless;
+use crate::edge::Edge;
 use crate::openapi;
 use app::App;
 use axum::Router;
@@ -40,6 +44,7 @@ impl Default for Limits {
 pub struct Server {
     pub app: Arc<App>,
     pub limits: Limits,
+    pub edge: Edge,
     /// No key needed; only ever on loopback.
     pub dev: bool,
     pub(crate) local: Arc<Caller>,
@@ -49,10 +54,11 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(app: Arc<App>, limits: Limits, dev: bool) -> Arc<Self> {
+    pub fn new(app: Arc<App>, limits: Limits, edge: Edge, dev: bool) -> Arc<Self> {
         Arc::new(Server {
             app,
             limits,
+            edge,
             dev,
             local: keyless("local", Transport::Cli),
             developer: keyless("dev", Transport::Rest),
@@ -82,6 +88,41 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(executions::get_execution))
         .routes(routes!(keys::list_keys, keys::create_key))
         .routes(routes!(keys::revoke_key))
+        .routes(routes!(login::login))
+        .routes(routes!(login::logout))
+        .routes(routes!(login::create_login_link))
+        .routes(routes!(users::me))
+        .routes(routes!(users::list_users, users::create_user))
+        .routes(routes!(
+            users::get_user,
+            users::change_user,
+            users::delete_user
+        ))
+        .routes(routes!(users::restore_user))
+        .routes(routes!(users::reassign))
+        .routes(routes!(agents::list_agents, agents::create_agent))
+        .routes(routes!(
+            agents::get_agent,
+            agents::update_agent,
+            agents::patch_agent,
+            agents::delete_agent
+        ))
+        .routes(routes!(agents::restore_agent))
+        .routes(routes!(policy::get_policy, policy::set_policy))
+        .routes(routes!(policy::explain))
+        .routes(routes!(
+            limits::list_limits,
+            limits::create_limit,
+            limits::set_limit
+        ))
+        .routes(routes!(limits::delete_limit))
+        .routes(routes!(limits::usage))
+        .routes(routes!(secrets::list_secrets))
+        .routes(routes!(secrets::set_secret, secrets::remove_secret))
+        .routes(routes!(secrets::rotate_secrets))
+        .routes(routes!(secrets::verify_secrets))
+        .routes(routes!(audit::list_audit))
+        .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
@@ -92,6 +133,12 @@ pub(crate) fn routes(server: Arc<Server>) -> Router {
     router
         // The address of trying out is also that of a tool named `test`.
         .route("/api/v1/tools/test", tools::named("test"))
+        .route(
+            "/login/{token}",
+            get(login::link_page).post(login::use_link),
+        )
+        .route("/api/v1/secrets/rotate", secrets::named("rotate"))
+        .route("/api/v1/secrets/verify", secrets::named("verify"))
         .route("/", get(openapi::home))
         .route("/api/openapi.json", get(openapi::json))
         .route("/api/docs", get(openapi::docs))

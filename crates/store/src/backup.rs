@@ -8,7 +8,21 @@ use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 5] = ["users", "keys", "tools", "tool_versions", "idempotency"];
+const TABLES: [&str; 10] = [
+    "users",
+    "keys",
+    "tools",
+    "tool_versions",
+    "idempotency",
+    "agents",
+    "policies",
+    "limits",
+    "secrets",
+    "audit",
+];
+
+/// What is no part of a backup: whoever restores one logs in again.
+const LEFT_OUT: [&str; 2] = ["sessions", "login_links"];
 
 impl Db {
     /// Writes a consistent copy into `folder` while the server works on, for nobody else to read. Idempotency keys
@@ -50,7 +64,7 @@ impl Db {
             ));
         };
         let mut tx = pool.begin().await?;
-        for table in TABLES.iter().rev() {
+        for table in LEFT_OUT.iter().chain(TABLES.iter().rev()) {
             sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}")))
                 .execute(&mut *tx)
                 .await?;
@@ -109,6 +123,11 @@ async fn copy_file(pool: &SqlitePool, file: &Path) -> Result<()> {
     sqlx::query("UPDATE idempotency SET response = NULL")
         .execute(&mut copy)
         .await?;
+    for table in LEFT_OUT {
+        sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}")))
+            .execute(&mut copy)
+            .await?;
+    }
     // What was overwritten is still in the file's free pages until it is written anew.
     sqlx::query("VACUUM").execute(&mut copy).await?;
     copy.close().await?;

@@ -16,30 +16,28 @@ pub struct KeyRow {
     pub created_at: Millis,
     pub expires_at: Option<Millis>,
     pub revoked_at: Option<Millis>,
+    /// To the minute.
+    pub last_used_at: Option<Millis>,
 }
+
+pub(crate) const PUT_KEY: &str = "INSERT INTO keys \
+    (id, name, user_id, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at) \
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+    ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at";
 
 impl Db {
     pub async fn keys(&self) -> Result<Vec<KeyRow>> {
-        const SQL: &str = "SELECT id, name, user_id, secret_hash, scopes, created_at, expires_at, revoked_at \
+        const SQL: &str = "SELECT id, name, user_id, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at \
             FROM keys ORDER BY created_at, id";
         Ok(each!(self, pool => sqlx::query_as(SQL).fetch_all(pool).await)?)
     }
 
-    pub async fn insert_key(&self, key: &KeyRow) -> Result<()> {
-        const SQL: &str = "INSERT INTO keys (id, name, user_id, secret_hash, scopes, created_at, expires_at, revoked_at) \
-            VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-        each!(self, pool => sqlx::query(SQL)
-            .bind(key.id).bind(&key.name).bind(key.user_id).bind(&key.secret_hash).bind(&key.scopes)
-            .bind(key.created_at).bind(key.expires_at).bind(key.revoked_at)
-            .execute(pool).await.map(|_| ()))?;
+    /// Notes when keys were last shown.
+    pub async fn keys_used(&self, used: &[(Uuid, Millis)]) -> Result<()> {
+        const SQL: &str = "UPDATE keys SET last_used_at = $1 WHERE id = $2";
+        for (id, at) in used {
+            each!(self, pool => sqlx::query(SQL).bind(at).bind(id).execute(pool).await.map(|_| ()))?;
+        }
         Ok(())
-    }
-
-    /// Whether there was such a key to revoke.
-    pub async fn revoke_key(&self, id: Uuid, now: Millis) -> Result<bool> {
-        const SQL: &str = "UPDATE keys SET revoked_at = COALESCE(revoked_at, $1) WHERE id = $2";
-        let touched = each!(self, pool => sqlx::query(SQL).bind(now).bind(id).execute(pool).await
-            .map(|done| done.rows_affected()))?;
-        Ok(touched > 0)
     }
 }

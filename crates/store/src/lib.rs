@@ -1,13 +1,22 @@
 //! The registry database, SQLite or PostgreSQL: the only crate (beside `executions`) that names our tables.
 //! Each query is written once; `db.rs` runs it on whichever engine is open.
 
+pub mod agents;
+pub mod audit;
 pub mod backup;
+pub mod commit;
 pub mod db;
 pub mod idempotency;
 pub mod keys;
+pub mod limits;
+pub mod policies;
 mod private;
 mod reach;
+pub mod seal;
+pub mod secrets;
+pub mod sessions;
 pub mod tools;
 pub mod users;
 
+pub use commit::Write;
 pub use db::{Db, Error, Result};

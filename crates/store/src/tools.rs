@@ -46,13 +46,6 @@ pub struct Head {
     pub created_at: Millis,
 }
 
-/// One write of the registry.
-#[derive(Debug, Clone)]
-pub enum ToolWrite {
-    Put(ToolRow),
-    Version(VersionRow),
-}
-
 pub fn shelf_name(shelf: Shelf) -> &'static str {
     match shelf {
         Shelf::Builtin => "builtin",
@@ -65,13 +58,13 @@ pub fn definition_text(definition: &Definition) -> String {
     serde_json::to_string(definition).expect("a definition is plain JSON")
 }
 
-const PUT_TOOL: &str = "INSERT INTO tools (id, name, owner_id, definition, version, created_at, updated_at, deleted_at) \
+pub(crate) const PUT_TOOL: &str = "INSERT INTO tools (id, name, owner_id, definition, version, created_at, updated_at, deleted_at) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
     ON CONFLICT (id) DO UPDATE SET name = excluded.name, owner_id = excluded.owner_id, definition = excluded.definition, \
     version = excluded.version, updated_at = excluded.updated_at, deleted_at = excluded.deleted_at \
     WHERE tools.version < excluded.version";
 
-const ADD_VERSION: &str = "INSERT INTO tool_versions \
+pub(crate) const ADD_VERSION: &str = "INSERT INTO tool_versions \
     (tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at) \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
 
@@ -88,46 +81,6 @@ impl Db {
         const SQL: &str = "SELECT id, name, owner_id, definition, version, created_at, updated_at, deleted_at \
             FROM tools WHERE id = $1";
         Ok(each!(self, pool => sqlx::query_as(SQL).bind(id).fetch_optional(pool).await)?)
-    }
-
-    /// All writes or none. `and_then` runs before the commit: where it fails, nothing has happened here.
-    pub async fn write_tools<E: From<crate::Error>>(
-        &self,
-        writes: &[ToolWrite],
-        and_then: impl FnOnce() -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        let begin = self.begin();
-        each!(self, pool => {
-            let mut connection = pool.acquire().await.map_err(crate::Error::from)?;
-            let done = async {
-            let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
-            for write in writes {
-                let query = match write {
-                    ToolWrite::Put(tool) => sqlx::query(PUT_TOOL)
-                        .bind(tool.id).bind(&tool.name).bind(tool.owner_id).bind(&tool.definition)
-                        .bind(tool.version).bind(tool.created_at).bind(tool.updated_at).bind(tool.deleted_at),
-                    ToolWrite::Version(version) => sqlx::query(ADD_VERSION)
-                        .bind(version.tool_id).bind(version.version).bind(&version.name).bind(&version.shelf)
-                        .bind(&version.action).bind(&version.definition).bind(&version.hash)
-                        .bind(&version.changed_by).bind(version.changed_at),
-                };
-                let done = query.execute(&mut *tx).await.map_err(crate::Error::from)?;
-                if done.rows_affected() == 0 {
-                    let why = "the tool was changed by another server at the same time";
-                    return Err(crate::Error::Taken(why.to_owned()).into());
-                }
-            }
-            and_then()?;
-            tx.commit().await.map_err(crate::Error::from)?;
-            Ok(())
-            }.await;
-            if done.is_err() {
-                // A full disk makes SQLite roll back by itself, which the pool does not learn: its next user would
-                // find a transaction that is not there.
-                connection.close_on_drop();
-            }
-            done
-        })
     }
 
     /// The newest version of every tool that ever was.

@@ -1,5 +1,9 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
+mod access;
+
+pub(crate) use access::{Audit, Explain, Policy, Users};
+
 use catalog::clock::Clock;
 use catalog::tool::KindName;
 use clap::builder::PossibleValuesParser;
@@ -64,6 +68,23 @@ pub(crate) enum Command {
     /// Make, list and revoke API keys
     #[command(subcommand)]
     Keys(Keys),
+    /// Make, list, change and remove users
+    #[command(subcommand)]
+    Users(Users),
+    /// Show, set and explain the policy: which tools are kept from whom
+    #[command(subcommand)]
+    Policy(Policy),
+    /// Show and verify the audit log: who changed what
+    #[command(subcommand)]
+    Audit(Audit),
+    /// Set how many calls a day a user may make or a tool may take
+    #[command(subcommand)]
+    Limits(Limits),
+    /// Show how much of each limit is used up
+    Usage,
+    /// Keep what tools must know and nobody may read
+    #[command(subcommand)]
+    Secrets(Secrets),
     /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
@@ -230,8 +251,11 @@ pub(crate) enum Keys {
     Create {
         /// What it is for, such as `ci` or `claude-desktop`
         name: String,
-        /// What it may do: any of these, separated by commas
-        #[arg(long, value_delimiter = ',', default_value = "read,call", value_parser = ["read", "call", "author", "admin"])]
+        /// Whose key it is [default: yours]
+        #[arg(long, value_name = "NAME")]
+        user: Option<String>,
+        /// What it may do: any of these, separated by commas; no more than the user's role allows
+        #[arg(long, value_delimiter = ',', default_value = "read,call", value_parser = ["read", "call", "author", "operate", "admin"])]
         scopes: Vec<String>,
         /// When it ends, such as 2027-01-31T12:00:00Z, or a span from now on (90d)
         #[arg(long, value_name = "TIME", value_parser = time_ahead)]
@@ -244,6 +268,55 @@ pub(crate) enum Keys {
         #[arg(value_name = "ID_OR_NAME")]
         which: String,
     },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Limits {
+    /// List the daily quotas
+    List,
+    /// Set the quota of a user or tool for each day, from midnight to midnight UTC
+    Set {
+        /// What it is for
+        #[arg(value_name = "TYPE", value_parser = ["USER", "TOOL"], ignore_case = true)]
+        kind: String,
+        /// Name or id of the user or tool
+        name: String,
+        /// Calls a day; 0 refuses every call
+        #[arg(value_parser = value_parser!(i64).range(0..))]
+        max: i64,
+    },
+    /// Lift the quota of a user or tool
+    Remove {
+        /// What it is for
+        #[arg(value_name = "TYPE", value_parser = ["USER", "TOOL"], ignore_case = true)]
+        kind: String,
+        /// Name or id of the user or tool
+        name: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Secrets {
+    /// List secrets, never their values
+    List,
+    /// Set a secret; tools refer to it as {"$secret": "NAME"}
+    Set {
+        name: String,
+        /// `-` to read the value from stdin, or `@FILE` [default: asked for, without echo]
+        #[arg(long, value_name = "-|@FILE")]
+        value: Option<String>,
+    },
+    /// Remove a secret
+    Remove {
+        name: String,
+        /// Also one that tools refer to; they fail from then on
+        #[arg(long)]
+        force: bool,
+    },
+    /// Put every secret under the newest sealing key; goes on where an earlier run was cut off
+    Rotate,
+    /// Open every secret and name those that do not open
+    Verify,
 }
 
 #[derive(Debug, Subcommand)]

@@ -151,7 +151,14 @@ impl Client {
                 return Ok(Client::Socket(place));
             }
             match App::open(context.app_options(&place, config, false)).await {
-                Ok(app) => return Ok(Client::Local(Server::new(app, limits(config), false))),
+                Ok(app) => {
+                    return Ok(Client::Local(Server::new(
+                        app,
+                        limits(config),
+                        server::Edge::default(),
+                        false,
+                    )));
+                }
                 // Another short command, or a server that is just starting or stopping.
                 Err(app::StartError::Owned(_)) if Instant::now() < give_up => {
                     tokio::time::sleep(pause).await;

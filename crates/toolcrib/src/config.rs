@@ -95,6 +95,8 @@ pub(crate) struct Config {
     settings: BTreeMap<&'static str, Setting>,
     /// The operator's own key; never stored.
     pub(crate) admin_key: Option<String>,
+    /// The keys that open stored secrets.
+    pub(crate) secret_key: Option<String>,
 }
 
 /// Where values come from, besides the default file.
@@ -136,9 +138,17 @@ impl Config {
                 "TOOLCRIB_ADMIN_KEY is empty; give it a long random text, or unset it".to_owned(),
             );
         }
+        let secret_key = sources.environment.get("TOOLCRIB_SECRET_KEY");
+        if secret_key.is_some_and(|key| key.trim().is_empty()) {
+            loading.problems.push(
+                "TOOLCRIB_SECRET_KEY is empty; set it to id:base64 of 32 random bytes, or unset it"
+                    .to_owned(),
+            );
+        }
         if loading.problems.is_empty() {
             Ok(Config {
                 settings: loading.settings,
+                secret_key: secret_key.map(str::to_owned),
                 admin_key: admin_key.map(|key| key.trim().to_owned()),
             })
         } else {

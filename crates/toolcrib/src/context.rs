@@ -5,6 +5,7 @@ use crate::config::{Config, Environment, Origin, Sources};
 use crate::out::{Failure, Out, Result};
 use crate::worker;
 use crate::workspace::Place;
+use app::sealing_keys::{KEY_FILE, KeySource};
 use catalog::clock::Clock;
 use catalog::policy::Policy;
 use std::sync::Arc;
@@ -81,6 +82,13 @@ impl Context {
             data: place.data.clone(),
             database_url: config.database_url(),
             admin_key: config.admin_key.clone(),
+            sealing: KeySource {
+                text: config.secret_key.clone(),
+                file: match config.text("secrets.key_file") {
+                    "" => place.data.join(KEY_FILE),
+                    file => place.workspace.join(file),
+                },
+            },
             policy: Policy::new(
                 config.yes("policy.enforced"),
                 &config.names("policy.whitelist").join(","),
@@ -140,6 +148,20 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
     }
 }
 
+/// By which names a server answers. On loopback only this machine's own: a page can make any other name lead here.
+pub(crate) fn edge(config: &Config) -> server::Edge {
+    let named = config.names("server.hosts");
+    let hosts = match (named.is_empty(), config.listen().ip().is_loopback()) {
+        (false, _) => Some(named),
+        (true, true) => Some(server::LOOPBACK.map(str::to_owned).to_vec()),
+        (true, false) => None,
+    };
+    server::Edge {
+        hosts,
+        proxy_hops: config.count("server.proxy_hops"),
+    }
+}
+
 /// Why an `App` could not be opened, with the exit code and the remedy that fit.
 pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
     use app::StartError;
@@ -158,6 +180,7 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         .hint("only one server can run on a workspace: stop that one, or name another with --workspace"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
+        StartError::Sealing(fault) => Failure::configuration(vec![fault.what]).hint(fault.remedy),
         StartError::Store(store::Error::Unreachable { what, remedy }) => {
             Failure::failed(format!("the database cannot be opened: {what}")).hint(remedy)
         }

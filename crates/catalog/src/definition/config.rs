@@ -1,6 +1,6 @@
 //! What each kind's `config` may hold: one table per kind, checked member by member.
 
-use super::auth::check_reference;
+use super::auth::{REFERENCES, check_reference};
 use super::is_reference;
 use crate::json::{Member, Node, NodeKind, Reader, path_of_key, present};
 use crate::tool::KindName;
@@ -206,7 +206,7 @@ fn check_values(r: &mut Reader<'_>, m: &Member, path: &str) {
     for m in members {
         match &m.value.kind {
             NodeKind::Object(_) if is_reference(&m.value) => {
-                check_reference(r, &m.value, &path_of_key(&path, &m.key));
+                check_reference(r, &m.value, &path_of_key(&path, &m.key), REFERENCES);
             }
             NodeKind::Object(_) | NodeKind::Array(_) => {
                 let expected = "a string, number, true, false or a reference";

@@ -1,5 +1,6 @@
 //! What one subschema asks for, as far as it says where a check goes and what it costs.
 
+use super::texts::Texts;
 use crate::redaction::marks_secret;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -33,6 +34,7 @@ pub(crate) struct Rules {
     /// It compares all that is in the items.
     pub asks_for_unique: bool,
     pub compared: Compared,
+    pub texts: Texts,
     /// It marks the value as secret.
     pub is_secret: bool,
     /// It refers to something that cannot be found; the validator has no use for it either.

@@ -4,15 +4,17 @@ mod partitions;
 mod row;
 mod writer;
 
+use crate::counting::{Calls, calls};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
+use crate::owed::Owed;
 use crate::query::{GET, INTERRUPT, Page, Search};
 use crate::queue::Job;
 use crate::record::{Execution, INTERRUPTED_ERROR, id_time};
 use crate::stats::{GROUPS, Stats, Tally};
 use catalog::clock::Clock;
-use sqlx::PgPool;
+use sqlx::{PgPool, Row};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use tokio::sync::mpsc;
@@ -33,6 +35,7 @@ pub(crate) async fn open(
     options: Options,
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
+    owed: Arc<Owed>,
 ) -> Result<Arc<Postgres>, LogError> {
     let postgres = Arc::new(Postgres {
         pool,
@@ -58,7 +61,7 @@ pub(crate) async fn open(
         postgres: Arc::clone(&postgres),
         options,
         clock,
-        owed: Arc::default(),
+        owed,
     }
     .start(jobs);
     Ok(postgres)
@@ -105,5 +108,20 @@ impl Postgres {
             tally.add(&row::group(row)?)?;
         }
         Ok(tally.stats())
+    }
+
+    pub(crate) async fn counted(
+        &self,
+        sql: &'static str,
+        name: &str,
+        since: i64,
+        until: i64,
+    ) -> Result<Vec<Calls>, LogError> {
+        let query = sqlx::query(sql).bind(name).bind(since).bind(until);
+        let rows = query.fetch_all(&self.pool).await?;
+        let read = |row: &sqlx::postgres::PgRow| {
+            Ok(calls(row.try_get(0)?, row.try_get(1)?, row.try_get(2)?))
+        };
+        rows.iter().map(read).collect()
     }
 }

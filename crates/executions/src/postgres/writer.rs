@@ -4,7 +4,8 @@ use super::{Postgres, row};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
-use crate::queue::{self, Batch, Entry, Job, Mode, Owed};
+use crate::owed::Owed;
+use crate::queue::{self, Batch, Entry, Job, Mode};
 use catalog::clock::Clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -59,6 +60,7 @@ impl Writer {
         // What is asked for comes after all that was queued before it.
         self.write(entries).await;
         drop(writing.write().await);
+        self.write_owed().await;
         match then {
             Job::Write(_) => unreachable!("gather keeps every write in the batch"),
             Job::Flush(answer) => {
@@ -76,6 +78,8 @@ impl Writer {
                 while let Ok(job) = jobs.try_recv() {
                     self.write(queue::gather(job, &mut jobs).entries).await;
                 }
+                self.write_owed().await;
+                self.owed.give_up();
                 let _ = answer.send(Ok(()));
             }
         }
@@ -111,15 +115,19 @@ impl Writer {
         for entry in entries {
             let alone = vec![entry];
             let result = self.commit(mode, &alone).await;
+            if let Err(error) = &result {
+                let id = alone[0].row.id;
+                tracing::error!(%error, %id, "an entry of the execution log could not be written");
+            }
             queue::answer(alone, &result, &self.owed);
         }
     }
 
+    /// Boxed, because a batch that is written pays what is owed: it ends when nothing is.
     async fn write_owed(&self) {
         let owed = self.owed.take();
         if !owed.is_empty() {
-            let result = self.commit(Mode::Finish, &owed).await;
-            queue::answer(owed, &result, &self.owed);
+            Box::pin(self.write_mode(Mode::Finish, owed)).await;
         }
     }
 

@@ -4,9 +4,11 @@ mod folder;
 mod row;
 mod writer;
 
+use crate::counting::{Calls, calls};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
+use crate::owed::Owed;
 use crate::query::{GET, Page, Search};
 use crate::queue::Job;
 use crate::record::{Execution, id_time};
@@ -24,9 +26,10 @@ pub(crate) fn open(
     options: Options,
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
+    owed: Arc<Owed>,
 ) -> Result<Arc<Folder>, LogError> {
     let folder = Arc::new(Folder::new(path, &options)?);
-    let writer = writer::Writer::new(Arc::clone(&folder), options, clock)?;
+    let writer = writer::Writer::new(Arc::clone(&folder), options, clock, owed)?;
     std::thread::Builder::new()
         .name("execution-log".to_owned())
         .spawn(move || writer.run(jobs))
@@ -87,6 +90,27 @@ impl Folder {
             })?;
         }
         Ok(tally.stats())
+    }
+
+    pub(crate) fn counted(
+        &self,
+        sql: &str,
+        name: &str,
+        since: i64,
+        until: i64,
+    ) -> Result<Vec<Calls>, LogError> {
+        let mut found = Vec::new();
+        for day in self.days_between(since, until)? {
+            self.read(day, |connection| {
+                let mut statement = connection.prepare_cached(sql)?;
+                let mut rows = statement.query((name, since, until))?;
+                while let Some(row) = rows.next()? {
+                    found.push(calls(row.get(0)?, row.get(1)?, row.get(2)?));
+                }
+                Ok(())
+            })?;
+        }
+        Ok(found)
     }
 
     /// The days that hold rows of this span, oldest first.

@@ -5,8 +5,9 @@ use super::row;
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::Options;
+use crate::owed::Owed;
 use crate::query::INTERRUPT;
-use crate::queue::{self, Entry, Job, Owed};
+use crate::queue::{self, Entry, Job};
 use crate::record::INTERRUPTED_ERROR;
 use catalog::clock::Clock;
 use rusqlite::Connection;
@@ -23,7 +24,7 @@ pub(super) struct Writer {
     options: Options,
     clock: Clock,
     open: HashMap<Day, Connection>,
-    owed: Owed,
+    owed: Arc<Owed>,
     /// The day that retention last ran on.
     today: Day,
 }
@@ -34,6 +35,7 @@ impl Writer {
         folder: Arc<Folder>,
         options: Options,
         clock: Clock,
+        owed: Arc<Owed>,
     ) -> Result<Self, LogError> {
         let today = Day::of(clock.now());
         let writer = Writer {
@@ -41,7 +43,7 @@ impl Writer {
             options,
             clock,
             open: HashMap::new(),
-            owed: Owed::default(),
+            owed,
             today,
         };
         writer.folder.remove_before(writer.first_kept());
@@ -82,6 +84,9 @@ impl Writer {
         while let Some(first) = jobs.blocking_recv() {
             let batch = queue::gather(first, &mut jobs);
             self.write(batch.entries);
+            if batch.then.is_some() {
+                self.write_owed();
+            }
             match batch.then {
                 None => {}
                 Some(Job::Write(_)) => unreachable!("gather keeps every write in the batch"),
@@ -98,6 +103,8 @@ impl Writer {
                     while let Ok(job) = jobs.try_recv() {
                         self.write(queue::gather(job, &mut jobs).entries);
                     }
+                    self.write_owed();
+                    self.owed.give_up();
                     self.folder.drop_readers();
                     let result = self.checkpoint("TRUNCATE");
                     self.open.clear();
@@ -146,9 +153,13 @@ impl Writer {
         }
         queue::answer(entries, &result, &self.owed);
         if result.is_ok() {
-            let owed = self.owed.take();
-            self.write(owed);
+            self.write_owed();
         }
+    }
+
+    fn write_owed(&mut self) {
+        let owed = self.owed.take();
+        self.write(owed);
     }
 
     fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {

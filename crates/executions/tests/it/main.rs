@@ -6,6 +6,7 @@
 )]
 
 mod days;
+mod owed;
 mod place;
 mod reading;
 mod trouble;

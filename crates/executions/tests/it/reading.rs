@@ -9,6 +9,7 @@ on_both!(
     filters,
     rows_after_an_id,
     stats,
+    counts_for_limits,
     pages_are_bounded_by_weight
 );
 
@@ -219,6 +220,84 @@ async fn stats(place: Place) {
     let span = log.stats(Some(NOON - 10 * HOUR), Some(NOON)).await.unwrap();
     assert_eq!((span.total, span.tools[0].p50_us), (10, 5_000));
     assert_eq!(log.stats(Some(NOON + DAY), None).await.unwrap().total, 0);
+}
+
+async fn counts_for_limits(place: Place) {
+    let log = place.open().await;
+    let edge = NOON - 12 * HOUR;
+    let ended = |at, code: Option<&'static str>| Execution {
+        error_code: code.map(Cow::Borrowed),
+        ..execution("a", at, code.map_or(Status::Success, |_| Status::Error))
+    };
+    let running = execution("a", edge + 1, Status::Started);
+    let tried_out = Execution {
+        tool_version: 0,
+        ..ended(edge + 2, None)
+    };
+    let given_again = Execution {
+        tool_hash: "".into(),
+        ..ended(edge + 2, None)
+    };
+    let other = Execution {
+        caller: "kim".into(),
+        tool_name: "b".into(),
+        ..ended(edge + 2, None)
+    };
+    let rows = [
+        ended(edge - 1, None),
+        ended(edge, None),
+        ended(edge, None),
+        ended(edge, Some("timeout")),
+        running,
+        ended(edge + HOUR, Some("rate_limited")),
+        ended(edge + DAY, None),
+        tried_out,
+        given_again,
+        other,
+    ];
+    for row in rows {
+        log.finish(row).await.unwrap();
+    }
+    let shown = |calls: Vec<executions::Calls>| {
+        let mut shown: Vec<_> = calls
+            .into_iter()
+            .map(|c| (c.at - edge, c.error_code.unwrap_or_default(), c.count))
+            .collect();
+        shown.sort();
+        shown
+    };
+    let row = |at, code: &str, count| (at, code.to_owned(), count);
+    let times = log.tool_times("a", edge - 1, edge + HOUR).await.unwrap();
+    let expected = [
+        row(-1, "", 1),
+        row(0, "", 2),
+        row(0, "timeout", 1),
+        row(1, "", 1),
+    ];
+    assert_eq!(
+        shown(times),
+        expected,
+        "across midnight, to the millisecond"
+    );
+    let expected = [
+        row(0, "", 3),
+        row(0, "timeout", 1),
+        row(HOUR, "rate_limited", 1),
+    ];
+    let calls = log.tool_calls("a", edge, edge + DAY).await.unwrap();
+    assert_eq!(shown(calls), expected, "of one day");
+    let calls = log.caller_calls("hong", edge, edge + DAY).await.unwrap();
+    let expected = [
+        row(0, "", 4),
+        row(0, "timeout", 1),
+        row(HOUR, "rate_limited", 1),
+    ];
+    assert_eq!(
+        shown(calls),
+        expected,
+        "what was tried out is the caller's call as well"
+    );
+    assert_eq!(log.tool_calls("c", 0, NOON + DAY).await.unwrap(), []);
 }
 
 async fn pages_are_bounded_by_weight(place: Place) {

@@ -5,6 +5,8 @@
     reason = "a test may fail loudly and say what it skips"
 )]
 
+mod limits;
+mod limits_kept;
 mod path;
 mod running;
 mod scripted;

@@ -190,6 +190,28 @@ async fn secrets_appear_nowhere_in_the_log() {
 }
 
 #[tokio::test]
+async fn what_has_too_many_secrets_to_look_for_is_hidden_whole() {
+    let schema = json!({"properties": {"tokens": {"items": {"writeOnly": true}}}});
+    let crib = Crib::new(json!({"name": "login", "input_schema": schema})).await;
+    let tokens: Vec<String> = (0..40_000).map(|n| format!("t{n:06}")).collect();
+    let said = json!({"said": "got t000007"});
+    let answer = crib
+        .call("login", json!({"tokens": tokens, "answer": said}))
+        .await;
+    assert_eq!(data(&answer), said, "the caller gets what the tool said");
+    crib.call("login", json!({"tokens": tokens, "do": "fail"}))
+        .await;
+    for entry in crib.log().await {
+        assert!(!format!("{entry:?}").contains("t000007"), "{entry:?}");
+        let (output, error) = (entry.output.as_deref(), entry.error.as_deref());
+        let shown = output.or(error).unwrap();
+        assert!(shown.contains("hidden whole"), "{shown}");
+        let code = entry.error_code.as_deref();
+        assert!(code.is_none_or(|code| shown.contains(code)), "{shown}");
+    }
+}
+
+#[tokio::test]
 async fn a_call_may_shorten_the_deadline_but_not_stretch_it() {
     let crib = Crib::new(json!({"name": "slow", "timeout_seconds": 0.5})).await;
     let call = async |seconds: f64| {

@@ -1,6 +1,6 @@
 //! A crib with scripted tools: what they do is in their arguments, what they did is counted.
 
-use catalog::caller::{Caller, Scope, Scopes, Transport};
+use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
 use catalog::catalogue::{Catalogue, Change};
 use catalog::clock::Clock;
 use catalog::definition::{Origin, definition_from_text};
@@ -69,7 +69,7 @@ pub(crate) struct Crib {
     pub(crate) executor: Arc<Executor>,
     pub(crate) seen: Arc<Seen>,
     pub(crate) pages_max: Arc<AtomicU32>,
-    _folder: TempDir,
+    pub(crate) folder: Arc<TempDir>,
 }
 
 pub(crate) fn tool(definition: &Value) -> Tool {
@@ -94,8 +94,17 @@ pub(crate) fn tool(definition: &Value) -> Tool {
 
 impl Crib {
     pub(crate) async fn with(tools: Vec<Tool>, policy: Policy, settings: Settings) -> Crib {
-        let folder = tempfile::tempdir().unwrap();
-        let clock = Clock::manual(NOON);
+        let folder = Arc::new(tempfile::tempdir().unwrap());
+        Crib::open(folder, Clock::manual(NOON), tools, policy, settings).await
+    }
+
+    async fn open(
+        folder: Arc<TempDir>,
+        clock: Clock,
+        tools: Vec<Tool>,
+        policy: Policy,
+        settings: Settings,
+    ) -> Crib {
         let options = executions::Options::default();
         let pages_max = Arc::clone(&options.pages_max);
         let log = ExecutionLog::open_sqlite(folder.path(), options, clock.clone())
@@ -109,8 +118,18 @@ impl Crib {
             executor,
             seen,
             pages_max,
-            _folder: folder,
+            folder,
         }
+    }
+
+    /// The same tools and the same log in the next process: only what is written down is known.
+    pub(crate) async fn again(self) -> Crib {
+        self.executor.log.close().await.unwrap();
+        let catalogue = self.executor.catalogue.load();
+        let tools = catalogue.after(None).map(|entry| entry.tool.clone());
+        let (folder, clock) = (self.folder, self.executor.clock.clone());
+        let (policy, settings) = (Policy::default(), Settings::default());
+        Crib::open(folder, clock, tools.collect(), policy, settings).await
     }
 
     pub(crate) async fn new(definition: Value) -> Crib {
@@ -124,12 +143,16 @@ impl Crib {
 
     /// A call that runs by itself, as behind a connection; dropping it is hanging up.
     pub(crate) fn start(&self, name: &str, arguments: Value) -> Started {
+        self.start_as(caller(), name, arguments)
+    }
+
+    pub(crate) fn start_as(&self, caller: Arc<Caller>, name: &str, arguments: Value) -> Started {
         let request = CallRequest {
             tool: name.into(),
             arguments,
             ..CallRequest::default()
         };
-        Started(tokio::spawn(self.executor.call(caller(), request)))
+        Started(tokio::spawn(self.executor.call(caller, request)))
     }
 
     pub(crate) async fn call(&self, name: &str, arguments: Value) -> ToolResponse {
@@ -164,14 +187,9 @@ impl Drop for Started {
 
 pub(crate) fn caller() -> Arc<Caller> {
     Arc::new(Caller {
-        user: Uuid::from_u128(77),
-        user_name: "kim".into(),
         key: Some("ci".into()),
-        agent: None,
-        run: None,
-        toolset: None,
-        transport: Transport::Rest,
         scopes: Scopes::from_iter([Scope::Call]),
+        ..Caller::of_user(Uuid::from_u128(77), "kim", Role::Author, Transport::Rest)
     })
 }
 

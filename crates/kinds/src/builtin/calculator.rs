@@ -1,5 +1,7 @@
 //! `calculator`: exact arithmetic, percentages and units through fend, which runs in a process of its own.
 
+use super::decimal::is_decimal;
+use super::fend::{APPROXIMATE, Answer, context, evaluate};
 use super::lines::{Outcome, Stopped};
 use super::worker::Pool;
 use super::{About, Builtin, Evaluation, pure};
@@ -10,9 +12,6 @@ use serde_json::{Value, json};
 const EXPRESSION_CHARS_MAX: usize = 500;
 /// fend calls itself for every level of nesting. What nobody writes by hand is refused with a reason.
 const NESTING_MAX: usize = 40;
-
-/// As many as a JSON number can hold in every case.
-const FIGURES: usize = 15;
 
 pub(super) enum Calculator {
     Here(Box<fend_core::Context>),
@@ -120,47 +119,9 @@ fn nesting(expression: &str) -> usize {
         .max(expression.matches([':', '\\']).count())
 }
 
-/// What every evaluation begins with.
-pub(super) fn context() -> fend_core::Context {
-    let mut context = fend_core::Context::new();
-    // The same expression must always give the same answer.
-    context.disable_rng();
-    context
-}
-
-pub(super) fn evaluate(context: &fend_core::Context, expression: &str) -> Result<String, String> {
-    let main = |expression: &str| {
-        let result = fend_core::evaluate(expression, &mut context.clone())?;
-        Ok::<_, String>(result.get_main_result().to_owned())
-    };
-    let text = main(expression)?;
-    // Left to itself fend rounds to ten decimal places, which makes 0 of a small number. Who asked for places or
-    // figures gets what was asked for; what cannot stand in brackets stays as it is.
-    let chosen = ["dp", "sf"].iter().any(|word| expression.contains(word));
-    if chosen || !is_rounded_decimal(&text) {
-        return Ok(text);
-    }
-    let finer = main(&format!("({expression}) to {FIGURES} sf"));
-    Ok(finer.unwrap_or(text))
-}
-
-/// `approx. 0.1429 m`, but no fraction, which somebody has asked for.
-fn is_rounded_decimal(text: &str) -> bool {
-    let Some(number) = text.strip_prefix("approx. ") else {
-        return false;
-    };
-    let mut words = number.split(' ');
-    let is_decimal = |word: &str| {
-        word.bytes()
-            .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'))
-    };
-    let goes_on = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    words.next().is_some_and(is_decimal) && !words.next().is_some_and(goes_on)
-}
-
 fn finished(done: Outcome) -> Result<Output, Failure> {
     match done {
-        Ok(text) => Ok(as_value(&text).into()),
+        Ok(answer) => Ok(as_value(answer).into()),
         Err(Stopped::Wrong(message)) => Err(Failure::execution(message)),
         Err(Stopped::TooMuch) => Err(Failure::execution(
             "the calculation needs more than is allowed",
@@ -176,21 +137,25 @@ fn finished(done: Outcome) -> Result<Output, Failure> {
 }
 
 /// A plain number becomes a JSON number, everything else (units, fractions of pi) stays text.
-fn as_value(text: &str) -> Value {
-    let exact = text.strip_prefix("approx. ").unwrap_or(text);
-    if matches!(exact, "true" | "false") {
-        return Value::Bool(exact == "true");
+fn as_value(answer: Answer) -> Value {
+    let text = match answer {
+        Answer::Plain(text) => text,
+        Answer::Text(text) => return Value::String(text),
+    };
+    if matches!(&*text, "true" | "false") {
+        return Value::Bool(text == "true");
     }
-    if let Ok(integer) = exact.parse::<i64>() {
+    // What was rounded must not look exact.
+    let approximate = text.strip_prefix(APPROXIMATE);
+    if let (None, Ok(integer)) = (approximate, text.parse::<i64>()) {
         return integer.into();
     }
-    let plain = exact
-        .bytes()
-        .all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-'));
-    match exact.parse::<f64>() {
-        // An integer beyond 64 bits would lose digits as a float; its text keeps them.
-        Ok(number) if plain && exact.contains('.') && number.is_finite() => number.into(),
-        _ => Value::String(text.to_owned()),
+    let number = approximate.unwrap_or(&text);
+    // An integer beyond 64 bits would lose digits as a float; its text keeps them.
+    let is_float = is_decimal(number) && (approximate.is_some() || number.contains('.'));
+    match number.parse::<f64>() {
+        Ok(number) if is_float && number.is_finite() => number.into(),
+        _ => Value::String(text),
     }
 }
 
@@ -199,7 +164,7 @@ mod tests {
     use super::*;
 
     fn calculate(expression: &str) -> Result<Value, String> {
-        evaluate(&context(), &acceptable(expression)?).map(|text| as_value(&text))
+        evaluate(&context(), &acceptable(expression)?).map(as_value)
     }
 
     #[test]
@@ -226,6 +191,94 @@ mod tests {
             ),
             ("5 km to miles", json!("approx. 3.10685596118667 miles")),
             ("a = 7; 1/a", json!(0.142_857_142_857_143)),
+        ] {
+            assert_eq!(calculate(expression), Ok(expected), "{expression}");
+        }
+    }
+
+    #[test]
+    fn no_digit_before_the_point_is_cut_off() {
+        for (expression, expected) in [
+            ("12345678901234567/3 + 1/7", json!(4_115_226_300_411_522.5)),
+            ("10^18/7", json!(142_857_142_857_142_857.142_9)),
+            ("-10^18/7", json!(-142_857_142_857_142_857.142_9)),
+            ("2^62/3", json!(1_537_228_672_809_129_301.333)),
+            ("1e20/7", json!(14_285_714_285_714_285_714.285_7)),
+            ("10^15/7", json!(142_857_142_857_142.84)),
+            ("10^14/7", json!(14_285_714_285_714.3)),
+            ("10^15 + 1/(1.5*10^10)", json!(1e15)),
+            (
+                "10^18/7 m",
+                json!("approx. 142857142857142857.1428571429 m"),
+            ),
+        ] {
+            assert_eq!(calculate(expression), Ok(expected), "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_is_rounded_does_not_look_exact() {
+        for (expression, expected) in [
+            ("sqrt(2) * sqrt(8)", json!(4.0)),
+            ("sqrt(10^18 + 1)", json!(1e9)),
+            ("log10(1000)", json!(3.0)),
+            ("sqrt(16)", json!(4)),
+        ] {
+            assert_eq!(calculate(expression), Ok(expected), "{expression}");
+        }
+    }
+
+    #[test]
+    fn what_floating_point_leaves_over_is_not_shown() {
+        for (expression, expected) in [
+            ("sqrt(2)*sqrt(2)-2", json!(0.0)),
+            ("(sqrt(2)*sqrt(2) - 2) m", json!("approx. 0 m")),
+            ("sqrt(2)*sqrt(2) - 1.9", json!(0.1)),
+            ("sqrt(-4)", json!("approx. 0 + 2i")),
+            ("sqrt(2)-1.4", json!(0.014_213_562_373_1)),
+            // Small, but nothing was taken away from anything.
+            ("sqrt(2)*1e-12", json!(1.414_213_562_373_1e-12)),
+            ("-sqrt(2) * 10^-20", json!(-1.414_213_562_373_1e-20)),
+            ("1e-15/3 - 1e-16/7", json!(3.190_476_190_476_19e-16)),
+        ] {
+            assert_eq!(calculate(expression), Ok(expected), "{expression}");
+        }
+    }
+
+    /// fend alone says 6 for the first two, 0.2 for a tenth and a little, and 15000.
+    #[test]
+    fn zeros_are_not_forgotten_when_rounding_up() {
+        for (expression, expected) in [
+            ("5.0006 to 3 dp", json!(5.001)),
+            ("5 + 1/(1.5*10^10)", json!(5.000_000_000_066_67)),
+            ("5 + 2/(3*10^14)", json!(5.000_000_000_000_01)),
+            ("5 + 2/(3*10^26)", json!(5.0)),
+            ("5 + 2/(3*10^27)", json!(5.0)),
+            ("1/10 + 1/(1.5*10^10)", json!(0.100_000_000_066_667)),
+            ("(10.006%) to 2 dp", json!("approx. 10.01%")),
+            ("15678 to 2 sf", json!(16_000.0)),
+            ("5.0004 to 3 dp", json!(5.0)),
+            ("2/3 m to 4sf", json!("approx. 0.6667 m")),
+            ("n = 3; 1/7 to n dp", json!(0.143)),
+        ] {
+            assert_eq!(calculate(expression), Ok(expected), "{expression}");
+        }
+    }
+
+    #[test]
+    fn digits_of_another_base_are_no_decimal_number() {
+        for (expression, expected) in [
+            ("16 to hex", json!("10")),
+            ("5 to hex", json!("5")),
+            ("1/3 to hex", json!("approx. 0.5555555555")),
+            ("10/4 to binary", json!("10.1")),
+            ("8 in octal", json!("10")),
+            ("9 to base 3", json!("100")),
+            ("0x10", json!("0x10")),
+            ("(16 to hex) to decimal", json!(16)),
+            ("16 to base 10", json!(16)),
+            ("base = 5; base * 3", json!(15)),
+            ("base = 3; 1/base", json!(0.333_333_333_333_333)),
         ] {
             assert_eq!(calculate(expression), Ok(expected), "{expression}");
         }

@@ -1,7 +1,7 @@
 //! What the calculator and its worker process say to each other, both ends of it: a JSON string on each line in,
-//! `{"ok": …}` or `{"wrong": …}` on each line out.
+//! `{"ok": …}`, `{"text": …}` or `{"wrong": …}` on each line out.
 
-use super::calculator::{context, evaluate};
+use super::fend::{Answer, context, evaluate};
 use serde_json::{Value, json};
 use std::io::{self, BufRead, Read, Write};
 
@@ -19,7 +19,7 @@ pub(super) enum Stopped {
     NoWorker(String),
 }
 
-pub(super) type Outcome = Result<String, Stopped>;
+pub(super) type Outcome = Result<Answer, Stopped>;
 
 pub(super) fn question(expression: &str) -> String {
     Value::from(expression).to_string() + "\n"
@@ -36,7 +36,9 @@ pub(super) fn read_answer(stdout: &mut impl BufRead) -> Option<Outcome> {
     let answer: Value = serde_json::from_slice(&line).ok()?;
     let text = |name: &str| answer.get(name).and_then(Value::as_str).map(str::to_owned);
     let wrong = || text("wrong").map(|message| Err(Stopped::Wrong(message)));
-    text("ok").map(Ok).or_else(wrong)
+    let verbatim = || text("text").map(|text| Ok(Answer::Text(text)));
+    let plain = text("ok").map(|text| Ok(Answer::Plain(text)));
+    plain.or_else(verbatim).or_else(wrong)
 }
 
 /// The worker's end: answers until the input ends. Each expression stands alone: no variable outlives its line.
@@ -45,7 +47,8 @@ pub fn answer_lines(input: impl BufRead, mut output: impl Write) -> io::Result<(
     for line in input.lines() {
         let expression: String = serde_json::from_str(&line?)?;
         let answer = match evaluate(&context, &expression) {
-            Ok(text) => json!({"ok": text}),
+            Ok(Answer::Plain(text)) => json!({"ok": text}),
+            Ok(Answer::Text(text)) => json!({"text": text}),
             Err(message) => json!({"wrong": message}),
         };
         output.write_all(format!("{answer}\n").as_bytes())?;
@@ -91,7 +94,10 @@ mod tests {
     #[test]
     fn answers_are_read_back_and_anything_else_counts_as_a_crash() {
         let read = |text: &str| read_answer(&mut text.as_bytes());
-        assert_eq!(read("{\"ok\":\"2\"}\n"), Some(Ok("2".into())));
+        let plain = Ok(Answer::Plain("2".into()));
+        assert_eq!(read("{\"ok\":\"2\"}\n"), Some(plain));
+        let text = Ok(Answer::Text("10".into()));
+        assert_eq!(read("{\"text\":\"10\"}\n"), Some(text));
         let wrong = Err(Stopped::Wrong("no".into()));
         assert_eq!(read("{\"wrong\":\"no\"}\n"), Some(wrong));
         for broken in ["", "{\"ok\":\"2\"}", "{}\n", "thread panicked\n"] {

@@ -1,6 +1,8 @@
 //! Tools that are part of the program. Each is one file; this is the list of them.
 
 mod calculator;
+mod decimal;
+mod fend;
 mod fixture;
 mod lines;
 mod serialize_for_cell;

@@ -25,7 +25,7 @@ pub(crate) struct BackupBody {
     responses((status = 204), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn backup(
     State(server): State<Arc<Server>>,
-    IsAdmin(_caller): IsAdmin,
+    IsAdmin(caller): IsAdmin,
     JsonBody(body): JsonBody<BackupBody>,
 ) -> Result<StatusCode, ApiError> {
     let folder = PathBuf::from(body.folder);
@@ -35,6 +35,6 @@ pub(crate) async fn backup(
             "folder: expected an absolute path on the server",
         ));
     }
-    owned(async move { server.app.backup(&folder).await }).await?;
+    owned(async move { server.app.backup(&caller, &folder).await }).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -36,14 +36,23 @@ pub(crate) struct TestBody {
     arguments: Value,
 }
 
+/// A call that did not succeed.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its shape is of use, in the API's document")]
+pub(crate) enum CallRefused {
+    Answer(ToolResponse),
+    Error(ErrorBody),
+}
+
 /// Runs a tool.
 #[utoipa::path(post, path = "/api/v1/tools/{name}/call", tag = "calls",
     params(("name" = String, Path, description = "Name or id"),
         ("Idempotency-Key" = Option<String>, Header, description = "As `idempotency_key` in the body")),
     request_body = CallBody,
     responses((status = 200, body = ToolResponse, description = "The tool ran"),
-        (status = "4XX", body = ToolResponse, description = "Refused by the executor. What is refused before it (no key, a broken body) has the common error shape"),
-        (status = "5XX", body = ToolResponse, description = "The tool failed")))]
+        (status = "4XX", body = CallRefused, description = "Refused by the executor. What is refused before it (no key, a broken body) has the common error shape"),
+        (status = "5XX", body = CallRefused, description = "The tool failed")))]
 pub(crate) async fn call_tool(
     State(server): State<Arc<Server>>,
     CanCall(caller): CanCall,
@@ -63,7 +72,7 @@ pub(crate) async fn call_tool(
 
 /// Runs a definition without saving it.
 #[utoipa::path(post, path = "/api/v1/tools/test", tag = "calls", request_body = TestBody,
-    responses((status = 200, body = ToolResponse), (status = "4XX", body = ErrorBody), (status = "5XX", body = ToolResponse)))]
+    responses((status = 200, body = ToolResponse), (status = "4XX", body = CallRefused), (status = "5XX", body = CallRefused)))]
 pub(crate) async fn test_tool(
     State(server): State<Arc<Server>>,
     CanCall(_may_call): CanCall,

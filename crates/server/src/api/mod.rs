@@ -1,9 +1,16 @@
 //! The handlers, one file per resource: read the request, ask the app, write the answer.
 
 pub(crate) mod admin;
+pub(crate) mod agents;
+pub(crate) mod audit;
 pub(crate) mod calls;
 pub(crate) mod executions;
 pub(crate) mod health;
 pub(crate) mod keys;
+pub(crate) mod limits;
+pub(crate) mod login;
+pub(crate) mod policy;
+pub(crate) mod secrets;
 pub(crate) mod tools;
+pub(crate) mod users;
 pub(crate) mod versions;

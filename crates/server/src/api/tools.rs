@@ -71,7 +71,10 @@ pub(crate) struct ToolBody {
     rate_limit: Value,
     is_active: Option<bool>,
     is_public: Option<bool>,
-    /// References only: `{"$env":"NAME"}` or `{"$secret":"name"}`.
+    /// How the tool authenticates. On the database shelf plain values are sealed, and shown as
+    /// `{"set": true, "last4": …}`, which keeps the value when it is sent back; on the file shelf there are references
+    /// only: `{"$secret": "name"}`, or `{"$env": "NAME"}` for admins. A replacement that leaves it out keeps it, null
+    /// removes it.
     #[schema(value_type = Option<Object>)]
     auth_config: Value,
     #[schema(value_type = Option<Object>)]

@@ -308,6 +308,31 @@ async fn a_refused_call_gives_its_key_back() {
 }
 
 #[tokio::test]
+async fn a_key_that_could_not_be_given_back_at_once_is_given_back_later() {
+    on_both(async |app: &TestApp| {
+        let call = async |arguments: Value| {
+            app.post(
+                "/api/v1/tools/calculator/call",
+                json!({"arguments": arguments, "idempotency_key": "k"}),
+            )
+            .await
+        };
+        app.keep_keys(true).await;
+        let refused = call(json!({"expression": 1})).await;
+        assert_eq!(
+            (refused.status, refused.code()),
+            (422, "invalid_input"),
+            "the answer is not lost: {}",
+            refused.body
+        );
+        app.keep_keys(false).await;
+        let ran = call(json!({"expression": "1"})).await;
+        assert_eq!(ran.status, 200, "it never ran before: {}", ran.body);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_definition_can_be_tried_without_saving_it() {
     on_both(async |app: &TestApp| {
         let body = json!({"tool": definition("draft"), "arguments": {"expression": "6*7"}});
@@ -366,6 +391,11 @@ async fn trying_out_is_no_way_around_the_policy() {
             403,
             "without the scope 'call'"
         );
+        let rules = json!({"rules": [{"subject": "everyone", "hide": ["serialize_*"]}]});
+        app.as_key(admin, "PUT", "/api/v1/policy", rules).await;
+        let mut hidden = definition("draft");
+        hidden["config"] = json!({"name": "serialize_for_cell"});
+        assert_eq!(status(admin, hidden).await, 404, "what is hidden");
     })
     .await;
 }
@@ -373,7 +403,7 @@ async fn trying_out_is_no_way_around_the_policy() {
 #[tokio::test]
 async fn an_asker_who_hangs_up_leaves_no_key_hanging() {
     on_both(async |app: &TestApp| {
-        let caller = std::sync::Arc::new(app::keys::admin_caller("test"));
+        let caller = std::sync::Arc::new(app::access::operator_caller("test"));
         for i in 0..60_u32 {
             let request = || executor::CallRequest {
                 tool: "calculator".into(),

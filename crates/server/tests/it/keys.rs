@@ -15,7 +15,7 @@ async fn a_scope_opens_its_own_doors_and_no_other() {
                 json!({"arguments": {"expression": "1"}}),
             ),
             ("author", "DELETE", "/api/v1/tools/nothing", Value::Null),
-            ("admin", "GET", "/api/v1/keys", Value::Null),
+            ("admin", "GET", "/api/v1/audit", Value::Null),
         ];
         for scope in ["read", "call", "author", "admin"] {
             let key = app.key(&[scope]).await;
@@ -123,7 +123,10 @@ async fn keys_revoked_together_are_all_gone() {
             .iter()
             .map(|(id, _): &(uuid::Uuid, String)| {
                 let (app, id) = (std::sync::Arc::clone(&app.server.app), *id);
-                tokio::spawn(async move { app.revoke_key(id).await })
+                tokio::spawn(async move {
+                    app.revoke_key(&app::access::operator_caller("test"), id)
+                        .await
+                })
             })
             .collect();
         for done in revoked {

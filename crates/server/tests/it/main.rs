@@ -8,9 +8,17 @@
 
 mod calls;
 mod executions;
+mod hostile;
 mod keys;
+mod limits;
+mod logins;
+mod matrix;
 mod openapi;
+mod people;
+mod policies;
 mod refusals;
+mod secrets;
+mod seed_002;
 mod shelf;
 mod testapp;
 mod tools;

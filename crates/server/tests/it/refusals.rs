@@ -162,7 +162,12 @@ async fn without_a_key_dev_answers_only_this_machine() {
             std::sync::Arc::clone(&app.server.app),
             server::Limits::default(),
         );
-        let dev = server::Api::new(server::Server::new(of_app, limits, true));
+        let dev = server::Api::new(server::Server::new(
+            of_app,
+            limits,
+            server::Edge::default(),
+            true,
+        ));
         let status = async |headers: &[(&str, &str)]| {
             let request = request("GET", "/api/v1/tools", headers, "");
             dev.answer(request).await.status().as_u16()

@@ -76,6 +76,7 @@ pub(crate) async fn on_both_with<F: AsyncFn(&TestApp)>(tools: Value, policy: Pol
             database.clone(),
             Clock::manual(NOW),
             policy.clone(),
+            None,
         )
         .await;
         test(&app).await;
@@ -92,6 +93,7 @@ impl TestApp {
         database: Option<String>,
         clock: Clock,
         policy: Policy,
+        sealing: Option<String>,
     ) -> TestApp {
         let url = database.as_ref().map(|name| {
             let url = postgres_url().unwrap();
@@ -104,6 +106,10 @@ impl TestApp {
             data: folder.path().join(".toolcrib"),
             database_url: url,
             admin_key: Some(ADMIN.into()),
+            sealing: app::sealing_keys::KeySource {
+                text: sealing,
+                file: folder.path().join(".toolcrib/secret.key"),
+            },
             policy,
             executor: executor::Settings::default(),
             log,
@@ -112,7 +118,7 @@ impl TestApp {
                 ..kinds::builtin::Options::default()
             },
             builtins_disabled: Vec::new(),
-            env: Arc::new(|_| None),
+            env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),
             clock: clock.clone(),
             watch: true,
         })
@@ -123,12 +129,48 @@ impl TestApp {
             ..Limits::default()
         };
         TestApp {
-            server: Server::new(app, limits, false),
+            server: Server::new(app, limits, server::Edge::default(), false),
             clock,
             folder,
             log_pages,
             database,
         }
+    }
+
+    /// While it keeps them, the database gives no idempotency key back.
+    pub(crate) async fn keep_keys(&self, keep: bool) {
+        const KEEP: &str = "CREATE TRIGGER keep BEFORE DELETE ON idempotency";
+        if let Some(name) = &self.database {
+            let sql = match keep {
+                true => format!(
+                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+                     $$ BEGIN RAISE EXCEPTION 'kept'; END $$; \
+                     {KEEP} FOR EACH ROW EXECUTE FUNCTION refuse()"
+                ),
+                false => "DROP TRIGGER keep ON idempotency".to_owned(),
+            };
+            let url = postgres_url().unwrap();
+            let url = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
+            let pool = sqlx::PgPool::connect(&url).await.unwrap();
+            sqlx::raw_sql(AssertSqlSafe(sql))
+                .execute(&pool)
+                .await
+                .unwrap();
+            return pool.close().await;
+        }
+        let sql = match keep {
+            true => format!("{KEEP} BEGIN SELECT RAISE(ABORT, 'kept'); END"),
+            false => "DROP TRIGGER keep".to_owned(),
+        };
+        let file = self.folder.path().join(".toolcrib/registry.db");
+        let pool = sqlx::SqlitePool::connect(file.to_str().unwrap())
+            .await
+            .unwrap();
+        sqlx::raw_sql(AssertSqlSafe(sql))
+            .execute(&pool)
+            .await
+            .unwrap();
+        pool.close().await;
     }
 
     pub(crate) fn is_postgres(&self) -> bool {
@@ -141,12 +183,18 @@ impl TestApp {
 
     /// The same workspace and database, opened by the next process.
     pub(crate) async fn restart(&self) -> TestApp {
+        self.restart_with(None).await
+    }
+
+    /// The same with these sealing keys.
+    pub(crate) async fn restart_with(&self, sealing: Option<String>) -> TestApp {
         self.stop().await;
         TestApp::open(
             Arc::clone(&self.folder),
             self.database.clone(),
             self.clock.clone(),
             Policy::default(),
+            sealing,
         )
         .await
     }

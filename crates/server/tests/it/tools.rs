@@ -241,6 +241,7 @@ async fn a_wrong_definition_is_refused_with_every_problem() {
             "$.input_schema.properties.a.type"
         );
         let mut secret = definition("x");
+        secret["shelf"] = json!("file");
         secret["auth_config"] = json!({"type": "bearer", "token": "hunter2-in-the-clear"});
         let refused = app.post("/api/v1/tools", secret).await;
         assert_eq!(refused.status, 422);

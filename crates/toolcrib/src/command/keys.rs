@@ -10,17 +10,16 @@ use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/keys";
 
-/// Whose keys are made here; other users are still to come.
-const USER: &str = "admin";
-
 pub(crate) async fn run(context: &Context, command: Keys) -> Result {
     match command {
         Keys::Create {
             name,
+            user,
             scopes,
             expires_at,
         } => {
-            let body = json!({"name": name, "scopes": scopes, "expires_at": expires_at});
+            let body =
+                json!({"name": name, "user": user, "scopes": scopes, "expires_at": expires_at});
             create(context, name.trim(), body).await
         }
         Keys::List => list(context).await,
@@ -43,11 +42,12 @@ async fn create(context: &Context, name: &str, body: Value) -> Result {
         out.note("It is shown only now; keep it.");
     }
     let same = named(&page, name);
-    let live = same.filter(|key| is_live(key) && text(key, "user") == USER);
+    let user = text(&key, "user");
+    let live = same.filter(|key| is_live(key) && text(key, "user") == user);
     let others: Vec<&str> = live.map(|key| text(key, "id")).collect();
     if !others.is_empty() {
         out.warn(format!(
-            "{USER} had a key '{name}' already, and it stays valid: {}; the log shows both by the same name. `toolcrib keys revoke ID` ends one",
+            "{user} had a key '{name}' already, and it stays valid: {}; the log shows both by the same name. `toolcrib keys revoke ID` ends one",
             others.join(", ")
         ));
     }
@@ -64,9 +64,7 @@ async fn list(context: &Context) -> Result {
     let items = page["items"].as_array().into_iter().flatten();
     let rows: Vec<Vec<String>> = items.map(|key| row(out, key)).collect();
     out.table(
-        &[
-            "id", "name", "user", "scopes", "created", "expires", "revoked",
-        ],
+        &["id", "name", "user", "scopes", "used", "expires", "revoked"],
         &rows,
     );
     Ok(())
@@ -113,7 +111,7 @@ fn row(out: &Out, key: &Value) -> Vec<String> {
         text(key, "name"),
         text(key, "user"),
         &scopes,
-        &out.time(text(key, "created_at")),
+        &out.time(text(key, "last_used_at")),
         &out.time(text(key, "expires_at")),
         &out.time(text(key, "revoked_at")),
     ];

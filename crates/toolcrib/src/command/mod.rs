@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
@@ -10,11 +11,15 @@ pub(crate) mod history;
 pub(crate) mod init;
 pub(crate) mod input;
 pub(crate) mod keys;
+pub(crate) mod limits;
 pub(crate) mod log;
 pub(crate) mod manual;
+pub(crate) mod policy;
+pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod show_config;
 pub(crate) mod tools;
+pub(crate) mod users;
 
 use crate::cli::{Command, Config};
 use crate::context::Context;
@@ -37,6 +42,12 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Keys(keys) => keys::run(context, keys).await,
+        Command::Users(users) => users::run(context, users).await,
+        Command::Policy(policy) => policy::run(context, policy).await,
+        Command::Audit(audit) => audit::run(context, audit).await,
+        Command::Limits(limits) => limits::run(context, limits).await,
+        Command::Usage => limits::usage(context).await,
+        Command::Secrets(secrets) => secrets::run(context, secrets).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -65,6 +76,12 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Tools(_)
         | Command::Log(_)
         | Command::Keys(_)
+        | Command::Users(_)
+        | Command::Policy(_)
+        | Command::Audit(_)
+        | Command::Limits(_)
+        | Command::Usage
+        | Command::Secrets(_)
         | Command::Backup { .. }
         | Command::Doctor => None,
     }

@@ -3,7 +3,7 @@
 use crate::cli::Serve;
 use crate::client::{OWNER_PATIENCE, connect_owner};
 use crate::config::Config;
-use crate::context::{Context, limits, start_failure};
+use crate::context::{Context, edge, limits, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::{Place, SocketPath, create_starter};
 use app::App;
@@ -85,7 +85,7 @@ async fn start(
 ) -> Result<Listeners> {
     let listen = config.listen();
     warn_about(context, config);
-    if !listen.ip().is_loopback() && !has_key(app, config).await? {
+    if !listen.ip().is_loopback() && !has_key(app, config) {
         return Err(Failure::failed(format!("there is no key yet, so the server does not listen on {listen}"))
             .hint("set TOOLCRIB_ADMIN_KEY, or make a key first with `toolcrib keys create NAME --scopes admin`"));
     }
@@ -105,7 +105,11 @@ async fn start(
         .await
         .map_err(|error| Failure::failed(format!("the first key could not be made: {error}")))?;
     if let Some(key) = first {
-        introduce(context, &key.key, address);
+        let link = app.first_login_link().await;
+        let link = link.map_err(|error| {
+            Failure::failed(format!("the login link could not be made: {error}"))
+        })?;
+        introduce(context, &key.key, &link.path, address);
     }
     if serve.dev {
         context
@@ -126,6 +130,10 @@ fn warn_about(context: &Context, config: &Config) {
     if !config.yes("policy.enforced") && !config.names("policy.whitelist").is_empty() {
         context.out.warn("there is a whitelist, but it is not enforced, so all tools may be called; set FEATURE_TOOLS_POLICY=true");
     }
+    let secret_key = config.secret_key.as_deref();
+    if secret_key.is_some_and(app::sealing_keys::holds_plain_text) {
+        context.out.warn("TOOLCRIB_SECRET_KEY holds a plain text, which may be guessed; put a random key before it (k2:$(openssl rand -base64 32),TEXT) and run `toolcrib secrets rotate`");
+    }
     if config
         .admin_key
         .as_ref()
@@ -137,12 +145,11 @@ fn warn_about(context: &Context, config: &Config) {
     }
 }
 
-async fn has_key(app: &App, config: &Config) -> Result<bool> {
-    let keys = app
-        .list_keys()
-        .await
-        .map_err(|error| Failure::failed(error.to_string()))?;
-    Ok(config.admin_key.is_some() || keys.iter().any(|key| key.revoked_at.is_none()))
+fn has_key(app: &App, config: &Config) -> bool {
+    let now = app.clock.now();
+    let access = app.access.load();
+    let mut keys = access.live_keys();
+    config.admin_key.is_some() || keys.any(|(row, _)| row.expires_at.is_none_or(|end| end > now))
 }
 
 /// The lock is ours, so a socket that lies there is a dead one's.
@@ -158,10 +165,12 @@ fn bind_socket(place: &Place) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn introduce(context: &Context, key: &str, address: SocketAddr) {
+fn introduce(context: &Context, key: &str, link: &str, address: SocketAddr) {
     let out = &context.out;
     out.say("This is the admin key of this server. It is shown only now; keep it:");
     out.say(format!("\n    {key}\n"));
+    out.say("This link logs you in as admin in a browser, once, within 15 minutes:");
+    out.say(format!("\n    http://{address}{link}\n"));
     out.say("Try it:");
     out.say(format!(
         "\n    curl -s http://{address}/api/v1/tools/calculator/call -H 'X-API-Key: {key}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n"
@@ -178,9 +187,11 @@ async fn serve_until_told(
 ) -> Result {
     let grace = config.duration("server.grace_seconds");
     let stop = CancellationToken::new();
-    let server = Server::new(Arc::clone(app), limits(config), dev);
+    let server = Server::new(Arc::clone(app), limits(config), edge(config), dev);
     let serving = tokio::spawn(server::serve(server, listeners, stop.clone(), grace));
+    let uses = tokio::spawn(store_key_uses(Arc::clone(app)));
     signals.next().await;
+    uses.abort();
     tracing::info!("stopping; a second signal ends it at once");
     let until = Instant::now() + grace;
     stop.cancel();
@@ -195,6 +206,17 @@ async fn serve_until_told(
             Ok(())
         }
         () = signals.next() => Err(Failure::failed("stopped by a second signal; calls under way were given up")),
+    }
+}
+
+/// When keys were last used is stored each minute, and once more at the end.
+async fn store_key_uses(app: Arc<App>) {
+    let mut minutes = tokio::time::interval(Duration::from_secs(60));
+    loop {
+        minutes.tick().await;
+        if let Err(error) = app.store_key_uses().await {
+            tracing::warn!(%error, "when keys were last used could not be stored");
+        }
     }
 }
 

@@ -32,6 +32,7 @@ pub(crate) async fn run(context: &Context) -> Result {
             "workspace": place.workspace,
             "data": place.data,
             "admin_key": config.admin_key.is_some(),
+            "secret_key": config.secret_key.is_some(),
             "in_force": "at the next start",
             "server_running": is_running,
             "settings": settings,
@@ -50,9 +51,13 @@ pub(crate) async fn run(context: &Context) -> Result {
             String::new(),
         ],
     ];
-    if config.admin_key.is_some() {
-        let name = "TOOLCRIB_ADMIN_KEY".to_owned();
-        rows.push(vec![name, "(hidden)".to_owned(), "environment".to_owned()]);
+    let hidden = [
+        ("TOOLCRIB_ADMIN_KEY", config.admin_key.is_some()),
+        ("TOOLCRIB_SECRET_KEY", config.secret_key.is_some()),
+    ];
+    for (name, _) in hidden.iter().filter(|(_, is_set)| *is_set) {
+        let cells = [*name, "(hidden)", "environment"];
+        rows.push(cells.map(str::to_owned).to_vec());
     }
     rows.extend(config.settings().map(|(key, setting)| {
         let value = shown(key.secret, &setting.value).to_string();

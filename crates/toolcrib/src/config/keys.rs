@@ -27,6 +27,8 @@ pub(crate) enum Holds {
     OneOf(&'static [&'static str]),
     /// The address of a PostgreSQL, or nothing.
     Postgres,
+    /// The path of a file, or nothing.
+    File,
 }
 
 const fn key(name: &'static str, holds: Holds) -> Key {
@@ -74,6 +76,8 @@ const MANY: Holds = Holds::Count {
 /// Every key, in the order of the default file.
 pub(crate) const KEYS: &[Key] = &[
     key("server.listen", Holds::Address),
+    key("server.hosts", Holds::Names),
+    key("server.proxy_hops", Holds::Count { least: 0, most: 9 }),
     key("server.body_bytes_max", BYTES),
     key("server.head_timeout_seconds", Holds::Seconds),
     key("server.body_timeout_seconds", Holds::Seconds),
@@ -95,6 +99,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("log.durability", Holds::OneOf(&["normal", "full"])),
     key("log.entry_bytes_max", BYTES),
+    key("secrets.key_file", Holds::File),
     key("policy.enforced", Holds::Yes).also("FEATURE_TOOLS_POLICY"),
     key("policy.whitelist", Holds::Names).also("TOOL_WHITELIST"),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
@@ -134,6 +139,7 @@ impl Holds {
             Holds::Seconds => "a number of seconds above 0 and up to 86400".to_owned(),
             Holds::Names => "a list of names, such as [\"calculator\"]".to_owned(),
             Holds::OneOf(names) => format!("one of {}", names.join(", ")),
+            Holds::File => "the path of a file, or nothing".to_owned(),
             Holds::Postgres => {
                 "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
             }
@@ -176,6 +182,7 @@ impl Holds {
                 items.iter().all(named)
             }
             (Holds::OneOf(names), Value::String(text)) => names.contains(&text.as_str()),
+            (Holds::File, Value::String(text)) => !text.contains('\0'),
             (Holds::Postgres, Value::String(text)) => {
                 let schemes = ["postgres://", "postgresql://"];
                 text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
@@ -190,7 +197,9 @@ impl Holds {
         let text = text.trim();
         let wrong = || format!("expected {}, got '{text}'", self.expected());
         let value = match self {
-            Holds::Address | Holds::OneOf(_) | Holds::Postgres => Value::String(text.to_owned()),
+            Holds::Address | Holds::OneOf(_) | Holds::Postgres | Holds::File => {
+                Value::String(text.to_owned())
+            }
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
                 "false" | "0" | "no" => Value::Boolean(false),

@@ -247,6 +247,43 @@ fn keys_are_made_listed_and_revoked() {
 }
 
 #[test]
+fn limits_are_set_listed_used_up_and_removed() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["limits", "set", "user", "admin", "2"]);
+    let set = sandbox.json(&["limits", "set", "TOOL", "calculator", "5"]);
+    assert_eq!(
+        (&set["target_name"], &set["max_count"]),
+        (&json!("calculator"), &json!(5))
+    );
+    let listed = sandbox.ok(&["limits", "list"]);
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[0].starts_with("USER\tadmin\t2\t"), "{listed}");
+    assert!(lines[1].starts_with("TOOL\tcalculator\t5\t"), "{listed}");
+    let call = ["call", "calculator", r#"{"expression":"1+1"}"#];
+    assert_eq!([sandbox.ok(&call), sandbox.ok(&call)], ["2\n", "2\n"]);
+    let refused = sandbox.run(&call);
+    assert_eq!(refused.code, 1);
+    let said = "Daily quota exceeded: 2 calls per day (UTC) for user 'admin'";
+    assert!(refused.stderr.contains(said), "{refused:?}");
+    let usage = sandbox.ok(&["usage"]);
+    assert_eq!(
+        usage,
+        "USER\tadmin\t2 of 2\t\t\t\nTOOL\tcalculator\t2 of 5\t\t\t\n"
+    );
+    sandbox.ok(&["limits", "remove", "USER", "admin"]);
+    assert_eq!(sandbox.ok(&call), "2\n");
+    let gone = sandbox.run(&["limits", "remove", "USER", "admin"]);
+    assert!(
+        gone.stderr.contains("Limit 'USER admin' not found"),
+        "{gone:?}"
+    );
+    for wrong in [["AGENT", "x", "1"], ["USER", "admin", "-1"]] {
+        let wrong = sandbox.run(&[&["limits", "set"], &wrong[..]].concat());
+        assert_eq!(wrong.code, 2, "{wrong:?}");
+    }
+}
+
+#[test]
 fn a_second_key_of_the_same_name_is_warned_about() {
     let sandbox = Sandbox::new();
     let create = || {

@@ -46,7 +46,8 @@ fn flags_win_over_the_environment_over_the_file_over_the_defaults() {
 fn secrets_are_not_shown() {
     let sandbox = Sandbox::new()
         .with("DATABASE_URL", "postgres://me:hunter2@localhost/x")
-        .with("TOOLCRIB_ADMIN_KEY", "hunter2-the-key");
+        .with("TOOLCRIB_ADMIN_KEY", "hunter2-the-key")
+        .with("TOOLCRIB_SECRET_KEY", "hunter2-opens-it");
     for arguments in [&["config", "show"][..], &["config", "show", "--json"]] {
         let shown = sandbox.ok(arguments);
         assert!(!shown.contains("hunter2"), "{shown}");

@@ -255,6 +255,14 @@ impl Running {
         status.code().unwrap_or(-1)
     }
 
+    /// SIGTERM, and everything on stderr that nobody has asked for.
+    pub(crate) fn last_words(mut self) -> Vec<String> {
+        self.signal(rustix::process::Signal::TERM);
+        self.child.wait().expect("the child can be waited for");
+        let lines = self.stderr.lock().expect("no reader has panicked");
+        lines.iter().collect()
+    }
+
     /// SIGTERM, and the exit code that follows.
     pub(crate) fn terminate(self) -> i32 {
         self.signal(rustix::process::Signal::TERM);

@@ -9,5 +9,6 @@ mod engines;
 mod harness;
 mod json;
 mod malformed;
+mod secrets;
 mod serving;
 mod terminal;

@@ -61,7 +61,8 @@ fn half_open_connections_are_closed() {
     let mut half_open: Vec<TcpStream> = (0..count)
         .map(|number| {
             let mut stream = wire::open(&server, Duration::from_secs(10));
-            let said: &[u8] = [&b""[..], b"GET /healthz HTTP/1.1\r\nHost: x", b"P"][number % 3];
+            let said: &[u8] =
+                [&b""[..], b"GET /healthz HTTP/1.1\r\nHost: localhost", b"P"][number % 3];
             // The first ones may have been closed already when there are thousands.
             let _ = stream.write_all(said);
             stream
@@ -99,7 +100,7 @@ fn a_slow_body_is_answered_with_408() {
         .env("TOOLCRIB_SERVER_BODY_TIMEOUT_SECONDS", "1");
     let server = Running::start(command);
     let head = format!(
-        "POST /api/v1/tools/calculator/call HTTP/1.1\r\nHost: x\r\nX-API-Key: {}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n",
+        "POST /api/v1/tools/calculator/call HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n",
         server.key
     );
     let mut slow: Vec<TcpStream> = (0..count)

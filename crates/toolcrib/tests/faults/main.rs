@@ -17,10 +17,12 @@ mod files;
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
 mod killed;
+mod limits;
 mod load;
 mod mutations;
 mod registrations;
 mod reload;
+mod secrets;
 mod wire;
 
 /// The sizes of everything here: small for every run of the tests, full with `TOOLCRIB_SOAK=1`.
@@ -31,6 +33,7 @@ struct Sizes {
     half_open: usize,
     slow: usize,
     mutations: usize,
+    rotations: usize,
 }
 
 fn sizes() -> Sizes {
@@ -43,6 +46,7 @@ fn sizes() -> Sizes {
             half_open: 5_000,
             slow: 1_000,
             mutations: 20_000,
+            rotations: 50,
         }
     } else {
         Sizes {
@@ -52,6 +56,7 @@ fn sizes() -> Sizes {
             half_open: 500,
             slow: 20,
             mutations: 2_000,
+            rotations: 10,
         }
     }
 }

@@ -31,7 +31,7 @@ impl Answer {
 /// The bytes of a whole request.
 pub(crate) fn request(method: &str, path: &str, key: &str, body: &str) -> Vec<u8> {
     format!(
-        "{method} {path} HTTP/1.1\r\nHost: toolcrib\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\n\
+        "{method} {path} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\n\
          Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     )

@@ -34,6 +34,7 @@ const TABLES: &[&str] = &[
     "keys",
     "users",
     "idempotency",
+    "secrets",
 ];
 const TABLE_OWNERS: &[&str] = &["store", "executions"];
 const UNSAFE_OWNERS: &[&str] = &["process"];

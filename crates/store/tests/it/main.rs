@@ -6,17 +6,19 @@
     reason = "a test may fail loudly and say what it skips"
 )]
 
-use catalog::tool::SYSTEM_USER;
 use sqlx::AssertSqlSafe;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use store::Write;
 use store::idempotency::IdempotentCall;
-use store::keys::KeyRow;
-use store::tools::{ToolRow, ToolWrite, VersionRow};
+use store::tools::{ToolRow, VersionRow};
 use store::users::ADMIN_USER;
 use store::{Db, Error};
 use uuid::Uuid;
+
+mod access;
+mod secrets;
 
 /// A database of its own for one test; gone with it.
 struct Fresh {
@@ -108,24 +110,21 @@ fn version(name: &str, version: i64, action: &str) -> VersionRow {
     }
 }
 
-async fn write(db: &Db, writes: &[ToolWrite]) -> Result<(), Error> {
-    db.write_tools(writes, || Ok::<(), Error>(())).await
+async fn write(db: &Db, writes: &[Write]) -> Result<(), Error> {
+    db.commit(writes, || Ok::<(), Error>(())).await
 }
 
 #[tokio::test]
 async fn tools_round_trip_with_the_text_as_it_was_written() {
     for fresh in engines().await {
         let db = &fresh.db;
-        write(
-            db,
-            &[ToolWrite::Put(tool("a", 1)), ToolWrite::Put(tool("b", 1))],
-        )
-        .await
-        .unwrap();
+        write(db, &[Write::Tool(tool("a", 1)), Write::Tool(tool("b", 1))])
+            .await
+            .unwrap();
         assert_eq!(db.live_tools().await.unwrap(), [tool("a", 1), tool("b", 1)]);
         let mut gone = tool("a", 2);
         gone.deleted_at = Some(99);
-        write(db, &[ToolWrite::Put(gone.clone())]).await.unwrap();
+        write(db, &[Write::Tool(gone.clone())]).await.unwrap();
         assert_eq!(db.live_tools().await.unwrap(), [tool("b", 1)]);
         assert_eq!(db.tool(gone.id).await.unwrap(), Some(gone));
         fresh.end().await;
@@ -136,14 +135,11 @@ async fn tools_round_trip_with_the_text_as_it_was_written() {
 async fn an_older_version_never_overwrites_a_newer_one() {
     for fresh in engines().await {
         let db = &fresh.db;
-        write(db, &[ToolWrite::Put(tool("a", 2))]).await.unwrap();
+        write(db, &[Write::Tool(tool("a", 2))]).await.unwrap();
         for stale in [1, 2] {
             let refused = write(
                 db,
-                &[
-                    ToolWrite::Put(tool("b", 1)),
-                    ToolWrite::Put(tool("a", stale)),
-                ],
+                &[Write::Tool(tool("b", 1)), Write::Tool(tool("a", stale))],
             )
             .await;
             assert!(matches!(refused, Err(Error::Taken(_))), "{refused:?}");
@@ -156,7 +152,7 @@ async fn an_older_version_never_overwrites_a_newer_one() {
         let mut same_name = tool("a", 1);
         same_name.id = Uuid::from_u128(5);
         assert!(matches!(
-            write(db, &[ToolWrite::Put(same_name)]).await,
+            write(db, &[Write::Tool(same_name)]).await,
             Err(Error::Taken(_))
         ));
         fresh.end().await;
@@ -168,13 +164,13 @@ async fn what_fails_before_the_commit_undoes_everything() {
     for fresh in engines().await {
         let db = &fresh.db;
         let failed = db
-            .write_tools(&[ToolWrite::Put(tool("a", 1))], || {
+            .commit(&[Write::Tool(tool("a", 1))], || {
                 Err(Error::Corrupt("disk".into()))
             })
             .await;
         assert!(matches!(failed, Err(Error::Corrupt(_))));
         assert!(db.live_tools().await.unwrap().is_empty());
-        write(db, &[ToolWrite::Put(tool("a", 1))]).await.unwrap();
+        write(db, &[Write::Tool(tool("a", 1))]).await.unwrap();
         fresh.end().await;
     }
 }
@@ -188,9 +184,9 @@ async fn history_is_kept_in_order() {
             version("a", 2, "update"),
             version("a", 3, "delete"),
         ];
-        let writes: Vec<_> = rows.iter().cloned().map(ToolWrite::Version).collect();
+        let writes: Vec<_> = rows.iter().cloned().map(Write::Version).collect();
         write(db, &writes).await.unwrap();
-        write(db, &[ToolWrite::Version(version("b", 1, "create"))])
+        write(db, &[Write::Version(version("b", 1, "create"))])
             .await
             .unwrap();
         let id = rows[0].tool_id;
@@ -221,46 +217,8 @@ async fn history_is_kept_in_order() {
         assert_eq!(db.heads().await.unwrap().len(), 2);
         assert_eq!(db.last_id_of_name("a").await.unwrap(), Some(id));
         assert_eq!(db.last_id_of_name("c").await.unwrap(), None);
-        let twice = write(db, &[ToolWrite::Version(version("a", 3, "update"))]).await;
+        let twice = write(db, &[Write::Version(version("a", 3, "update"))]).await;
         assert!(matches!(twice, Err(Error::Taken(_))));
-        fresh.end().await;
-    }
-}
-
-#[tokio::test]
-async fn keys_are_kept_and_revoked_once() {
-    for fresh in engines().await {
-        let db = &fresh.db;
-        let key = KeyRow {
-            id: Uuid::from_u128(1),
-            name: "ci'; DROP TABLE keys; --".into(),
-            user_id: ADMIN_USER,
-            secret_hash: vec![0, 1, 255],
-            scopes: "read,call".into(),
-            created_at: 5,
-            expires_at: Some(9),
-            revoked_at: None,
-        };
-        db.insert_key(&key).await.unwrap();
-        assert_eq!(db.keys().await.unwrap(), std::slice::from_ref(&key));
-        assert!(db.revoke_key(key.id, 7).await.unwrap());
-        assert!(db.revoke_key(key.id, 8).await.unwrap());
-        assert_eq!(db.keys().await.unwrap()[0].revoked_at, Some(7));
-        assert!(!db.revoke_key(Uuid::from_u128(2), 7).await.unwrap());
-        let names: Vec<_> = db
-            .users()
-            .await
-            .unwrap()
-            .into_iter()
-            .map(|u| (u.id, u.name))
-            .collect();
-        assert_eq!(
-            names,
-            [
-                (ADMIN_USER, "admin".to_owned()),
-                (SYSTEM_USER, "system".to_owned())
-            ]
-        );
         fresh.end().await;
     }
 }
@@ -352,15 +310,15 @@ async fn a_backup_holds_everything_and_restores() {
         write(
             db,
             &[
-                ToolWrite::Put(tool("a", 1)),
-                ToolWrite::Version(version("a", 1, "create")),
+                Write::Tool(tool("a", 1)),
+                Write::Version(version("a", 1, "create")),
             ],
         )
         .await
         .unwrap();
         let folder = tempfile::tempdir().unwrap();
         db.backup_to(folder.path()).await.unwrap();
-        write(db, &[ToolWrite::Put(tool("b", 1))]).await.unwrap();
+        write(db, &[Write::Tool(tool("b", 1))]).await.unwrap();
         match db {
             Db::Sqlite(_) => {
                 let copy = Db::open_sqlite(&folder.path().join("registry.db"))

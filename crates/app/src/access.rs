@@ -1,0 +1,241 @@
+//! Who is who: users, their keys and their sessions, as one snapshot in memory. Every request is answered from it; a
+//! change is stored first, then read back into a new snapshot.
+
+use crate::App;
+use crate::error::{Error, Result};
+use crate::keys;
+use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
+use catalog::tool::{Millis, SYSTEM_USER};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use store::keys::KeyRow;
+use store::sessions::SessionRow;
+use store::users::{ADMIN_USER, UserRow};
+use subtle::ConstantTimeEq;
+use uuid::Uuid;
+
+/// How exactly the last use of a key is known.
+const USE_STEP_MS: Millis = 60_000;
+
+/// Everybody who may come in, by what they show.
+#[derive(Debug, Default)]
+pub struct Access {
+    users: HashMap<Uuid, UserRow>,
+    ids: HashMap<String, Uuid>,
+    keys: HashMap<Uuid, KeyEntry>,
+    sessions: HashMap<Vec<u8>, SessionEntry>,
+    /// The operator's own key, from the environment.
+    operator: Option<([u8; 32], Arc<Caller>)>,
+}
+
+#[derive(Debug)]
+struct KeyEntry {
+    row: KeyRow,
+    caller: Arc<Caller>,
+    last_used_at: AtomicI64,
+}
+
+#[derive(Debug)]
+struct SessionEntry {
+    expires_at: Millis,
+    caller: Arc<Caller>,
+}
+
+impl Access {
+    pub fn new(
+        users: Vec<UserRow>,
+        keys: Vec<KeyRow>,
+        sessions: Vec<SessionRow>,
+        operator_key: Option<&str>,
+    ) -> Self {
+        let users: HashMap<Uuid, UserRow> = users.into_iter().map(|u| (u.id, u)).collect();
+        let ids = users.values().map(|u| (u.name.clone(), u.id)).collect();
+        let live = |id: &Uuid| users.get(id).filter(|user| user.deleted_at.is_none());
+        let keys = keys.into_iter().filter(|row| row.revoked_at.is_none());
+        let keys = keys.filter_map(|row| {
+            let caller = key_caller(live(&row.user_id)?, &row);
+            Some((row.id, KeyEntry::new(row, caller)))
+        });
+        let keys = keys.collect();
+        let sessions = sessions.into_iter().filter_map(|row| {
+            let user = live(&row.user_id)?;
+            let caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Page);
+            let entry = SessionEntry {
+                expires_at: row.expires_at,
+                caller: Arc::new(caller),
+            };
+            Some((row.hash, entry))
+        });
+        Access {
+            sessions: sessions.collect(),
+            keys,
+            ids,
+            operator: operator_key.map(|key| {
+                let hash = Sha256::digest(key.as_bytes()).into();
+                (hash, Arc::new(operator_caller("TOOLCRIB_ADMIN_KEY")))
+            }),
+            users,
+        }
+    }
+
+    /// Who shows this key. The text of the refusal tells nothing about which part was wrong.
+    pub fn by_key(&self, key: &str, now: Millis) -> Result<Arc<Caller>> {
+        let refused = || Error::Unauthenticated("The API key is not valid".to_owned());
+        if let Some((hash, caller)) = &self.operator
+            && bool::from(Sha256::digest(key.as_bytes()).as_slice().ct_eq(hash))
+        {
+            return Ok(Arc::clone(caller));
+        }
+        let (id, secret) = keys::split(key).ok_or_else(refused)?;
+        let entry = self.keys.get(&id).ok_or_else(refused)?;
+        let hash = Sha256::digest(secret.as_bytes());
+        if !bool::from(hash.as_slice().ct_eq(&entry.row.secret_hash)) {
+            return Err(refused());
+        }
+        if entry.row.expires_at.is_some_and(|end| end <= now) {
+            return Err(Error::Unauthenticated("The API key has expired".to_owned()));
+        }
+        if now - entry.last_used_at.load(Ordering::Relaxed) >= USE_STEP_MS {
+            entry.last_used_at.store(now, Ordering::Relaxed);
+        }
+        Ok(Arc::clone(&entry.caller))
+    }
+
+    /// Who holds this session.
+    pub fn by_session(&self, secret: &str, now: Millis) -> Result<Arc<Caller>> {
+        let found = self
+            .sessions
+            .get(Sha256::digest(secret.as_bytes()).as_slice());
+        found
+            .filter(|session| session.expires_at > now)
+            .map(|session| Arc::clone(&session.caller))
+            .ok_or_else(|| Error::Unauthenticated("The session has ended; log in again".to_owned()))
+    }
+
+    pub fn user(&self, id: Uuid) -> Option<&UserRow> {
+        self.users.get(&id)
+    }
+
+    /// By name; the system user is nobody.
+    pub fn user_named(&self, name: &str) -> Option<&UserRow> {
+        let id = self.ids.get(name).filter(|id| **id != SYSTEM_USER)?;
+        self.users.get(id)
+    }
+
+    /// Everybody but the system user.
+    pub fn people(&self) -> impl Iterator<Item = &UserRow> {
+        self.users.values().filter(|user| user.id != SYSTEM_USER)
+    }
+
+    /// A key that may still be used, and whom it lets in.
+    pub fn key(&self, id: Uuid) -> Option<(&KeyRow, &Arc<Caller>)> {
+        self.keys.get(&id).map(|entry| (&entry.row, &entry.caller))
+    }
+
+    /// Every key that may still be used.
+    pub fn live_keys(&self) -> impl Iterator<Item = (&KeyRow, &Arc<Caller>)> {
+        self.keys.values().map(|entry| (&entry.row, &entry.caller))
+    }
+
+    /// When a key was last shown, as far as this server knows.
+    pub(crate) fn last_use(&self, row: &KeyRow) -> Option<Millis> {
+        let known = self.keys.get(&row.id);
+        let known = known.map(|entry| entry.last_used_at.load(Ordering::Relaxed));
+        known.filter(|at| *at > 0).max(row.last_used_at)
+    }
+
+    /// The keys whose last use is not stored yet.
+    fn uses_to_store(&self) -> Vec<(Uuid, Millis)> {
+        let used = self.keys.values().filter_map(|entry| {
+            let at = entry.last_used_at.load(Ordering::Relaxed);
+            (at > entry.row.last_used_at.unwrap_or(0)).then_some((entry.row.id, at))
+        });
+        used.collect()
+    }
+}
+
+impl KeyEntry {
+    fn new(row: KeyRow, caller: Caller) -> Self {
+        KeyEntry {
+            last_used_at: AtomicI64::new(row.last_used_at.unwrap_or(0)),
+            caller: Arc::new(caller),
+            row,
+        }
+    }
+}
+
+pub(crate) fn role_of(user: &UserRow) -> Role {
+    // An unknown word is no right: a later version may have written it.
+    Role::from_name(&user.role).unwrap_or(Role::Viewer)
+}
+
+pub(crate) fn key_caller(user: &UserRow, row: &KeyRow) -> Caller {
+    let caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Rest);
+    Caller {
+        key: Some(row.name.as_str().into()),
+        key_id: Some(row.id),
+        scopes: scopes_from(&row.scopes).within(caller.scopes),
+        ..caller
+    }
+}
+
+pub(crate) fn scopes_from(text: &str) -> Scopes {
+    text.split(',').filter_map(Scope::from_name).collect()
+}
+
+/// Whoever holds the machine itself: the operator's key, the owner's socket, `--dev`.
+pub fn operator_caller(key: &str) -> Caller {
+    Caller {
+        key: Some(key.into()),
+        ..Caller::of_user(ADMIN_USER, "admin", Role::Admin, Transport::Rest)
+    }
+}
+
+impl App {
+    pub(crate) fn user_name(&self, id: Uuid) -> String {
+        let access = self.access.load();
+        access
+            .user(id)
+            .map_or_else(|| id.to_string(), |user| user.name.clone())
+    }
+
+    /// Stores what changes about people and keys, and lets it count. The caller holds `access_changes`.
+    pub(crate) async fn commit_access(&self, writes: &[store::Write]) -> Result<()> {
+        self.store.write(writes).await?;
+        self.load_access().await
+    }
+
+    /// Reads users, keys and sessions anew; who has left is told to the policy.
+    pub(crate) async fn load_access(&self) -> Result<()> {
+        if let Err(error) = self.store_key_uses().await {
+            tracing::warn!(%error, "when keys were last used could not be stored");
+        }
+        let access = read_access(&self.store, self.admin_key.as_deref(), self.clock.now()).await?;
+        let left = access.people().filter(|user| user.deleted_at.is_some());
+        let left = left.map(|user| user.id).collect();
+        self.access.store(Arc::new(access));
+        let mut policy = (**self.executor.policy.load()).clone();
+        policy.left = left;
+        self.executor.policy.store(Arc::new(policy));
+        Ok(())
+    }
+
+    /// Notes in the database when keys were last used; now and then, and at the end.
+    pub async fn store_key_uses(&self) -> Result<()> {
+        let used = self.access.load().uses_to_store();
+        self.store.keys_used(&used).await?;
+        Ok(())
+    }
+}
+
+pub(crate) async fn read_access(
+    store: &store::Db,
+    operator_key: Option<&str>,
+    now: Millis,
+) -> store::Result<Access> {
+    let (users, keys) = (store.users().await?, store.keys().await?);
+    let sessions = store.sessions(now).await?;
+    Ok(Access::new(users, keys, sessions, operator_key))
+}

@@ -1,0 +1,158 @@
+//! The audit log: every administrative act, before and after, in one chain.
+
+use crate::App;
+use crate::error::{Error, Result};
+use crate::time;
+use catalog::caller::Caller;
+use serde::Serialize;
+use serde_json::Value;
+use store::audit::{Act, AuditFilter, AuditRow};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+const PAGE_DEFAULT: i64 = 50;
+const PAGE_MAX: i64 = 500;
+
+/// One administrative act.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuditView {
+    pub seq: i64,
+    pub at: String,
+    pub actor: String,
+    pub actor_id: Uuid,
+    pub key: Option<String>,
+    pub transport: String,
+    /// Such as `user.create`.
+    pub action: String,
+    /// Such as `user:kim`.
+    pub target: String,
+    #[schema(value_type = Option<Object>)]
+    pub before: Option<Value>,
+    #[schema(value_type = Option<Object>)]
+    pub after: Option<Value>,
+    pub hash: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuditPage {
+    pub items: Vec<AuditView>,
+    pub next_cursor: Option<String>,
+}
+
+/// What `audit verify` found.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct AuditCheck {
+    pub valid: bool,
+    pub entries: i64,
+    /// The hash of the last entry. Kept elsewhere, it also shows whether entries were cut off at the end.
+    pub head: String,
+    /// The first entry that does not fit.
+    pub broken_at: Option<i64>,
+    pub problem: Option<String>,
+}
+
+/// Which acts to list.
+#[derive(Debug, Default)]
+pub struct AuditQuery {
+    pub actor: Option<String>,
+    pub action: Option<String>,
+    pub target: Option<String>,
+    pub since: Option<String>,
+    pub until: Option<String>,
+    pub limit: Option<i64>,
+    pub cursor: Option<String>,
+}
+
+/// An act of this caller, to be stored together with what it changes. `before` and `after` never hold a secret.
+pub(crate) fn act(
+    at: catalog::tool::Millis,
+    caller: &Caller,
+    action: &str,
+    target: impl Into<String>,
+    before: Option<Value>,
+    after: Option<Value>,
+) -> store::Write {
+    let text = |value: Option<Value>| value.map(|value| value.to_string());
+    store::Write::Act(Act {
+        at,
+        actor_id: caller.user,
+        actor: caller.user_name.to_string(),
+        key: caller.key.as_deref().map(str::to_owned),
+        transport: caller.transport.as_str().to_owned(),
+        action: action.to_owned(),
+        target: target.into(),
+        before: text(before),
+        after: text(after),
+    })
+}
+
+impl App {
+    pub async fn list_audit(&self, query: &AuditQuery) -> Result<AuditPage> {
+        let limit = query.limit.unwrap_or(PAGE_DEFAULT);
+        if !(1..=PAGE_MAX).contains(&limit) {
+            return Err(Error::invalid(format!(
+                "limit: expected 1 to {PAGE_MAX}, got {limit}"
+            )));
+        }
+        let now = self.clock.now();
+        let at = |name, text: &Option<String>| {
+            let parsed = text.as_deref().map(|text| time::parse(name, text, now));
+            parsed.transpose()
+        };
+        let before = query.cursor.as_deref().map(|cursor| {
+            let number = cursor.parse::<i64>().ok().filter(|n| *n > 0);
+            number.ok_or_else(|| Error::invalid("cursor: expected the next_cursor of a page"))
+        });
+        // No row holds U+0000, and PostgreSQL does not even take it as a question.
+        let text = |text: &Option<String>| text.clone().map(|text| text.replace('\0', "\u{fffd}"));
+        let filter = AuditFilter {
+            actor: text(&query.actor),
+            action: text(&query.action),
+            target: text(&query.target),
+            since: at("since", &query.since)?,
+            until: at("until", &query.until)?,
+            before: before.transpose()?,
+        };
+        let mut rows = self.store.audit(&filter, limit + 1).await?;
+        let more = rows.len() as i64 > limit;
+        rows.truncate(usize::try_from(limit).unwrap_or_default());
+        let next_cursor = rows.last().filter(|_| more).map(|row| row.seq.to_string());
+        Ok(AuditPage {
+            items: rows.into_iter().map(view).collect(),
+            next_cursor,
+        })
+    }
+
+    /// Looks at every entry from the first to the last.
+    pub async fn verify_audit(&self) -> Result<AuditCheck> {
+        let chain = self.store.audit_chain().await?;
+        Ok(AuditCheck {
+            valid: chain.broken.is_none(),
+            entries: chain.rows,
+            head: hex(&chain.head),
+            broken_at: chain.broken.map(|(seq, _)| seq),
+            problem: chain.broken.map(|(seq, why)| format!("entry {seq}: {why}")),
+        })
+    }
+}
+
+fn view(row: AuditRow) -> AuditView {
+    let value = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+    AuditView {
+        seq: row.seq,
+        at: time::rfc3339(row.at),
+        actor: row.actor,
+        actor_id: row.actor_id,
+        key: row.key,
+        transport: row.transport,
+        action: row.action,
+        target: row.target,
+        before: value(row.before),
+        after: value(row.after),
+        hash: hex(&row.hash),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|b| format!("{b:02x}")).collect()
+}

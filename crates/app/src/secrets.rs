@@ -1,0 +1,330 @@
+//! Named secrets: set, listed without their values, removed; and the care of all sealed ones: rotation and checking.
+
+use crate::App;
+use crate::audit::act;
+use crate::auth::{VALUE_BYTES_MAX, not_found};
+use crate::error::{Error, Result};
+use crate::time;
+use crate::vault::Sealable;
+use catalog::auth::Reference;
+use catalog::caller::{Caller, Scope};
+use catalog::policy::Verdict;
+use catalog::tool::is_valid_name;
+use serde::Serialize;
+use serde_json::json;
+use std::collections::HashMap;
+use store::Write;
+use store::secrets::SecretRow;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// Rows that a rotation reads at a time.
+const ROTATE_PAGE: i64 = 100;
+
+/// A secret as it is listed: never its value.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SecretView {
+    pub name: String,
+    pub owner: String,
+    pub value: SecretMask,
+    /// The sealing key that it needs.
+    pub key_id: String,
+    pub created_at: String,
+    pub updated_at: String,
+    /// The tools you may see that refer to it.
+    pub used_by: Vec<String>,
+}
+
+/// What is shown in place of a value.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SecretMask {
+    pub set: bool,
+    /// The last four characters; none where the value is short.
+    pub last4: Option<String>,
+}
+
+/// What a rotation did.
+#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Rotation {
+    pub rotated: usize,
+    /// Secrets that do not open and so stay as they are; `verify` names them.
+    pub left: usize,
+    /// The key that seals all others now.
+    pub key_id: String,
+}
+
+/// What `verify` found.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SecretCheck {
+    pub valid: bool,
+    pub secrets: usize,
+    pub problems: Vec<SecretProblem>,
+}
+
+/// A secret that does not open.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SecretProblem {
+    pub id: Uuid,
+    pub name: Option<String>,
+    /// The tool whose `auth_config` it belongs to.
+    pub tool: Option<String>,
+    pub problem: String,
+}
+
+/// The tools that refer to a named secret.
+#[derive(Default)]
+struct Users {
+    seen: Vec<String>,
+    /// Those that the asker may not see.
+    hidden: usize,
+}
+
+impl App {
+    /// Every named secret by name, or for those who are no admin their own.
+    pub async fn list_secrets(&self, caller: &Caller) -> Result<Vec<SecretView>> {
+        let rows = self.store.secrets().await?;
+        let mut users = self.users_of_secrets(caller);
+        let mut views = Vec::new();
+        for row in rows {
+            let Some(name) = row.name.clone().filter(|_| is_mine(caller, &row)) else {
+                continue;
+            };
+            let used_by = users.remove(&name).unwrap_or_default().seen;
+            views.push(self.secret_view(row, name, used_by));
+        }
+        Ok(views)
+    }
+
+    /// Sets a secret; true where it is new. A value that was there before is gone.
+    pub async fn set_secret(
+        &self,
+        caller: &Caller,
+        name: &str,
+        value: &str,
+    ) -> Result<(SecretView, bool)> {
+        check(name, value)?;
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let old = self.store.secret_named(name).await?;
+        if old.as_ref().is_some_and(|old| !is_mine(caller, old)) {
+            return Err(Error::conflict(format!(
+                "The name '{name}' is taken; choose another"
+            )));
+        }
+        let now = self.clock.now();
+        let row = self.vault.seal(
+            &Sealable {
+                id: old.as_ref().map_or_else(Uuid::new_v4, |old| old.id),
+                owner: old.as_ref().map_or(caller.user, |old| old.owner_id),
+                name: Some(name),
+                tool: None,
+                created_at: old.as_ref().map_or(now, |old| old.created_at),
+                now,
+            },
+            value,
+        )?;
+        let after = json!({"owner": self.user_name(row.owner_id), "key_id": row.key_id});
+        let before = old.as_ref().map(|old| json!({"key_id": old.key_id}));
+        let done = act(now, caller, "secret.set", target(name), before, Some(after));
+        let writes = [Write::Secret(row.clone()), done];
+        self.store.write(&writes).await?;
+        self.vault.put(std::slice::from_ref(&row));
+        let used_by = self.users_of_secrets(caller).remove(name);
+        let used_by = used_by.unwrap_or_default().seen;
+        Ok((
+            self.secret_view(row, name.to_owned(), used_by),
+            old.is_none(),
+        ))
+    }
+
+    /// Removes a secret. One that a tool needs is only removed with `force`.
+    pub async fn remove_secret(&self, caller: &Caller, name: &str, force: bool) -> Result<()> {
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let row = match is_valid_name(name) {
+            true => self.store.secret_named(name).await?,
+            false => None,
+        };
+        let row = row.filter(|row| is_mine(caller, row));
+        let row = row.ok_or_else(|| not_found(name))?;
+        let users = self.users_of_secrets(caller).remove(name);
+        if let Some(users) = users.filter(|_| !force) {
+            return Err(Error::conflict(format!(
+                "The secret '{name}' is used by {users}; change them first, or remove it all the same with ?force=true"
+            )));
+        }
+        let before = json!({"owner": self.user_name(row.owner_id), "key_id": row.key_id});
+        let now = self.clock.now();
+        let done = act(
+            now,
+            caller,
+            "secret.remove",
+            target(name),
+            Some(before),
+            None,
+        );
+        self.store.write(&[Write::NoSecret(row.id), done]).await?;
+        self.vault.remove(row.id);
+        Ok(())
+    }
+
+    /// Puts every secret under the newest sealing key, row by row: what is done is done, and the next one goes on
+    /// from there. Values are not sealed anew, only their data keys.
+    pub async fn rotate_secrets(&self, caller: &Caller) -> Result<Rotation> {
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let newest = self.vault.keys.newest();
+        let (mut rotated, mut left, mut after) = (0, 0, Uuid::nil());
+        loop {
+            let page = self.store.secrets_not_under(newest, after, ROTATE_PAGE);
+            let page = page.await?;
+            let Some(last) = page.last() else {
+                break;
+            };
+            after = last.id;
+            let mut done = Vec::new();
+            for row in page {
+                match self.rewrap(caller, row, rotated + done.len() == 0).await? {
+                    Some(row) => done.push(row),
+                    None => left += 1,
+                }
+            }
+            rotated += done.len();
+            self.vault.put(&done);
+        }
+        Ok(Rotation {
+            rotated,
+            left,
+            key_id: newest.to_owned(),
+        })
+    }
+
+    /// One row of a rotation; none where it does not open or somebody else has just changed it. The first one of a
+    /// rotation tells the audit log of it.
+    async fn rewrap(
+        &self,
+        caller: &Caller,
+        mut row: SecretRow,
+        first: bool,
+    ) -> Result<Option<SecretRow>> {
+        let newest = self.vault.keys.newest();
+        let sealed = match self.vault.keys.rewrap(row.id, &row.sealed) {
+            Ok(sealed) => sealed,
+            Err(error) => {
+                tracing::error!(id = %row.id, name = row.name, %error, "a secret does not open and is not rotated");
+                return Ok(None);
+            }
+        };
+        let before = std::mem::replace(&mut row.sealed, sealed);
+        let from = std::mem::replace(&mut row.key_id, newest.to_owned());
+        let mut writes = vec![Write::Rewrapped {
+            row: row.clone(),
+            before,
+        }];
+        if first {
+            let [from, to] = [from.as_str(), newest].map(|id| Some(json!({"key_id": id})));
+            let now = self.clock.now();
+            writes.push(act(now, caller, "secret.rotate", "secrets", from, to));
+        }
+        match self.store.write(&writes).await {
+            Ok(()) => Ok(Some(row)),
+            Err(store::Error::Taken(_)) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Opens every stored secret and names those that do not open.
+    pub async fn verify_secrets(&self) -> Result<SecretCheck> {
+        let rows = self.store.secrets().await?;
+        let catalogue = self.executor.catalogue.load();
+        let tool = |id: Uuid| match catalogue.by_id(id) {
+            Some(entry) => entry.name.to_string(),
+            None => id.to_string(),
+        };
+        let secrets = rows.len();
+        let problems = rows.into_iter().filter_map(|row| {
+            let problem = self.vault.open(&row).err()?.to_string();
+            Some(SecretProblem {
+                id: row.id,
+                tool: row.tool_id.map(tool),
+                name: row.name,
+                problem,
+            })
+        });
+        let problems: Vec<SecretProblem> = problems.collect();
+        Ok(SecretCheck {
+            valid: problems.is_empty(),
+            secrets,
+            problems,
+        })
+    }
+
+    fn users_of_secrets(&self, caller: &Caller) -> HashMap<String, Users> {
+        let catalogue = self.executor.catalogue.load();
+        let policy = self.executor.policy.load();
+        let mut users: HashMap<String, Users> = HashMap::new();
+        for entry in catalogue.after(None) {
+            let mut names: Vec<String> = Reference::all_of(&entry.tool.definition)
+                .into_iter()
+                .filter_map(|(_, reference)| match reference {
+                    Reference::Secret(name) => Some(name),
+                    _ => None,
+                })
+                .collect();
+            names.sort_unstable();
+            names.dedup();
+            for name in names {
+                let users = users.entry(name).or_default();
+                match policy.verdict(caller, &entry.tool) {
+                    Verdict::Hidden => users.hidden += 1,
+                    _ => users.seen.push(entry.name.to_string()),
+                }
+            }
+        }
+        users
+    }
+
+    fn secret_view(&self, row: SecretRow, name: String, used_by: Vec<String>) -> SecretView {
+        SecretView {
+            name,
+            owner: self.user_name(row.owner_id),
+            value: SecretMask {
+                set: true,
+                last4: row.last4,
+            },
+            key_id: row.key_id,
+            created_at: time::rfc3339(row.created_at),
+            updated_at: time::rfc3339(row.updated_at),
+            used_by,
+        }
+    }
+}
+
+impl std::fmt::Display for Users {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let seen = self.seen.iter().map(|name| format!("'{name}'"));
+        let hidden = (self.hidden > 0).then(|| format!("{} that you cannot see", self.hidden));
+        let all: Vec<String> = seen.chain(hidden).collect();
+        f.write_str(&all.join(", "))
+    }
+}
+
+fn is_mine(caller: &Caller, row: &SecretRow) -> bool {
+    row.owner_id == caller.user || caller.scopes.allow(Scope::Admin)
+}
+
+fn target(name: &str) -> String {
+    format!("secret:{name}")
+}
+
+/// No message repeats the value.
+fn check(name: &str, value: &str) -> Result<()> {
+    if !is_valid_name(name) {
+        return Err(Error::invalid(
+            "name: expected 1 to 64 letters, digits, _ . or -, such as 'weather-api'",
+        ));
+    }
+    if value.is_empty() || value.len() > VALUE_BYTES_MAX || value.contains('\0') {
+        return Err(Error::invalid(format!(
+            "value: expected 1 to {VALUE_BYTES_MAX} bytes of text without U+0000"
+        )));
+    }
+    Ok(())
+}

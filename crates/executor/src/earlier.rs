@@ -1,0 +1,70 @@
+//! What the execution log says of earlier calls: where limits go on after a restart, or when one is set.
+
+use crate::code::Code;
+use crate::quota::{DAY_MS, Days, day_of};
+use catalog::pace::{HOUR_MS, Pace};
+use catalog::tool::Millis;
+use catalog::window::Window;
+use executions::{Calls, ExecutionLog, LogError};
+
+/// Whose calls of a day are asked for, by the name that stands in the log.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Whose<'a> {
+    Tool(&'a str),
+    Caller(&'a str),
+}
+
+/// Makes known what a call of the tool that starts at `at` depends on. Whoever comes first asks, the others wait.
+pub(crate) async fn learn_pace(
+    log: &ExecutionLog,
+    pace: &Pace,
+    tool: &str,
+    at: Millis,
+) -> Result<(), LogError> {
+    let _one_at_a_time = pace.learning.lock().await;
+    let known = pace.lock().knows(at);
+    if known {
+        return Ok(());
+    }
+    let since = Window::needs(HOUR_MS, at);
+    let logged = log.tool_times(tool, since, at + HOUR_MS + 1).await?;
+    let mut calls: Vec<(Millis, u32)> = Vec::new();
+    for found in logged.iter().filter(|calls| counts(calls)) {
+        let count = u32::try_from(found.count).unwrap_or(u32::MAX);
+        match calls.last_mut() {
+            Some((at, same)) if *at == found.at => *same = same.saturating_add(count),
+            _ => calls.push((found.at, count)),
+        }
+    }
+    pace.lock().learn(since, at, &calls);
+    Ok(())
+}
+
+/// Makes the count of the day known that `at` belongs to.
+pub(crate) async fn learn_day(
+    log: &ExecutionLog,
+    days: &Days,
+    whose: Whose<'_>,
+    at: Millis,
+) -> Result<(), LogError> {
+    let _one_at_a_time = days.learning.lock().await;
+    let day = day_of(at);
+    let known = days.lock().count(day).is_some();
+    if known {
+        return Ok(());
+    }
+    let (start, end) = (day * DAY_MS, (day + 1) * DAY_MS);
+    let logged = match whose {
+        Whose::Tool(name) => log.tool_calls(name, start, end).await?,
+        Whose::Caller(name) => log.caller_calls(name, start, end).await?,
+    };
+    let count = logged.iter().filter(|calls| counts(calls));
+    days.lock().learn(day, count.map(|calls| calls.count).sum());
+    Ok(())
+}
+
+/// A call counts where the tool may have run. A code of a later version is taken for one of these.
+fn counts(calls: &Calls) -> bool {
+    let code = calls.error_code.as_deref().and_then(Code::from_name);
+    code.is_none_or(Code::may_have_run)
+}

@@ -1,0 +1,237 @@
+//! What is checked before anything else is looked at: under which name we were called, from which site, by whom; and
+//! the headers that every answer carries.
+
+use crate::auth::Door;
+use crate::error::ApiError;
+use crate::router::Server;
+use axum::extract::{FromRequestParts, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Uri, header};
+use axum::response::Response;
+use executor::Code;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// What a server tells about itself to those who come through the network.
+#[derive(Debug, Clone, Default)]
+pub struct Edge {
+    /// The names it may be called by, without a port; none takes every name.
+    pub hosts: Option<Vec<String>>,
+    /// How many proxies stand in front, each of which adds to `X-Forwarded-For`.
+    pub proxy_hops: usize,
+}
+
+/// The names of this machine to itself.
+pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+impl Edge {
+    /// Refuses a request that was meant for somebody else, or that another site's page makes in its visitor's name.
+    pub(crate) fn check(&self, request: &Request) -> Result<(), ApiError> {
+        if request.extensions().get::<Door>() == Some(&Door::Socket) {
+            return Ok(());
+        }
+        let host = host_of(request.headers(), request.uri());
+        if let Some(known) = &self.hosts {
+            // Without a name there is no page behind it: browsers always send one.
+            let asked = host.map(name_of).unwrap_or_default();
+            let asked_uri = request.uri().authority().map(|a| name_of(a.as_str()));
+            let fits = |name: &str| known.iter().any(|known| known.eq_ignore_ascii_case(name));
+            if host.is_some_and(|_| !fits(asked)) || asked_uri.is_some_and(|name| !fits(name)) {
+                return Err(ApiError::new(
+                    Code::Forbidden,
+                    "This server is not called by that name; whoever runs it lists its names in server.hosts",
+                ));
+            }
+        }
+        let Some(origin) = request.headers().get(header::ORIGIN) else {
+            return Ok(());
+        };
+        let origin = origin.to_str().unwrap_or_default();
+        if is_same_site(origin, host) {
+            return Ok(());
+        }
+        Err(ApiError::new(
+            Code::Forbidden,
+            "Pages of other sites may not use this server",
+        ))
+    }
+
+    /// Where a request came from: the peer, or what the proxies in front have written down about it.
+    fn client(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> String {
+        let peer = peer.map_or_else(|| "unknown".to_owned(), |ip| ip.to_string());
+        if self.proxy_hops == 0 {
+            return peer;
+        }
+        // From the right: each proxy adds the one it was called by, and whatever stands further left may be made up.
+        let lines = headers.get_all("x-forwarded-for").iter();
+        let joined: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
+        let joined = joined.join(",");
+        let known = joined.rsplit(',').nth(self.proxy_hops - 1);
+        let known = known.and_then(|text| text.trim().parse::<IpAddr>().ok());
+        known.map_or(peer, |ip| ip.to_string())
+    }
+}
+
+/// The authority of a request, as its headers say or its line.
+pub(crate) fn host_of<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a str> {
+    match headers.get(header::HOST) {
+        Some(host) => Some(host.to_str().unwrap_or("")),
+        None => uri.authority().map(|authority| authority.as_str()),
+    }
+}
+
+/// The name without its port.
+pub(crate) fn name_of(authority: &str) -> &str {
+    match authority.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|b| b.is_ascii_digit()) => name,
+        _ => authority,
+    }
+}
+
+/// Whether a page of `origin` is a page of ours.
+pub(crate) fn is_same_site(origin: &str, host: Option<&str>) -> bool {
+    let Some((scheme, authority)) = origin.split_once("://") else {
+        return false;
+    };
+    // The default port is left out on one side and may stand on the other.
+    let plain = |authority: &str| {
+        let port = if scheme == "https" { ":443" } else { ":80" };
+        let authority = authority.strip_suffix(port).unwrap_or(authority);
+        authority.to_ascii_lowercase()
+    };
+    host.is_some_and(|host| plain(host) == plain(authority))
+}
+
+/// The address a request came from, in words.
+pub(crate) struct Client(pub(crate) String);
+
+impl FromRequestParts<Arc<Server>> for Client {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        let peer = match parts.extensions.get::<Door>() {
+            Some(Door::Network(peer)) => Some(*peer),
+            _ => None,
+        };
+        Ok(Client(server.edge.client(&parts.headers, peer)))
+    }
+}
+
+const NOSNIFF: (HeaderName, HeaderValue) = (
+    header::X_CONTENT_TYPE_OPTIONS,
+    HeaderValue::from_static("nosniff"),
+);
+
+/// A page shows nothing but its own styles and scripts, and stands in nobody's frame.
+const PAGE_HEADERS: [(HeaderName, HeaderValue); 3] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static(
+            "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+             connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+        ),
+    ),
+    (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    (
+        header::REFERRER_POLICY,
+        HeaderValue::from_static("no-referrer"),
+    ),
+];
+
+/// Adds what every answer carries.
+pub(crate) fn secure(response: &mut Response) {
+    let headers = response.headers_mut();
+    let kind = headers.get(header::CONTENT_TYPE);
+    let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+    headers.insert(NOSNIFF.0, NOSNIFF.1);
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
+    if is_page {
+        headers.extend(PAGE_HEADERS);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use axum::body::Body;
+
+    fn request(headers: &[(&str, &str)], uri: &str) -> Request {
+        let mut request = Request::builder().uri(uri);
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        request.body(Body::empty()).unwrap()
+    }
+
+    #[test]
+    fn only_our_own_names_are_answered() {
+        let edge = Edge {
+            hosts: Some(LOOPBACK.map(str::to_owned).to_vec()),
+            proxy_hops: 0,
+        };
+        for (host, fine) in [
+            ("localhost", true),
+            ("LocalHost:8787", true),
+            ("127.0.0.1:1", true),
+            ("[::1]:8787", true),
+            ("evil.example", false),
+            ("localhost.evil.example:8787", false),
+            ("user@localhost", false),
+            ("localhost:80@evil.example", false),
+            ("127.0.0.1:x", false),
+            ("", false),
+        ] {
+            let answer = edge.check(&request(&[("host", host)], "/"));
+            assert_eq!(answer.is_ok(), fine, "{host}");
+        }
+        let absolute = request(&[("host", "localhost")], "http://evil.example/");
+        assert!(edge.check(&absolute).is_err());
+        assert!(edge.check(&request(&[], "/")).is_ok(), "no browser");
+        let anybody = Edge::default();
+        assert!(
+            anybody
+                .check(&request(&[("host", "tools.example")], "/"))
+                .is_ok()
+        );
+    }
+
+    #[test]
+    fn pages_of_other_sites_are_refused() {
+        let edge = Edge::default();
+        for (origin, host, fine) in [
+            ("http://localhost:8787", "localhost:8787", true),
+            ("https://tools.example", "tools.example", true),
+            ("https://tools.example", "tools.example:443", true),
+            ("http://localhost:8787", "localhost:8788", false),
+            ("https://evil.example", "tools.example", false),
+            ("null", "tools.example", false),
+            ("", "tools.example", false),
+            ("https://tools.example.evil.example", "tools.example", false),
+        ] {
+            let headers = [("origin", origin), ("host", host)];
+            let answer = edge.check(&request(&headers, "/"));
+            assert_eq!(answer.is_ok(), fine, "{origin} on {host}");
+        }
+    }
+
+    #[test]
+    fn the_address_is_the_one_our_proxies_saw() {
+        let peer = Some(IpAddr::from([10, 0, 0, 1]));
+        let mut headers = HeaderMap::new();
+        let value = "6.6.6.6, 203.0.113.9, 198.51.100.2";
+        headers.append("x-forwarded-for", HeaderValue::from_static(value));
+        let client = |proxy_hops| {
+            let edge = Edge {
+                hosts: None,
+                proxy_hops,
+            };
+            edge.client(&headers, peer)
+        };
+        assert_eq!(client(0), "10.0.0.1");
+        assert_eq!(client(1), "198.51.100.2");
+        assert_eq!(client(2), "203.0.113.9");
+        assert_eq!(client(9), "10.0.0.1");
+    }
+}

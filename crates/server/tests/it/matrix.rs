@@ -1,0 +1,321 @@
+//! Every route × every transport × everybody who may come: the expected status everywhere. A route that is not in the
+//! table fails the test.
+
+use crate::people::Person;
+use crate::testapp::{TestApp, definition, on_both};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio_util::sync::CancellationToken;
+
+/// What it takes to be let through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Needs {
+    Nothing,
+    Anyone,
+    Read,
+    Call,
+    Author,
+    Operate,
+    Admin,
+}
+
+struct Row {
+    method: &'static str,
+    /// As in the API's document.
+    route: &'static str,
+    /// With everything filled in; a request that changes nothing, or nothing that others look at.
+    path: &'static str,
+    body: Value,
+    needs: Needs,
+    /// For whoever is let through.
+    then: u16,
+}
+
+fn row(
+    method: &'static str,
+    route: &'static str,
+    path: &'static str,
+    body: Value,
+    needs: Needs,
+    then: u16,
+) -> Row {
+    Row {
+        method,
+        route,
+        path,
+        body,
+        needs,
+        then,
+    }
+}
+
+const NIL: &str = "/api/v1/keys/00000000-0000-0000-0000-000000000000";
+
+#[rustfmt::skip]
+fn table() -> Vec<Row> {
+    use Needs::{Admin, Anyone, Author, Call, Nothing, Operate, Read};
+    let limit = json!({"target_type": "USER", "target_id": "nobody", "max_count": 1});
+    let none = Value::Null;
+    let args = json!({"arguments": {"data": "x"}});
+    let agent = json!({"name": "", "model_provider": "openai", "model_name": "m"});
+    vec![
+        row("GET", "/healthz", "/healthz", none.clone(), Nothing, 200),
+        row("GET", "/readyz", "/readyz", none.clone(), Nothing, 200),
+        row("GET", "/api/v1/tools", "/api/v1/tools", none.clone(), Read, 200),
+        row("POST", "/api/v1/tools", "/api/v1/tools", json!({}), Author, 422),
+        row("GET", "/api/v1/tools/{name}", "/api/v1/tools/none", none.clone(), Read, 404),
+        row("PUT", "/api/v1/tools/{name}", "/api/v1/tools/none", definition("none"), Author, 404),
+        row("PATCH", "/api/v1/tools/{name}", "/api/v1/tools/none", json!({}), Author, 404),
+        row("DELETE", "/api/v1/tools/{name}", "/api/v1/tools/none", none.clone(), Author, 404),
+        row("POST", "/api/v1/tools/{name}/call", "/api/v1/tools/serialize_for_cell/call", args, Call, 200),
+        row("POST", "/api/v1/tools/test", "/api/v1/tools/test", json!({"tool": {}, "arguments": {}}), Author, 422),
+        row("GET", "/api/v1/tools/{name}/versions", "/api/v1/tools/none/versions", none.clone(), Read, 404),
+        row("GET", "/api/v1/tools/{name}/versions/{version}", "/api/v1/tools/none/versions/1", none.clone(), Read, 404),
+        row("POST", "/api/v1/tools/{name}/rollback", "/api/v1/tools/none/rollback", json!({"version": 1}), Author, 404),
+        row("POST", "/api/v1/tools/{name}/restore", "/api/v1/tools/none/restore", none.clone(), Author, 404),
+        row("GET", "/api/v1/executions", "/api/v1/executions", none.clone(), Read, 200),
+        row("GET", "/api/v1/executions/stats", "/api/v1/executions/stats", none.clone(), Admin, 200),
+        row("GET", "/api/v1/executions/{id}", "/api/v1/executions/none", none.clone(), Read, 404),
+        row("GET", "/api/v1/keys", "/api/v1/keys", none.clone(), Anyone, 200),
+        row("DELETE", "/api/v1/keys/{id}", NIL, none.clone(), Anyone, 404),
+        row("POST", "/api/v1/login", "/api/v1/login", json!({"name": "nobody"}), Nothing, 400),
+        row("GET", "/api/v1/me", "/api/v1/me", none.clone(), Anyone, 200),
+        row("GET", "/api/v1/users", "/api/v1/users", none.clone(), Anyone, 200),
+        row("POST", "/api/v1/users", "/api/v1/users", json!({"name": "", "role": "admin"}), Admin, 422),
+        row("GET", "/api/v1/users/{name}", "/api/v1/users/nobody", none.clone(), Anyone, 404),
+        row("PATCH", "/api/v1/users/{name}", "/api/v1/users/nobody", json!({}), Anyone, 404),
+        row("DELETE", "/api/v1/users/{name}", "/api/v1/users/nobody", none.clone(), Admin, 404),
+        row("POST", "/api/v1/users/{name}/restore", "/api/v1/users/nobody/restore", none.clone(), Admin, 404),
+        row("POST", "/api/v1/users/{name}/reassign", "/api/v1/users/nobody/reassign", json!({"to": "x"}), Admin, 404),
+        row("POST", "/api/v1/users/{name}/login-link", "/api/v1/users/nobody/login-link", none.clone(), Admin, 404),
+        row("GET", "/api/v1/agents", "/api/v1/agents", none.clone(), Read, 200),
+        row("POST", "/api/v1/agents", "/api/v1/agents", agent.clone(), Author, 422),
+        row("GET", "/api/v1/agents/{name}", "/api/v1/agents/none", none.clone(), Read, 404),
+        row("PUT", "/api/v1/agents/{name}", "/api/v1/agents/none", agent, Author, 404),
+        row("PATCH", "/api/v1/agents/{name}", "/api/v1/agents/none", json!({}), Author, 404),
+        row("DELETE", "/api/v1/agents/{name}", "/api/v1/agents/none", none.clone(), Author, 404),
+        row("POST", "/api/v1/agents/{name}/restore", "/api/v1/agents/none/restore", none.clone(), Author, 404),
+        row("GET", "/api/v1/policy", "/api/v1/policy", none.clone(), Admin, 200),
+        row("PUT", "/api/v1/policy", "/api/v1/policy?dry_run=true", json!({"rules": []}), Admin, 200),
+        row("GET", "/api/v1/policy/explain", "/api/v1/policy/explain?tool=none", none.clone(), Anyone, 200),
+        row("GET", "/api/v1/limits", "/api/v1/limits", none.clone(), Anyone, 200),
+        row("POST", "/api/v1/limits", "/api/v1/limits", limit.clone(), Operate, 422),
+        row("PUT", "/api/v1/limits", "/api/v1/limits", limit, Operate, 422),
+        row("DELETE", "/api/v1/limits/{target_type}/{target_id}", "/api/v1/limits/USER/nobody", none.clone(), Operate, 404),
+        row("GET", "/api/v1/usage", "/api/v1/usage", none.clone(), Anyone, 200),
+        row("GET", "/api/v1/secrets", "/api/v1/secrets", none.clone(), Author, 200),
+        row("PUT", "/api/v1/secrets/{name}", "/api/v1/secrets/none", json!({"value": ""}), Author, 422),
+        row("DELETE", "/api/v1/secrets/{name}", "/api/v1/secrets/none", none.clone(), Author, 404),
+        row("POST", "/api/v1/secrets/rotate", "/api/v1/secrets/rotate", none.clone(), Admin, 200),
+        row("GET", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none.clone(), Admin, 200),
+        row("GET", "/api/v1/audit", "/api/v1/audit", none.clone(), Admin, 200),
+        row("GET", "/api/v1/audit/verify", "/api/v1/audit/verify", none, Admin, 200),
+        row("POST", "/api/v1/admin/backup", "/api/v1/admin/backup", json!({"folder": "not/absolute"}), Admin, 422),
+    ]
+}
+
+/// Routes that take a session or an admin's key: what they answer depends on more than the scope.
+const APART: [(&str, &str); 2] = [("POST", "/api/v1/keys"), ("POST", "/api/v1/logout")];
+
+/// Who shows what, and what it opens.
+struct Guest {
+    name: String,
+    headers: Vec<(&'static str, String)>,
+    /// 401 for those whom nobody knows.
+    unknown: bool,
+    role: Option<&'static str>,
+}
+
+impl Guest {
+    fn expected(&self, row: &Row) -> u16 {
+        let may = |role: &str| match row.needs {
+            Needs::Nothing | Needs::Anyone | Needs::Read => true,
+            Needs::Call => role != "viewer",
+            Needs::Author => role == "author" || role == "admin",
+            Needs::Operate => role == "operator" || role == "admin",
+            Needs::Admin => role == "admin",
+        };
+        match self.role {
+            _ if row.needs == Needs::Nothing => row.then,
+            _ if self.unknown => 401,
+            Some(role) if !may(role) => 403,
+            _ => row.then,
+        }
+    }
+}
+
+#[test]
+fn no_route_is_missing_from_the_table() {
+    let document: Value = serde_json::from_str(&server::openapi::document()).unwrap();
+    let mut routes = BTreeSet::new();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        for method in methods.as_object().unwrap().keys() {
+            if ["get", "put", "post", "delete", "patch"].contains(&method.as_str()) {
+                routes.insert((method.to_uppercase(), path.clone()));
+            }
+        }
+    }
+    let named = table().into_iter().map(|row| (row.method, row.route));
+    let named = named.chain(APART);
+    let named: BTreeSet<(String, String)> =
+        named.map(|(m, p)| (m.to_owned(), p.to_owned())).collect();
+    assert_eq!(routes, named);
+}
+
+#[tokio::test]
+async fn everybody_gets_what_their_role_allows_and_nothing_else() {
+    on_both(async |app: &TestApp| {
+        let mut guests = guests(app).await;
+        let stop = CancellationToken::new();
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = tcp.local_addr().unwrap();
+        let socket = app.folder.path().join("s");
+        let listeners = server::Listeners {
+            tcp,
+            unix: Some(UnixListener::bind(&socket).unwrap()),
+        };
+        let grace = Duration::from_secs(5);
+        let serving = server::serve(Arc::clone(&app.server), listeners, stop.clone(), grace);
+        let serving = tokio::spawn(serving);
+        let mut asked = 0;
+        for row in table() {
+            for guest in &guests {
+                let stream = TcpStream::connect(address).await.unwrap();
+                let status = ask(stream, &row, &guest.headers).await;
+                let who = &guest.name;
+                let expected = guest.expected(&row);
+                assert_eq!(status, expected, "{who}: {} {}", row.method, row.path);
+                asked += 1;
+            }
+            // On the owner's socket the system has checked who it is; a key shown there changes nothing.
+            for guest in &guests[..2] {
+                let stream = UnixStream::connect(&socket).await.unwrap();
+                let status = ask(stream, &row, &guest.headers).await;
+                assert_eq!(status, row.then, "socket: {} {}", row.method, row.path);
+                asked += 1;
+            }
+        }
+        stop.cancel();
+        serving.await.unwrap();
+        println!(
+            "{asked} requests: {} routes, {} guests, TCP and Unix socket",
+            table().len(),
+            guests.len()
+        );
+        guests.clear();
+    })
+    .await;
+}
+
+async fn guests(app: &TestApp) -> Vec<Guest> {
+    let key = |text: &str| vec![("x-api-key", text.to_owned())];
+    let unknown = |name: &str, headers| Guest {
+        name: name.to_owned(),
+        headers,
+        unknown: true,
+        role: None,
+    };
+    let mut guests = vec![
+        unknown("nobody", vec![]),
+        unknown("junk", key("tck_junk")),
+        unknown(
+            "junk as bearer",
+            vec![("authorization", "Bearer junk".to_owned())],
+        ),
+        unknown("no scheme", vec![("authorization", "junk".to_owned())]),
+        unknown(
+            "a made-up session",
+            vec![("cookie", "__Host-toolcrib=abc".to_owned())],
+        ),
+    ];
+    let body = json!({"name": "short", "scopes": ["admin"], "expires_at": "2027-01-15T09:00:00Z"});
+    let expired = app.post("/api/v1/keys", body).await;
+    let over = expired.body["key"].as_str().unwrap().to_owned();
+    let revoked = app.key(&["admin"]).await;
+    let mut people = Vec::new();
+    for role in ["viewer", "operator", "author", "admin"] {
+        people.push((role, app.person(&format!("the-{role}"), role).await));
+    }
+    let gone = app.person("gone", "admin").await;
+    app.as_key(
+        crate::testapp::ADMIN,
+        "DELETE",
+        "/api/v1/users/gone",
+        Value::Null,
+    )
+    .await;
+    let listed = app.get("/api/v1/keys").await;
+    let test = listed.body["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|k| k["name"] == "test");
+    let id = test.unwrap()["id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/keys/{id}");
+    app.as_key(crate::testapp::ADMIN, "DELETE", &path, Value::Null)
+        .await;
+    // One hour on: the short key has ended, the sessions have not.
+    app.clock.advance(3_600_000);
+    guests.push(unknown("an expired key", key(&over)));
+    guests.push(unknown("a revoked key", key(&revoked)));
+    guests.push(unknown("a removed user's key", key(&gone.key)));
+    guests.push(unknown(
+        "a removed user's session",
+        vec![("cookie", gone.cookie.clone())],
+    ));
+    for (role, person) in people {
+        guests.push(with_key(role, &person));
+        guests.push(Guest {
+            name: format!("{role} with a session"),
+            headers: vec![
+                ("cookie", person.cookie.clone()),
+                ("origin", "http://crib.example".to_owned()),
+            ],
+            unknown: false,
+            role: Some(role),
+        });
+    }
+    guests
+}
+
+fn with_key(role: &'static str, person: &Person) -> Guest {
+    Guest {
+        name: format!("{role} with a key"),
+        headers: vec![("authorization", format!("Bearer {}", person.key))],
+        unknown: false,
+        role: Some(role),
+    }
+}
+
+/// One request on one connection; the status of its answer.
+async fn ask(
+    mut stream: impl AsyncRead + AsyncWrite + Unpin,
+    row: &Row,
+    headers: &[(&'static str, String)],
+) -> u16 {
+    let body = if row.body.is_null() {
+        String::new()
+    } else {
+        row.body.to_string()
+    };
+    let mut text = format!(
+        "{} {} HTTP/1.1\r\nhost: crib.example\r\nconnection: close\r\n",
+        row.method, row.path
+    );
+    for (name, value) in headers {
+        text.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if !body.is_empty() {
+        text.push_str("content-type: application/json\r\n");
+    }
+    text.push_str(&format!("content-length: {}\r\n\r\n{body}", body.len()));
+    stream.write_all(text.as_bytes()).await.unwrap();
+    let mut answer = Vec::new();
+    stream.read_to_end(&mut answer).await.unwrap();
+    let line = String::from_utf8_lossy(&answer);
+    line.split(' ').nth(1).unwrap().parse().unwrap()
+}

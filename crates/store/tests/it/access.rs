@@ -1,0 +1,265 @@
+//! People, keys, sessions, agents, the policy, limits, secrets and the audit log.
+
+use crate::engines;
+use catalog::tool::SYSTEM_USER;
+use serde_json::json;
+use sqlx::types::Json;
+use store::agents::AgentRow;
+use store::audit::{Act, AuditFilter};
+use store::keys::KeyRow;
+use store::limits::LimitRow;
+use store::policies::PolicyRow;
+use store::secrets::SecretRow;
+use store::sessions::SessionRow;
+use store::users::{ADMIN_USER, UserRow};
+use store::{Db, Error, Write};
+use uuid::Uuid;
+
+const HOSTILE: &str = "ci'; DROP TABLE keys; -- \" \\ 한글 🦀";
+
+fn key() -> KeyRow {
+    KeyRow {
+        id: Uuid::from_u128(1),
+        name: HOSTILE.into(),
+        user_id: ADMIN_USER,
+        secret_hash: vec![0, 1, 255],
+        scopes: "read,call".into(),
+        created_at: 5,
+        expires_at: Some(9),
+        revoked_at: None,
+        last_used_at: None,
+    }
+}
+
+fn act(action: &str) -> Write {
+    Write::Act(Act {
+        at: 7,
+        actor_id: ADMIN_USER,
+        actor: "admin".into(),
+        key: Some(HOSTILE.into()),
+        transport: "rest".into(),
+        action: action.into(),
+        target: "user:kim".into(),
+        before: None,
+        after: Some(json!({"name": HOSTILE}).to_string()),
+    })
+}
+
+#[tokio::test]
+async fn users_and_keys_are_kept_as_they_are_written() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let mut kim = UserRow {
+            id: Uuid::from_u128(3),
+            name: HOSTILE.into(),
+            role: "author".into(),
+            password_hash: Some("$argon2id$…".into()),
+            oidc_subject: Some("https://issuer|42".into()),
+            created_at: 5,
+            updated_at: 6,
+            deleted_at: None,
+        };
+        let mut key = key();
+        let writes = [Write::User(kim.clone()), Write::Key(key.clone())];
+        db.write(&writes).await.unwrap();
+        assert_eq!(db.keys().await.unwrap(), std::slice::from_ref(&key));
+        assert!(db.users().await.unwrap().contains(&kim));
+
+        key.revoked_at = Some(7);
+        kim.deleted_at = Some(8);
+        kim.role = "viewer".into();
+        let writes = [Write::User(kim.clone()), Write::Key(key.clone())];
+        db.write(&writes).await.unwrap();
+        db.keys_used(&[(key.id, 9)]).await.unwrap();
+        key.last_used_at = Some(9);
+        assert_eq!(db.keys().await.unwrap(), [key]);
+        let users = db.users().await.unwrap();
+        let ids: Vec<Uuid> = users.iter().map(|u| u.id).collect();
+        assert!(users.contains(&kim));
+        assert!(ids.contains(&SYSTEM_USER) && ids.contains(&ADMIN_USER) && ids.len() == 3);
+
+        let same_name = UserRow {
+            id: Uuid::from_u128(4),
+            oidc_subject: None,
+            ..kim
+        };
+        let taken = db.write(&[Write::User(same_name)]).await;
+        assert!(matches!(taken, Err(Error::Taken(_))), "{taken:?}");
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_session_ends_and_a_link_opens_once() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let session = |n: u8, expires_at| SessionRow {
+            hash: vec![n; 32],
+            user_id: ADMIN_USER,
+            created_at: 10,
+            expires_at,
+        };
+        for row in [session(1, 5), session(2, 50), session(3, 60)] {
+            db.open_session(&row).await.unwrap();
+        }
+        let live = |rows: Vec<SessionRow>| rows.iter().map(|r| r.hash[0]).collect::<Vec<_>>();
+        assert_eq!(
+            live(db.sessions(0).await.unwrap()),
+            [2, 3],
+            "the ended one is forgotten"
+        );
+        db.end_session(&[2; 32]).await.unwrap();
+        assert_eq!(live(db.sessions(20).await.unwrap()), [3]);
+        db.add_login_link(&[7; 32], ADMIN_USER, 100).await.unwrap();
+        db.add_login_link(&[8; 32], ADMIN_USER, 100).await.unwrap();
+        assert_eq!(
+            db.use_login_link(&[7; 32], 99).await.unwrap(),
+            Some(ADMIN_USER)
+        );
+        assert_eq!(db.use_login_link(&[7; 32], 99).await.unwrap(), None, "used");
+        assert_eq!(
+            db.use_login_link(&[8; 32], 100).await.unwrap(),
+            None,
+            "over"
+        );
+        db.add_login_link(&[9; 32], ADMIN_USER, 100).await.unwrap();
+        db.write(&[Write::EndSessions(ADMIN_USER)]).await.unwrap();
+        assert!(db.sessions(20).await.unwrap().is_empty());
+        assert_eq!(db.use_login_link(&[9; 32], 50).await.unwrap(), None);
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn agents_policies_limits_and_secrets_come_back_as_written() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let mut agent = AgentRow {
+            id: Uuid::from_u128(11),
+            owner_id: ADMIN_USER,
+            name: HOSTILE.into(),
+            description: None,
+            model_provider: "zhipuai".into(),
+            model_name: "glm".into(),
+            base_url: None,
+            system_prompt: Some("한글".into()),
+            config: Json(json!({"temperature": 0.7, "stop_sequences": ["Human:"]})),
+            tools: Json(vec![Uuid::from_u128(21), Uuid::from_u128(22)]),
+            memory_config: Some(Json(json!({"type": "sliding_window"}))),
+            is_active: true,
+            is_public: false,
+            version: 1,
+            created_at: 1,
+            updated_at: 1,
+            deleted_at: None,
+        };
+        db.write(&[Write::Agent(agent.clone())]).await.unwrap();
+        agent.memory_config = None;
+        agent.is_active = false;
+        agent.version = 2;
+        db.write(&[Write::Agent(agent.clone())]).await.unwrap();
+        assert_eq!(db.agents().await.unwrap(), std::slice::from_ref(&agent));
+        let stale = db.write(&[Write::Agent(agent.clone())]).await;
+        assert!(matches!(stale, Err(Error::Taken(_))), "{stale:?}");
+
+        let policy = |version| PolicyRow {
+            version,
+            document: json!({"rules": []}).to_string(),
+            created_at: version,
+        };
+        assert_eq!(db.policy().await.unwrap(), None);
+        db.write(&[Write::Policy(policy(1))]).await.unwrap();
+        db.write(&[Write::Policy(policy(2))]).await.unwrap();
+        assert_eq!(db.policy().await.unwrap(), Some(policy(2)));
+        let twice = db.write(&[Write::Policy(policy(2))]).await;
+        assert!(matches!(twice, Err(Error::Taken(_))), "{twice:?}");
+
+        let limit = |max_count| LimitRow {
+            target_type: "USER".into(),
+            target_id: ADMIN_USER,
+            max_count,
+            updated_at: 3,
+        };
+        db.write(&[Write::Limit(limit(50)), Write::Limit(limit(60))])
+            .await
+            .unwrap();
+        assert_eq!(db.limits().await.unwrap(), [limit(60)]);
+        let none = Write::NoLimit {
+            target_type: "USER".into(),
+            target_id: ADMIN_USER,
+        };
+        db.write(std::slice::from_ref(&none)).await.unwrap();
+        assert!(db.limits().await.unwrap().is_empty());
+        assert!(db.write(&[none]).await.is_err(), "there is none any more");
+
+        let mut secret = SecretRow {
+            id: Uuid::from_u128(31),
+            owner_id: ADMIN_USER,
+            name: Some("weather-api".into()),
+            tool_id: None,
+            sealed: "v1.k1.a.b.c".into(),
+            key_id: "k1".into(),
+            last4: Some("1234".into()),
+            created_at: 1,
+            updated_at: 1,
+        };
+        db.write(&[Write::Secret(secret.clone())]).await.unwrap();
+        secret.key_id = "k2".into();
+        db.write(&[Write::Secret(secret.clone())]).await.unwrap();
+        assert_eq!(db.secrets().await.unwrap(), std::slice::from_ref(&secret));
+        db.write(&[Write::NoSecret(secret.id)]).await.unwrap();
+        assert!(db.secrets().await.unwrap().is_empty());
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn the_audit_chain_holds_and_a_change_in_it_is_named() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        assert_eq!(db.audit_chain().await.unwrap().rows, 0);
+        db.write(&[act("a.one"), act("a.two")]).await.unwrap();
+        // Many at once still make one chain.
+        let many = (0..20).map(|i| {
+            let db = db.clone();
+            tokio::spawn(async move { db.write(&[act(&format!("b.{i}")), act("c")]).await })
+        });
+        for done in many.collect::<Vec<_>>() {
+            done.await.unwrap().unwrap();
+        }
+        // What does not happen is not told either.
+        let refused = db
+            .write(&[act("never"), Write::NoSecret(Uuid::nil())])
+            .await;
+        assert!(refused.is_err());
+        let chain = db.audit_chain().await.unwrap();
+        assert_eq!((chain.rows, chain.broken), (42, None));
+        let rows = db.audit(&AuditFilter::default(), 3).await.unwrap();
+        assert_eq!(rows.iter().map(|r| r.seq).collect::<Vec<_>>(), [42, 41, 40]);
+        assert_eq!(rows[0].hash, chain.head);
+        let filter = AuditFilter {
+            action: Some("a.two".into()),
+            ..AuditFilter::default()
+        };
+        let found = db.audit(&filter, 10).await.unwrap();
+        assert_eq!(found.len(), 1);
+        assert!(found[0].after.as_ref().unwrap().contains("한글"));
+
+        tamper(db, "UPDATE audit SET actor = 'Admin' WHERE seq = 7").await;
+        let broken = db.audit_chain().await.unwrap().broken;
+        assert_eq!(broken, Some((7, "it was changed")));
+        tamper(db, "UPDATE audit SET actor = 'admin' WHERE seq = 7").await;
+        assert_eq!(db.audit_chain().await.unwrap().broken, None);
+        tamper(db, "DELETE FROM audit WHERE seq = 9").await;
+        let broken = db.audit_chain().await.unwrap().broken;
+        assert_eq!(broken, Some((9, "it is missing")));
+        fresh.end().await;
+    }
+}
+
+async fn tamper(db: &Db, sql: &'static str) {
+    match db {
+        Db::Sqlite(pool) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
+        Db::Postgres(pool) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
+    }
+}

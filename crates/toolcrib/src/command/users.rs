@@ -1,0 +1,160 @@
+//! `toolcrib users`: make, list, change and remove users.
+
+use super::tools::text;
+use crate::cli::Users;
+use crate::client::{Client, encode};
+use crate::context::Context;
+use crate::out::{Failure, Out, Result};
+use serde_json::{Value, json};
+use std::io::BufRead;
+
+const PATH: &str = "/api/v1/users";
+
+pub(crate) async fn run(context: &Context, command: Users) -> Result {
+    let out = &context.out;
+    let of = |name: &str, rest: &str| format!("{PATH}/{}{rest}", encode(name));
+    match command {
+        Users::List => list(context).await,
+        Users::Show { name } => {
+            let user = ask(context, "GET", &of(&name, ""), None).await?;
+            out.value(&user);
+            Ok(())
+        }
+        Users::Create {
+            name,
+            role,
+            password_stdin,
+        } => create(context, &name, &role, password_stdin).await,
+        Users::Update {
+            name,
+            role,
+            password_stdin,
+        } => {
+            let mut body = json!({});
+            if let Some(role) = role {
+                body["role"] = json!(role);
+            }
+            if let Some(password) = password(password_stdin)? {
+                body["password"] = json!(password);
+            }
+            let user = ask(context, "PATCH", &of(&name, ""), Some(body)).await?;
+            done(out, &user, &format!("changed {name}"));
+            Ok(())
+        }
+        Users::Remove { name } => {
+            ask(context, "DELETE", &of(&name, ""), None).await?;
+            done(
+                out,
+                &json!({"name": name, "removed": true}),
+                &format!("removed {name}"),
+            );
+            out.note(format!(
+                "what is theirs is kept, out of use; `toolcrib users reassign {name} --to NAME` gives it to somebody"
+            ));
+            Ok(())
+        }
+        Users::Restore { name } => {
+            let user = ask(context, "POST", &of(&name, "/restore"), None).await?;
+            done(out, &user, &format!("{name} is back"));
+            Ok(())
+        }
+        Users::Reassign { name, to, tools } => {
+            let body = json!({"to": to, "tools": tools});
+            let moved = ask(context, "POST", &of(&name, "/reassign"), Some(body)).await?;
+            let said = format!(
+                "{to} has {} tools, {} agents and {} secrets of {name} now",
+                moved["tools"], moved["agents"], moved["secrets"]
+            );
+            done(out, &moved, &said);
+            Ok(())
+        }
+        Users::LoginLink { name } => {
+            let link = ask(context, "POST", &of(&name, "/login-link"), None).await?;
+            if out.json {
+                out.value(&link);
+            } else {
+                let server = context.server_url().unwrap_or("http://SERVER");
+                out.line(format!(
+                    "{}{}",
+                    server.trim_end_matches('/'),
+                    text(&link, "path")
+                ));
+                out.note("It works once, within 15 minutes.");
+            }
+            Ok(())
+        }
+    }
+}
+
+async fn create(context: &Context, name: &str, role: &str, password_stdin: bool) -> Result {
+    let out = &context.out;
+    let password = password(password_stdin)?;
+    let mut body = json!({"name": name, "role": role});
+    if let Some(password) = &password {
+        body["password"] = json!(password);
+    }
+    let user = ask(context, "POST", PATH, Some(body)).await?;
+    done(out, &user, &format!("made {role} {name}"));
+    if password.is_none() && !out.json {
+        out.note(format!(
+            "`toolcrib keys create NAME --user {name}` makes a key for them, `toolcrib users login-link {name}` lets them in once"
+        ));
+    }
+    Ok(())
+}
+
+async fn ask(context: &Context, method: &str, path: &str, body: Option<Value>) -> Result<Value> {
+    Client::with(context, async |client| {
+        client.request(method, path, body).await?.ok()
+    })
+    .await
+}
+
+fn done(out: &Out, value: &Value, said: &str) {
+    if out.json {
+        out.value(value);
+    } else {
+        out.note(said);
+    }
+}
+
+async fn list(context: &Context) -> Result {
+    let out = &context.out;
+    let page = ask(context, "GET", PATH, None).await?;
+    if out.json {
+        out.value(&page);
+        return Ok(());
+    }
+    let items = page["items"].as_array().into_iter().flatten();
+    let row = |user: &Value| {
+        let yes = |key: &str| if user[key] == true { "yes" } else { "no" };
+        let cells = [
+            text(user, "name"),
+            text(user, "role"),
+            yes("has_password"),
+            &out.time(text(user, "created_at")),
+            &out.time(text(user, "deleted_at")),
+        ];
+        cells.map(str::to_owned).to_vec()
+    };
+    let rows: Vec<Vec<String>> = items.map(row).collect();
+    out.table(&["name", "role", "password", "created", "removed"], &rows);
+    Ok(())
+}
+
+/// The first line of stdin, which no list of processes shows.
+fn password(from_stdin: bool) -> Result<Option<String>> {
+    if !from_stdin {
+        return Ok(None);
+    }
+    let mut line = String::new();
+    let read = std::io::stdin().lock().read_line(&mut line);
+    read.map_err(|error| Failure::usage(format!("stdin: cannot be read: {error}")))?;
+    let password = line.trim_end_matches(['\n', '\r']);
+    if password.is_empty() {
+        return Err(Failure::usage(
+            "--password-stdin: there is no password on stdin",
+        ));
+    }
+    Ok(Some(password.to_owned()))
+}
