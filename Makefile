@@ -31,8 +31,8 @@ run: build ## build, then serve a demo workspace (PORT=8787 or LISTEN=127.0.0.1:
 	exec $(BINARY) serve --workspace $(DEMO) --listen $(LISTEN)
 
 .PHONY: test
-test: ## run all tests, with a PostgreSQL of their own
-	scripts/with-postgres cargo test --locked --workspace
+test: ## run all tests, with a PostgreSQL and Python programs of their own
+	python=$$(scripts/python-tools); TOOLCRIB_TEST_PYTHON=$$python scripts/with-postgres cargo test --locked --workspace
 
 .PHONY: lint
 lint: ## check format, lints and dependencies
@@ -51,7 +51,7 @@ bench: build ## measure; BENCH_ARGS="..." goes to bench/run.py
 
 .PHONY: soak
 soak: ## run the long suites (optimised build, TOOLCRIB_SOAK=1)
-	TOOLCRIB_SOAK=1 scripts/with-postgres cargo test --locked --release --workspace
+	python=$$(scripts/python-tools); TOOLCRIB_SOAK=1 TOOLCRIB_TEST_PYTHON=$$python scripts/with-postgres cargo test --locked --release --workspace
 
 .PHONY: show-spine
 show-spine: build ## show everything the spine must show, with figures

@@ -14,6 +14,7 @@ pub mod health;
 pub mod keys;
 pub mod limits;
 pub mod login;
+pub mod oidc;
 pub mod owner;
 mod passwords;
 pub mod policy;
@@ -73,6 +74,7 @@ pub struct App {
     owner: Mutex<Option<owner::OwnerLock>>,
     passwords: passwords::Passwords,
     throttle: throttle::Throttle,
+    oidc: Option<oidc::Provider>,
     /// Changes of people and keys one after the other: a slow reading of the rows must not undo a later one.
     access_changes: tokio::sync::Mutex<()>,
 }

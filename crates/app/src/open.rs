@@ -42,6 +42,8 @@ pub struct Options {
     pub executor: Settings,
     pub log: executions::Options,
     pub builtins: builtin::Options,
+    /// Who else may say who somebody is.
+    pub oidc: Option<crate::oidc::Settings>,
     pub builtins_disabled: Vec<String>,
     pub env: EnvLookup,
     pub clock: Clock,
@@ -157,6 +159,7 @@ impl App {
             owner: Mutex::new(Some(owner)),
             passwords: Passwords::default(),
             throttle: Throttle::default(),
+            oidc: options.oidc.map(crate::oidc::Provider::new),
             access_changes: tokio::sync::Mutex::default(),
             clock: options.clock,
             workspace: options.workspace,

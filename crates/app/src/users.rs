@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use crate::keys::only_admins;
 use crate::{App, time};
 use catalog::caller::{Caller, Role, Scope};
+use catalog::tool::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub struct UserView {
     pub role: String,
     pub scopes: Vec<&'static str>,
     pub has_password: bool,
+    /// Whom the identity provider knows them as: its address, | and its name for them.
+    pub oidc_subject: Option<String>,
     /// False once the user is removed.
     pub is_active: bool,
     pub created_at: String,
@@ -41,6 +44,7 @@ pub struct NewUser<'a> {
     pub name: &'a str,
     pub password: Option<&'a str>,
     pub role: &'a str,
+    pub oidc_subject: Option<&'a str>,
 }
 
 /// What changes about a user.
@@ -50,6 +54,8 @@ pub struct UserChange<'a> {
     pub password: Option<&'a str>,
     /// Who changes their own password shows the old one.
     pub current_password: Option<&'a str>,
+    /// Nothing in it parts them from the identity provider.
+    pub oidc_subject: Option<Option<&'a str>>,
 }
 
 /// What went from one user to another.
@@ -83,34 +89,28 @@ impl App {
     pub async fn create_user(&self, caller: &Caller, new: &NewUser<'_>) -> Result<UserView> {
         let role = read_role(new.role)?;
         check_name(new.name)?;
+        let oidc_subject = new.oidc_subject.map(|s| self.oidc_subject(s)).transpose()?;
         let password_hash = match new.password {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
         let _one_at_a_time = self.access_changes.lock().await;
-        let lower = new.name.to_lowercase();
-        let access = self.access.load_full();
-        let mut taken = access.people().filter(|u| u.name.to_lowercase() == lower);
-        if let Some(taken) = taken.next() {
-            let hint = match taken.deleted_at {
-                None => "Choose another name",
-                Some(_) => "They were removed; restore them, or choose another name",
-            };
+        if let Some(taken) = self.taken(new.name) {
             return Err(Error::conflict(format!(
-                "There is a user named '{}' already. {hint}",
-                taken.name
+                "There is a user named '{}' already. {}",
+                taken.name,
+                match taken.deleted_at {
+                    None => "Choose another name",
+                    Some(_) => "They were removed; restore them, or choose another name",
+                }
             )));
         }
+        self.linked_to_nobody(oidc_subject.as_deref())?;
         let now = self.clock.now();
         let row = UserRow {
-            id: Uuid::now_v7(),
-            name: new.name.to_owned(),
-            role: role.as_str().to_owned(),
             password_hash,
-            oidc_subject: None,
-            created_at: now,
-            updated_at: now,
-            deleted_at: None,
+            oidc_subject,
+            ..new_user(new.name, role, now)
         };
         let after = Some(shape(&row));
         let done = act(now, caller, "user.create", target(&row), None, after);
@@ -134,6 +134,14 @@ impl App {
         if role.is_some() {
             only_admins(caller, "change a role")?;
         }
+        if change.oidc_subject.is_some() {
+            only_admins(caller, "link a user to the identity provider")?;
+        }
+        let oidc_subject = match change.oidc_subject {
+            Some(Some(named)) => Some(Some(self.oidc_subject(named)?)),
+            Some(None) => Some(None),
+            None => None,
+        };
         if change.password.is_some() && !admin {
             self.check_current(caller, &current, change).await?;
         }
@@ -154,6 +162,10 @@ impl App {
         let (before, now) = (shape(&row), self.clock.now());
         if let Some(role) = role {
             row.role = role.as_str().to_owned();
+        }
+        if let Some(subject) = oidc_subject.filter(|subject| *subject != row.oidc_subject) {
+            self.linked_to_nobody(subject.as_deref())?;
+            row.oidc_subject = subject;
         }
         let new_password = password_hash.is_some();
         row.password_hash = password_hash.or(row.password_hash);
@@ -332,6 +344,29 @@ impl App {
         Ok((agents, secrets))
     }
 
+    /// Who has this name, however it is written.
+    pub(crate) fn taken(&self, name: &str) -> Option<UserRow> {
+        let lower = name.to_lowercase();
+        let access = self.access.load();
+        let mut people = access.people();
+        people
+            .find(|user| user.name.to_lowercase() == lower)
+            .cloned()
+    }
+
+    /// Two users cannot be the same person to the identity provider.
+    fn linked_to_nobody(&self, subject: Option<&str>) -> Result<()> {
+        let access = self.access.load();
+        let mut linked = access.people().filter(|user| user.oidc_subject.is_some());
+        match linked.find(|user| user.oidc_subject.as_deref() == subject) {
+            Some(user) => Err(Error::conflict(format!(
+                "oidc_subject: '{}' is linked to it already",
+                user.name
+            ))),
+            None => Ok(()),
+        }
+    }
+
     fn living(&self, name: &str) -> Result<UserRow> {
         let access = self.access.load();
         let user = access.user_named(name);
@@ -341,7 +376,7 @@ impl App {
     }
 
     /// Somebody must be left who can undo it.
-    fn keep_an_admin(&self, leaving: &UserRow) -> Result<()> {
+    pub(crate) fn keep_an_admin(&self, leaving: &UserRow) -> Result<()> {
         let access = self.access.load();
         let admins = access
             .people()
@@ -357,7 +392,7 @@ impl App {
     }
 }
 
-fn check_name(name: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<()> {
     let fine = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '-' | '@' | '+');
     let count = name.chars().count();
     if !(1..=NAME_CHARS_MAX).contains(&count) || !name.chars().all(fine) {
@@ -387,13 +422,27 @@ fn not_found(name: &str) -> Error {
     }
 }
 
-fn target(user: &UserRow) -> String {
+pub(crate) fn target(user: &UserRow) -> String {
     format!("user:{}", user.name)
 }
 
 /// What the audit log keeps of a user.
-fn shape(user: &UserRow) -> Value {
-    json!({"name": user.name, "role": user.role, "has_password": user.password_hash.is_some()})
+pub(crate) fn shape(user: &UserRow) -> Value {
+    json!({"name": user.name, "role": user.role, "has_password": user.password_hash.is_some(),
+        "oidc_subject": user.oidc_subject})
+}
+
+pub(crate) fn new_user(name: &str, role: Role, now: Millis) -> UserRow {
+    UserRow {
+        id: Uuid::now_v7(),
+        name: name.to_owned(),
+        role: role.as_str().to_owned(),
+        password_hash: None,
+        oidc_subject: None,
+        created_at: now,
+        updated_at: now,
+        deleted_at: None,
+    }
 }
 
 pub(crate) fn view(user: &UserRow) -> UserView {
@@ -403,6 +452,7 @@ pub(crate) fn view(user: &UserRow) -> UserView {
         role: user.role.clone(),
         scopes: role_of(user).scopes().names(),
         has_password: user.password_hash.is_some(),
+        oidc_subject: user.oidc_subject.clone(),
         is_active: user.deleted_at.is_none(),
         created_at: time::rfc3339(user.created_at),
         updated_at: time::rfc3339(user.updated_at),

@@ -53,11 +53,15 @@ pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>
 
 /// The secret of the session that a browser sends along.
 pub(crate) fn session_secret(headers: &HeaderMap) -> Option<&str> {
+    cookie(headers, SESSION_COOKIE)
+}
+
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let cookies = headers.get_all(header::COOKIE).iter();
     let mut pairs = cookies
         .filter_map(|line| line.to_str().ok())
         .flat_map(|line| line.split(';'));
-    pairs.find_map(|pair| pair.trim().strip_prefix(SESSION_COOKIE)?.strip_prefix('='))
+    pairs.find_map(|pair| pair.trim().strip_prefix(name)?.strip_prefix('='))
 }
 
 /// A browser sends the cookie along whoever made it ask. What changes something must come from a page of ours, and the

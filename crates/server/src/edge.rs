@@ -19,6 +19,8 @@ pub struct Edge {
     pub hosts: Option<Vec<String>>,
     /// How many proxies stand in front, each of which adds to `X-Forwarded-For`.
     pub proxy_hops: usize,
+    /// How browsers reach it, such as `https://tools.example.com`; none is the name they ask for.
+    pub url: Option<String>,
 }
 
 /// The names of this machine to itself.
@@ -54,6 +56,26 @@ impl Edge {
             Code::Forbidden,
             "Pages of other sites may not use this server",
         ))
+    }
+
+    /// The address of a page of ours, for somebody else to send a browser to. Without a configured one the name that
+    /// was asked for is taken, if it is this machine's own: a made-up one would send people elsewhere.
+    pub(crate) fn own_url(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+        path: &str,
+    ) -> Result<String, ApiError> {
+        if let Some(url) = &self.url {
+            return Ok(format!("{}{path}", url.trim_end_matches('/')));
+        }
+        let host = host_of(headers, uri).filter(|host| LOOPBACK.contains(&name_of(host)));
+        let host = host.ok_or_else(|| {
+            let why =
+                "This server does not know how browsers reach it; whoever runs it sets server.url";
+            ApiError::new(Code::ServiceUnavailable, why)
+        })?;
+        Ok(format!("http://{host}{path}"))
     }
 
     /// Where a request came from: the peer, or what the proxies in front have written down about it.
@@ -169,7 +191,7 @@ mod tests {
     fn only_our_own_names_are_answered() {
         let edge = Edge {
             hosts: Some(LOOPBACK.map(str::to_owned).to_vec()),
-            proxy_hops: 0,
+            ..Edge::default()
         };
         for (host, fine) in [
             ("localhost", true),
@@ -224,8 +246,8 @@ mod tests {
         headers.append("x-forwarded-for", HeaderValue::from_static(value));
         let client = |proxy_hops| {
             let edge = Edge {
-                hosts: None,
                 proxy_hops,
+                ..Edge::default()
             };
             edge.client(&headers, peer)
         };

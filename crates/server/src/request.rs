@@ -98,7 +98,11 @@ fn plain_rejection(response: &Response) -> Option<ApiError> {
         .get(header::CONTENT_TYPE)
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default();
-    if kind.starts_with("application/json") {
+    // What we have written ourselves: for programs, and for people.
+    if ["application/json", "text/html"]
+        .iter()
+        .any(|own| kind.starts_with(own))
+    {
         return None;
     }
     Some(match response.status() {

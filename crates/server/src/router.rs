@@ -1,8 +1,8 @@
 //! The whole API on one screen.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools,
-    users, versions,
+    admin, agents, audit, calls, executions, health, keys, limits, login, oidc, policy, secrets,
+    tools, users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -133,6 +133,9 @@ pub(crate) fn routes(server: Arc<Server>) -> Router {
     router
         // The address of trying out is also that of a tool named `test`.
         .route("/api/v1/tools/test", tools::named("test"))
+        .route("/login", get(oidc::login_page))
+        .route("/login/oidc", get(oidc::begin))
+        .route("/login/oidc/callback", get(oidc::finish))
         .route(
             "/login/{token}",
             get(login::link_page).post(login::use_link),

@@ -2,6 +2,7 @@
 //! flags. The only place that reads the environment; every problem is reported at once.
 
 mod keys;
+mod oidc;
 mod places;
 
 pub(crate) use keys::{KEYS, address, nearest};
@@ -145,18 +146,21 @@ impl Config {
                     .to_owned(),
             );
         }
+        let config = Config {
+            settings: loading.settings,
+            secret_key: secret_key.map(str::to_owned),
+            admin_key: admin_key.map(|key| key.trim().to_owned()),
+        };
         if loading.problems.is_empty() {
-            Ok(Config {
-                settings: loading.settings,
-                secret_key: secret_key.map(str::to_owned),
-                admin_key: admin_key.map(|key| key.trim().to_owned()),
-            })
-        } else {
-            Err(Invalid {
-                problems: loading.problems,
-                has_unknown_key: loading.has_unknown_key,
-            })
+            loading.problems = config.oidc().err().unwrap_or_default();
         }
+        if loading.problems.is_empty() {
+            return Ok(config);
+        }
+        Err(Invalid {
+            problems: loading.problems,
+            has_unknown_key: loading.has_unknown_key,
+        })
     }
 
     /// Every key with its value, in the order of the default file.

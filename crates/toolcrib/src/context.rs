@@ -104,6 +104,8 @@ impl Context {
                 entry_bytes_max: config.count("log.entry_bytes_max"),
                 ..executions::Options::default()
             },
+            // It was checked when it was loaded.
+            oidc: config.oidc().unwrap_or_default(),
             builtins: kinds::builtin::Options {
                 fixtures: config.yes("builtins.fixtures"),
                 evaluation: kinds::builtin::Evaluation::Aside(worker::PROGRAM.into()),
@@ -159,6 +161,7 @@ pub(crate) fn edge(config: &Config) -> server::Edge {
     server::Edge {
         hosts,
         proxy_hops: config.count("server.proxy_hops"),
+        url: Some(config.text("server.url").to_owned()).filter(|url| !url.is_empty()),
     }
 }
 

@@ -9,6 +9,7 @@ pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod login;
+pub(crate) mod oidc;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod tools;

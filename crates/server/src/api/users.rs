@@ -22,6 +22,8 @@ pub(crate) struct UserBody {
     password: Option<String>,
     /// viewer, operator, author or admin.
     role: String,
+    /// Whom the identity provider knows them as (`sub`), so that they log in there.
+    oidc_subject: Option<String>,
 }
 
 #[derive(Deserialize, ToSchema)]
@@ -31,6 +33,15 @@ pub(crate) struct UserPatch {
     password: Option<String>,
     /// Needed to change one's own password.
     current_password: Option<String>,
+    /// Whom the identity provider knows them as (`sub`); null parts them.
+    #[serde(default, deserialize_with = "present")]
+    #[schema(value_type = Option<String>)]
+    oidc_subject: Option<Option<String>>,
+}
+
+/// Tells null from nothing.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
+    Option::deserialize(from).map(Some)
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -98,6 +109,7 @@ pub(crate) async fn create_user(
             name: &body.name,
             password: body.password.as_deref(),
             role: &body.role,
+            oidc_subject: body.oidc_subject.as_deref(),
         };
         server.app.create_user(&caller, &new).await
     };
@@ -115,7 +127,7 @@ pub(crate) async fn get_user(
     Ok(Json(server.app.get_user(&caller, &name)?))
 }
 
-/// Changes a role, or a password. Sessions opened with an old password end.
+/// Changes a role, a password, or the link to the identity provider. Sessions opened with an old password end.
 #[utoipa::path(patch, path = "/api/v1/users/{name}", tag = "users", params(("name" = String, Path)),
     request_body = UserPatch,
     responses((status = 200, body = UserView), (status = "4XX", body = ErrorBody)))]
@@ -130,6 +142,7 @@ pub(crate) async fn change_user(
             role: body.role.as_deref(),
             password: body.password.as_deref(),
             current_password: body.current_password.as_deref(),
+            oidc_subject: body.oidc_subject.as_ref().map(Option::as_deref),
         };
         server.app.change_user(&caller, &name, &change).await
     };

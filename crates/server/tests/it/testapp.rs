@@ -113,6 +113,7 @@ impl TestApp {
             policy,
             executor: executor::Settings::default(),
             log,
+            oidc: None,
             builtins: kinds::builtin::Options {
                 fixtures: true,
                 ..kinds::builtin::Options::default()

@@ -23,14 +23,21 @@ pub(crate) enum Users {
         /// Read the password from stdin
         #[arg(long)]
         password_stdin: bool,
+        /// Whom the identity provider knows them as, so that they log in there
+        #[arg(long, value_name = "SUB")]
+        oidc_subject: Option<String>,
     },
-    /// Change a user's role or password
+    /// Change a user's role, password or link to the identity provider
+    #[command(group(clap::ArgGroup::new("change").required(true).multiple(true)))]
     Update {
         name: String,
-        #[arg(long, value_parser = roles(), required_unless_present = "password_stdin")]
+        #[arg(long, value_parser = roles(), group = "change")]
         role: Option<String>,
+        /// Whom the identity provider knows them as; empty parts them
+        #[arg(long, value_name = "SUB", group = "change")]
+        oidc_subject: Option<String>,
         /// Read the new password from stdin; open sessions end
-        #[arg(long)]
+        #[arg(long, group = "change")]
         password_stdin: bool,
     },
     /// Remove a user; what is theirs is kept, out of use, until it is reassigned

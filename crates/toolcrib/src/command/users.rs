@@ -24,19 +24,21 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             name,
             role,
             password_stdin,
-        } => create(context, &name, &role, password_stdin).await,
+            oidc_subject,
+        } => {
+            let mut body = json!({"name": name, "role": role});
+            if let Some(subject) = oidc_subject {
+                body["oidc_subject"] = json!(subject);
+            }
+            create(context, body, password_stdin).await
+        }
         Users::Update {
             name,
             role,
             password_stdin,
+            oidc_subject,
         } => {
-            let mut body = json!({});
-            if let Some(role) = role {
-                body["role"] = json!(role);
-            }
-            if let Some(password) = password(password_stdin)? {
-                body["password"] = json!(password);
-            }
+            let body = changes(role, oidc_subject, password_stdin)?;
             let user = ask(context, "PATCH", &of(&name, ""), Some(body)).await?;
             done(out, &user, &format!("changed {name}"));
             Ok(())
@@ -86,14 +88,32 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
     }
 }
 
-async fn create(context: &Context, name: &str, role: &str, password_stdin: bool) -> Result {
+fn changes(
+    role: Option<String>,
+    oidc_subject: Option<String>,
+    password_stdin: bool,
+) -> Result<Value> {
+    let mut body = json!({});
+    if let Some(role) = role {
+        body["role"] = json!(role);
+    }
+    if let Some(subject) = oidc_subject {
+        body["oidc_subject"] = json!(Some(subject).filter(|subject| !subject.is_empty()));
+    }
+    if let Some(password) = password(password_stdin)? {
+        body["password"] = json!(password);
+    }
+    Ok(body)
+}
+
+async fn create(context: &Context, mut body: Value, password_stdin: bool) -> Result {
     let out = &context.out;
     let password = password(password_stdin)?;
-    let mut body = json!({"name": name, "role": role});
     if let Some(password) = &password {
         body["password"] = json!(password);
     }
     let user = ask(context, "POST", PATH, Some(body)).await?;
+    let (name, role) = (text(&user, "name"), text(&user, "role"));
     done(out, &user, &format!("made {role} {name}"));
     if password.is_none() && !out.json {
         out.note(format!(

@@ -29,6 +29,10 @@ pub(crate) enum Holds {
     Postgres,
     /// The path of a file, or nothing.
     File,
+    /// Some words, or nothing.
+    Text,
+    /// A web address without a path of its own, or nothing.
+    Url,
 }
 
 const fn key(name: &'static str, holds: Holds) -> Key {
@@ -77,6 +81,7 @@ const MANY: Holds = Holds::Count {
 pub(crate) const KEYS: &[Key] = &[
     key("server.listen", Holds::Address),
     key("server.hosts", Holds::Names),
+    key("server.url", Holds::Url),
     key("server.proxy_hops", Holds::Count { least: 0, most: 9 }),
     key("server.body_bytes_max", BYTES),
     key("server.head_timeout_seconds", Holds::Seconds),
@@ -100,6 +105,17 @@ pub(crate) const KEYS: &[Key] = &[
     key("log.durability", Holds::OneOf(&["normal", "full"])),
     key("log.entry_bytes_max", BYTES),
     key("secrets.key_file", Holds::File),
+    key("oidc.issuer", Holds::Url),
+    key("oidc.client_id", Holds::Text),
+    key("oidc.client_secret", Holds::Text).secret(),
+    key("oidc.scopes", Holds::Names),
+    key("oidc.name_claim", Holds::Text),
+    key(
+        "oidc.new_users",
+        Holds::OneOf(&["none", "viewer", "operator", "author", "admin"]),
+    ),
+    key("oidc.roles_claim", Holds::Text),
+    key("oidc.roles", Holds::Names),
     key("policy.enforced", Holds::Yes).also("FEATURE_TOOLS_POLICY"),
     key("policy.whitelist", Holds::Names).also("TOOL_WHITELIST"),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
@@ -126,6 +142,7 @@ pub(crate) const OTHER_VARIABLES: &[&str] = &[
     "TOOLCRIB_WEB_SEARCH_BASE_URL",
     "TOOLCRIB_WEB_SEARCH_API_KEY",
     "TOOLCRIB_TEST_POSTGRES",
+    "TOOLCRIB_TEST_PYTHON",
     "TOOLCRIB_SOAK",
 ];
 
@@ -140,6 +157,8 @@ impl Holds {
             Holds::Names => "a list of names, such as [\"calculator\"]".to_owned(),
             Holds::OneOf(names) => format!("one of {}", names.join(", ")),
             Holds::File => "the path of a file, or nothing".to_owned(),
+            Holds::Text => "a text on one line, or nothing".to_owned(),
+            Holds::Url => "an address that begins with https:// (or http:// on this machine), or nothing".to_owned(),
             Holds::Postgres => {
                 "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
             }
@@ -183,6 +202,8 @@ impl Holds {
             }
             (Holds::OneOf(names), Value::String(text)) => names.contains(&text.as_str()),
             (Holds::File, Value::String(text)) => !text.contains('\0'),
+            (Holds::Text, Value::String(text)) => !text.contains(char::is_control),
+            (Holds::Url, Value::String(text)) => text.is_empty() || is_url(text),
             (Holds::Postgres, Value::String(text)) => {
                 let schemes = ["postgres://", "postgresql://"];
                 text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
@@ -197,9 +218,12 @@ impl Holds {
         let text = text.trim();
         let wrong = || format!("expected {}, got '{text}'", self.expected());
         let value = match self {
-            Holds::Address | Holds::OneOf(_) | Holds::Postgres | Holds::File => {
-                Value::String(text.to_owned())
-            }
+            Holds::Address
+            | Holds::OneOf(_)
+            | Holds::Postgres
+            | Holds::File
+            | Holds::Text
+            | Holds::Url => Value::String(text.to_owned()),
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
                 "false" | "0" | "no" => Value::Boolean(false),
@@ -226,6 +250,22 @@ impl Holds {
 fn is_scheme(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (1..=20).contains(&text.len()) && text.chars().all(fits)
+}
+
+/// What secrets pass through is encrypted, or stays on this machine.
+fn is_url(text: &str) -> bool {
+    let plain =
+        |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '?' | '#' | '@');
+    let Some((scheme, rest)) = text.split_once("://") else {
+        return false;
+    };
+    let host = rest.split('/').next().unwrap_or_default();
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.parse::<u16>().is_ok() => name,
+        _ => host,
+    };
+    let here = server::LOOPBACK.contains(&name);
+    !name.is_empty() && rest.chars().all(plain) && (scheme == "https" || (scheme == "http" && here))
 }
 
 /// A listen address; `localhost` stands for 127.0.0.1.

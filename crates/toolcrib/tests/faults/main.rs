@@ -20,6 +20,7 @@ mod killed;
 mod limits;
 mod load;
 mod mutations;
+mod oidc;
 mod registrations;
 mod reload;
 mod secrets;

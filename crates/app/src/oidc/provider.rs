@@ -1,0 +1,332 @@
+//! The identity provider over HTTP: what it says about itself, its keys, and a code for a token. Its address is the
+//! operator's own, so no guard stands between; what it answers is bounded in size and time.
+
+use super::{Settings, token};
+use crate::error::{Error, Result};
+use catalog::tool::Millis;
+use jsonwebtoken::jwk::{Jwk, JwkSet};
+use reqwest::{Client, RequestBuilder, StatusCode, Url};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use tokio::sync::{Mutex, Semaphore};
+
+const TIMEOUT: Duration = Duration::from_secs(10);
+const ANSWER_BYTES_MAX: usize = 1 << 20;
+
+/// What the provider says about itself is asked anew after this long.
+const FRESH: Duration = Duration::from_secs(3600);
+
+/// A token signed by an unknown key makes us ask for the keys again, but not more often than this.
+const KEYS_AGAIN: Duration = Duration::from_secs(10);
+
+/// Codes that are exchanged at a time; anybody can bring one.
+const EXCHANGES_MAX: usize = 8;
+
+pub(crate) struct Provider {
+    pub(super) settings: Settings,
+    /// Made at the first login: reading the system's certificates takes a while.
+    http: OnceLock<Client>,
+    known: Mutex<Option<Known>>,
+    exchanges: Semaphore,
+}
+
+struct Known {
+    metadata: Metadata,
+    read_at: Instant,
+    keys: JwkSet,
+    keys_read_at: Instant,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Metadata {
+    issuer: String,
+    authorization_endpoint: String,
+    token_endpoint: String,
+    jwks_uri: String,
+    #[serde(default)]
+    token_endpoint_auth_methods_supported: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Tokens {
+    id_token: String,
+}
+
+/// Why there is no token, as RFC 6749 has it.
+#[derive(Deserialize)]
+struct Refused {
+    error: String,
+}
+
+impl Provider {
+    pub(crate) fn new(settings: Settings) -> Self {
+        Provider {
+            settings,
+            http: OnceLock::new(),
+            known: Mutex::new(None),
+            exchanges: Semaphore::new(EXCHANGES_MAX),
+        }
+    }
+
+    /// Where a browser asks to be vouched for.
+    pub(super) async fn authorization_url(&self, query: &[(&str, &str)]) -> Result<String> {
+        let metadata = self.metadata().await?;
+        let mut url = endpoint(&metadata.authorization_endpoint)?;
+        url.query_pairs_mut().extend_pairs(query);
+        Ok(url.into())
+    }
+
+    /// The ID token for a code.
+    pub(super) async fn exchange(
+        &self,
+        code: &str,
+        redirect: &str,
+        verifier: &str,
+    ) -> Result<String> {
+        let metadata = self.metadata().await?;
+        let busy = |_| Error::Unavailable("Too many are logging in at the moment".to_owned());
+        let _turn = self.exchanges.try_acquire().map_err(busy)?;
+        let Settings {
+            client_id,
+            client_secret,
+            ..
+        } = &self.settings;
+        let mut form = vec![
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", redirect),
+            ("code_verifier", verifier),
+        ];
+        let mut request = self.http()?.post(endpoint(&metadata.token_endpoint)?);
+        // What the standard says where the provider says nothing.
+        let methods = &metadata.token_endpoint_auth_methods_supported;
+        let basic = methods.is_empty() || methods.iter().any(|m| m == "client_secret_basic");
+        match client_secret {
+            Some(secret) if basic => {
+                request = request.basic_auth(form_encoded(client_id), Some(form_encoded(secret)));
+            }
+            Some(secret) => {
+                form.extend([("client_id", client_id.as_str()), ("client_secret", secret)])
+            }
+            None => form.push(("client_id", client_id)),
+        }
+        let (status, body) = send(request.form(&form)).await?;
+        let refused = serde_json::from_slice::<Refused>(&body).ok();
+        if let Some(refused) = refused.filter(|_| !status.is_success()) {
+            tracing::warn!(%status, why = refused.error, "the identity provider gave no token");
+            return Err(match refused.error.as_str() {
+                "invalid_grant" => Error::Unauthenticated(
+                    "The identity provider did not confirm this login; begin again".to_owned(),
+                ),
+                _ => unreachable_for_now(),
+            });
+        }
+        read::<Tokens>(status, &body).map(|tokens| tokens.id_token)
+    }
+
+    /// What a token says, once it is known to be sound.
+    pub(super) async fn claims(
+        &self,
+        id_token: &str,
+        nonce: &str,
+        now: Millis,
+    ) -> Result<Map<String, Value>> {
+        let refused = |why: &str| {
+            tracing::warn!(why, "an ID token was refused");
+            Error::Unauthenticated(format!("The identity provider's token was refused: {why}"))
+        };
+        let header = token::header(id_token).map_err(refused)?;
+        let key = self.key(&header).await?;
+        let key = key.ok_or_else(|| refused("its key is not one of the provider's"))?;
+        let expected = token::Expected {
+            issuer: &self.settings.issuer,
+            client_id: &self.settings.client_id,
+            nonce,
+        };
+        token::verify(id_token, &header, &key, expected, now).map_err(refused)
+    }
+
+    /// The key that signed a token. Providers change their keys: one we do not know may be new.
+    async fn key(&self, header: &jsonwebtoken::Header) -> Result<Option<Jwk>> {
+        self.metadata().await?;
+        let mut known = self.known.lock().await;
+        let Some(known) = known.as_mut() else {
+            return Ok(None);
+        };
+        let found = token::key_for(&known.keys, header).cloned();
+        if found.is_some() || known.keys_read_at.elapsed() < KEYS_AGAIN {
+            return Ok(found);
+        }
+        known.keys = self.keys(&known.metadata).await?;
+        known.keys_read_at = Instant::now();
+        Ok(token::key_for(&known.keys, header).cloned())
+    }
+
+    async fn metadata(&self) -> Result<Metadata> {
+        let mut known = self.known.lock().await;
+        if let Some(known) = known
+            .as_ref()
+            .filter(|known| known.read_at.elapsed() < FRESH)
+        {
+            return Ok(known.metadata.clone());
+        }
+        let issuer = &self.settings.issuer;
+        let place = format!(
+            "{}/.well-known/openid-configuration",
+            issuer.trim_end_matches('/')
+        );
+        let metadata: Metadata = ask(self.http()?.get(endpoint(&place)?)).await?;
+        if metadata.issuer != *issuer {
+            tracing::error!(
+                configured = issuer,
+                told = metadata.issuer,
+                "oidc.issuer must be exactly what the provider calls itself"
+            );
+            return Err(unreachable_for_now());
+        }
+        let keys = self.keys(&metadata).await?;
+        let now = Instant::now();
+        *known = Some(Known {
+            metadata: metadata.clone(),
+            read_at: now,
+            keys,
+            keys_read_at: now,
+        });
+        Ok(metadata)
+    }
+
+    /// A key of a kind we do not know is left out; it may stand beside those we do.
+    async fn keys(&self, metadata: &Metadata) -> Result<JwkSet> {
+        #[derive(Deserialize)]
+        struct Listed {
+            keys: Vec<Value>,
+        }
+        let listed: Listed = ask(self.http()?.get(endpoint(&metadata.jwks_uri)?)).await?;
+        let read = |key| serde_json::from_value(key).ok();
+        Ok(JwkSet {
+            keys: listed.keys.into_iter().filter_map(read).collect(),
+        })
+    }
+
+    fn http(&self) -> Result<&Client> {
+        if let Some(client) = self.http.get() {
+            return Ok(client);
+        }
+        // Nothing that follows from these answers is worth a redirect, which could lead anywhere.
+        let client = Client::builder()
+            .timeout(TIMEOUT)
+            .redirect(reqwest::redirect::Policy::none())
+            .build()
+            .map_err(|error| Error::Internal(format!("no HTTP client: {error}")))?;
+        Ok(self.http.get_or_init(|| client))
+    }
+}
+
+/// An address that secrets may go to: over TLS, or on this machine.
+pub(crate) fn endpoint(text: &str) -> Result<Url> {
+    let url = Url::parse(text).ok();
+    let fits = |url: &Url| {
+        let here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+        url.scheme() == "https" || (url.scheme() == "http" && here)
+    };
+    url.filter(fits).ok_or_else(|| {
+        tracing::error!(
+            address = text,
+            "an address of the identity provider must begin with https://"
+        );
+        unreachable_for_now()
+    })
+}
+
+fn unreachable_for_now() -> Error {
+    Error::Unavailable(
+        "The identity provider cannot be used at the moment; the server's log says why".to_owned(),
+    )
+}
+
+/// RFC 6749 wants both parts encoded before they are joined by a colon.
+fn form_encoded(text: &str) -> String {
+    let encoded = Url::parse_with_params("form:", [("", text)]);
+    let encoded = encoded.ok().and_then(|url| url.query().map(str::to_owned));
+    encoded
+        .unwrap_or_default()
+        .trim_start_matches('=')
+        .to_owned()
+}
+
+/// The answer to a request.
+async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T> {
+    let (status, body) = send(request).await?;
+    read(status, &body)
+}
+
+/// What went wrong is for the log; nobody outside learns more than that it did.
+async fn send(request: RequestBuilder) -> Result<(StatusCode, Vec<u8>)> {
+    let failed = |error: reqwest::Error| {
+        tracing::error!(error = %chain(&error), "the identity provider did not answer");
+        unreachable_for_now()
+    };
+    let mut response = request.send().await.map_err(failed)?;
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(failed)? {
+        body.extend_from_slice(&chunk);
+        if body.len() > ANSWER_BYTES_MAX {
+            tracing::error!("the identity provider's answer is too long");
+            return Err(unreachable_for_now());
+        }
+    }
+    Ok((response.status(), body))
+}
+
+fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T> {
+    let value = serde_json::from_slice(body).ok();
+    value.filter(|_| status.is_success()).ok_or_else(|| {
+        tracing::error!(%status, "the identity provider's answer makes no sense");
+        unreachable_for_now()
+    })
+}
+
+/// reqwest tells the cause only behind the error.
+fn chain(error: &reqwest::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = std::error::Error::source(error);
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_go_only_where_nobody_listens() {
+        for fine in [
+            "https://id.example/token",
+            "http://localhost:9400/x",
+            "http://127.0.0.1:1/",
+        ] {
+            assert!(endpoint(fine).is_ok(), "{fine}");
+        }
+        for bad in [
+            "http://id.example/",
+            "http://localhost.evil.example/",
+            "ftp://localhost/",
+            "id.example",
+            "",
+        ] {
+            assert!(endpoint(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_client_secret_is_encoded_before_it_is_joined() {
+        assert_eq!(form_encoded("a:b c/ü"), "a%3Ab+c%2F%C3%BC");
+        assert_eq!(form_encoded("=="), "%3D%3D");
+    }
+}
