@@ -53,7 +53,7 @@ impl Access {
     pub fn new(
         users: Vec<UserRow>,
         keys: Vec<KeyRow>,
-        sessions: Vec<SessionRow>,
+        sessions: &[SessionRow],
         operator_key: Option<&str>,
     ) -> Self {
         let users: HashMap<Uuid, UserRow> = users.into_iter().map(|u| (u.id, u)).collect();
@@ -357,5 +357,5 @@ pub(crate) async fn read_access(
 ) -> store::Result<Access> {
     let (users, keys) = (store.users().await?, store.keys().await?);
     let sessions = store.sessions(now).await?;
-    Ok(Access::new(users, keys, sessions, operator_key))
+    Ok(Access::new(users, keys, &sessions, operator_key))
 }

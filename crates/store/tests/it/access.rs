@@ -112,7 +112,7 @@ async fn a_session_ends_and_a_link_opens_once() {
             "the ended one is forgotten"
         );
         let end = Write::EndSession(vec![2; 32]);
-        db.write(&[end.clone()]).await.unwrap();
+        db.write(std::slice::from_ref(&end)).await.unwrap();
         assert_eq!(live(db.sessions(20).await.unwrap()), [3]);
         // What is not there has ended: neither of these is a conflict, and what stands beside them happens.
         let nobody = Uuid::from_u128(99);
