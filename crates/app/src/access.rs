@@ -1,15 +1,17 @@
-//! Who is who: users, their keys and their sessions, as one snapshot in memory. Every request is answered from it; a
-//! change is stored first, then read back into a new snapshot.
+//! Who is who: users, their keys and their sessions, as one snapshot in memory. Every request is answered from it. A
+//! change of people or keys is stored first, then read back into a new snapshot; a session is put into it as it is.
 
 use crate::App;
 use crate::error::{Error, Result};
 use crate::keys;
+use crate::sessions::{Hash, Session, Sessions, hash_of};
 use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
 use catalog::tool::{Millis, SYSTEM_USER};
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
-use std::sync::Arc;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 use store::keys::KeyRow;
 use store::sessions::SessionRow;
 use store::users::{ADMIN_USER, UserRow};
@@ -19,13 +21,23 @@ use uuid::Uuid;
 /// How exactly the last use of a key is known.
 const USE_STEP_MS: Millis = 60_000;
 
+/// How long a snapshot that is in doubt waits between two readings: at first, and at most.
+const DOUBT_PAUSE: Duration = Duration::from_millis(50);
+const DOUBT_PAUSE_MAX: Duration = Duration::from_secs(5);
+
 /// Everybody who may come in, by what they show.
 #[derive(Debug, Default)]
 pub struct Access {
+    /// Shared by every snapshot until one of them changes.
+    people: Arc<People>,
+    sessions: Sessions,
+}
+
+#[derive(Debug, Default)]
+struct People {
     users: HashMap<Uuid, UserRow>,
     ids: HashMap<String, Uuid>,
     keys: HashMap<Uuid, KeyEntry>,
-    sessions: HashMap<Vec<u8>, SessionEntry>,
     /// The operator's own key, from the environment.
     operator: Option<([u8; 32], Arc<Caller>)>,
 }
@@ -37,17 +49,11 @@ struct KeyEntry {
     last_used_at: AtomicI64,
 }
 
-#[derive(Debug)]
-struct SessionEntry {
-    expires_at: Millis,
-    caller: Arc<Caller>,
-}
-
 impl Access {
     pub fn new(
         users: Vec<UserRow>,
         keys: Vec<KeyRow>,
-        sessions: Vec<SessionRow>,
+        sessions: &[SessionRow],
         operator_key: Option<&str>,
     ) -> Self {
         let users: HashMap<Uuid, UserRow> = users.into_iter().map(|u| (u.id, u)).collect();
@@ -59,37 +65,40 @@ impl Access {
             Some((row.id, KeyEntry::new(row, caller)))
         });
         let keys = keys.collect();
-        let sessions = sessions.into_iter().filter_map(|row| {
-            let user = live(&row.user_id)?;
-            let caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Page);
-            let entry = SessionEntry {
-                expires_at: row.expires_at,
-                caller: Arc::new(caller),
-            };
-            Some((row.hash, entry))
-        });
+        let sessions = sessions.iter();
+        let sessions = sessions.filter_map(|row| session_of(live(&row.user_id)?, row));
         Access {
             sessions: sessions.collect(),
-            keys,
-            ids,
-            operator: operator_key.map(|key| {
-                let hash = Sha256::digest(key.as_bytes()).into();
-                (hash, Arc::new(operator_caller("TOOLCRIB_ADMIN_KEY")))
+            people: Arc::new(People {
+                keys,
+                ids,
+                operator: operator_key.map(|key| {
+                    let hash = Sha256::digest(key.as_bytes()).into();
+                    (hash, Arc::new(operator_caller("TOOLCRIB_ADMIN_KEY")))
+                }),
+                users,
             }),
-            users,
+        }
+    }
+
+    /// The same people and keys with other sessions.
+    fn with_sessions(&self, sessions: Sessions) -> Self {
+        Access {
+            people: Arc::clone(&self.people),
+            sessions,
         }
     }
 
     /// Who shows this key. The text of the refusal tells nothing about which part was wrong.
     pub fn by_key(&self, key: &str, now: Millis) -> Result<Arc<Caller>> {
         let refused = || Error::Unauthenticated("The API key is not valid".to_owned());
-        if let Some((hash, caller)) = &self.operator
+        if let Some((hash, caller)) = &self.people.operator
             && bool::from(Sha256::digest(key.as_bytes()).as_slice().ct_eq(hash))
         {
             return Ok(Arc::clone(caller));
         }
         let (id, secret) = keys::split(key).ok_or_else(refused)?;
-        let entry = self.keys.get(&id).ok_or_else(refused)?;
+        let entry = self.people.keys.get(&id).ok_or_else(refused)?;
         let hash = Sha256::digest(secret.as_bytes());
         if !bool::from(hash.as_slice().ct_eq(&entry.row.secret_hash)) {
             return Err(refused());
@@ -105,50 +114,68 @@ impl Access {
 
     /// Who holds this session.
     pub fn by_session(&self, secret: &str, now: Millis) -> Result<Arc<Caller>> {
-        let found = self
-            .sessions
-            .get(Sha256::digest(secret.as_bytes()).as_slice());
+        let found = self.sessions.get(&hash_of(secret));
         found
             .filter(|session| session.expires_at > now)
             .map(|session| Arc::clone(&session.caller))
             .ok_or_else(|| Error::Unauthenticated("The session has ended; log in again".to_owned()))
     }
 
+    /// The sessions that end when this user opens another.
+    pub(crate) fn making_room_for(&self, user: Uuid, now: Millis) -> Vec<Hash> {
+        self.sessions.making_room_for(user, now)
+    }
+
     pub fn user(&self, id: Uuid) -> Option<&UserRow> {
-        self.users.get(&id)
+        self.people.users.get(&id)
     }
 
     /// By name; the system user is nobody.
     pub fn user_named(&self, name: &str) -> Option<&UserRow> {
-        let id = self.ids.get(name).filter(|id| **id != SYSTEM_USER)?;
-        self.users.get(id)
+        let id = self.people.ids.get(name).filter(|id| **id != SYSTEM_USER)?;
+        self.people.users.get(id)
     }
 
     /// Everybody but the system user.
     pub fn people(&self) -> impl Iterator<Item = &UserRow> {
-        self.users.values().filter(|user| user.id != SYSTEM_USER)
+        self.people
+            .users
+            .values()
+            .filter(|user| user.id != SYSTEM_USER)
+    }
+
+    /// Who is gone: what is theirs is out of use.
+    pub(crate) fn left(&self) -> HashSet<Uuid> {
+        let left = self.people().filter(|user| user.deleted_at.is_some());
+        left.map(|user| user.id).collect()
     }
 
     /// A key that may still be used, and whom it lets in.
     pub fn key(&self, id: Uuid) -> Option<(&KeyRow, &Arc<Caller>)> {
-        self.keys.get(&id).map(|entry| (&entry.row, &entry.caller))
+        self.people
+            .keys
+            .get(&id)
+            .map(|entry| (&entry.row, &entry.caller))
     }
 
     /// Every key that may still be used.
     pub fn live_keys(&self) -> impl Iterator<Item = (&KeyRow, &Arc<Caller>)> {
-        self.keys.values().map(|entry| (&entry.row, &entry.caller))
+        self.people
+            .keys
+            .values()
+            .map(|entry| (&entry.row, &entry.caller))
     }
 
     /// When a key was last shown, as far as this server knows.
     pub(crate) fn last_use(&self, row: &KeyRow) -> Option<Millis> {
-        let known = self.keys.get(&row.id);
+        let known = self.people.keys.get(&row.id);
         let known = known.map(|entry| entry.last_used_at.load(Ordering::Relaxed));
         known.filter(|at| *at > 0).max(row.last_used_at)
     }
 
     /// The keys whose last use is not stored yet.
     fn uses_to_store(&self) -> Vec<(Uuid, Millis)> {
-        let used = self.keys.values().filter_map(|entry| {
+        let used = self.people.keys.values().filter_map(|entry| {
             let at = entry.last_used_at.load(Ordering::Relaxed);
             (at > entry.row.last_used_at.unwrap_or(0)).then_some((entry.row.id, at))
         });
@@ -203,23 +230,81 @@ impl App {
 
     /// Stores what changes about people and keys, and lets it count. The caller holds `access_changes`.
     pub(crate) async fn commit_access(&self, writes: &[store::Write]) -> Result<()> {
-        self.store.write(writes).await?;
+        self.store_access(writes).await?;
         self.load_access().await
     }
 
-    /// Reads users, keys and sessions anew; who has left is told to the policy.
+    /// Stores a change without reading anything back. The caller holds `access_changes`.
+    pub(crate) async fn store_access(&self, writes: &[store::Write]) -> Result<()> {
+        let stored = self.store.write(writes).await;
+        if let Err(error) = &stored
+            && !matches!(error, store::Error::Taken(_))
+        {
+            // A connection that was lost while it committed does not tell whether it did.
+            self.doubt_access();
+        }
+        Ok(stored?)
+    }
+
+    /// Lets a session count that is stored, and those end that made room for it. The caller holds `access_changes`.
+    pub(crate) fn show_session(&self, user: &UserRow, row: &SessionRow, ended: &[Hash]) {
+        let access = self.access.load();
+        let mut sessions = access.sessions.clone();
+        for hash in ended {
+            sessions = sessions.without(hash);
+        }
+        if let Some((hash, session)) = session_of(user, row) {
+            sessions = sessions.with(hash, session);
+        }
+        self.access.store(Arc::new(access.with_sessions(sessions)));
+    }
+
+    /// Lets a session end whose end is stored. The caller holds `access_changes`.
+    pub(crate) fn hide_session(&self, hash: &Hash) {
+        let access = self.access.load();
+        let sessions = access.sessions.without(hash);
+        self.access.store(Arc::new(access.with_sessions(sessions)));
+    }
+
+    /// Reads users, keys and sessions anew. Where that fails it is tried again until it works: what is stored counts,
+    /// also when nobody changes anything afterwards. The caller holds `access_changes`.
     pub(crate) async fn load_access(&self) -> Result<()> {
+        self.try_load_access().await.map_err(|error| {
+            tracing::error!(
+                ?error,
+                "a stored change of users and keys does not count yet"
+            );
+            self.doubt_access();
+            let why = "The change is stored but does not count yet; the server goes on trying";
+            Error::Unavailable(why.to_owned())
+        })
+    }
+
+    async fn try_load_access(&self) -> Result<()> {
         if let Err(error) = self.store_key_uses().await {
             tracing::warn!(%error, "when keys were last used could not be stored");
         }
         let access = read_access(&self.store, self.admin_key.as_deref(), self.clock.now()).await?;
-        let left = access.people().filter(|user| user.deleted_at.is_some());
-        let left = left.map(|user| user.id).collect();
+        self.policy_without(access.left());
         self.access.store(Arc::new(access));
-        let mut policy = (**self.executor.policy.load()).clone();
-        policy.left = left;
-        self.executor.policy.store(Arc::new(policy));
         Ok(())
+    }
+
+    /// Tells the policy who is gone.
+    pub(crate) fn policy_without(&self, left: HashSet<Uuid>) {
+        let policy = self.executor.policy.load();
+        if policy.left != left {
+            let mut policy = (**policy).clone();
+            policy.left = left;
+            self.executor.policy.store(Arc::new(policy));
+        }
+    }
+
+    /// What is stored may differ from what counts: it is read anew in the background, until that works.
+    pub(crate) fn doubt_access(&self) {
+        if !self.access_doubted.swap(true, Ordering::Relaxed) {
+            tokio::spawn(settle_access(self.me.clone()));
+        }
     }
 
     /// Notes in the database when keys were last used; now and then, and at the end.
@@ -230,6 +315,41 @@ impl App {
     }
 }
 
+async fn settle_access(app: Weak<App>) {
+    let mut pause = DOUBT_PAUSE;
+    loop {
+        // Not held while it waits: a server that stops does not wait for this.
+        let Some(app) = app.upgrade() else {
+            return;
+        };
+        let one_at_a_time = app.access_changes.lock().await;
+        let access = app.try_load_access().await;
+        let read = match access {
+            Ok(()) => app.load_policy().await,
+            failed => failed,
+        };
+        match read {
+            Ok(()) => return app.access_doubted.store(false, Ordering::Relaxed),
+            Err(error) => tracing::warn!(?error, "users and keys could not be read anew yet"),
+        }
+        drop(one_at_a_time);
+        drop(app);
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(DOUBT_PAUSE_MAX);
+    }
+}
+
+/// A stored session in memory.
+fn session_of(user: &UserRow, row: &SessionRow) -> Option<(Hash, Session)> {
+    let caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Page);
+    let session = Session {
+        created_at: row.created_at,
+        expires_at: row.expires_at,
+        caller: Arc::new(caller),
+    };
+    Some((row.hash.as_slice().try_into().ok()?, session))
+}
+
 pub(crate) async fn read_access(
     store: &store::Db,
     operator_key: Option<&str>,
@@ -237,5 +357,5 @@ pub(crate) async fn read_access(
 ) -> store::Result<Access> {
     let (users, keys) = (store.users().await?, store.keys().await?);
     let sessions = store.sessions(now).await?;
-    Ok(Access::new(users, keys, sessions, operator_key))
+    Ok(Access::new(users, keys, &sessions, operator_key))
 }

@@ -7,6 +7,7 @@ use catalog::caller::Caller;
 use serde::Serialize;
 use serde_json::Value;
 use store::audit::{Act, AuditFilter, AuditRow};
+use store::detail::Detail;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -26,8 +27,10 @@ pub struct AuditView {
     pub action: String,
     /// Such as `user:kim`.
     pub target: String,
+    /// Instead of a long member stand its `beginning`, `bytes` and `sha256`.
     #[schema(value_type = Option<Object>)]
     pub before: Option<Value>,
+    /// In the same way.
     #[schema(value_type = Option<Object>)]
     pub after: Option<Value>,
     pub hash: String,
@@ -72,7 +75,6 @@ pub(crate) fn act(
     before: Option<Value>,
     after: Option<Value>,
 ) -> store::Write {
-    let text = |value: Option<Value>| value.map(|value| value.to_string());
     store::Write::Act(Act {
         at,
         actor_id: caller.user,
@@ -81,8 +83,8 @@ pub(crate) fn act(
         transport: caller.transport.as_str().to_owned(),
         action: action.to_owned(),
         target: target.into(),
-        before: text(before),
-        after: text(after),
+        before: before.map(Detail::new),
+        after: after.map(Detail::new),
     })
 }
 
@@ -113,12 +115,12 @@ impl App {
             until: at("until", &query.until)?,
             before: before.transpose()?,
         };
-        let mut rows = self.store.audit(&filter, limit + 1).await?;
-        let more = rows.len() as i64 > limit;
-        rows.truncate(usize::try_from(limit).unwrap_or_default());
-        let next_cursor = rows.last().filter(|_| more).map(|row| row.seq.to_string());
+        let limit = usize::try_from(limit).unwrap_or_default();
+        let page = self.store.audit(&filter, limit).await?;
+        let last = page.rows.last().filter(|_| page.more);
+        let next_cursor = last.map(|row| row.seq.to_string());
         Ok(AuditPage {
-            items: rows.into_iter().map(view).collect(),
+            items: page.rows.into_iter().map(view).collect(),
             next_cursor,
         })
     }
@@ -137,18 +139,19 @@ impl App {
 }
 
 fn view(row: AuditRow) -> AuditView {
-    let value = |text: Option<String>| text.and_then(|text| serde_json::from_str(&text).ok());
+    let value = |detail: Option<Detail>| serde_json::from_str(detail?.as_str()).ok();
+    let act = row.act;
     AuditView {
         seq: row.seq,
-        at: time::rfc3339(row.at),
-        actor: row.actor,
-        actor_id: row.actor_id,
-        key: row.key,
-        transport: row.transport,
-        action: row.action,
-        target: row.target,
-        before: value(row.before),
-        after: value(row.after),
+        at: time::rfc3339(act.at),
+        actor: act.actor,
+        actor_id: act.actor_id,
+        key: act.key,
+        transport: act.transport,
+        action: act.action,
+        target: act.target,
+        before: value(act.before),
+        after: value(act.after),
         hash: hex(&row.hash),
     }
 }

@@ -296,7 +296,7 @@ mod tests {
             last_used_at: None,
         };
         let text = format!("{PREFIX}{}_{secret}{}", id.simple(), checksum(&id, &secret));
-        let access = Access::new(vec![user], vec![row], vec![], Some("operator"));
+        let access = Access::new(vec![user], vec![row], &[], Some("operator"));
         (access, text)
     }
 

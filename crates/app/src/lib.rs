@@ -20,6 +20,7 @@ mod passwords;
 pub mod policy;
 pub mod sealing_keys;
 pub mod secrets;
+pub mod sessions;
 pub mod shelf;
 pub mod status;
 pub mod time;
@@ -43,7 +44,8 @@ use catalog::clock::Clock;
 use catalog::mcp_file::McpFile;
 use executor::Executor;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use store::Db;
 use tokio::sync::mpsc;
@@ -77,6 +79,10 @@ pub struct App {
     oidc: Option<oidc::Provider>,
     /// Changes of people and keys one after the other: a slow reading of the rows must not undo a later one.
     access_changes: tokio::sync::Mutex<()>,
+    /// Whether somebody is about to read people, keys and sessions anew, because a change may not count yet.
+    access_doubted: AtomicBool,
+    /// For work that goes on after whoever asked has their answer.
+    me: Weak<App>,
 }
 
 struct WriterHandle {

@@ -26,7 +26,8 @@ use executor::{Executor, Settings};
 use kinds::builtin;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, Weak};
 use store::Db;
 use store::tools::ToolRow;
 
@@ -141,7 +142,7 @@ impl App {
         } else {
             None
         };
-        let app = Arc::new(App {
+        let app = Arc::new_cyclic(|me| App {
             executor,
             store,
             access: ArcSwap::from_pointee(access),
@@ -161,6 +162,8 @@ impl App {
             throttle: Throttle::default(),
             oidc: options.oidc.map(crate::oidc::Provider::new),
             access_changes: tokio::sync::Mutex::default(),
+            access_doubted: AtomicBool::new(false),
+            me: Weak::clone(me),
             clock: options.clock,
             workspace: options.workspace,
             data: options.data,
@@ -168,7 +171,7 @@ impl App {
             env: options.env,
             vault,
         });
-        app.load_access().await.map_err(StartError::Catalogue)?;
+        app.policy_without(app.access.load().left());
         app.load_policy().await.map_err(StartError::Catalogue)?;
         app.load_limits().await.map_err(StartError::Catalogue)?;
         app.settle_idempotency()

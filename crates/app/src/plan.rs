@@ -12,7 +12,7 @@ use catalog::catalogue::{Catalogue, Change};
 use catalog::problem::Problem;
 use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool, id_from_name};
 use catalog::tools_file::Edit;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::tools::{ToolRow, VersionRow, definition_text, shelf_name};
@@ -223,7 +223,9 @@ impl Plan {
     fn put(&mut self, writer: &Writer, tool: Tool, action: &'static str, caller: &Caller) {
         let by = &caller.user_name;
         self.writes.push(self.version_row(&tool, action, by));
-        self.acts.push(self.act(&tool, action, caller));
+        let (before, after) = (self.find(tool.id).as_ref().map(told), told(&tool));
+        self.acts
+            .push(self.act(&tool, action, caller, before, after));
         match tool.shelf {
             Shelf::File => {
                 self.file_text
@@ -242,7 +244,9 @@ impl Plan {
         self.last_versions.insert(gone.id, gone.version);
         let by = &caller.user_name;
         self.writes.push(self.version_row(&gone, "delete", by));
-        self.acts.push(self.act(&gone, "delete", caller));
+        let (before, after) = (Some(told(old)), json!({"version": gone.version}));
+        self.acts
+            .push(self.act(&gone, "delete", caller, before, after));
         match old.shelf {
             Shelf::File => {
                 self.file_text
@@ -365,18 +369,17 @@ impl Plan {
         }
     }
 
-    /// What the audit log says of a change; what exactly changed stands in the tool's history.
-    fn act(&self, tool: &Tool, action: &str, caller: &Caller) -> store::Write {
-        let after = json!({
-            "id": tool.id,
-            "version": tool.version,
-            "shelf": shelf_name(tool.shelf),
-            "hash": &*tool.hash,
-            "owner": tool.owner,
-        });
+    fn act(
+        &self,
+        tool: &Tool,
+        action: &str,
+        caller: &Caller,
+        before: Option<Value>,
+        after: Value,
+    ) -> store::Write {
         let target = format!("tool:{}", tool.definition.name);
         let action = format!("tool.{action}");
-        act(self.now, caller, &action, target, None, Some(after))
+        act(self.now, caller, &action, target, before, Some(after))
     }
 
     fn version_row(&self, tool: &Tool, action: &str, by: &str) -> store::Write {
@@ -392,6 +395,19 @@ impl Plan {
             changed_at: self.now,
         })
     }
+}
+
+/// What the audit log says of a tool before and after a change; the definitions stand in its history.
+fn told(tool: &Tool) -> Value {
+    json!({
+        "id": tool.id,
+        "name": tool.definition.name,
+        "version": tool.version,
+        "shelf": shelf_name(tool.shelf),
+        "hash": &*tool.hash,
+        "owner": tool.owner,
+        "is_public": tool.definition.is_public,
+    })
 }
 
 fn row(tool: &Tool, deleted_at: Option<Millis>) -> ToolRow {

@@ -122,9 +122,10 @@ impl App {
             document: json!({"rules": stored}).to_string(),
             created_at: now,
         };
-        let (was, is) = (json!({"rules": before.rules}), json!({"rules": rules}));
+        let was = json!({"version": before.version, "rules": before.rules});
+        let is = json!({"version": row.version, "rules": rules});
         let done = act(now, caller, "policy.update", "policy", Some(was), Some(is));
-        self.store.write(&[Write::Policy(row), done]).await?;
+        self.store_access(&[Write::Policy(row), done]).await?;
         self.executor.policy.store(Arc::new(policy));
         self.get_policy().await
     }
@@ -165,7 +166,7 @@ impl App {
         ran.map_err(|e| Error::Internal(format!("a dry run was lost: {e}")))
     }
 
-    /// At start: the rules that were set.
+    /// At start, and where it is in doubt: the rules that were set.
     pub(crate) async fn load_policy(&self) -> Result<()> {
         if let Some(row) = self.store.policy().await? {
             let policy = self.with_rules(&read_stored(&row)?)?;

@@ -4,6 +4,8 @@ use crate::access::role_of;
 use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::keys::only_admins;
+use crate::login::FailedLogin;
+use crate::throttle::Guesser;
 use crate::{App, time};
 use catalog::caller::{Caller, Role, Scope};
 use catalog::tool::Millis;
@@ -18,7 +20,7 @@ use uuid::Uuid;
 const NAME_CHARS_MAX: usize = 64;
 
 /// Names that stand for something else in the log and the history.
-const RESERVED: [&str; 4] = ["system", "file", "everyone", "me"];
+const RESERVED: [&str; 5] = ["system", "file", "everyone", "me", "nobody"];
 
 /// A user as they are shown.
 #[derive(Debug, Serialize, ToSchema)]
@@ -205,10 +207,17 @@ impl App {
         }
         let shown = change.current_password.unwrap_or_default();
         let hash = user.password_hash.as_deref();
-        self.may_guess("a session", &user.name)?;
+        let guesser = Guesser::Session(user.id);
+        self.may_guess(guesser, &user.name)?;
         if hash.is_some() && !self.passwords.fits(shown, hash).await? {
-            self.throttle
-                .wrong("a session", &user.name, self.clock.now());
+            let telling = self.throttle.wrong(guesser, &user.name, self.clock.now());
+            let failed = FailedLogin {
+                how: "current_password",
+                who: caller,
+                guesser,
+                user: Some(user),
+            };
+            self.tell_failed_login(&failed, telling).await;
             return Err(Error::Forbidden(
                 "current_password: that is not your password".to_owned(),
             ));
@@ -216,7 +225,8 @@ impl App {
         Ok(())
     }
 
-    /// The user may not come in any more. What is theirs is kept, out of use, until an admin gives it to somebody.
+    /// The user may not come in any more: their keys are revoked, their sessions end. What is theirs is kept, out of
+    /// use, until an admin gives it to somebody.
     pub async fn delete_user(&self, caller: &Caller, name: &str) -> Result<()> {
         let _one_at_a_time = self.access_changes.lock().await;
         let mut row = self.living(name)?;
@@ -229,13 +239,22 @@ impl App {
         let now = self.clock.now();
         row.deleted_at = Some(now);
         row.updated_at = now;
-        let (id, before) = (row.id, Some(shape(&row)));
-        let done = act(now, caller, "user.delete", target(&row), before, None);
-        let writes = [Write::User(row), done, Write::EndSessions(id)];
+        let access = self.access.load_full();
+        let keys = access.live_keys().filter(|(key, _)| key.user_id == row.id);
+        let after = Some(json!({"keys_revoked": keys.count()}));
+        let (user, before) = (row.id, Some(shape(&row)));
+        let done = act(now, caller, "user.delete", target(&row), before, after);
+        let writes = [
+            Write::User(row),
+            Write::RevokeKeys { user, at: now },
+            Write::EndSessions(user),
+            done,
+        ];
         self.commit_access(&writes).await
     }
 
-    /// Brings a user back, with their keys and everything of theirs that is still theirs.
+    /// Brings a user back, with everything that is still theirs. Their keys stay revoked: who brings somebody back need
+    /// not know who has found one of them since.
     pub async fn restore_user(&self, caller: &Caller, name: &str) -> Result<UserView> {
         let _one_at_a_time = self.access_changes.lock().await;
         let found = self.access.load().user_named(name).cloned();

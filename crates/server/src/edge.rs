@@ -79,8 +79,7 @@ impl Edge {
     }
 
     /// Where a request came from: the peer, or what the proxies in front have written down about it.
-    fn client(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> String {
-        let peer = peer.map_or_else(|| "unknown".to_owned(), |ip| ip.to_string());
+    fn client(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<IpAddr> {
         if self.proxy_hops == 0 {
             return peer;
         }
@@ -89,8 +88,8 @@ impl Edge {
         let joined: Vec<&str> = lines.filter_map(|line| line.to_str().ok()).collect();
         let joined = joined.join(",");
         let known = joined.rsplit(',').nth(self.proxy_hops - 1);
-        let known = known.and_then(|text| text.trim().parse::<IpAddr>().ok());
-        known.map_or(peer, |ip| ip.to_string())
+        let known = known.and_then(|text| text.trim().parse().ok());
+        known.or(peer)
     }
 }
 
@@ -124,8 +123,8 @@ pub(crate) fn is_same_site(origin: &str, host: Option<&str>) -> bool {
     host.is_some_and(|host| plain(host) == plain(authority))
 }
 
-/// The address a request came from, in words.
-pub(crate) struct Client(pub(crate) String);
+/// The address a request came from; none through the owner's socket.
+pub(crate) struct Client(pub(crate) Option<IpAddr>);
 
 impl FromRequestParts<Arc<Server>> for Client {
     type Rejection = ApiError;
@@ -249,7 +248,7 @@ mod tests {
                 proxy_hops,
                 ..Edge::default()
             };
-            edge.client(&headers, peer)
+            edge.client(&headers, peer).unwrap().to_string()
         };
         assert_eq!(client(0), "10.0.0.1");
         assert_eq!(client(1), "198.51.100.2");

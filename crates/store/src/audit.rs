@@ -2,6 +2,7 @@
 //! changed or taken out afterwards is found.
 
 use crate::db::{Db, Result, each};
+use crate::detail::Detail;
 use catalog::tool::Millis;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -10,11 +11,14 @@ use uuid::Uuid;
 /// What the first row is chained to.
 const START: [u8; 32] = [0; 32];
 
-/// How many rows are looked at in one go.
-const PAGE: i64 = 1_000;
+/// How many rows are read in one go; a row is bounded by its details, so this bounds the bytes as well.
+const ROWS_AT_ONCE: usize = 50;
+
+/// A page ends where it has grown to this, however many rows were asked for.
+const PAGE_BYTES_MAX: usize = 1024 * 1024;
 
 /// An administrative act, before it has its place in the chain.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Act {
     pub at: Millis,
     pub actor_id: Uuid,
@@ -25,64 +29,56 @@ pub struct Act {
     pub action: String,
     /// Such as `user:kim`.
     pub target: String,
-    /// JSON text, without any secret.
-    pub before: Option<String>,
-    pub after: Option<String>,
+    pub before: Option<Detail>,
+    pub after: Option<Detail>,
 }
 
+/// An act in its place.
 #[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct AuditRow {
     pub seq: i64,
-    pub at: Millis,
-    pub actor_id: Uuid,
-    pub actor: String,
-    pub key: Option<String>,
-    pub transport: String,
-    pub action: String,
-    pub target: String,
-    pub before: Option<String>,
-    pub after: Option<String>,
+    #[sqlx(flatten)]
+    pub act: Act,
     pub hash: Vec<u8>,
 }
 
-impl AuditRow {
-    /// The row that follows after `last` (its number and hash).
-    pub(crate) fn after(last: Option<(i64, Vec<u8>)>, act: &Act) -> Self {
-        let (seq, previous) = last.unwrap_or((0, START.to_vec()));
-        let mut row = AuditRow {
-            seq: seq + 1,
-            at: act.at,
-            actor_id: act.actor_id,
-            actor: act.actor.clone(),
-            key: act.key.clone(),
-            transport: act.transport.clone(),
-            action: act.action.clone(),
-            target: act.target.clone(),
-            before: act.before.clone(),
-            after: act.after.clone(),
-            hash: Vec::new(),
-        };
-        row.hash = row.digest(&previous);
-        row
-    }
+/// Some rows, and whether there are more that fit the question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRows {
+    pub rows: Vec<AuditRow>,
+    pub more: bool,
+}
 
-    fn digest(&self, previous: &[u8]) -> Vec<u8> {
-        // A JSON array: no two rows have the same text, whatever stands in their fields.
-        let text = json!([
-            self.seq,
-            self.at,
-            self.actor_id,
-            self.actor,
-            self.key,
-            self.transport,
-            self.action,
-            self.target,
-            self.before,
-            self.after
-        ]);
-        let mut hasher = Sha256::new_with_prefix(previous);
-        hasher.update(text.to_string().as_bytes());
-        hasher.finalize().to_vec()
+/// Number and hash of the row that holds `act`, after the last one's.
+pub(crate) fn chained(last: Option<(i64, Vec<u8>)>, act: &Act) -> (i64, Vec<u8>) {
+    let (seq, previous) = last.unwrap_or((0, START.to_vec()));
+    (seq + 1, digest(&previous, seq + 1, act))
+}
+
+fn digest(previous: &[u8], seq: i64, act: &Act) -> Vec<u8> {
+    // A JSON array: no two rows have the same text, whatever stands in their fields.
+    let text = json!([
+        seq,
+        act.at,
+        act.actor_id,
+        act.actor,
+        act.key,
+        act.transport,
+        act.action,
+        act.target,
+        act.before.as_ref().map(Detail::as_str),
+        act.after.as_ref().map(Detail::as_str)
+    ]);
+    let mut hasher = Sha256::new_with_prefix(previous);
+    hasher.update(text.to_string().as_bytes());
+    hasher.finalize().to_vec()
+}
+
+impl AuditRow {
+    /// What it takes in memory, near enough.
+    fn bytes(&self) -> usize {
+        let detail = |detail: &Option<Detail>| detail.as_ref().map_or(0, |d| d.as_str().len());
+        detail(&self.act.before) + detail(&self.act.after) + self.act.target.len() + 256
     }
 }
 
@@ -115,17 +111,34 @@ pub(crate) const APPEND: &str = "INSERT INTO audit \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
 
 impl Db {
-    /// Newest first.
-    pub async fn audit(&self, filter: &AuditFilter, limit: i64) -> Result<Vec<AuditRow>> {
+    /// Newest first: as many as asked for, or fewer where they are big.
+    pub async fn audit(&self, filter: &AuditFilter, limit: usize) -> Result<AuditRows> {
         const SQL: &str = "SELECT seq, at, actor_id, actor, key, transport, action, target, before, after, hash \
             FROM audit WHERE seq < $1 AND at >= $2 AND at < $3 AND ($4 = '' OR actor = $4) \
             AND ($5 = '' OR action = $5) AND ($6 = '' OR target = $6) ORDER BY seq DESC LIMIT $7";
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        Ok(each!(self, pool => sqlx::query_as(SQL)
-            .bind(filter.before.unwrap_or(i64::MAX))
-            .bind(filter.since.unwrap_or(i64::MIN)).bind(filter.until.unwrap_or(i64::MAX))
-            .bind(text(&filter.actor)).bind(text(&filter.action)).bind(text(&filter.target))
-            .bind(limit).fetch_all(pool).await)?)
+        let mut before = filter.before.unwrap_or(i64::MAX);
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        loop {
+            // One more than is given tells whether there are more.
+            let wanted = (limit + 1 - rows.len()).min(ROWS_AT_ONCE);
+            let read: Vec<AuditRow> = each!(self, pool => sqlx::query_as(SQL).bind(before)
+                .bind(filter.since.unwrap_or(i64::MIN)).bind(filter.until.unwrap_or(i64::MAX))
+                .bind(text(&filter.actor)).bind(text(&filter.action)).bind(text(&filter.target))
+                .bind(count(wanted)).fetch_all(pool).await)?;
+            let is_last = read.len() < wanted;
+            for row in read {
+                if rows.len() == limit || bytes >= PAGE_BYTES_MAX {
+                    return Ok(AuditRows { rows, more: true });
+                }
+                before = row.seq;
+                bytes += row.bytes();
+                rows.push(row);
+            }
+            if is_last {
+                return Ok(AuditRows { rows, more: false });
+            }
+        }
     }
 
     /// Reads the whole chain, from its start.
@@ -139,14 +152,14 @@ impl Db {
         };
         loop {
             let rows: Vec<AuditRow> = each!(self, pool => sqlx::query_as(SQL)
-                .bind(chain.rows).bind(PAGE).fetch_all(pool).await)?;
+                .bind(chain.rows).bind(count(ROWS_AT_ONCE)).fetch_all(pool).await)?;
             if rows.is_empty() {
                 return Ok(chain);
             }
             for row in rows {
                 if row.seq != chain.rows + 1 {
                     chain.broken = Some((chain.rows + 1, "it is missing"));
-                } else if row.digest(&chain.head) != row.hash {
+                } else if digest(&chain.head, row.seq, &row.act) != row.hash {
                     chain.broken = Some((row.seq, "it was changed"));
                 }
                 if chain.broken.is_some() {
@@ -157,4 +170,8 @@ impl Db {
             }
         }
     }
+}
+
+fn count(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
 }

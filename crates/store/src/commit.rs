@@ -1,29 +1,52 @@
 //! Every write of the registry, and the one transaction that makes a list of them happen or not at all.
 
 use crate::agents::{AgentRow, PUT_AGENT};
-use crate::audit::{APPEND, Act, AuditRow, LAST};
+use crate::audit::{APPEND, Act, LAST, chained};
 use crate::db::{Db, each};
-use crate::keys::{KeyRow, PUT_KEY};
+use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
 use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SecretRow};
-use crate::sessions::END_SESSIONS;
+use crate::sessions::{
+    ADD_LINK, END_LINKS, END_SESSION, END_SESSIONS, FORGET_LINKS, FORGET_SESSIONS, LinkRow,
+    OPEN_SESSION, SessionRow,
+};
 use crate::tools::{ADD_VERSION, PUT_TOOL, ToolRow, VersionRow};
 use crate::users::{PUT_USER, UserRow};
+use catalog::tool::Millis;
 use uuid::Uuid;
 
-/// A query with its parameters, in order.
-macro_rules! bind {
-    ($sql:expr $(, $value:expr)*) => { sqlx::query($sql)$(.bind($value))* };
+/// What it means when a statement touches no row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NoRow {
+    /// Somebody else was faster: nothing of the list happens.
+    Conflict,
+    /// There was nothing to do.
+    Fine,
 }
 
-/// One write. What it means when it touches no row: somebody else was faster.
+/// A statement with its parameters, in order, that touches a row unless somebody else was faster.
+macro_rules! must {
+    ($sql:expr $(, $value:expr)*) => { (NoRow::Conflict, sqlx::query($sql)$(.bind($value))*) };
+}
+
+/// One that touches however many rows there are.
+macro_rules! may {
+    ($sql:expr $(, $value:expr)*) => { (NoRow::Fine, sqlx::query($sql)$(.bind($value))*) };
+}
+
+/// One write: a statement or a few.
 #[derive(Debug, Clone)]
 pub enum Write {
     Tool(ToolRow),
     Version(VersionRow),
     User(UserRow),
     Key(KeyRow),
+    /// Revokes every key of a user.
+    RevokeKeys {
+        user: Uuid,
+        at: Millis,
+    },
     Agent(AgentRow),
     Policy(PolicyRow),
     Limit(LimitRow),
@@ -31,8 +54,14 @@ pub enum Write {
         target_type: String,
         target_id: Uuid,
     },
+    /// Opens a session; those that are over are forgotten on the way.
+    Session(SessionRow),
+    /// Ends the session with this hash, if it is there.
+    EndSession(Vec<u8>),
     /// Ends the sessions and open login links of a user, however many there are.
     EndSessions(Uuid),
+    /// Adds a login link; those that are over are forgotten on the way.
+    Link(LinkRow),
     Secret(SecretRow),
     /// The same secret under another sealing key; `before` is the envelope it had.
     Rewrapped {
@@ -63,50 +92,52 @@ impl Db {
                 let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
                 let mut last = None;
                 for write in writes {
-                    if let Write::EndSessions(user) = write {
-                        for sql in END_SESSIONS {
-                            sqlx::query(sql).bind(user).execute(&mut *tx).await.map_err(crate::Error::from)?;
-                        }
-                        continue;
-                    }
-                    let query = match write {
-                        Write::EndSessions(_) => continue,
-                        Write::Tool(row) => bind!(PUT_TOOL, row.id, &row.name, row.owner_id, &row.definition,
-                            row.version, row.created_at, row.updated_at, row.deleted_at),
-                        Write::Version(row) => bind!(ADD_VERSION, row.tool_id, row.version, &row.name, &row.shelf,
-                            &row.action, &row.definition, &row.hash, &row.changed_by, row.changed_at),
-                        Write::User(row) => bind!(PUT_USER, row.id, &row.name, &row.role, &row.password_hash,
-                            &row.oidc_subject, row.created_at, row.updated_at, row.deleted_at),
-                        Write::Key(row) => bind!(PUT_KEY, row.id, &row.name, row.user_id, &row.secret_hash,
-                            &row.scopes, row.created_at, row.expires_at, row.revoked_at, row.last_used_at),
-                        Write::Agent(row) => bind!(PUT_AGENT, row.id, row.owner_id, &row.name, &row.description,
+                    let statements = match write {
+                        Write::Tool(row) => vec![must!(PUT_TOOL, row.id, &row.name, row.owner_id, &row.definition,
+                            row.version, row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Version(row) => vec![must!(ADD_VERSION, row.tool_id, row.version, &row.name, &row.shelf,
+                            &row.action, &row.definition, &row.hash, &row.changed_by, row.changed_at)],
+                        Write::User(row) => vec![must!(PUT_USER, row.id, &row.name, &row.role, &row.password_hash,
+                            &row.oidc_subject, row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Key(row) => vec![must!(PUT_KEY, row.id, &row.name, row.user_id, &row.secret_hash,
+                            &row.scopes, row.created_at, row.expires_at, row.revoked_at, row.last_used_at)],
+                        Write::RevokeKeys { user, at } => vec![may!(REVOKE_KEYS, at, user)],
+                        Write::Agent(row) => vec![must!(PUT_AGENT, row.id, row.owner_id, &row.name, &row.description,
                             &row.model_provider, &row.model_name, &row.base_url, &row.system_prompt, &row.config,
                             &row.tools, &row.memory_config, row.is_active, row.is_public, row.version,
-                            row.created_at, row.updated_at, row.deleted_at),
-                        Write::Policy(row) => bind!(ADD_POLICY, row.version, &row.document, row.created_at),
-                        Write::Limit(row) => bind!(PUT_LIMIT, &row.target_type, row.target_id, row.max_count,
-                            row.updated_at),
-                        Write::NoLimit { target_type, target_id } => bind!(DELETE_LIMIT, target_type, target_id),
-                        Write::Secret(row) => bind!(PUT_SECRET, row.id, row.owner_id, &row.name, row.tool_id,
-                            &row.sealed, &row.key_id, &row.last4, row.created_at, row.updated_at),
-                        Write::Rewrapped { row, before } => bind!(REWRAP_SECRET, &row.sealed, &row.key_id, row.id,
-                            before),
-                        Write::NoSecret(id) => bind!(DELETE_SECRET, id),
+                            row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Policy(row) => vec![must!(ADD_POLICY, row.version, &row.document, row.created_at)],
+                        Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, row.max_count,
+                            row.updated_at)],
+                        Write::NoLimit { target_type, target_id } => vec![must!(DELETE_LIMIT, target_type, target_id)],
+                        Write::Session(row) => vec![may!(FORGET_SESSIONS, row.created_at),
+                            must!(OPEN_SESSION, &row.hash, row.user_id, row.created_at, row.expires_at)],
+                        Write::EndSession(hash) => vec![may!(END_SESSION, hash)],
+                        Write::EndSessions(user) => vec![may!(END_SESSIONS, user), may!(END_LINKS, user)],
+                        Write::Link(row) => vec![may!(FORGET_LINKS, row.created_at),
+                            must!(ADD_LINK, &row.hash, row.user_id, row.expires_at)],
+                        Write::Secret(row) => vec![must!(PUT_SECRET, row.id, row.owner_id, &row.name, row.tool_id,
+                            &row.sealed, &row.key_id, &row.last4, row.created_at, row.updated_at)],
+                        Write::Rewrapped { row, before } => vec![must!(REWRAP_SECRET, &row.sealed, &row.key_id, row.id,
+                            before)],
+                        Write::NoSecret(id) => vec![must!(DELETE_SECRET, id)],
                         Write::Act(act) => {
                             if last.is_none() {
                                 sqlx::query(lock).execute(&mut *tx).await.map_err(crate::Error::from)?;
                                 last = Some(sqlx::query_as(LAST).fetch_optional(&mut *tx).await.map_err(crate::Error::from)?);
                             }
-                            let row = AuditRow::after(last.take().flatten(), act);
-                            last = Some(Some((row.seq, row.hash.clone())));
-                            bind!(APPEND, row.seq, row.at, row.actor_id, row.actor, row.key, row.transport,
-                                row.action, row.target, row.before, row.after, row.hash)
+                            let (seq, hash) = chained(last.take().flatten(), act);
+                            last = Some(Some((seq, hash.clone())));
+                            vec![must!(APPEND, seq, act.at, act.actor_id, &act.actor, &act.key, &act.transport,
+                                &act.action, &act.target, &act.before, &act.after, hash)]
                         }
                     };
-                    let done = query.execute(&mut *tx).await.map_err(crate::Error::from)?;
-                    if done.rows_affected() == 0 {
-                        let why = "It was changed by another server at the same time; fetch it again and repeat the change";
-                        return Err(crate::Error::Taken(why.to_owned()).into());
+                    for (no_row, statement) in statements {
+                        let done = statement.execute(&mut *tx).await.map_err(crate::Error::from)?;
+                        if done.rows_affected() == 0 && no_row == NoRow::Conflict {
+                            let why = "It was changed by another server at the same time; fetch it again and repeat the change";
+                            return Err(crate::Error::Taken(why.to_owned()).into());
+                        }
                     }
                 }
                 and_then()?;

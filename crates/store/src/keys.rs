@@ -25,6 +25,10 @@ pub(crate) const PUT_KEY: &str = "INSERT INTO keys \
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
     ON CONFLICT (id) DO UPDATE SET expires_at = excluded.expires_at, revoked_at = excluded.revoked_at";
 
+/// Those that are revoked already keep the time of it.
+pub(crate) const REVOKE_KEYS: &str =
+    "UPDATE keys SET revoked_at = $1 WHERE user_id = $2 AND revoked_at IS NULL";
+
 impl Db {
     pub async fn keys(&self) -> Result<Vec<KeyRow>> {
         const SQL: &str = "SELECT id, name, user_id, secret_hash, scopes, created_at, expires_at, revoked_at, last_used_at \

@@ -6,6 +6,7 @@ pub mod audit;
 pub mod backup;
 pub mod commit;
 pub mod db;
+pub mod detail;
 pub mod idempotency;
 pub mod keys;
 pub mod limits;

@@ -32,10 +32,9 @@ impl Db {
     /// Makes the two users every crib has.
     pub async fn ensure_first_users(&self, now: Millis) -> Result<()> {
         const SQL: &str = "INSERT INTO users (id, name, role, created_at, updated_at) \
-            VALUES ($1, $2, 'admin', $3, $3) ON CONFLICT DO NOTHING";
-        for (id, name) in [(SYSTEM_USER, "system"), (ADMIN_USER, "admin")] {
-            each!(self, pool => sqlx::query(SQL).bind(id).bind(name).bind(now).execute(pool).await.map(|_| ()))?;
-        }
+            VALUES ($1, 'system', 'admin', $3, $3), ($2, 'admin', 'admin', $3, $3) ON CONFLICT DO NOTHING";
+        each!(self, pool => sqlx::query(SQL).bind(SYSTEM_USER).bind(ADMIN_USER).bind(now)
+            .execute(pool).await.map(|_| ()))?;
         Ok(())
     }
 

@@ -28,7 +28,7 @@ pub(crate) struct AuditParameters {
     cursor: Option<String>,
 }
 
-/// Administrative acts, newest first.
+/// Administrative acts, newest first. A page may hold fewer than asked for where they are big; next_cursor leads on.
 #[utoipa::path(get, path = "/api/v1/audit", tag = "audit", params(AuditParameters),
     responses((status = 200, body = AuditPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_audit(

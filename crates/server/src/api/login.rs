@@ -39,7 +39,7 @@ pub(crate) async fn login(
 ) -> Result<Response, ApiError> {
     let work = async move {
         let app = &server.app;
-        app.login(&body.name, &body.password, &address).await
+        app.login(&body.name, &body.password, address).await
     };
     let session = owned(work).await?;
     let cookie = session_cookie(&session);
@@ -84,9 +84,11 @@ pub(crate) async fn link_page() -> Html<&'static str> {
 
 pub(crate) async fn use_link(
     State(server): State<Arc<Server>>,
+    Client(address): Client,
     PathOf(token): PathOf<String>,
 ) -> Result<Response, ApiError> {
-    let session = owned(async move { server.app.login_by_link(&token).await }).await?;
+    let work = async move { server.app.login_by_link(&token, address).await };
+    let session = owned(work).await?;
     let cookie = session_cookie(&session);
     Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
 }

@@ -149,7 +149,7 @@ pub(crate) async fn change_user(
     Ok(Json(owned(work).await?))
 }
 
-/// Removes a user. Their keys and sessions end; what is theirs is kept, out of use.
+/// Removes a user. Their keys are revoked and their sessions end; what is theirs is kept, out of use.
 #[utoipa::path(delete, path = "/api/v1/users/{name}", tag = "users", params(("name" = String, Path)),
     responses((status = 204), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn delete_user(
@@ -161,7 +161,7 @@ pub(crate) async fn delete_user(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Brings a removed user back.
+/// Brings a removed user back. Their keys stay revoked; make new ones.
 #[utoipa::path(post, path = "/api/v1/users/{name}/restore", tag = "users", params(("name" = String, Path)),
     responses((status = 200, body = UserView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn restore_user(

@@ -6,6 +6,7 @@
     reason = "a test may fail loudly and say what it skips"
 )]
 
+mod audit;
 mod calls;
 mod executions;
 mod hostile;
@@ -19,6 +20,7 @@ mod policies;
 mod refusals;
 mod secrets;
 mod seed_002;
+mod sessions;
 mod shelf;
 mod testapp;
 mod tools;

@@ -240,12 +240,8 @@ async fn req_005_what_a_removed_user_leaves_is_kept_out_of_use_and_reassigned() 
         assert_eq!(app.post("/api/v1/tools/kims/call", call).await.status, 200);
         let back = app.post("/api/v1/users/kim/restore", Value::Null).await;
         assert_eq!(back.status, 200);
-        assert_eq!(
-            app.as_key(&kim.key, "GET", "/api/v1/me", Value::Null)
-                .await
-                .status,
-            200
-        );
+        let me = app.as_key(&kim.key, "GET", "/api/v1/me", Value::Null).await;
+        assert_eq!(me.status, 401, "a key that ended stays ended");
     })
     .await;
 }

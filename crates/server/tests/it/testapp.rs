@@ -174,6 +174,16 @@ impl TestApp {
         pool.close().await;
     }
 
+    /// Does something to the database behind the server's back.
+    pub(crate) async fn sql(&self, sql: &'static str) {
+        match &self.server.app.store {
+            store::Db::Sqlite(pool) => sqlx::raw_sql(sql).execute(pool).await.map(|_| ()).unwrap(),
+            store::Db::Postgres(pool) => {
+                sqlx::raw_sql(sql).execute(pool).await.map(|_| ()).unwrap()
+            }
+        }
+    }
+
     pub(crate) fn is_postgres(&self) -> bool {
         self.database.is_some()
     }

@@ -6,11 +6,12 @@ use serde_json::json;
 use sqlx::types::Json;
 use store::agents::AgentRow;
 use store::audit::{Act, AuditFilter};
+use store::detail::Detail;
 use store::keys::KeyRow;
 use store::limits::LimitRow;
 use store::policies::PolicyRow;
 use store::secrets::SecretRow;
-use store::sessions::SessionRow;
+use store::sessions::{LinkRow, SessionRow};
 use store::users::{ADMIN_USER, UserRow};
 use store::{Db, Error, Write};
 use uuid::Uuid;
@@ -41,7 +42,7 @@ fn act(action: &str) -> Write {
         action: action.into(),
         target: "user:kim".into(),
         before: None,
-        after: Some(json!({"name": HOSTILE}).to_string()),
+        after: Some(Detail::new(json!({"name": HOSTILE}))),
     })
 }
 
@@ -100,32 +101,51 @@ async fn a_session_ends_and_a_link_opens_once() {
             expires_at,
         };
         for row in [session(1, 5), session(2, 50), session(3, 60)] {
-            db.open_session(&row).await.unwrap();
+            db.write(&[Write::Session(row)]).await.unwrap();
         }
+        let twice = db.write(&[Write::Session(session(3, 60))]).await;
+        assert!(matches!(twice, Err(Error::Taken(_))), "{twice:?}");
         let live = |rows: Vec<SessionRow>| rows.iter().map(|r| r.hash[0]).collect::<Vec<_>>();
         assert_eq!(
             live(db.sessions(0).await.unwrap()),
             [2, 3],
             "the ended one is forgotten"
         );
-        db.end_session(&[2; 32]).await.unwrap();
+        let end = Write::EndSession(vec![2; 32]);
+        db.write(std::slice::from_ref(&end)).await.unwrap();
         assert_eq!(live(db.sessions(20).await.unwrap()), [3]);
-        db.add_login_link(&[7; 32], ADMIN_USER, 100).await.unwrap();
-        db.add_login_link(&[8; 32], ADMIN_USER, 100).await.unwrap();
-        assert_eq!(
-            db.use_login_link(&[7; 32], 99).await.unwrap(),
-            Some(ADMIN_USER)
+        // What is not there has ended: neither of these is a conflict, and what stands beside them happens.
+        let nobody = Uuid::from_u128(99);
+        let (none, no_keys) = (
+            Write::EndSessions(nobody),
+            Write::RevokeKeys {
+                user: nobody,
+                at: 1,
+            },
         );
-        assert_eq!(db.use_login_link(&[7; 32], 99).await.unwrap(), None, "used");
-        assert_eq!(
-            db.use_login_link(&[8; 32], 100).await.unwrap(),
-            None,
-            "over"
-        );
-        db.add_login_link(&[9; 32], ADMIN_USER, 100).await.unwrap();
+        db.write(&[end, none, no_keys, act("beside")])
+            .await
+            .unwrap();
+        assert_eq!(db.audit_chain().await.unwrap().rows, 1);
+
+        let link = |n: u8, created_at| {
+            Write::Link(LinkRow {
+                hash: vec![n; 32],
+                user_id: ADMIN_USER,
+                created_at,
+                expires_at: created_at + 100,
+            })
+        };
+        db.write(&[link(7, 0), link(8, 0)]).await.unwrap();
+        let whose = Some((ADMIN_USER, 100));
+        assert_eq!(db.use_login_link(&[7; 32]).await.unwrap(), whose);
+        assert_eq!(db.use_login_link(&[7; 32]).await.unwrap(), None, "used");
+        db.write(&[link(9, 100)]).await.unwrap();
+        let old = db.use_login_link(&[8; 32]).await.unwrap();
+        assert_eq!(old, None, "forgotten when the next is made");
         db.write(&[Write::EndSessions(ADMIN_USER)]).await.unwrap();
         assert!(db.sessions(20).await.unwrap().is_empty());
-        assert_eq!(db.use_login_link(&[9; 32], 50).await.unwrap(), None);
+        assert_eq!(db.use_login_link(&[9; 32]).await.unwrap(), None);
         fresh.end().await;
     }
 }
@@ -234,7 +254,9 @@ async fn the_audit_chain_holds_and_a_change_in_it_is_named() {
         assert!(refused.is_err());
         let chain = db.audit_chain().await.unwrap();
         assert_eq!((chain.rows, chain.broken), (42, None));
-        let rows = db.audit(&AuditFilter::default(), 3).await.unwrap();
+        let page = db.audit(&AuditFilter::default(), 3).await.unwrap();
+        assert!(page.more);
+        let rows = page.rows;
         assert_eq!(rows.iter().map(|r| r.seq).collect::<Vec<_>>(), [42, 41, 40]);
         assert_eq!(rows[0].hash, chain.head);
         let filter = AuditFilter {
@@ -242,8 +264,9 @@ async fn the_audit_chain_holds_and_a_change_in_it_is_named() {
             ..AuditFilter::default()
         };
         let found = db.audit(&filter, 10).await.unwrap();
-        assert_eq!(found.len(), 1);
-        assert!(found[0].after.as_ref().unwrap().contains("한글"));
+        assert_eq!((found.rows.len(), found.more), (1, false));
+        let after = found.rows[0].act.after.as_ref().unwrap();
+        assert!(after.as_str().contains("한글"));
 
         tamper(db, "UPDATE audit SET actor = 'Admin' WHERE seq = 7").await;
         let broken = db.audit_chain().await.unwrap().broken;
@@ -253,6 +276,68 @@ async fn the_audit_chain_holds_and_a_change_in_it_is_named() {
         tamper(db, "DELETE FROM audit WHERE seq = 9").await;
         let broken = db.audit_chain().await.unwrap().broken;
         assert_eq!(broken, Some((9, "it is missing")));
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_page_of_the_audit_log_is_bounded_in_bytes_and_misses_nothing() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        // Each of them is about as big as an act can be.
+        let members = (0..8).map(|i| (format!("m{i}"), json!("x".repeat(1_900))));
+        let big = Detail::new(serde_json::Value::Object(members.collect()));
+        let acts: Vec<Write> = (0..120)
+            .map(|i| match act(&format!("a.{i}")) {
+                Write::Act(act) => Write::Act(Act {
+                    before: Some(big.clone()),
+                    after: Some(big.clone()),
+                    ..act
+                }),
+                other => other,
+            })
+            .collect();
+        db.write(&acts).await.unwrap();
+        let mut filter = AuditFilter::default();
+        let (mut seen, mut pages) = (Vec::new(), 0);
+        loop {
+            let page = db.audit(&filter, 500).await.unwrap();
+            let bytes: usize = page.rows.len() * 2 * big.as_str().len();
+            assert!(bytes < 2_000_000, "{bytes} bytes in one page");
+            seen.extend(page.rows.iter().map(|row| row.seq));
+            filter.before = seen.last().copied();
+            pages += 1;
+            if !page.more {
+                break;
+            }
+        }
+        assert!(seen.iter().copied().eq((1..=120).rev()), "{seen:?}");
+        assert!(pages > 1);
+        let chain = db.audit_chain().await.unwrap();
+        assert_eq!((chain.rows, chain.broken), (120, None));
+        fresh.end().await;
+    }
+}
+
+#[tokio::test]
+async fn all_keys_of_a_user_are_revoked_at_once() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let revoked_before = KeyRow {
+            id: Uuid::from_u128(2),
+            revoked_at: Some(3),
+            ..key()
+        };
+        db.write(&[Write::Key(key()), Write::Key(revoked_before)])
+            .await
+            .unwrap();
+        let user = ADMIN_USER;
+        db.write(&[Write::RevokeKeys { user, at: 9 }])
+            .await
+            .unwrap();
+        let keys = db.keys().await.unwrap();
+        let ends: Vec<_> = keys.iter().map(|key| key.revoked_at).collect();
+        assert_eq!(ends, [Some(9), Some(3)]);
         fresh.end().await;
     }
 }

@@ -40,9 +40,9 @@ pub(crate) enum Users {
         #[arg(long, group = "change")]
         password_stdin: bool,
     },
-    /// Remove a user; what is theirs is kept, out of use, until it is reassigned
+    /// Remove a user and revoke their keys; what is theirs is kept, out of use, until it is reassigned
     Remove { name: String },
-    /// Bring a removed user back
+    /// Bring a removed user back; their keys stay revoked
     Restore { name: String },
     /// Give what a user owns to somebody else
     Reassign {

@@ -7,6 +7,7 @@ use crate::context::{Context, edge, limits, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::{Place, SocketPath, create_starter};
 use app::App;
+use app::keys::NewKey;
 use server::{Listeners, Server};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -46,14 +48,21 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     let mut signals = Signals::new()?;
     let app = open(context, &place, &config).await?;
     let started = start(context, &app, &place, &config, &serve).await;
-    let listeners = match started {
-        Ok(listeners) => listeners,
+    let grace = config.duration("server.grace_seconds");
+    let started = match started {
+        Ok(started) => started,
         Err(failure) => {
-            app.stop(config.duration("server.grace_seconds")).await;
+            app.stop(grace).await;
             return Err(failure);
         }
     };
-    let stopped = serve_until_told(&app, listeners, &config, serve.dev, &mut signals).await;
+    let stop = CancellationToken::new();
+    let server = Server::new(Arc::clone(&app), limits(&config), edge(&config), serve.dev);
+    let serving = server::serve(server, started.listeners, stop.clone(), grace);
+    let serving = tokio::spawn(serving);
+    // Requests are answered already: making a link takes its time.
+    introduce(context, &app, started.first_key, started.address).await;
+    let stopped = serve_until_told(&app, serving, stop, grace, &mut signals).await;
     if let Ok(socket) = SocketPath::new(&place.data) {
         let _ = std::fs::remove_file(&socket.path);
     }
@@ -75,6 +84,14 @@ async fn open(context: &Context, place: &Place, config: &Config) -> Result<Arc<A
     }
 }
 
+/// A server that is ready.
+struct Started {
+    listeners: Listeners,
+    address: SocketAddr,
+    /// The key that was made because there was none.
+    first_key: Option<NewKey>,
+}
+
 /// Everything between the open workspace and the line that says we are ready.
 async fn start(
     context: &Context,
@@ -82,7 +99,7 @@ async fn start(
     place: &Place,
     config: &Config,
     serve: &Serve,
-) -> Result<Listeners> {
+) -> Result<Started> {
     let listen = config.listen();
     warn_about(context, config);
     if !listen.ip().is_loopback() && !has_key(app, config) {
@@ -100,26 +117,23 @@ async fn start(
             place.data.display()
         ))
     })?;
-    let first = app
+    let first_key = app
         .bootstrap_key()
         .await
         .map_err(|error| Failure::failed(format!("the first key could not be made: {error}")))?;
-    if let Some(key) = first {
-        let link = app.first_login_link().await;
-        let link = link.map_err(|error| {
-            Failure::failed(format!("the login link could not be made: {error}"))
-        })?;
-        introduce(context, &key.key, &link.path, address);
-    }
     if serve.dev {
         context
             .out
             .warn("--dev: everybody on this machine may do everything, without a key");
     }
     context.out.line(format!("listening on http://{address}"));
-    Ok(Listeners {
-        tcp,
-        unix: Some(unix),
+    Ok(Started {
+        listeners: Listeners {
+            tcp,
+            unix: Some(unix),
+        },
+        address,
+        first_key,
     })
 }
 
@@ -165,30 +179,46 @@ fn bind_socket(place: &Place) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
-fn introduce(context: &Context, key: &str, link: &str, address: SocketAddr) {
+/// What the first start says: the key where one was made, and a link that opens the page, also where the key comes from
+/// the environment.
+async fn introduce(context: &Context, app: &App, key: Option<NewKey>, address: SocketAddr) {
     let out = &context.out;
-    out.say("This is the admin key of this server. It is shown only now; keep it:");
-    out.say(format!("\n    {key}\n"));
-    out.say("This link logs you in as admin in a browser, once, within 15 minutes:");
-    out.say(format!("\n    http://{address}{link}\n"));
-    out.say("Try it:");
-    out.say(format!(
-        "\n    curl -s http://{address}/api/v1/tools/calculator/call -H 'X-API-Key: {key}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n"
-    ));
+    // What listens everywhere has no name of its own; here it is this one.
+    let address = match address.ip().is_unspecified() {
+        true => format!("localhost:{}", address.port()),
+        false => address.to_string(),
+    };
+    if let Some(key) = &key {
+        out.say("This is the admin key of this server. It is shown only now; keep it:");
+        out.say(format!("\n    {}\n", key.key));
+    }
+    match app.first_login_link().await {
+        Ok(None) => {}
+        Ok(Some(link)) => {
+            out.say("This link logs you in as admin in a browser, once, within 15 minutes:");
+            out.say(format!("\n    http://{address}{}\n", link.path));
+        }
+        Err(error) => out.warn(format!(
+            "the login link could not be made: {error}; `toolcrib users login-link admin` makes one"
+        )),
+    }
+    if let Some(key) = &key {
+        out.say("Try it:");
+        out.say(format!(
+            "\n    curl -s http://{address}/api/v1/tools/calculator/call -H 'X-API-Key: {}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n",
+            key.key
+        ));
+    }
 }
 
 /// Serves; at the first signal finishes what is under way, at the second goes at once.
 async fn serve_until_told(
     app: &Arc<App>,
-    listeners: Listeners,
-    config: &Config,
-    dev: bool,
+    serving: JoinHandle<()>,
+    stop: CancellationToken,
+    grace: Duration,
     signals: &mut Signals,
 ) -> Result {
-    let grace = config.duration("server.grace_seconds");
-    let stop = CancellationToken::new();
-    let server = Server::new(Arc::clone(app), limits(config), edge(config), dev);
-    let serving = tokio::spawn(server::serve(server, listeners, stop.clone(), grace));
     let uses = tokio::spawn(store_key_uses(Arc::clone(app)));
     signals.next().await;
     uses.abort();

@@ -62,6 +62,27 @@ fn without_any_configuration_it_makes_a_workspace_and_shows_a_key_once() {
 }
 
 #[test]
+fn the_first_start_shows_a_login_link_also_with_a_key_from_outside() {
+    let sandbox = Sandbox::new();
+    let server = sandbox.serve(&[]);
+    let line = server.said("/login/");
+    let (url, path) = line.trim().split_at(server.url().len());
+    assert_eq!(url, server.url(), "{line}");
+    let opens = || server.request("POST", path, None).0;
+    assert_eq!(opens(), 303, "it lets in");
+    assert_eq!(opens(), 401, "once");
+    drop(server);
+    let server = sandbox.serve(&[]);
+    let (status, _) = server.request("GET", "/api/v1/me", None);
+    assert_eq!(status, 200);
+    let words = server.last_words();
+    assert!(
+        !words.iter().any(|line| line.contains("/login/")),
+        "{words:?}"
+    );
+}
+
+#[test]
 fn a_key_is_needed_unless_it_is_a_developers_own_machine() {
     let sandbox = Sandbox::new();
     let mut server = sandbox.serve(&[]);
