@@ -17,6 +17,7 @@ pub mod login;
 pub mod owner;
 mod passwords;
 pub mod policy;
+pub mod reassign;
 pub mod sealing_keys;
 pub mod secrets;
 pub mod shelf;
@@ -29,8 +30,11 @@ pub mod writer;
 
 mod exchange;
 mod open;
+mod page;
+mod patch;
 mod plan;
 mod throttle;
+mod trial;
 mod vault;
 mod watcher;
 

@@ -40,6 +40,8 @@ pub enum Write {
         before: String,
     },
     NoSecret(Uuid),
+    /// Values that nothing refers to any more; no matter who was faster.
+    NoSecrets(Vec<Uuid>),
     /// What was done, for the audit log; it belongs to the same list as what it tells of.
     Act(Act),
 }
@@ -69,8 +71,14 @@ impl Db {
                         }
                         continue;
                     }
+                    if let Write::NoSecrets(ids) = write {
+                        for id in ids {
+                            sqlx::query(DELETE_SECRET).bind(id).execute(&mut *tx).await.map_err(crate::Error::from)?;
+                        }
+                        continue;
+                    }
                     let query = match write {
-                        Write::EndSessions(_) => continue,
+                        Write::EndSessions(_) | Write::NoSecrets(_) => continue,
                         Write::Tool(row) => bind!(PUT_TOOL, row.id, &row.name, row.owner_id, &row.definition,
                             row.version, row.created_at, row.updated_at, row.deleted_at),
                         Write::Version(row) => bind!(ADD_VERSION, row.tool_id, row.version, &row.name, &row.shelf,
@@ -84,8 +92,8 @@ impl Db {
                             &row.tools, &row.memory_config, row.is_active, row.is_public, row.version,
                             row.created_at, row.updated_at, row.deleted_at),
                         Write::Policy(row) => bind!(ADD_POLICY, row.version, &row.document, row.created_at),
-                        Write::Limit(row) => bind!(PUT_LIMIT, &row.target_type, row.target_id, row.max_count,
-                            row.updated_at),
+                        Write::Limit(row) => bind!(PUT_LIMIT, &row.target_type, row.target_id, &row.target_name,
+                            row.max_count, row.updated_at),
                         Write::NoLimit { target_type, target_id } => bind!(DELETE_LIMIT, target_type, target_id),
                         Write::Secret(row) => bind!(PUT_SECRET, row.id, row.owner_id, &row.name, row.tool_id,
                             &row.sealed, &row.key_id, &row.last4, row.created_at, row.updated_at),
