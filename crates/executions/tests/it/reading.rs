@@ -222,9 +222,8 @@ async fn stats(place: Place) {
     assert_eq!(log.stats(Some(NOON + DAY), None).await.unwrap().total, 0);
 }
 
-async fn counts_for_limits(place: Place) {
-    let log = place.open().await;
-    let edge = NOON - 12 * HOUR;
+/// The rows that limits count, or do not, around the midnight `edge`.
+async fn log_for_limits(log: &executions::ExecutionLog, edge: i64) {
     let ended = |at, code: Option<&'static str>| Execution {
         error_code: code.map(Cow::Borrowed),
         ..execution("a", at, code.map_or(Status::Success, |_| Status::Error))
@@ -265,6 +264,12 @@ async fn counts_for_limits(place: Place) {
     for row in rows {
         log.finish(row).await.unwrap();
     }
+}
+
+async fn counts_for_limits(place: Place) {
+    let log = place.open().await;
+    let edge = NOON - 12 * HOUR;
+    log_for_limits(&log, edge).await;
     let shown = |calls: Vec<executions::Calls>| {
         let mut shown: Vec<_> = calls
             .into_iter()
