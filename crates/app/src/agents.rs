@@ -3,8 +3,8 @@
 
 use crate::App;
 use crate::audit::act;
-use crate::error::{Error, Result};
-use crate::time;
+use crate::error::{Error, Result, expect_version};
+use crate::{page, patch, time};
 use catalog::agent::{AgentDefinition, agent_from_text};
 use catalog::caller::{Caller, Scope};
 use catalog::policy::Verdict;
@@ -16,9 +16,6 @@ use store::Write;
 use store::agents::{AgentRow, Json};
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-const PAGE_DEFAULT: usize = 50;
-const PAGE_MAX: usize = 500;
 
 /// An agent as it is shown.
 #[derive(Debug, Serialize, ToSchema)]
@@ -85,7 +82,12 @@ impl Agents {
         Agents { by_id, sorted }
     }
 
-    fn with(&self, rows: impl IntoIterator<Item = AgentRow>) -> Self {
+    /// Everything of one user, also what was removed.
+    pub(crate) fn owned_by(&self, owner: Uuid) -> impl Iterator<Item = &Arc<AgentRow>> {
+        self.sorted.iter().filter(move |row| row.owner_id == owner)
+    }
+
+    pub(crate) fn with(&self, rows: impl IntoIterator<Item = AgentRow>) -> Self {
         let mut by_id = self.by_id.clone();
         by_id.extend(rows.into_iter().map(|row| (row.id, Arc::new(row))));
         Self::of(by_id)
@@ -113,12 +115,7 @@ impl Agents {
 
 impl App {
     pub fn list_agents(&self, caller: &Caller, filter: &AgentFilter) -> Result<AgentPage> {
-        let limit = filter.limit.unwrap_or(PAGE_DEFAULT);
-        if !(1..=PAGE_MAX).contains(&limit) {
-            return Err(Error::invalid(format!(
-                "limit: expected 1 to {PAGE_MAX}, got {limit}"
-            )));
-        }
+        let limit = page::limit(filter.limit)?;
         let word = filter.q.as_deref().unwrap_or_default().to_lowercase();
         let text = |agent: &AgentRow| {
             let description = agent.description.as_deref().unwrap_or_default();
@@ -199,15 +196,9 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<AgentView> {
         let old = self.own_agent(caller, name_or_id, false)?;
-        let patch: Value = serde_json::from_str(patch)
-            .map_err(|e| Error::invalid(format!("The body is not valid JSON: {e}")))?;
-        if !patch.is_object() {
-            return Err(Error::invalid(
-                "The body must be a JSON object with the members to change",
-            ));
-        }
+        let patch = patch::read(patch)?;
         let mut merged = shape(&old);
-        crate::tools::merge(&mut merged, patch);
+        patch::merge(&mut merged, patch);
         let expected = expected_version.or(Some(old.version));
         self.replace_agent(caller, old, &merged.to_string(), expected)
             .await
@@ -222,7 +213,7 @@ impl App {
     ) -> Result<AgentView> {
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools)?;
-        expect_version(&old, expected_version)?;
+        expect_version("Agent", &old.name, old.version, expected_version)?;
         let row = AgentRow {
             id: old.id,
             owner_id: old.owner_id,
@@ -243,7 +234,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<()> {
         let old = self.own_agent(caller, name_or_id, false)?;
-        expect_version(&old, expected_version)?;
+        expect_version("Agent", &old.name, old.version, expected_version)?;
         let now = self.clock.now();
         let row = AgentRow {
             version: old.version + 1,
@@ -294,33 +285,6 @@ impl App {
         let view = self.agent_view(&row);
         self.agents.store(Arc::new(agents.with([row])));
         Ok(view)
-    }
-
-    /// Gives everything of one user to another, with what else changes in the same transaction; how many there were.
-    pub(crate) async fn reassign_agents(
-        &self,
-        from: Uuid,
-        to: Uuid,
-        mut writes: Vec<Write>,
-        done: impl FnOnce(usize) -> Write,
-    ) -> Result<usize> {
-        let _one_at_a_time = self.agent_changes.lock().await;
-        let agents = self.agents.load_full();
-        let theirs = agents.live().filter(|row| row.owner_id == from);
-        let moved: Vec<AgentRow> = theirs
-            .map(|row| AgentRow {
-                owner_id: to,
-                version: row.version + 1,
-                updated_at: self.clock.now(),
-                ..(**row).clone()
-            })
-            .collect();
-        let count = moved.len();
-        writes.extend(moved.iter().cloned().map(Write::Agent));
-        writes.push(done(count));
-        self.store.write(&writes).await?;
-        self.agents.store(Arc::new(agents.with(moved)));
-        Ok(count)
     }
 
     /// The ids of tools the caller may see; what is not there is named, all of it.
@@ -452,14 +416,4 @@ fn shape(row: &AgentRow) -> Value {
         "is_active": row.is_active,
         "is_public": row.is_public,
     })
-}
-
-fn expect_version(row: &AgentRow, expected: Option<i64>) -> Result<()> {
-    match expected {
-        Some(version) if version != row.version => Err(Error::conflict(format!(
-            "Agent '{}' is at version {} now, not {version}; fetch it again and repeat the change",
-            row.name, row.version
-        ))),
-        _ => Ok(()),
-    }
 }

@@ -2,17 +2,15 @@
 
 use crate::App;
 use crate::error::{Error, Result};
-use crate::time;
+use crate::{page, time};
 use catalog::caller::Caller;
+use catalog::hex::hex;
 use serde::Serialize;
 use serde_json::Value;
 use store::audit::{Act, AuditFilter, AuditRow};
 use store::detail::Detail;
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-const PAGE_DEFAULT: i64 = 50;
-const PAGE_MAX: i64 = 500;
 
 /// One administrative act.
 #[derive(Debug, Serialize, ToSchema)]
@@ -90,12 +88,7 @@ pub(crate) fn act(
 
 impl App {
     pub async fn list_audit(&self, query: &AuditQuery) -> Result<AuditPage> {
-        let limit = query.limit.unwrap_or(PAGE_DEFAULT);
-        if !(1..=PAGE_MAX).contains(&limit) {
-            return Err(Error::invalid(format!(
-                "limit: expected 1 to {PAGE_MAX}, got {limit}"
-            )));
-        }
+        let limit = page::limit(query.limit)?;
         let now = self.clock.now();
         let at = |name, text: &Option<String>| {
             let parsed = text.as_deref().map(|text| time::parse(name, text, now));
@@ -154,8 +147,4 @@ fn view(row: AuditRow) -> AuditView {
         after: value(act.after),
         hash: hex(&row.hash),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }

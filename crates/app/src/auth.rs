@@ -5,8 +5,9 @@ use crate::App;
 use crate::access::role_of;
 use crate::audit::act;
 use crate::error::{Error, Result};
+use crate::trial::inline;
 use crate::vault::{Sealable, Vault};
-use catalog::auth::{Reference, is_mask, is_secret_under, sealed};
+use catalog::auth::{Reference, is_mask, is_secret_under, sealed, sealed_in};
 use catalog::caller::{Caller, Role, Scope};
 use catalog::secret::Secret;
 use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool};
@@ -169,7 +170,7 @@ impl Sealing<'_> {
         };
         let is_own = |row: std::sync::Arc<SecretRow>| row.tool_id == Some(self.whose.tool);
         // A change of the same group that is not stored yet is known only by the definition.
-        let was_there = || self.old.is_some_and(|old| holds(old, *id));
+        let was_there = || self.old.is_some_and(|old| sealed_in(old).contains(id));
         if !self.vault.row(*id).is_some_and(is_own) && !was_there() {
             self.problems.push(format!(
                 "{path}: no value of this tool is sealed as {id}; give the value itself"
@@ -200,15 +201,6 @@ impl Sealing<'_> {
         self.rows.push(self.vault.seal(&what, text)?);
         self.paths.push(path.to_owned());
         Ok(what.id)
-    }
-}
-
-fn holds(value: &Value, id: Uuid) -> bool {
-    match value {
-        _ if Reference::of(value) == Some(Reference::Sealed(id)) => true,
-        Value::Object(members) => members.values().any(|value| holds(value, id)),
-        Value::Array(items) => items.iter().any(|value| holds(value, id)),
-        _ => false,
     }
 }
 
@@ -256,7 +248,7 @@ impl App {
     /// The secret that a reference of this tool stands for.
     pub fn open_secret(&self, tool: &Tool, reference: &Value) -> Result<Secret> {
         if let Some((id, envelope)) = inline(reference).filter(|_| tool.version == 0) {
-            let opened = self.vault.keys.open(id, envelope).map(Secret::new);
+            let opened = self.vault.open_envelope(id, envelope);
             return opened.map_err(|error| Error::Unavailable(format!("A sealed value: {error}")));
         }
         let free = tool.shelf != Shelf::Database;
@@ -292,47 +284,6 @@ impl App {
         })
     }
 
-    /// For a definition that is only tried out: its values are sealed like any other's but stored nowhere, so each
-    /// carries its envelope along.
-    pub(crate) fn seal_unsaved(
-        &self,
-        caller: &Caller,
-        saved: Option<&Tool>,
-        definition: &mut Definition,
-    ) -> Result<()> {
-        let old = saved.and_then(|tool| tool.definition.auth_config.as_ref());
-        let whose = SealedFor {
-            tool: saved.map_or(Uuid::nil(), |tool| tool.id),
-            owner: caller.user,
-            now: self.clock.now(),
-        };
-        let done = self
-            .vault
-            .seal_auth(definition.auth_config.as_ref(), old, &whose)?;
-        definition.auth_config = done.auth;
-        if let Some(auth) = &mut definition.auth_config {
-            self.carry(auth, &done.rows);
-        }
-        Ok(())
-    }
-
-    fn carry(&self, value: &mut Value, new: &[SecretRow]) {
-        if let Some(Reference::Sealed(id)) = Reference::of(value) {
-            let new = new
-                .iter()
-                .find(|row| row.id == id)
-                .map(|row| row.sealed.clone());
-            let envelope = new.or_else(|| self.vault.row(id).map(|row| row.sealed.clone()));
-            *value = json!({"$sealed": id, "envelope": envelope});
-            return;
-        }
-        match value {
-            Value::Object(members) => members.values_mut().for_each(|v| self.carry(v, new)),
-            Value::Array(items) => items.iter_mut().for_each(|v| self.carry(v, new)),
-            _ => {}
-        }
-    }
-
     /// A named secret that tools of this owner may use: their own, and any for admins and the file shelf.
     fn usable(&self, owner: Uuid, name: &str) -> Option<std::sync::Arc<SecretRow>> {
         let row = self.vault.named(name)?;
@@ -359,10 +310,4 @@ pub(crate) fn not_found(name: &str) -> Error {
         what: "Secret",
         name: name.to_owned(),
     }
-}
-
-/// What `carry` made of a reference.
-fn inline(value: &Value) -> Option<(Uuid, &str)> {
-    let id = Uuid::parse_str(value.get("$sealed")?.as_str()?).ok()?;
-    Some((id, value.get("envelope")?.as_str()?))
 }

@@ -4,6 +4,7 @@ use crate::App;
 use crate::error::{Error, Result};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
+use catalog::hex::hex;
 use executor::{CallRequest, Code, Failure, ToolResponse};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -277,7 +278,7 @@ fn fingerprint(arguments: &Value) -> String {
             .to_string()
             .as_bytes(),
     );
-    digest.iter().take(16).map(|b| format!("{b:02x}")).collect()
+    hex(&digest[..16])
 }
 
 #[cfg(test)]

@@ -98,6 +98,21 @@ impl Error {
     }
 }
 
+/// Refuses a change that was made from another version than the one that is there.
+pub(crate) fn expect_version(
+    what: &str,
+    name: &str,
+    version: i64,
+    expected: Option<i64>,
+) -> Result<()> {
+    match expected {
+        Some(expected) if expected != version => Err(Error::conflict(format!(
+            "{what} '{name}' is at version {version} now, not {expected}; fetch it again and repeat the change"
+        ))),
+        _ => Ok(()),
+    }
+}
+
 /// The first problem in full, and how many more there are.
 pub fn summary(problems: &[Problem]) -> String {
     match problems {

@@ -1,6 +1,7 @@
 //! Replacing a file so that it is whole at every instant and nobody's edit is lost: a temporary file beside it,
 //! fsync, exchange, fsync of the folder.
 
+use catalog::hex::hex;
 use rustix::fs::{CWD, RenameFlags, XattrFlags, fchown, fgetxattr, fsetxattr, renameat_with};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -97,7 +98,7 @@ fn started_at(pid: u32) -> Option<String> {
 
 fn digest(text: &[u8]) -> String {
     let digest = Sha256::digest(text);
-    digest.iter().take(8).map(|b| format!("{b:02x}")).collect()
+    hex(&digest[..8])
 }
 
 /// The exchange gives us the old file back, so an edit that came in between is seen and put back.

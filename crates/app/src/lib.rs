@@ -18,6 +18,7 @@ pub mod oidc;
 pub mod owner;
 mod passwords;
 pub mod policy;
+pub mod reassign;
 pub mod sealing_keys;
 pub mod secrets;
 pub mod sessions;
@@ -31,8 +32,11 @@ pub mod writer;
 
 mod exchange;
 mod open;
+mod page;
+mod patch;
 mod plan;
 mod throttle;
+mod trial;
 mod vault;
 mod watcher;
 

@@ -7,10 +7,9 @@ use crate::time;
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
-use executor::{PaceUse, Target};
+use executor::{PaceUse, Quota, Target};
 use serde::Serialize;
 use serde_json::json;
-use std::collections::HashMap;
 use std::sync::Arc;
 use store::Write;
 use store::limits::LimitRow;
@@ -23,7 +22,7 @@ pub struct LimitView {
     /// USER or TOOL.
     pub target_type: &'static str,
     pub target_id: Uuid,
-    /// None where the tool is gone; then the limit does nothing.
+    /// Of a tool that is gone the name it had, for admins: the limit holds for whoever makes a tool of that name.
     pub target_name: Option<String>,
     /// Calls within a day, which begins at midnight UTC. 0 refuses every call.
     pub max_count: i64,
@@ -107,8 +106,8 @@ impl App {
         let mut views = Vec::new();
         for row in self.store.limits().await? {
             let kind = TargetType::read(&row.target_type)?;
-            if self.sees_limit(caller, kind, row.target_id) {
-                views.push(self.limit_view(kind, &row));
+            if self.sees_limit(caller, kind, &row) {
+                views.push(self.limit_view(caller, kind, &row));
             }
         }
         views.sort_by(|a, b| (b.target_type, &a.target_name).cmp(&(a.target_type, &b.target_name)));
@@ -131,23 +130,47 @@ impl App {
         }
         let (target_id, name) = self.limit_target(caller, kind, target).await?;
         let _one_at_a_time = self.access_changes.lock().await;
-        let before = self.limit_row(kind, target_id).await?;
+        let rows = self.store.limits().await?;
         let now = self.clock.now();
         let row = LimitRow {
             target_type: kind.as_str().to_owned(),
             target_id,
+            target_name: Some(name.clone()),
             max_count,
             updated_at: now,
         };
-        let was = before
-            .as_ref()
-            .map(|row| json!({"max_count": row.max_count}));
+        let before = limit_of(&rows, kind, target_id, &name);
+        let was = before.map(|row| json!({"max_count": row.max_count}));
         let is = Some(json!({"max_count": max_count}));
         let done = act(now, caller, "limit.set", audit_target(kind, &name), was, is);
-        let shown = self.limit_view(kind, &row);
-        self.store.write(&[Write::Limit(row), done]).await?;
+        let shown = self.limit_view(caller, kind, &row);
+        let mut writes = self.free_name(&rows, &row);
+        writes.extend([Write::Limit(row), done]);
+        self.store.write(&writes).await?;
         self.load_limits().await?;
         Ok((shown, before.is_none()))
+    }
+
+    /// A name belongs to one limit. That of a tool which is gone ends; that of one which is called otherwise by now
+    /// goes on under its new name.
+    fn free_name(&self, rows: &[LimitRow], taken_by: &LimitRow) -> Vec<Write> {
+        let catalogue = self.executor.catalogue.load();
+        let others = rows.iter().filter(|row| {
+            row.target_type == taken_by.target_type
+                && row.target_id != taken_by.target_id
+                && row.target_name == taken_by.target_name
+        });
+        let freed = others.map(|row| match catalogue.by_id(row.target_id) {
+            Some(entry) => Write::Limit(LimitRow {
+                target_name: Some(entry.name.to_string()),
+                ..row.clone()
+            }),
+            None => Write::NoLimit {
+                target_type: row.target_type.clone(),
+                target_id: row.target_id,
+            },
+        });
+        freed.collect()
     }
 
     /// Lifts a quota; by id also where its user or tool is gone.
@@ -163,11 +186,17 @@ impl App {
             name: format!("{target_type} {target}"),
         };
         let named = self.limit_target(caller, kind, target).await.ok();
-        let by_id = || Some((Uuid::parse_str(target).ok()?, target.to_owned()));
-        let (target_id, name) = named.or_else(by_id).ok_or_else(not_found)?;
+        let gone = || {
+            // By a name that no tool has any more only for those who are told it.
+            let name = caller.scopes.allow(Scope::Admin).then_some(target);
+            let id = Uuid::parse_str(target).ok();
+            (id.is_some() || name.is_some()).then(|| (id.unwrap_or_default(), target.to_owned()))
+        };
+        let (target_id, name) = named.or_else(gone).ok_or_else(not_found)?;
         let _one_at_a_time = self.access_changes.lock().await;
-        let row = self.limit_row(kind, target_id).await?;
-        let row = row.filter(|_| self.sees_limit(caller, kind, target_id));
+        let rows = self.store.limits().await?;
+        let row = limit_of(&rows, kind, target_id, &name);
+        let row = row.filter(|row| self.sees_limit(caller, kind, row));
         let row = row.ok_or_else(not_found)?;
         let was = Some(json!({"max_count": row.max_count}));
         let now = self.clock.now();
@@ -180,8 +209,8 @@ impl App {
             None,
         );
         let gone = Write::NoLimit {
-            target_type: row.target_type,
-            target_id,
+            target_type: row.target_type.clone(),
+            target_id: row.target_id,
         };
         self.store.write(&[gone, done]).await?;
         self.load_limits().await
@@ -191,35 +220,32 @@ impl App {
     pub async fn usage(&self, caller: &Caller) -> Result<Vec<UsageView>> {
         let access = self.access.load_full();
         let catalogue = self.executor.catalogue.load_full();
+        let quotas = self.executor.quotas.load_full();
         let mut views = Vec::new();
-        let mut tool_quotas = HashMap::new();
         for row in self.store.limits().await? {
             let (kind, id) = (TargetType::read(&row.target_type)?, row.target_id);
-            if kind == TargetType::Tool {
-                tool_quotas.insert(id, row.max_count);
-                continue;
-            }
-            let user = access.user(id);
-            let user = user.filter(|_| self.sees_limit(caller, kind, id));
-            if let Some(user) = user {
+            let user = access.user(id).filter(|_| kind == TargetType::User);
+            let user = user.filter(|_| self.sees_limit(caller, kind, &row));
+            if let (Some(user), Some(quota)) = (user, quotas.get(kind.target(id))) {
                 let mut view = self.unused(kind, id, &user.name);
-                self.add_quota(&mut view, kind.target(id), row.max_count)
-                    .await?;
+                self.add_quota(&mut view, quota).await?;
                 views.push(view);
             }
         }
         views.sort_by(|a, b| a.target_name.cmp(&b.target_name));
-        for entry in catalogue.after(None) {
-            let (kind, id) = (TargetType::Tool, entry.tool.id);
-            let quota = tool_quotas.get(&id);
-            let is_limited = quota.is_some() || entry.pace.is_some();
-            if !is_limited || !self.sees_limit(caller, kind, id) {
+        let policy = self.executor.policy.load_full();
+        let sees = |entry: &Entry| {
+            caller.scopes.allow(Scope::Operate)
+                && policy.verdict(caller, &entry.tool) != Verdict::Hidden
+        };
+        for entry in catalogue.after(None).filter(|entry| sees(entry)) {
+            let quota = quotas.of_tool(entry.tool.id, &entry.name);
+            if quota.is_none() && entry.pace.is_none() {
                 continue;
             }
-            let mut view = self.unused(kind, id, &entry.name);
-            if let Some(max_count) = quota {
-                self.add_quota(&mut view, kind.target(id), *max_count)
-                    .await?;
+            let mut view = self.unused(TargetType::Tool, entry.tool.id, &entry.name);
+            if let Some(quota) = quota {
+                self.add_quota(&mut view, quota).await?;
             }
             if let Some(pace) = self.executor.pace_use(entry).await? {
                 add_pace(&mut view, entry, pace);
@@ -232,20 +258,29 @@ impl App {
     /// At start and after every change: what is stored counts.
     pub(crate) async fn load_limits(&self) -> Result<()> {
         let mut limits = Vec::new();
+        let catalogue = self.executor.catalogue.load_full();
         for row in self.store.limits().await? {
             let kind = TargetType::read(&row.target_type)?;
             let max_count = u64::try_from(row.max_count).unwrap_or_default();
-            limits.push((kind.target(row.target_id), max_count));
+            let id = row.target_id;
+            let name = match (kind, row.target_name) {
+                (TargetType::User, _) => self.user_name(id).into(),
+                (TargetType::Tool, Some(name)) => name.into(),
+                (TargetType::Tool, None) => match catalogue.by_id(id) {
+                    Some(entry) => Arc::clone(&entry.name),
+                    None => id.to_string().into(),
+                },
+            };
+            limits.push((kind.target(id), name, max_count));
         }
         let next = self.executor.quotas.load().with(limits);
         self.executor.quotas.store(Arc::new(next));
         Ok(())
     }
 
-    async fn add_quota(&self, view: &mut UsageView, target: Target, max_count: i64) -> Result<()> {
-        let count = self.executor.day_use(target, &view.target_name).await?;
-        let max_count = u64::try_from(max_count).unwrap_or_default();
-        let used = Used::new(count.unwrap_or_default(), Some(max_count));
+    async fn add_quota(&self, view: &mut UsageView, quota: &Quota) -> Result<()> {
+        let count = self.executor.day_use(quota.target).await?;
+        let used = Used::new(count.unwrap_or_default(), Some(quota.max_count));
         view.count = Some(used.count);
         view.max_count = used.max_count;
         view.remaining = used.remaining;
@@ -269,14 +304,21 @@ impl App {
     }
 
     /// What is hidden from somebody has no limit for them either.
-    fn sees_limit(&self, caller: &Caller, kind: TargetType, id: Uuid) -> bool {
+    fn sees_limit(&self, caller: &Caller, kind: TargetType, row: &LimitRow) -> bool {
         if !caller.scopes.allow(Scope::Operate) {
-            return kind == TargetType::User && id == caller.user;
+            return kind == TargetType::User && row.target_id == caller.user;
+        }
+        if kind == TargetType::User {
+            return true;
         }
         let catalogue = self.executor.catalogue.load();
-        let entry = catalogue.by_id(id).filter(|_| kind == TargetType::Tool);
         let policy = self.executor.policy.load();
-        entry.is_none_or(|entry| policy.verdict(caller, &entry.tool) != Verdict::Hidden)
+        let named = row
+            .target_name
+            .as_ref()
+            .and_then(|name| catalogue.get(name));
+        let mut concerned = catalogue.by_id(row.target_id).into_iter().chain(named);
+        concerned.all(|entry| policy.verdict(caller, &entry.tool) != Verdict::Hidden)
     }
 
     /// The id and the name of whoever is meant, and is there.
@@ -305,19 +347,17 @@ impl App {
         }
     }
 
-    async fn limit_row(&self, kind: TargetType, target_id: Uuid) -> Result<Option<LimitRow>> {
-        let rows = self.store.limits().await?;
-        let same = |row: &LimitRow| row.target_type == kind.as_str() && row.target_id == target_id;
-        Ok(rows.into_iter().find(same))
-    }
-
-    fn limit_view(&self, kind: TargetType, row: &LimitRow) -> LimitView {
+    fn limit_view(&self, caller: &Caller, kind: TargetType, row: &LimitRow) -> LimitView {
         let id = row.target_id;
         let target_name = match kind {
             TargetType::User => self.access.load().user(id).map(|user| user.name.clone()),
             TargetType::Tool => {
                 let catalogue = self.executor.catalogue.load();
-                catalogue.by_id(id).map(|entry| entry.name.to_string())
+                let now = catalogue.by_id(id).map(|entry| entry.name.to_string());
+                let taken = |name: &String| {
+                    caller.scopes.allow(Scope::Admin) || catalogue.get(name).is_some()
+                };
+                now.or_else(|| row.target_name.clone().filter(taken))
             }
         };
         LimitView {
@@ -328,6 +368,19 @@ impl App {
             updated_at: time::rfc3339(row.updated_at),
         }
     }
+}
+
+/// The limit of this id or, where it has none of its own, the one that was set for the name.
+fn limit_of<'r>(
+    rows: &'r [LimitRow],
+    kind: TargetType,
+    id: Uuid,
+    name: &str,
+) -> Option<&'r LimitRow> {
+    let mut of_kind = rows.iter().filter(|row| row.target_type == kind.as_str());
+    let named = |row: &&LimitRow| row.target_name.as_deref() == Some(name);
+    let own = of_kind.clone().find(|row| row.target_id == id);
+    own.or_else(|| of_kind.find(named))
 }
 
 fn add_pace(view: &mut UsageView, entry: &Entry, pace: PaceUse) {

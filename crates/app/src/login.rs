@@ -233,7 +233,7 @@ impl App {
 
 /// A login that did not succeed.
 pub(crate) struct FailedLogin<'a> {
-    /// password, link or current_password.
+    /// password, link, oidc or current_password.
     pub(crate) how: &'static str,
     pub(crate) who: &'a Caller,
     pub(crate) guesser: Guesser,
@@ -242,6 +242,6 @@ pub(crate) struct FailedLogin<'a> {
 }
 
 /// Who is not let in.
-fn nobody() -> Caller {
+pub(crate) fn nobody() -> Caller {
     Caller::of_user(Uuid::nil(), "nobody", Role::Viewer, Transport::Page)
 }

@@ -11,13 +11,15 @@ use crate::access::role_of;
 use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::keys::random_secret;
-use crate::login::NewSession;
+use crate::login::{FailedLogin, NewSession, nobody};
+use crate::throttle::Guesser;
 use crate::users::{check_name, new_user, shape, target};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use catalog::caller::{Caller, Role, Transport};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use std::net::IpAddr;
 use store::Write;
 use store::users::UserRow;
 use subtle::ConstantTimeEq;
@@ -59,6 +61,8 @@ pub struct Answer<'a> {
     pub code: &'a str,
     /// The same address the browser was sent away with.
     pub redirect_url: &'a str,
+    /// Where the request came from.
+    pub from: Option<IpAddr>,
 }
 
 /// What goes with one login, derived from the browser's secret.
@@ -123,6 +127,22 @@ impl App {
 
     /// Lets in whom the provider vouches for.
     pub async fn finish_oidc(&self, answer: &Answer<'_>) -> Result<NewSession> {
+        let done = self.vouched_for(answer).await;
+        if let Err(Error::Unauthenticated(_) | Error::Forbidden(_)) = &done {
+            let guesser = Guesser::at(answer.from);
+            let telling = self.throttle.wrong_link(guesser, self.clock.now());
+            let failed = FailedLogin {
+                how: "oidc",
+                who: &nobody(),
+                guesser,
+                user: None,
+            };
+            self.tell_failed_login(&failed, telling).await;
+        }
+        done
+    }
+
+    async fn vouched_for(&self, answer: &Answer<'_>) -> Result<NewSession> {
         let provider = self.provider()?;
         let question = Question::of(answer.secret);
         if !bool::from(question.state.as_bytes().ct_eq(answer.state.as_bytes())) {

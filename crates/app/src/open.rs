@@ -131,7 +131,7 @@ impl App {
         let access = read_access(&store, key, options.clock.now()).await?;
         let secrets = store.secrets().await?;
         let keys = sealing_keys::load(&options.sealing, &secrets)?;
-        let vault = Arc::new(Vault::new(keys, &secrets));
+        let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
         let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault));
         let (executor, writer) = snapshot.await?;
         let status = Arc::clone(&writer.status);

@@ -1,10 +1,14 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
+mod reassign;
 mod sync;
+mod values;
+
+pub(crate) use values::VERSIONS_WITH_VALUES;
 
 use crate::audit::act;
 use crate::auth::AuthChange;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, expect_version};
 use crate::tools::only_owner;
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
@@ -110,7 +114,12 @@ impl Plan {
                 action,
             } => {
                 let tool = self.editable(*id, caller)?;
-                expect_version(&tool, *expected_version)?;
+                expect_version(
+                    "Tool",
+                    &tool.definition.name,
+                    tool.version,
+                    *expected_version,
+                )?;
                 let definition = &match auth {
                     AuthChange::Written => definition.clone(),
                     AuthChange::Keep => Definition {
@@ -125,7 +134,12 @@ impl Plan {
                 expected_version,
             } => {
                 let tool = self.editable(*id, caller)?;
-                expect_version(&tool, *expected_version)?;
+                expect_version(
+                    "Tool",
+                    &tool.definition.name,
+                    tool.version,
+                    *expected_version,
+                )?;
                 self.delete(writer, &tool, caller);
                 Ok(Uuid::nil())
             }
@@ -142,14 +156,7 @@ impl Plan {
                 self.put(writer, tool, "restore", caller);
                 Ok(*id)
             }
-            Write::Reassign { id, owner } => {
-                let mut tool = self.editable(*id, caller)?;
-                tool.owner = *owner;
-                tool.version += 1;
-                tool.updated_at = self.now;
-                self.put(writer, tool, "reassign", caller);
-                Ok(*id)
-            }
+            Write::Reassign(asked) => self.reassign(writer, asked, caller).await,
             Write::Reload => Ok(Uuid::nil()),
         }
     }
@@ -215,6 +222,7 @@ impl Plan {
         }
         new.created_at = old.created_at;
         self.writes.extend(secrets.writes(&new, caller, self.now));
+        self.forget_values(writer, &old, &new).await?;
         self.put(writer, new, action, caller);
         Ok(old.id)
     }
@@ -420,15 +428,5 @@ fn row(tool: &Tool, deleted_at: Option<Millis>) -> ToolRow {
         created_at: tool.created_at,
         updated_at: tool.updated_at,
         deleted_at,
-    }
-}
-
-fn expect_version(tool: &Tool, expected: Option<i64>) -> Result<()> {
-    match expected {
-        Some(version) if version != tool.version => Err(Error::conflict(format!(
-            "Tool '{}' is at version {} now, not {version}; fetch it again and repeat the change",
-            tool.definition.name, tool.version
-        ))),
-        _ => Ok(()),
     }
 }

@@ -76,26 +76,8 @@ pub struct DryRun {
 
 impl App {
     pub async fn get_policy(&self) -> Result<PolicyView> {
-        let row = self.store.policy().await?;
-        let stored = match &row {
-            Some(row) => read_stored(row)?,
-            None => Vec::new(),
-        };
-        let names = self.names().await?;
-        let policy = self.executor.policy.load();
-        let mut whitelist: Option<Vec<String>> = policy
-            .whitelist
-            .as_ref()
-            .map(|names| names.iter().cloned().collect());
-        if let Some(names) = &mut whitelist {
-            names.sort();
-        }
-        Ok(PolicyView {
-            version: row.map_or(0, |row| row.version),
-            enforced: policy.enforced,
-            whitelist,
-            rules: stored.into_iter().map(|rule| names.shown(rule)).collect(),
-        })
+        let in_force = self.stored_policy().await?;
+        Ok(self.policy_view(&self.names(&in_force), &in_force))
     }
 
     /// Replaces all rules. `expected_version` is the one they were made from.
@@ -106,33 +88,53 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<PolicyView> {
         let _one_at_a_time = self.access_changes.lock().await;
-        let before = self.get_policy().await?;
-        if let Some(expected) = expected_version.filter(|version| *version != before.version) {
+        let in_force = self.stored_policy().await?;
+        let version = in_force.version;
+        if let Some(expected) = expected_version.filter(|expected| *expected != version) {
             return Err(Error::conflict(format!(
-                "The policy is at version {} now, not {expected}; fetch it again and repeat the change",
-                before.version
+                "The policy is at version {version} now, not {expected}; fetch it again and repeat the change"
             )));
         }
-        let names = self.names().await?;
-        let stored = names.stored(rules)?;
-        let policy = self.with_rules(&stored)?;
+        let names = self.names(&in_force);
+        let next = StoredPolicy {
+            version: version + 1,
+            rules: names.stored(rules)?,
+        };
+        let policy = self.with_rules(&next.rules)?;
         let now = self.clock.now();
         let row = PolicyRow {
-            version: before.version + 1,
-            document: json!({"rules": stored}).to_string(),
+            version: next.version,
+            document: json!({"rules": next.rules}).to_string(),
             created_at: now,
         };
+        let before = self.policy_view(&names, &in_force);
         let was = json!({"version": before.version, "rules": before.rules});
-        let is = json!({"version": row.version, "rules": rules});
+        let is = json!({"version": next.version, "rules": rules});
         let done = act(now, caller, "policy.update", "policy", Some(was), Some(is));
         self.store_access(&[Write::Policy(row), done]).await?;
         self.executor.policy.store(Arc::new(policy));
-        self.get_policy().await
+        Ok(self.policy_view(&names, &next))
+    }
+
+    fn policy_view(&self, names: &Names<'_>, stored: &StoredPolicy) -> PolicyView {
+        let policy = self.executor.policy.load();
+        let whitelist = policy.whitelist.as_ref().map(|names| {
+            let mut names: Vec<String> = names.iter().cloned().collect();
+            names.sort();
+            names
+        });
+        PolicyView {
+            version: stored.version,
+            enforced: policy.enforced,
+            whitelist,
+            rules: stored.rules.iter().map(|rule| names.shown(rule)).collect(),
+        }
     }
 
     /// What these rules would change for whom; nothing is stored.
     pub async fn try_policy(&self, rules: &[RuleText]) -> Result<DryRun> {
-        let stored = self.names().await?.stored(rules)?;
+        let in_force = self.stored_policy().await?;
+        let stored = self.names(&in_force).stored(rules)?;
         let (old, new) = (self.executor.policy.load_full(), self.with_rules(&stored)?);
         let callers = self.everyone(&old, &new);
         let catalogue = self.executor.catalogue.load_full();
@@ -168,8 +170,9 @@ impl App {
 
     /// At start, and where it is in doubt: the rules that were set.
     pub(crate) async fn load_policy(&self) -> Result<()> {
-        if let Some(row) = self.store.policy().await? {
-            let policy = self.with_rules(&read_stored(&row)?)?;
+        let stored = self.stored_policy().await?;
+        if stored.version > 0 {
+            let policy = self.with_rules(&stored.rules)?;
             self.executor.policy.store(Arc::new(policy));
         }
         Ok(())
@@ -234,29 +237,38 @@ impl App {
         all
     }
 
-    async fn names(&self) -> Result<Names> {
+    fn names<'p>(&self, in_force: &'p StoredPolicy) -> Names<'p> {
         let agents = self.agents.load();
         let named = agents.live().map(|agent| (agent.name.clone(), agent.id));
-        let in_force = match self.store.policy().await? {
-            Some(row) => read_stored(&row)?,
-            None => Vec::new(),
-        };
-        Ok(Names {
+        Names {
             access: self.access.load_full(),
             agents: named.collect(),
-            in_force,
+            in_force: &in_force.rules,
+        }
+    }
+
+    async fn stored_policy(&self) -> Result<StoredPolicy> {
+        #[derive(Deserialize)]
+        struct Document {
+            rules: Vec<RuleText>,
+        }
+        let Some(row) = self.store.policy().await? else {
+            return Ok(StoredPolicy::default());
+        };
+        let read: Document = serde_json::from_str(&row.document)
+            .map_err(|e| Error::Internal(format!("the stored policy cannot be read: {e}")))?;
+        Ok(StoredPolicy {
+            version: row.version,
+            rules: read.rules,
         })
     }
 }
 
-fn read_stored(row: &PolicyRow) -> Result<Vec<RuleText>> {
-    #[derive(Deserialize)]
-    struct Document {
-        rules: Vec<RuleText>,
-    }
-    let read: Result<Document, _> = serde_json::from_str(&row.document);
-    read.map(|document| document.rules)
-        .map_err(|e| Error::Internal(format!("the stored policy cannot be read: {e}")))
+/// The rules as they are stored, with ids; version 0 until there are any.
+#[derive(Default)]
+struct StoredPolicy {
+    version: i64,
+    rules: Vec<RuleText>,
 }
 
 /// The subject of a rule whose target is stored as an id.
@@ -281,14 +293,14 @@ fn stored_subject(rule: &RuleText) -> Result<Subject> {
 
 /// Names and ids of those whom a rule can be for. Rules are stored by id, so that a name that is given away later does
 /// not bring its rules along.
-struct Names {
+struct Names<'p> {
     access: Arc<Access>,
     agents: HashMap<String, Uuid>,
     /// Whoever a rule is for already may stay, also after they are gone: what was fetched can be sent back.
-    in_force: Vec<RuleText>,
+    in_force: &'p [RuleText],
 }
 
-impl Names {
+impl Names<'_> {
     fn stored(&self, rules: &[RuleText]) -> Result<Vec<RuleText>> {
         if rules.len() > RULES_MAX {
             return Err(Error::invalid(format!(
@@ -401,7 +413,7 @@ impl Names {
     }
 
     /// A stored rule with names again; keys keep their id, since their names may be given twice.
-    fn shown(&self, rule: RuleText) -> RuleText {
+    fn shown(&self, rule: &RuleText) -> RuleText {
         let id = rule.target.as_deref().and_then(|t| Uuid::parse_str(t).ok());
         let name = match (SubjectKind::from_name(&rule.subject), id) {
             (Some(SubjectKind::User), Some(id)) => self.access.user(id).map(|u| u.name.clone()),
@@ -414,8 +426,8 @@ impl Names {
             _ => None,
         };
         RuleText {
-            target: name.or(rule.target),
-            ..rule
+            target: name.or_else(|| rule.target.clone()),
+            ..rule.clone()
         }
     }
 }

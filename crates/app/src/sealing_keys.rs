@@ -4,6 +4,7 @@
 use argon2::Argon2;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+use catalog::hex::hex;
 use sha2::{Digest, Sha256};
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -239,10 +240,6 @@ fn unusable(file: &Path, error: &io::Error) -> KeyFault {
         what,
         "it must be yours, and its folder writable at the first start; secrets.key_file names another, TOOLCRIB_SECRET_KEY needs none",
     )
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
 }
 
 impl From<SealError> for crate::Error {

@@ -14,12 +14,16 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::HashMap;
 use store::Write;
+use store::seal::SealingKeys;
 use store::secrets::SecretRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// Rows that a rotation reads at a time.
 const ROTATE_PAGE: i64 = 100;
+
+/// The named secrets of one user.
+pub const NAMED_MAX: usize = 1_000;
 
 /// A secret as it is listed: never its value.
 #[derive(Debug, Serialize, ToSchema)]
@@ -110,6 +114,11 @@ impl App {
                 "The name '{name}' is taken; choose another"
             )));
         }
+        if old.is_none() && self.vault.named_of(caller.user).len() >= NAMED_MAX {
+            return Err(Error::conflict(format!(
+                "You have {NAMED_MAX} secrets, which is as many as one may have; remove one first"
+            )));
+        }
         let now = self.clock.now();
         let row = self.vault.seal(
             &Sealable {
@@ -162,15 +171,17 @@ impl App {
             None,
         );
         self.store.write(&[Write::NoSecret(row.id), done]).await?;
-        self.vault.remove(row.id);
+        self.vault.remove(&[row.id]);
         Ok(())
     }
 
-    /// Puts every secret under the newest sealing key, row by row: what is done is done, and the next one goes on
-    /// from there. Values are not sealed anew, only their data keys.
+    /// Puts every secret under the newest sealing key, also one that the key file has gained since the start. Row by
+    /// row: what is done is done, and the next one goes on from there. Values are not sealed anew, only their data keys.
     pub async fn rotate_secrets(&self, caller: &Caller) -> Result<Rotation> {
         let _one_at_a_time = self.vault.changes.lock().await;
-        let newest = self.vault.keys.newest();
+        self.vault.reload_keys(self.store.secrets().await?).await?;
+        let keys = self.vault.keys();
+        let newest = keys.newest();
         let (mut rotated, mut left, mut after) = (0, 0, Uuid::nil());
         loop {
             let page = self.store.secrets_not_under(newest, after, ROTATE_PAGE);
@@ -181,7 +192,8 @@ impl App {
             after = last.id;
             let mut done = Vec::new();
             for row in page {
-                match self.rewrap(caller, row, rotated + done.len() == 0).await? {
+                let first = rotated + done.len() == 0;
+                match self.rewrap(caller, &keys, row, first).await? {
                     Some(row) => done.push(row),
                     None => left += 1,
                 }
@@ -201,11 +213,12 @@ impl App {
     async fn rewrap(
         &self,
         caller: &Caller,
+        keys: &SealingKeys,
         mut row: SecretRow,
         first: bool,
     ) -> Result<Option<SecretRow>> {
-        let newest = self.vault.keys.newest();
-        let sealed = match self.vault.keys.rewrap(row.id, &row.sealed) {
+        let newest = keys.newest();
+        let sealed = match keys.rewrap(row.id, &row.sealed) {
             Ok(sealed) => sealed,
             Err(error) => {
                 tracing::error!(id = %row.id, name = row.name, %error, "a secret does not open and is not rotated");

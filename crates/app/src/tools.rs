@@ -1,28 +1,23 @@
-//! Tools: list, read, create, change, remove, try out.
+//! Tools: list, read, create, change, remove.
 
 use crate::App;
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::shelf::faults;
-use crate::time;
 use crate::writer::{Job, Write};
-use catalog::auth::{Reference, mask_all};
+use crate::{page, patch, time};
+use catalog::auth::mask_all;
 use catalog::caller::{Caller, Scope};
-use catalog::catalogue::{Entry, Gate};
+use catalog::catalogue::Entry;
 use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName, Shelf, Tool};
-use executor::{CallRequest, ToolResponse};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, PoisonError};
 use tokio::sync::oneshot;
 use utoipa::ToSchema;
 use uuid::Uuid;
-
-/// A page of tools holds this many unless asked otherwise, and never more than the second.
-const PAGE_DEFAULT: usize = 50;
-const PAGE_MAX: usize = 500;
 
 /// A tool as it is shown: every field, defaults filled in.
 #[derive(Debug, Serialize, ToSchema)]
@@ -92,12 +87,7 @@ impl App {
                 Error::invalid(format!("kind: expected one of {known}, got '{name}'"))
             })?),
         };
-        let limit = filter.limit.unwrap_or(PAGE_DEFAULT);
-        if !(1..=PAGE_MAX).contains(&limit) {
-            return Err(Error::invalid(format!(
-                "limit: expected 1 to {PAGE_MAX}, got {limit}"
-            )));
-        }
+        let limit = page::limit(filter.limit)?;
         let words: Vec<String> = filter
             .q
             .as_deref()
@@ -200,20 +190,14 @@ impl App {
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
         only_owner(&caller, &current.tool)?;
-        let patch: Value = serde_json::from_str(patch)
-            .map_err(|e| Error::invalid(format!("The body is not valid JSON: {e}")))?;
-        if !patch.is_object() {
-            return Err(Error::invalid(
-                "The body must be a JSON object with the members to change",
-            ));
-        }
+        let patch = patch::read(patch)?;
         let auth = match patch.get("auth_config") {
             None => AuthChange::Keep,
             Some(_) => AuthChange::Written,
         };
         let mut merged = serde_json::to_value(&current.tool.definition)
             .map_err(|e| Error::Internal(e.to_string()))?;
-        merge(&mut merged, patch);
+        patch::merge(&mut merged, patch);
         let definition = read_body(&merged.to_string(), current.tool.shelf)?;
         // Without a version of the caller's own, the patch is meant for what it was merged with.
         let expected = expected_version.or(Some(current.tool.version));
@@ -258,41 +242,6 @@ impl App {
         };
         self.write(caller, write).await?;
         Ok(())
-    }
-
-    /// Runs a definition that is not saved, on the same path as any other call.
-    pub async fn test_tool(
-        &self,
-        caller: Arc<Caller>,
-        tool: &Value,
-        arguments: Value,
-    ) -> Result<ToolResponse> {
-        let mut definition = read_body(&tool.to_string(), Shelf::Database)?;
-        self.check_references(&caller, Shelf::Database, caller.user, &definition)?;
-        // Masks stand for the values of the tool that is being changed, if the caller may change it.
-        let saved = self.visible(&caller, &definition.name).ok();
-        let saved = saved
-            .filter(|entry| entry.tool.shelf == Shelf::Database && is_mine(&caller, &entry.tool));
-        let saved = saved.as_ref().map(|entry| &entry.tool);
-        self.seal_unsaved(&caller, saved, &mut definition)?;
-        let now = self.clock.now();
-        let tool = Tool {
-            id: Uuid::nil(),
-            owner: caller.user,
-            shelf: Shelf::Database,
-            version: 0,
-            created_at: now,
-            updated_at: now,
-            hash: definition.hash(),
-            definition,
-        };
-        let entry = Arc::new(Entry::new(tool, Arc::new(Gate::default())));
-        let request = CallRequest {
-            tool: entry.name.to_string(),
-            arguments,
-            ..CallRequest::default()
-        };
-        Ok(self.executor.call_unsaved(caller, request, entry).await)
     }
 
     /// Puts a change into the queue and waits until it is stored and in force.
@@ -403,7 +352,7 @@ fn asked_shelf(body: &str) -> Result<Shelf> {
     }
 }
 
-fn is_mine(caller: &Caller, tool: &Tool) -> bool {
+pub(crate) fn is_mine(caller: &Caller, tool: &Tool) -> bool {
     tool.owner == caller.user || caller.scopes.allow(Scope::Admin)
 }
 
@@ -427,26 +376,4 @@ fn asked_auth(body: &str) -> AuthChange {
 pub(crate) fn read_body(body: &str, shelf: Shelf) -> Result<Definition> {
     let origin = Origin::Body(shelf);
     checked_definition_from_text("body", body, origin, faults).map_err(Error::problems)
-}
-
-/// RFC 7396: null removes, objects merge, everything else replaces. A reference to a secret is one thing, not an
-/// object with members.
-pub(crate) fn merge(target: &mut Value, patch: Value) {
-    let Value::Object(patch) = patch else {
-        *target = patch;
-        return;
-    };
-    if !target.is_object() || Reference::of(target).is_some() {
-        *target = Value::Object(Map::new());
-    }
-    let Some(members) = target.as_object_mut() else {
-        return;
-    };
-    for (key, value) in patch {
-        if value.is_null() {
-            members.shift_remove(&key);
-        } else {
-            merge(members.entry(key).or_insert(Value::Null), value);
-        }
-    }
 }

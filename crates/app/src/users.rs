@@ -1,4 +1,4 @@
-//! Users: made, changed, removed, brought back; what somebody leaves behind goes to somebody else.
+//! Users: made, changed, removed, brought back.
 
 use crate::access::role_of;
 use crate::audit::act;
@@ -11,7 +11,6 @@ use catalog::caller::{Caller, Role, Scope};
 use catalog::tool::Millis;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use store::Write;
 use store::users::{ADMIN_USER, UserRow};
 use utoipa::ToSchema;
@@ -58,16 +57,6 @@ pub struct UserChange<'a> {
     pub current_password: Option<&'a str>,
     /// Nothing in it parts them from the identity provider.
     pub oidc_subject: Option<Option<&'a str>>,
-}
-
-/// What went from one user to another.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct Reassigned {
-    pub from: String,
-    pub to: String,
-    pub tools: usize,
-    pub agents: usize,
-    pub secrets: usize,
 }
 
 impl App {
@@ -271,98 +260,6 @@ impl App {
         Ok(shown)
     }
 
-    /// Gives what one user owns to another: all of it, or the tools that are named.
-    pub async fn reassign(
-        &self,
-        caller: Arc<Caller>,
-        from: &str,
-        to: &str,
-        tools: Option<&[String]>,
-    ) -> Result<Reassigned> {
-        let access = self.access.load_full();
-        let from = access.user_named(from).ok_or_else(|| not_found(from))?;
-        let living = |u: &&UserRow| u.deleted_at.is_none();
-        let to = access.user_named(to).filter(living);
-        let to =
-            to.ok_or_else(|| Error::invalid("to: expected the name of a user who is there"))?;
-        let catalogue = self.executor.catalogue.load_full();
-        let mut moved = Vec::new();
-        match tools {
-            None => {
-                let theirs = catalogue.after(None).filter(|e| e.tool.owner == from.id);
-                moved.extend(theirs.map(|e| e.tool.id));
-            }
-            Some(names) => {
-                for name in names {
-                    let entry = catalogue.find(name).filter(|e| e.tool.owner == from.id);
-                    let entry = entry.ok_or_else(|| {
-                        Error::invalid(format!("tools: '{}' has no tool '{name}'", from.name))
-                    })?;
-                    moved.push(entry.tool.id);
-                }
-            }
-        }
-        for id in &moved {
-            let write = crate::writer::Write::Reassign {
-                id: *id,
-                owner: to.id,
-            };
-            self.write(Arc::clone(&caller), write).await?;
-        }
-        let mut rest = (0, 0);
-        if tools.is_none() {
-            rest = self.reassign_rest(&caller, from, to).await?;
-        }
-        Ok(Reassigned {
-            from: from.name.clone(),
-            to: to.name.clone(),
-            tools: moved.len(),
-            agents: rest.0,
-            secrets: rest.1,
-        })
-    }
-
-    /// Agents and named secrets; how many of each.
-    async fn reassign_rest(
-        &self,
-        caller: &Caller,
-        from: &UserRow,
-        to: &UserRow,
-    ) -> Result<(usize, usize)> {
-        let _one_at_a_time = self.vault.changes.lock().await;
-        let now = self.clock.now();
-        let mut writes = Vec::new();
-        for mut secret in self.store.secrets().await? {
-            if secret.owner_id == from.id {
-                secret.owner_id = to.id;
-                secret.updated_at = now;
-                writes.push(Write::Secret(secret));
-            }
-        }
-        let moved: Vec<_> = writes
-            .iter()
-            .filter_map(|write| match write {
-                Write::Secret(row) => Some(row.clone()),
-                _ => None,
-            })
-            .collect();
-        let secrets = moved.len();
-        let done = |agents: usize| {
-            let after = json!({"to": to.name, "agents": agents, "secrets": secrets});
-            act(
-                now,
-                caller,
-                "user.reassign",
-                target(from),
-                None,
-                Some(after),
-            )
-        };
-        let agents = self.reassign_agents(from.id, to.id, writes, done).await?;
-        self.vault.put(&moved);
-        Ok((agents, secrets))
-    }
-
     /// Who has this name, however it is written.
     pub(crate) fn taken(&self, name: &str) -> Option<UserRow> {
         let lower = name.to_lowercase();
@@ -434,7 +331,7 @@ fn read_role(name: &str) -> Result<Role> {
     })
 }
 
-fn not_found(name: &str) -> Error {
+pub(crate) fn not_found(name: &str) -> Error {
     Error::NotFound {
         what: "User",
         name: name.to_owned(),

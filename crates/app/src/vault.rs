@@ -1,10 +1,11 @@
 //! Every sealed secret in memory, still sealed, so that a call opens one without a look at the database.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
+use crate::sealing_keys::{self, KeySource};
 use arc_swap::ArcSwap;
 use catalog::secret::Secret;
 use catalog::tool::Millis;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::seal::{SealError, SealingKeys};
 use store::secrets::SecretRow;
@@ -14,7 +15,8 @@ use uuid::Uuid;
 const CHARS_WITH_LAST4_MIN: usize = 12;
 
 pub(crate) struct Vault {
-    pub(crate) keys: SealingKeys,
+    source: KeySource,
+    keys: ArcSwap<SealingKeys>,
     rows: ArcSwap<Rows>,
     /// Changes of rows that are there already, one after the other.
     pub(crate) changes: tokio::sync::Mutex<()>,
@@ -24,6 +26,8 @@ pub(crate) struct Vault {
 struct Rows {
     by_id: HashMap<Uuid, Arc<SecretRow>>,
     by_name: HashMap<String, Uuid>,
+    /// The values of a tool's `auth_config`, also those of earlier versions.
+    by_tool: HashMap<Uuid, HashSet<Uuid>>,
 }
 
 /// What a new envelope is for.
@@ -37,14 +41,54 @@ pub(crate) struct Sealable<'a> {
 }
 
 impl Vault {
-    pub(crate) fn new(keys: SealingKeys, rows: &[SecretRow]) -> Self {
+    pub(crate) fn new(source: KeySource, keys: SealingKeys, rows: &[SecretRow]) -> Self {
         let vault = Vault {
-            keys,
+            source,
+            keys: ArcSwap::from_pointee(keys),
             rows: ArcSwap::default(),
             changes: tokio::sync::Mutex::default(),
         };
         vault.put(rows);
         vault
+    }
+
+    pub(crate) fn keys(&self) -> Arc<SealingKeys> {
+        self.keys.load_full()
+    }
+
+    /// Reads the key file again: it may have gained a key since the start. The environment cannot have changed.
+    pub(crate) async fn reload_keys(&self, stored: Vec<SecretRow>) -> Result<()> {
+        if self.source.text.is_some() {
+            return Ok(());
+        }
+        let source = self.source.clone();
+        let read = tokio::task::spawn_blocking(move || sealing_keys::load(&source, &stored));
+        let read = read
+            .await
+            .map_err(|e| Error::Internal(format!("a reading of the key file was lost: {e}")))?;
+        let new = read.map_err(|fault| {
+            Error::conflict(format!(
+                "The key file cannot be read again, so the keys stay as they are: {fault}; {}",
+                fault.remedy
+            ))
+        })?;
+        // One that was taken out may have sealed a value that is on its way into the database.
+        self.keys.store(Arc::new(new.and_older(&self.keys())));
+        Ok(())
+    }
+
+    /// Everything sealed for a tool, for whichever of its versions.
+    pub(crate) fn of_tool(&self, tool: Uuid) -> Vec<Arc<SecretRow>> {
+        let rows = self.rows.load();
+        let ids = rows.by_tool.get(&tool).into_iter().flatten();
+        ids.filter_map(|id| rows.by_id.get(id).cloned()).collect()
+    }
+
+    /// The named secrets that somebody owns.
+    pub(crate) fn named_of(&self, owner: Uuid) -> Vec<Arc<SecretRow>> {
+        let rows = self.rows.load();
+        let named = rows.by_name.values().filter_map(|id| rows.by_id.get(id));
+        named.filter(|row| row.owner_id == owner).cloned().collect()
     }
 
     pub(crate) fn row(&self, id: Uuid) -> Option<Arc<SecretRow>> {
@@ -81,19 +125,32 @@ impl Vault {
                 if let Some(name) = &row.name {
                     rows.by_name.insert(name.clone(), row.id);
                 }
+                if let Some(tool) = row.tool_id {
+                    rows.by_tool.entry(tool).or_default().insert(row.id);
+                }
                 rows.by_id.insert(row.id, Arc::new(row.clone()));
             }
             rows
         });
     }
 
-    /// Forgets a row that has been removed.
-    pub(crate) fn remove(&self, id: Uuid) {
+    /// Forgets rows that have been removed.
+    pub(crate) fn remove(&self, gone: &[Uuid]) {
+        if gone.is_empty() {
+            return;
+        }
         self.rows.rcu(|rows| {
             let mut rows = Rows::clone(rows);
-            let name = rows.by_id.remove(&id).and_then(|row| row.name.clone());
-            if let Some(name) = name {
-                rows.by_name.remove(&name);
+            for id in gone {
+                let Some(row) = rows.by_id.remove(id) else {
+                    continue;
+                };
+                if let Some(name) = &row.name {
+                    rows.by_name.remove(name);
+                }
+                if let Some(ids) = row.tool_id.and_then(|tool| rows.by_tool.get_mut(&tool)) {
+                    ids.remove(id);
+                }
             }
             rows
         });
@@ -101,13 +158,14 @@ impl Vault {
 
     /// A row that holds this value, not stored yet.
     pub(crate) fn seal(&self, what: &Sealable<'_>, value: &str) -> Result<SecretRow> {
+        let keys = self.keys.load();
         Ok(SecretRow {
             id: what.id,
             owner_id: what.owner,
             name: what.name.map(str::to_owned),
             tool_id: what.tool,
-            sealed: self.keys.seal(what.id, value)?,
-            key_id: self.keys.newest().to_owned(),
+            sealed: keys.seal(what.id, value)?,
+            key_id: keys.newest().to_owned(),
             last4: last4(value),
             created_at: what.created_at,
             updated_at: what.now,
@@ -115,7 +173,11 @@ impl Vault {
     }
 
     pub(crate) fn open(&self, row: &SecretRow) -> Result<Secret, SealError> {
-        self.keys.open(row.id, &row.sealed).map(Secret::new)
+        self.open_envelope(row.id, &row.sealed)
+    }
+
+    pub(crate) fn open_envelope(&self, id: Uuid, sealed: &str) -> Result<Secret, SealError> {
+        self.keys.load().open(id, sealed).map(Secret::new)
     }
 }
 

@@ -2,12 +2,13 @@
 
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
-use crate::tools::{ToolView, read_body};
+use crate::plan::VERSIONS_WITH_VALUES;
+use crate::tools::{ToolView, only_owner, read_body};
 use crate::writer::Write;
-use crate::{App, time};
-use catalog::auth::{Reference, mask_all};
+use crate::{App, page, time};
+use catalog::auth::{Reference, mask_all, sealed_in};
 use catalog::caller::{Caller, Scope};
-use catalog::tool::{SYSTEM_USER, Shelf, is_valid_name};
+use catalog::tool::{Definition, SYSTEM_USER, Shelf, Tool, is_valid_name};
 use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
@@ -21,13 +22,13 @@ pub struct VersionView {
     pub tool_id: Uuid,
     pub name: String,
     pub version: i64,
-    /// `create`, `update`, `delete`, `restore` or `rollback`.
+    /// `create`, `update`, `delete`, `restore`, `rollback` or `reassign`.
     pub action: String,
     pub shelf: String,
     pub hash: String,
     pub changed_by: String,
     pub changed_at: String,
-    /// What differs from the version before.
+    /// What differs from the version before, for those who may see that one.
     pub changes: Vec<FieldChange>,
     #[schema(value_type = Object)]
     pub definition: Value,
@@ -49,7 +50,8 @@ pub struct VersionPage {
 }
 
 impl App {
-    /// Newest first. A deleted tool's history is found by its name, too.
+    /// Newest first. A deleted tool's history is found by its name, too. Of somebody's public tool, others see the
+    /// versions that were public.
     pub async fn tool_versions(
         &self,
         caller: &Caller,
@@ -58,30 +60,33 @@ impl App {
         cursor: Option<&str>,
     ) -> Result<VersionPage> {
         let id = self.history_id(caller, target).await?;
-        let mine = self.is_mine(caller, id).await?;
-        let before = match cursor {
+        let reader = self.reader(caller, id).await?;
+        let mut before = match cursor {
             None => None,
             Some(text) => Some(
                 text.parse::<i64>()
                     .map_err(|_| Error::invalid(format!("cursor: '{text}' is not one of ours")))?,
             ),
         };
-        let limit = limit.unwrap_or(50);
-        if !(1..=500).contains(&limit) {
-            return Err(Error::invalid(format!(
-                "limit: expected 1 to 500, got {limit}"
-            )));
-        }
+        let limit = page::limit(limit)?;
         // One more than asked: it tells whether there is a next page, and what the last one changed.
-        let rows = self
-            .store
-            .versions(id, before, i64::try_from(limit).unwrap_or(500) + 1)
-            .await?;
+        let wanted = limit + 1;
+        let mut rows: Vec<VersionRow> = Vec::new();
+        while rows.len() < wanted {
+            let chunk = i64::try_from(wanted).unwrap_or(i64::MAX);
+            let found = self.store.versions(id, before, chunk).await?;
+            let Some(last) = found.last() else {
+                break;
+            };
+            before = Some(last.version);
+            rows.extend(found.into_iter().filter(|row| reader.may_see(row)));
+        }
+        rows.truncate(wanted);
         let items: Vec<VersionView> = rows
             .iter()
             .enumerate()
             .take(limit)
-            .map(|(i, row)| self.version_view(row, rows.get(i + 1), mine))
+            .map(|(i, row)| self.version_view(row, rows.get(i + 1), reader))
             .collect();
         let next_cursor = (rows.len() > limit)
             .then(|| items.last().map(|v| v.version.to_string()))
@@ -96,10 +101,13 @@ impl App {
         version: i64,
     ) -> Result<VersionView> {
         let id = self.history_id(caller, target).await?;
+        let reader = self.reader(caller, id).await?;
         let row = self.version_row(id, version).await?;
+        if !reader.may_see(&row) {
+            return Err(no_version(version));
+        }
         let before = self.store.version(id, version - 1).await?;
-        let mine = self.is_mine(caller, id).await?;
-        Ok(self.version_view(&row, before.as_ref(), mine))
+        Ok(self.version_view(&row, before.as_ref(), reader))
     }
 
     /// Makes the definition of an earlier version the newest one.
@@ -110,8 +118,10 @@ impl App {
         version: i64,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
+        only_owner(&caller, &current.tool)?;
         let row = self.version_row(current.tool.id, version).await?;
         let definition = read_body(&row.definition, current.tool.shelf)?;
+        self.check_values(&current.tool, version, &definition)?;
         let changed = (definition, AuthChange::Written);
         self.change(caller, &current.tool, changed, None, "rollback")
             .await
@@ -133,17 +143,22 @@ impl App {
             .head(id)
             .await?
             .ok_or_else(|| Error::tool_not_found(target))?;
-        if head.action != "delete" {
+        let (shelf, owner, is_deleted) = match self.store.tool(id).await? {
+            // Its last version may be that it went to somebody else.
+            Some(stored) => (
+                Shelf::Database,
+                stored.owner_id,
+                stored.deleted_at.is_some(),
+            ),
+            None => (Shelf::File, SYSTEM_USER, head.action == "delete"),
+        };
+        if !is_deleted {
             return Err(Error::conflict(format!(
                 "Tool '{}' is not deleted",
                 head.name
             )));
         }
         let row = self.version_row(id, head.version).await?;
-        let (shelf, owner) = match self.store.tool(id).await? {
-            Some(stored) => (Shelf::Database, stored.owner_id),
-            None => (Shelf::File, SYSTEM_USER),
-        };
         let definition = read_body(&row.definition, shelf)?;
         let asker = Arc::clone(&caller);
         let entry = self
@@ -160,16 +175,19 @@ impl App {
         self.written(entry, &asker)
     }
 
-    /// `mine`: whether the reader may see how the tool authenticates. Nobody sees a sealed value, not even its id.
+    /// Nobody sees a sealed value, not even its id. What a version changed is told to those who may see both.
     fn version_view(
         &self,
         row: &VersionRow,
         before: Option<&VersionRow>,
-        mine: bool,
+        reader: Reader,
     ) -> VersionView {
+        let before = before.filter(|before| before.version + 1 == row.version);
+        let before = before.filter(|before| reader.may_see(before));
         let parse = |text: &str| {
             let mut definition = serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
-            if let Some(members) = definition.as_object_mut().filter(|_| !mine) {
+            let theirs = reader != Reader::Owner;
+            if let Some(members) = definition.as_object_mut().filter(|_| theirs) {
                 members.shift_remove("auth_config");
             }
             definition
@@ -201,18 +219,32 @@ impl App {
 
     async fn version_row(&self, id: Uuid, version: i64) -> Result<VersionRow> {
         let row = self.store.version(id, version).await?;
-        row.ok_or_else(|| Error::NotFound {
-            what: "Version",
-            name: version.to_string(),
+        row.ok_or_else(|| no_version(version))
+    }
+
+    async fn reader(&self, caller: &Caller, id: Uuid) -> Result<Reader> {
+        if caller.scopes.allow(Scope::Admin) {
+            return Ok(Reader::Owner);
+        }
+        let owner = self.store.tool(id).await?.map(|row| row.owner_id);
+        Ok(match owner {
+            None => Reader::Anybody,
+            Some(owner) if owner == caller.user => Reader::Owner,
+            Some(_) => Reader::Other,
         })
     }
 
-    async fn is_mine(&self, caller: &Caller, id: Uuid) -> Result<bool> {
-        if caller.scopes.allow(Scope::Admin) {
-            return Ok(true);
+    /// The values that a version authenticates with are kept for a while only.
+    fn check_values(&self, tool: &Tool, version: i64, definition: &Definition) -> Result<()> {
+        let auth = definition.auth_config.as_ref();
+        let mut needed = auth.map(sealed_in).unwrap_or_default().into_iter();
+        if needed.all(|id| self.vault.row(id).is_some()) {
+            return Ok(());
         }
-        let owner = self.store.tool(id).await?.map(|row| row.owner_id);
-        Ok(owner == Some(caller.user))
+        Err(Error::conflict(format!(
+            "Version {version} of '{}' authenticates with values that are not kept any more, only those of the last {VERSIONS_WITH_VALUES} versions are. Change the tool to what you want of it, and set auth_config anew",
+            tool.definition.name
+        )))
     }
 
     async fn history_id(&self, caller: &Caller, target: &str) -> Result<Uuid> {
@@ -243,6 +275,36 @@ impl App {
         } else {
             Ok(id)
         }
+    }
+}
+
+/// Who reads a history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reader {
+    /// Whose tool it is, or an admin.
+    Owner,
+    /// Of a tool of the file shelf, which is everybody's.
+    Anybody,
+    /// Of somebody's public tool: what was private stays it.
+    Other,
+}
+
+impl Reader {
+    fn may_see(self, row: &VersionRow) -> bool {
+        #[derive(serde::Deserialize)]
+        struct Shown {
+            #[serde(default)]
+            is_public: bool,
+        }
+        let shown = |text| serde_json::from_str::<Shown>(text).is_ok_and(|shown| shown.is_public);
+        self != Reader::Other || shown(&row.definition)
+    }
+}
+
+fn no_version(version: i64) -> Error {
+    Error::NotFound {
+        what: "Version",
+        name: version.to_string(),
     }
 }
 

@@ -5,6 +5,7 @@ use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::exchange::WriteError;
 use crate::plan::Plan;
+use crate::reassign::Reassign;
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
 use crate::vault::Vault;
@@ -53,8 +54,8 @@ pub enum Write {
         owner: Uuid,
         definition: Definition,
     },
-    /// Gives a tool of the database shelf to another user.
-    Reassign { id: Uuid, owner: Uuid },
+    /// Gives what one user owns to another.
+    Reassign(Arc<Reassign>),
     /// Looks at the files on disk.
     Reload,
 }
@@ -347,11 +348,12 @@ impl Writer {
         }
         for tool in plan.newly_shadowed {
             let name = tool.definition.name.clone();
-            tracing::warn!(
-                tool = name,
-                "the file shelf takes the name of a database tool, which is out of use until then"
-            );
-            self.shadowed.insert(name, tool);
+            if self.shadowed.insert(name.clone(), tool).is_none() {
+                tracing::warn!(
+                    tool = name,
+                    "the file shelf takes the name of a database tool, which is out of use until then"
+                );
+            }
         }
         for name in plan.unshadowed {
             self.shadowed.remove(&name);
@@ -359,14 +361,24 @@ impl Writer {
         let shadowed: Vec<String> = self.shadowed.keys().cloned().collect();
         ShelfStatus::update(&self.status, |status| status.shadowed.clone_from(&shadowed));
         // Before the tools that refer to them can be seen.
-        let secrets = writes.into_iter().filter_map(|write| match write {
-            store::Write::Secret(row) => Some(row),
-            _ => None,
-        });
-        self.vault.put(&secrets.collect::<Vec<_>>());
+        self.take_secrets(writes);
         let next = plan.base.with(plan.changes);
         self.executor.catalogue.store(Arc::new(next));
         Commit::Done
+    }
+
+    /// What was stored of secrets is known to every call from now on.
+    fn take_secrets(&self, written: Vec<store::Write>) {
+        let (mut new, mut gone) = (Vec::new(), Vec::new());
+        for write in written {
+            match write {
+                store::Write::Secret(row) => new.push(row),
+                store::Write::NoSecrets(ids) => gone.extend(ids),
+                _ => {}
+            }
+        }
+        self.vault.put(&new);
+        self.vault.remove(&gone);
     }
 
     fn answer(&self, jobs: Vec<Job>, results: Vec<Result<Option<Uuid>>>) {
@@ -409,7 +421,7 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
         | Write::Restore {
             shelf: Shelf::File, ..
         } => true,
-        Write::Create { .. } | Write::Restore { .. } | Write::Reassign { .. } => false,
+        Write::Create { .. } | Write::Restore { .. } | Write::Reassign(_) => false,
         // One that nobody knows any more may stand in the file again.
         Write::Update { id, .. } | Write::Delete { id, .. } => {
             plan.find(*id).is_none_or(|tool| tool.shelf == Shelf::File)

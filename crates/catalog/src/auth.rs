@@ -3,6 +3,7 @@
 use crate::definition::PUBLIC_AUTH_KEYS;
 use crate::tool::Definition;
 use serde_json::{Value, json};
+use std::collections::HashSet;
 use uuid::Uuid;
 
 /// Where a secret is to be found.
@@ -61,6 +62,19 @@ fn collect(value: &Value, path: String, found: &mut Vec<(String, Reference)>) {
         }
         _ => {}
     }
+}
+
+/// The ids of the sealed values in a definition, or in a part of one.
+pub fn sealed_in(value: &Value) -> HashSet<Uuid> {
+    let mut found = Vec::new();
+    collect(value, String::new(), &mut found);
+    let ids = found
+        .into_iter()
+        .filter_map(|(_, reference)| match reference {
+            Reference::Sealed(id) => Some(id),
+            _ => None,
+        });
+    ids.collect()
 }
 
 /// What the definition holds in place of a value that was sealed.

@@ -18,6 +18,8 @@ pub struct Entry {
     /// Fingerprint of the definition.
     pub hash: Arc<str>,
     pub name: Arc<str>,
+    /// The builtin that the tool is another name for, where its calls count as that one's, too.
+    pub builtin: Option<Arc<str>>,
     /// Lower-cased name and descriptions, for the list's search.
     pub search_text: String,
     /// Calls of a serial tool pass here one at a time; handed on to the tool's next version.
@@ -60,6 +62,7 @@ impl Entry {
         Entry {
             hash: Arc::clone(&tool.hash),
             name: definition.name.as_str().into(),
+            builtin: tool.stands_for().builtin.map(Arc::from),
             search_text,
             gate,
             pace: None,

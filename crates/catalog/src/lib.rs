@@ -10,6 +10,7 @@ pub mod definition;
 mod effort;
 pub mod glob;
 mod graph;
+pub mod hex;
 pub mod json;
 pub mod mcp_file;
 pub mod pace;

@@ -2,8 +2,7 @@
 
 use crate::caller::{Caller, Role, Scope};
 use crate::glob;
-use crate::tool::{KindName, SYSTEM_USER, Shelf, Tool};
-use serde_json::Value;
+use crate::tool::{SYSTEM_USER, StandsFor, Tool};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -202,15 +201,15 @@ impl Policy {
         let owned = deny_unless(self.left.is_empty() || !self.left.contains(&tool.owner));
         check(Check::OwnerLeft, owned, Denial::OwnerLeft);
 
-        let names = judged_names(tool);
+        let judged = tool.stands_for();
         let listed = match &self.whitelist {
-            Some(list) if self.enforced => names.iter().flatten().all(|n| list.contains(*n)),
+            Some(list) if self.enforced => judged.names().all(|name| list.contains(name)),
             _ => true,
         };
         check(Check::Whitelist, deny_unless(listed), Denial::Whitelist);
         if !self.rules.is_empty() {
             for (subject, rule) in self.rules_for(caller) {
-                let (effect, pattern) = rule.judge(&names);
+                let (effect, pattern) = rule.judge(judged);
                 let denial = Denial::Rule(subject.kind());
                 check(Check::Rule(subject, pattern), effect, denial);
             }
@@ -238,9 +237,9 @@ impl Policy {
 }
 
 impl Rule {
-    fn judge(&self, names: &[Option<&str>; 2]) -> (Effect, Option<&str>) {
+    fn judge(&self, tool: StandsFor<'_>) -> (Effect, Option<&str>) {
         let hit = |patterns: &'_ [String]| {
-            let fits = |p: &&String| names.iter().flatten().any(|name| glob::fits(p, name));
+            let fits = |p: &&String| tool.names().any(|name| glob::fits(p, name));
             patterns.iter().position(|p| fits(&p))
         };
         if let Some(at) = hit(&self.hide) {
@@ -252,9 +251,9 @@ impl Rule {
         let Some(allow) = &self.allow else {
             return (Effect::Pass, None);
         };
-        let allowed = |name: &&str| allow.iter().find(|p| glob::fits(p, name));
+        let allowed = |name: &str| allow.iter().find(|p| glob::fits(p, name));
         let mut by = None;
-        for name in names.iter().flatten() {
+        for name in tool.names() {
             match allowed(name) {
                 Some(pattern) => by = by.or(Some(pattern.as_str())),
                 None => return (Effect::Deny, None),
@@ -269,16 +268,6 @@ fn may_see(caller: &Caller, tool: &Tool) -> bool {
         || tool.owner == caller.user
         || tool.definition.is_public
         || caller.scopes.allow(Scope::Admin)
-}
-
-/// The names a tool is judged by: its own and, where its author is not the operator, that of the builtin it runs. What is
-/// kept from a caller cannot be reached under another name either.
-fn judged_names(tool: &Tool) -> [Option<&str>; 2] {
-    let definition = &tool.definition;
-    let wraps = definition.kind == KindName::Builtin && tool.shelf == Shelf::Database;
-    let inner = definition.config.get("name").and_then(Value::as_str);
-    let inner = inner.filter(|inner| wraps && *inner != definition.name);
-    [Some(definition.name.as_str()), inner]
 }
 
 fn needs_approval(tool: &Tool) -> bool {

@@ -1,5 +1,6 @@
 //! What a tool is: the `Definition` its author writes, and the `Tool` the crib makes of it.
 
+use crate::hex::hex;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -180,8 +181,7 @@ impl Definition {
     pub fn hash(&self) -> Arc<str> {
         let value = serde_json::to_value(self).expect("a definition is plain JSON");
         let digest = Sha256::digest(sorted(value).to_string().as_bytes());
-        let hex: String = digest.iter().take(16).map(|b| format!("{b:02x}")).collect();
-        hex.into()
+        hex(&digest[..16]).into()
     }
 
     pub fn runs_in_parallel(&self) -> bool {
@@ -229,6 +229,38 @@ pub struct Tool {
     /// Fingerprint of the definition.
     pub hash: Arc<str>,
     pub definition: Definition,
+}
+
+/// What a tool is judged and counted as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct StandsFor<'a> {
+    pub name: &'a str,
+    /// The builtin that it is only another name for.
+    pub builtin: Option<&'a str>,
+}
+
+impl<'a> StandsFor<'a> {
+    pub fn names(self) -> impl Iterator<Item = &'a str> + Clone {
+        std::iter::once(self.name).chain(self.builtin)
+    }
+}
+
+impl Tool {
+    /// Itself and, where its author is not the operator, the builtin it runs: what is kept from a caller, or used up,
+    /// cannot be reached under another name either. The policy and the limits both ask here.
+    pub fn stands_for(&self) -> StandsFor<'_> {
+        let definition = &self.definition;
+        let wraps = definition.kind == KindName::Builtin && self.shelf == Shelf::Database;
+        let builtin = if wraps {
+            definition.config.get("name").and_then(Value::as_str)
+        } else {
+            None
+        };
+        StandsFor {
+            name: &definition.name,
+            builtin: builtin.filter(|builtin| *builtin != definition.name),
+        }
+    }
 }
 
 /// The id of a tool whose id follows from its name.

@@ -18,15 +18,15 @@ macro_rules! counted {
         )
     };
 }
-/// A version 0 is a definition that was only tried out.
+/// By its own name, or behind another one.
 const TOOL_TIMES: &str = counted!(
     "started_at",
-    "tool_name = $1 AND tool_version > 0",
+    "(tool_name = $1 OR builtin = $1)",
     "started_at, error_code ORDER BY started_at"
 );
 const TOOL_CALLS: &str = counted!(
     "MIN(started_at)",
-    "tool_name = $1 AND tool_version > 0",
+    "(tool_name = $1 OR builtin = $1)",
     "error_code"
 );
 const CALLER_CALLS: &str = counted!("MIN(started_at)", "caller = $1", "error_code");
@@ -42,7 +42,7 @@ pub struct Calls {
 }
 
 impl ExecutionLog {
-    /// When the calls of a tool started, from `since` until before `until`: oldest first, by millisecond and outcome.
+    /// When the calls of a tool or of a builtin started, from `since` until before `until`: oldest first, by millisecond and outcome.
     pub async fn tool_times(
         &self,
         tool: &str,
@@ -52,7 +52,7 @@ impl ExecutionLog {
         self.counted(TOOL_TIMES, tool, since, until).await
     }
 
-    /// How many calls of a tool started from `since` until before `until`, by outcome.
+    /// How many calls of a tool or of a builtin started from `since` until before `until`, by outcome.
     pub async fn tool_calls(
         &self,
         tool: &str,

@@ -136,6 +136,7 @@ pub(crate) mod tests {
             output: None,
             error: None,
             log_text: None,
+            builtin: None,
         }
     }
 

@@ -23,13 +23,12 @@ const TRIES: usize = 3;
 impl Executor {
     /// Whether any limit is set on this call.
     pub(crate) fn is_limited(&self, caller: &Caller, entry: &Entry) -> bool {
-        if entry.pace.is_some() {
+        let borrows = entry.builtin.is_some() || is_trial(entry);
+        if entry.pace.is_some() || borrows && self.paced_elsewhere(entry).next().is_some() {
             return true;
         }
         let quotas = self.quotas.load();
-        !quotas.is_empty()
-            && (quotas.get(Target::User(caller.user)).is_some()
-                || quotas.get(Target::Tool(entry.tool.id)).is_some())
+        !quotas.is_empty() && !quotas.of_call(caller, entry).is_empty()
     }
 
     /// Takes this call's share of every limit on it, or says which one refuses it for longest.
@@ -39,15 +38,18 @@ impl Executor {
         entry: &Arc<Entry>,
         at: Millis,
     ) -> Result<Permit, Failure> {
-        let quotas = self.quotas.load();
+        let own = entry.pace.is_some().then(|| Arc::clone(entry));
+        let mut paced: Vec<Arc<Entry>> = own.into_iter().collect();
+        paced.extend(self.paced_elsewhere(entry));
+        paced.sort_by_key(|entry| entry.tool.id);
+        let quotas = self.quotas.load().of_call(caller, entry);
         let limits = Arc::new(Limits {
             entry: Arc::clone(entry),
-            user_name: Arc::clone(&caller.user_name),
-            tool: quotas.get(Target::Tool(entry.tool.id)).cloned(),
-            user: quotas.get(Target::User(caller.user)).cloned(),
+            whose: quotas.iter().map(|quota| self.whose(quota)).collect(),
+            paced,
+            quotas,
             at,
         });
-        drop(quotas);
         for _ in 0..TRIES {
             if let Some(decided) = limits.take() {
                 return decided.map_err(|refusal| refusal.failure(&limits));
@@ -63,6 +65,23 @@ impl Executor {
         }
         Err(unknown(&"the clock was set"))
     }
+
+    /// Other entries whose `rate_limit` counts for this one: that of the builtin behind it and, where a definition is
+    /// only tried out, that of the tool it may become.
+    fn paced_elsewhere(&self, entry: &Entry) -> impl Iterator<Item = Arc<Entry>> {
+        let catalogue = self.catalogue.load();
+        let saved = is_trial(entry)
+            .then(|| catalogue.get(&entry.name))
+            .flatten();
+        let behind = entry.builtin.as_ref().and_then(|name| catalogue.get(name));
+        let found = [saved, behind].map(|entry| entry.filter(|e| e.pace.is_some()).cloned());
+        found.into_iter().flatten()
+    }
+}
+
+/// Only what is saved has a version.
+fn is_trial(entry: &Entry) -> bool {
+    entry.tool.version == 0
 }
 
 /// Fail closed: whoever does not know what was used up lets nobody through.
@@ -72,11 +91,11 @@ fn unknown(error: &dyn std::fmt::Display) -> Failure {
     Failure::new(Code::ServiceUnavailable, message).with_details(json!({"retry_after_seconds": 1}))
 }
 
-/// A call that was let through. Its place is given back when this goes, however the call ends.
+/// A call that was let through. Its places are given back when this goes, however the call ends.
 pub(crate) struct Permit {
     at: Millis,
-    place: Option<Place>,
-    quotas: [Option<Arc<Days>>; 2],
+    places: Vec<Place>,
+    quotas: Vec<Arc<Days>>,
 }
 
 impl Permit {
@@ -85,10 +104,10 @@ impl Permit {
         if may_have_run {
             return;
         }
-        if let Some(place) = self.place.as_ref().filter(|place| place.is_timed) {
+        for place in self.places.iter().filter(|place| place.is_timed) {
             place.pace.lock().take_back(self.at);
         }
-        for days in self.quotas.iter().flatten() {
+        for days in &self.quotas {
             days.lock().take_back(day_of(self.at));
         }
     }
@@ -110,9 +129,12 @@ impl Drop for Place {
 /// Every limit that one call has to pass.
 struct Limits {
     entry: Arc<Entry>,
-    user_name: Arc<str>,
-    tool: Option<Quota>,
-    user: Option<Quota>,
+    /// Tools whose `rate_limit` counts, in the order of their ids.
+    paced: Vec<Arc<Entry>>,
+    /// In the order of their targets.
+    quotas: Vec<Quota>,
+    /// Of each quota, whose calls it counts.
+    whose: Vec<Whose>,
     at: Millis,
 }
 
@@ -120,20 +142,18 @@ impl Limits {
     /// None where the log must be asked first.
     fn take(&self) -> Option<Result<Permit, Refusal>> {
         let (at, day) = (self.at, day_of(self.at));
-        // Everybody locks in this order, so nobody waits for each other in a circle.
-        let mut pace = self.entry.pace.as_ref().map(|pace| pace.lock());
-        let mut tool = self.tool.as_ref().map(|quota| quota.days.lock());
-        let mut user = self.user.as_ref().map(|quota| quota.days.lock());
+        // Paces before quotas, both in their order: everybody does, so nobody waits for each other in a circle.
+        let mut paces: Vec<_> = self.paces().map(|(pace, _)| pace.lock()).collect();
+        let quotas = self.quotas.iter();
+        let mut counts: Vec<_> = quotas.map(|quota| quota.days.lock()).collect();
         let mut longest: Option<Refusal> = None;
         let mut refused = |wait: Millis, by: Limit| {
             if longest.is_none_or(|known| known.wait < wait) {
                 longest = Some(Refusal { wait, by });
             }
         };
-        let rate = self.rate();
-        let is_timed = is_timed(rate);
-        if let Some(pace) = &mut pace {
-            if is_timed && !pace.knows(at) {
+        for (pace, (_, rate)) in paces.iter_mut().zip(self.paces()) {
+            if is_timed(rate) && !pace.knows(at) {
                 return None;
             }
             for (window, max, span) in [
@@ -150,62 +170,55 @@ impl Limits {
                 refused(BUSY_MS, Limit::Places { max });
             }
         }
-        for (counts, quota, by) in [
-            (&mut tool, &self.tool, Limit::ToolDay),
-            (&mut user, &self.user, Limit::UserDay),
-        ] {
-            let (Some(counts), Some(quota)) = (counts, quota) else {
-                continue;
-            };
-            if counts.count(day)? >= quota.max_count {
-                refused((day + 1) * DAY_MS - at, by);
+        for (number, counts) in counts.iter_mut().enumerate() {
+            if counts.count(day)? >= self.quotas[number].max_count {
+                refused((day + 1) * DAY_MS - at, Limit::Day { number });
             }
         }
         if let Some(refusal) = longest {
             return Some(Err(refusal));
         }
-        if let Some(pace) = &mut pace {
+        for (pace, (_, rate)) in paces.iter_mut().zip(self.paces()) {
             pace.running += 1;
-            if is_timed {
+            if is_timed(rate) {
                 pace.add(at);
             } else {
                 pace.lose_track();
             }
         }
-        for counts in [&mut tool, &mut user].into_iter().flatten() {
+        for counts in &mut counts {
             counts.add(day);
         }
-        let place = self.entry.pace.clone();
-        let days = |quota: &Option<Quota>| quota.as_ref().map(|quota| Arc::clone(&quota.days));
+        let place = |(pace, rate): (&Arc<Pace>, &RateLimit)| Place {
+            pace: Arc::clone(pace),
+            is_timed: is_timed(rate),
+        };
+        let days = |quota: &Quota| Arc::clone(&quota.days);
         Some(Ok(Permit {
             at,
-            place: place.map(|pace| Place { pace, is_timed }),
-            quotas: [days(&self.tool), days(&self.user)],
+            places: self.paces().map(place).collect(),
+            quotas: self.quotas.iter().map(days).collect(),
         }))
     }
 
     async fn learn(&self, log: &ExecutionLog) -> Result<(), LogError> {
-        let (name, at) = (&self.entry.name, self.at);
-        if let Some(pace) = self.entry.pace.as_ref().filter(|_| is_timed(self.rate())) {
-            learn_pace(log, pace, name, at).await?;
+        for entry in &self.paced {
+            let rate = entry.tool.definition.rate_limit.as_ref();
+            if let Some(pace) = entry.pace.as_ref().filter(|_| rate.is_some_and(is_timed)) {
+                learn_pace(log, pace, &entry.name, self.at).await?;
+            }
         }
-        if let Some(quota) = &self.tool {
-            learn_day(log, &quota.days, Whose::Tool(name), at).await?;
-        }
-        if let Some(quota) = &self.user {
-            learn_day(log, &quota.days, Whose::Caller(&self.user_name), at).await?;
+        for (quota, whose) in self.quotas.iter().zip(&self.whose) {
+            learn_day(log, &quota.days, whose, self.at).await?;
         }
         Ok(())
     }
 
-    fn rate(&self) -> &RateLimit {
-        const NONE: &RateLimit = &RateLimit {
-            requests_per_minute: None,
-            requests_per_hour: None,
-            concurrent_requests: None,
-        };
-        let rate = self.entry.tool.definition.rate_limit.as_ref();
-        rate.unwrap_or(NONE)
+    fn paces(&self) -> impl Iterator<Item = (&Arc<Pace>, &RateLimit)> {
+        self.paced.iter().filter_map(|entry| {
+            let rate = entry.tool.definition.rate_limit.as_ref();
+            entry.pace.as_ref().zip(rate)
+        })
     }
 }
 
@@ -223,10 +236,17 @@ struct Refusal {
 
 #[derive(Debug, Clone, Copy)]
 enum Limit {
-    Rate { max: u32, span: Millis },
-    Places { max: u32 },
-    ToolDay,
-    UserDay,
+    Rate {
+        max: u32,
+        span: Millis,
+    },
+    Places {
+        max: u32,
+    },
+    /// The quota with this number.
+    Day {
+        number: usize,
+    },
 }
 
 impl Refusal {
@@ -237,7 +257,6 @@ impl Refusal {
             1 => format!("1 {what}"),
             _ => format!("{count} {what}s"),
         };
-        let max = |quota: &Option<Quota>| quota.as_ref().map_or(0, |quota| quota.max_count);
         match self.by {
             Limit::Rate { max, span } => {
                 let unit = if span == MINUTE_MS { "minute" } else { "hour" };
@@ -252,25 +271,26 @@ impl Refusal {
                 Failure::new(Code::RateLimited, message)
                     .with_details(json!({"limit": max, "retry_after_seconds": seconds}))
             }
-            Limit::ToolDay => {
-                let (max, name) = (max(&limits.tool), &limits.entry.name);
-                quota_exceeded(&format!("tool '{name}'"), "TOOL", max, seconds)
-            }
-            Limit::UserDay => {
-                let (max, name) = (max(&limits.user), &limits.user_name);
-                quota_exceeded(&format!("user '{name}'"), "USER", max, seconds)
-            }
+            Limit::Day { number } => limits.quota_exceeded(&limits.quotas[number], seconds),
         }
     }
 }
 
-fn quota_exceeded(who: &str, quota: &str, max: u64, seconds: Millis) -> Failure {
-    let shown = if max == 1 {
-        "1 call"
-    } else {
-        &format!("{max} calls")
-    };
-    let message = format!("Daily quota exceeded: {shown} per day (UTC) for {who}");
-    Failure::new(Code::QuotaExceeded, message)
-        .with_details(json!({"limit": max, "quota": quota, "retry_after_seconds": seconds}))
+impl Limits {
+    fn quota_exceeded(&self, quota: &Quota, seconds: Millis) -> Failure {
+        let (kind, name) = match quota.target {
+            Target::User(_) => ("USER", &quota.name),
+            Target::Tool(id) if id == self.entry.tool.id => ("TOOL", &self.entry.name),
+            Target::Tool(_) => ("TOOL", &quota.name),
+        };
+        let (max, who) = (quota.max_count, kind.to_lowercase());
+        let shown = if max == 1 {
+            "1 call"
+        } else {
+            &format!("{max} calls")
+        };
+        let message = format!("Daily quota exceeded: {shown} per day (UTC) for {who} '{name}'");
+        Failure::new(Code::QuotaExceeded, message)
+            .with_details(json!({"limit": max, "quota": kind, "retry_after_seconds": seconds}))
+    }
 }

@@ -6,12 +6,14 @@ use catalog::pace::{HOUR_MS, Pace};
 use catalog::tool::Millis;
 use catalog::window::Window;
 use executions::{Calls, ExecutionLog, LogError};
+use std::sync::Arc;
 
-/// Whose calls of a day are asked for, by the name that stands in the log.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Whose<'a> {
-    Tool(&'a str),
-    Caller(&'a str),
+/// Whose calls of a day are asked for, by the names that stand in the log.
+#[derive(Debug, Clone)]
+pub(crate) enum Whose {
+    /// More than one where it was renamed since its quota was set.
+    Tool(Vec<Arc<str>>),
+    Caller(Arc<str>),
 }
 
 /// Makes known what a call of the tool that starts at `at` depends on. Whoever comes first asks, the others wait.
@@ -44,7 +46,7 @@ pub(crate) async fn learn_pace(
 pub(crate) async fn learn_day(
     log: &ExecutionLog,
     days: &Days,
-    whose: Whose<'_>,
+    whose: &Whose,
     at: Millis,
 ) -> Result<(), LogError> {
     let _one_at_a_time = days.learning.lock().await;
@@ -55,8 +57,14 @@ pub(crate) async fn learn_day(
     }
     let (start, end) = (day * DAY_MS, (day + 1) * DAY_MS);
     let logged = match whose {
-        Whose::Tool(name) => log.tool_calls(name, start, end).await?,
         Whose::Caller(name) => log.caller_calls(name, start, end).await?,
+        Whose::Tool(names) => {
+            let mut found = Vec::new();
+            for name in names {
+                found.extend(log.tool_calls(name, start, end).await?);
+            }
+            found
+        }
     };
     let count = logged.iter().filter(|calls| counts(calls));
     days.lock().learn(day, count.map(|calls| calls.count).sum());

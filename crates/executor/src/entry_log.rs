@@ -112,6 +112,7 @@ impl EntryDraft {
             elapsed_us: ending.elapsed_us,
             node: Arc::default(),
             log_text: ending.log_text.map(|text| self.secrets.scrub_text(text)),
+            builtin: entry.and_then(|e| e.builtin.clone()),
         })
     }
 

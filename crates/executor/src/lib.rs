@@ -8,6 +8,7 @@ pub mod response;
 
 mod admit;
 mod answer;
+mod attempt;
 pub mod denial;
 mod earlier;
 mod entry_log;
@@ -21,6 +22,6 @@ pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
 pub use kind::{Event, Failure, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
-pub use quota::{Quotas, Target};
+pub use quota::{Quota, Quotas, Target};
 pub use response::{CallError, ToolResponse};
 pub use usage::PaceUse;

@@ -1,6 +1,8 @@
 //! Daily quotas: how many calls of a user, or of a tool, may start within a UTC day.
 
-use catalog::tool::Millis;
+use catalog::caller::Caller;
+use catalog::catalogue::Entry;
+use catalog::tool::{Millis, id_from_name};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
@@ -8,7 +10,7 @@ use uuid::Uuid;
 pub(crate) const DAY_MS: Millis = 86_400_000;
 
 /// Whose calls are counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Target {
     User(Uuid),
     Tool(Uuid),
@@ -17,31 +19,70 @@ pub enum Target {
 /// How many calls a day, and how many there were.
 #[derive(Debug, Clone)]
 pub struct Quota {
+    pub target: Target,
+    /// As the log calls the user or the tool. Of a tool it is the name the quota was set for.
+    pub name: Arc<str>,
     pub max_count: u64,
     pub(crate) days: Arc<Days>,
 }
 
 /// Every quota there is; an immutable snapshot, like the catalogue.
 #[derive(Debug, Default)]
-pub struct Quotas(HashMap<Target, Quota>);
+pub struct Quotas {
+    by_target: HashMap<Target, Quota>,
+    /// Tools by the name their quota was set for: whoever removes such a tool and makes it again has a new id.
+    by_name: HashMap<Arc<str>, Target>,
+}
 
 impl Quotas {
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.by_target.is_empty()
     }
 
     pub fn get(&self, target: Target) -> Option<&Quota> {
-        self.0.get(&target)
+        self.by_target.get(&target)
+    }
+
+    /// The quota of a tool: its own, whatever it is called now, or the one that was set for its name.
+    pub fn of_tool(&self, id: Uuid, name: &str) -> Option<&Quota> {
+        let named = || self.by_name.get(name).and_then(|target| self.get(*target));
+        self.get(Target::Tool(id)).or_else(named)
+    }
+
+    /// Every quota that a call takes from, each once.
+    pub(crate) fn of_call(&self, caller: &Caller, entry: &Entry) -> Vec<Quota> {
+        let mut found: Vec<Quota> = Vec::new();
+        let behind = entry.builtin.as_deref();
+        let behind = behind.and_then(|name| self.of_tool(id_from_name(name), name));
+        let own = self.of_tool(entry.tool.id, &entry.name);
+        let user = self.get(Target::User(caller.user));
+        for quota in [own, behind, user].into_iter().flatten() {
+            if found.iter().all(|other| other.target != quota.target) {
+                found.push(quota.clone());
+            }
+        }
+        // Everybody locks in this order, so nobody waits for each other in a circle.
+        found.sort_by_key(|quota| quota.target);
+        found
     }
 
     /// The next snapshot. Whoever had a quota before keeps the count; the others' is asked from the log.
-    pub fn with(&self, limits: impl IntoIterator<Item = (Target, u64)>) -> Quotas {
-        let quota = |(target, max_count)| {
+    pub fn with(&self, limits: impl IntoIterator<Item = (Target, Arc<str>, u64)>) -> Quotas {
+        let mut next = Quotas::default();
+        for (target, name, max_count) in limits {
             let days = self.get(target).map(|old| Arc::clone(&old.days));
-            let days = days.unwrap_or_default();
-            (target, Quota { max_count, days })
-        };
-        Quotas(limits.into_iter().map(quota).collect())
+            let quota = Quota {
+                target,
+                name: Arc::clone(&name),
+                max_count,
+                days: days.unwrap_or_default(),
+            };
+            next.by_target.insert(target, quota);
+            if let Target::Tool(_) = target {
+                next.by_name.insert(name, target);
+            }
+        }
+        next
     }
 }
 
@@ -132,12 +173,23 @@ mod tests {
             Target::User(Uuid::from_u128(1)),
             Target::Tool(Uuid::from_u128(1)),
         );
-        let first = Quotas::default().with([(kim, 5), (tool, 5)]);
+        let named = |target, max| (target, Arc::from("t"), max);
+        let first = Quotas::default().with([named(kim, 5), named(tool, 5)]);
         let days = |quotas: &Quotas, target| Arc::clone(&quotas.get(target).unwrap().days);
-        let second = first.with([(kim, 9)]);
+        let second = first.with([named(kim, 9)]);
         assert!(Arc::ptr_eq(&days(&first, kim), &days(&second, kim)));
         assert_eq!(second.get(kim).unwrap().max_count, 9);
-        let third = second.with([(kim, 9), (tool, 5)]);
+        let third = second.with([named(kim, 9), named(tool, 5)]);
         assert!(!Arc::ptr_eq(&days(&first, tool), &days(&third, tool)));
+    }
+
+    #[test]
+    fn a_quota_holds_for_the_tool_and_for_its_name() {
+        let [id, other] = [1, 2].map(Uuid::from_u128);
+        let quotas = Quotas::default().with([(Target::Tool(id), Arc::from("a"), 5)]);
+        let found = |id, name| quotas.of_tool(id, name).is_some();
+        assert!(found(id, "a") && found(id, "renamed"));
+        assert!(found(other, "a"), "removed and made again");
+        assert!(!found(other, "b"));
     }
 }

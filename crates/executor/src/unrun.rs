@@ -2,7 +2,8 @@
 //! answer. They are calls all the same, so they stand in the log (B9).
 
 use crate::answer::{failed, status_of};
-use crate::call::{CallRequest, Executor, micros};
+use crate::attempt::micros;
+use crate::call::{CallRequest, Executor};
 use crate::entry_log::{Ending, EntryDraft};
 use crate::kind::Failure;
 use crate::response::ToolResponse;

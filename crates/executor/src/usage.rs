@@ -3,9 +3,10 @@
 use crate::admit::is_timed;
 use crate::call::Executor;
 use crate::earlier::{Whose, learn_day, learn_pace};
-use crate::quota::{Target, day_of};
+use crate::quota::{Quota, Target, day_of};
 use catalog::catalogue::Entry;
 use executions::LogError;
+use std::sync::Arc;
 
 /// The calls of a tool that its `rate_limit` counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,20 +17,30 @@ pub struct PaceUse {
 }
 
 impl Executor {
-    /// Today's calls of whoever has a quota, under the name they have in the log; none without a quota.
-    pub async fn day_use(&self, target: Target, name: &str) -> Result<Option<u64>, LogError> {
+    /// Today's calls of whoever has a quota; none without one.
+    pub async fn day_use(&self, target: Target) -> Result<Option<u64>, LogError> {
         let quota = self.quotas.load().get(target).cloned();
         let Some(quota) = quota else {
             return Ok(None);
         };
         let now = self.clock.now();
-        let whose = match target {
-            Target::User(_) => Whose::Caller(name),
-            Target::Tool(_) => Whose::Tool(name),
-        };
-        learn_day(&self.log, &quota.days, whose, now).await?;
+        learn_day(&self.log, &quota.days, &self.whose(&quota), now).await?;
         let count = quota.days.lock().count(day_of(now));
         Ok(count)
+    }
+
+    /// The names under which the log has the calls that a quota counts.
+    pub(crate) fn whose(&self, quota: &Quota) -> Whose {
+        let name = Arc::clone(&quota.name);
+        match quota.target {
+            Target::User(_) => Whose::Caller(name),
+            Target::Tool(id) => {
+                let catalogue = self.catalogue.load();
+                let now = catalogue.by_id(id).map(|entry| Arc::clone(&entry.name));
+                let renamed = now.filter(|now| *now != name);
+                Whose::Tool([Some(name), renamed].into_iter().flatten().collect())
+            }
+        }
     }
 
     /// The recent and the running calls of a tool with a `rate_limit`.

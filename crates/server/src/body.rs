@@ -2,14 +2,17 @@
 
 use crate::error::ApiError;
 use crate::router::Server;
+use axum::Json;
 use axum::extract::path::ErrorKind;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, MatchedPath, Path, Query, Request};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use executor::Code;
 use http_body_util::{BodyExt, Limited};
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
@@ -177,6 +180,16 @@ impl FromRequestParts<Arc<Server>> for IfMatch {
                 )
             })
     }
+}
+
+/// An answer with the version that `IfMatch` takes.
+pub(crate) fn tagged(version: i64, body: impl Serialize) -> Response {
+    let tag = HeaderValue::from_str(&format!("\"{version}\""));
+    let mut response = Json(body).into_response();
+    if let Ok(tag) = tag {
+        response.headers_mut().insert(header::ETAG, tag);
+    }
+    response
 }
 
 /// The header that carries what a body may say as `idempotency_key`.

@@ -1,15 +1,14 @@
-//! The whole API on one screen.
+//! The whole API on one screen. What is not in its document stands in `unlisted.rs`.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, oidc, policy, secrets,
-    tools, users, versions,
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools,
+    users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
-use crate::openapi;
+use crate::{openapi, unlisted};
 use app::App;
 use axum::Router;
-use axum::routing::get;
 use bytes::Bytes;
 use catalog::caller::{Caller, Transport};
 use std::sync::Arc;
@@ -130,20 +129,8 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
 
 pub(crate) fn routes(server: Arc<Server>) -> Router {
     let (router, _) = api().split_for_parts();
-    router
-        // The address of trying out is also that of a tool named `test`.
-        .route("/api/v1/tools/test", tools::named("test"))
-        .route("/login", get(oidc::login_page))
-        .route("/login/oidc", get(oidc::begin))
-        .route("/login/oidc/callback", get(oidc::finish))
-        .route(
-            "/login/{token}",
-            get(login::link_page).post(login::use_link),
-        )
-        .route("/api/v1/secrets/rotate", secrets::named("rotate"))
-        .route("/api/v1/secrets/verify", secrets::named("verify"))
-        .route("/", get(openapi::home))
-        .route("/api/openapi.json", get(openapi::json))
-        .route("/api/docs", get(openapi::docs))
+    let by_hand = unlisted::all().into_iter();
+    by_hand
+        .fold(router, |router, it| router.route(it.path, it.handler))
         .with_state(server)
 }

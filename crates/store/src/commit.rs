@@ -69,6 +69,8 @@ pub enum Write {
         before: String,
     },
     NoSecret(Uuid),
+    /// Values that nothing refers to any more; no matter who was faster.
+    NoSecrets(Vec<Uuid>),
     /// What was done, for the audit log; it belongs to the same list as what it tells of.
     Act(Act),
 }
@@ -107,8 +109,8 @@ impl Db {
                             &row.tools, &row.memory_config, row.is_active, row.is_public, row.version,
                             row.created_at, row.updated_at, row.deleted_at)],
                         Write::Policy(row) => vec![must!(ADD_POLICY, row.version, &row.document, row.created_at)],
-                        Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, row.max_count,
-                            row.updated_at)],
+                        Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, &row.target_name,
+                            row.max_count, row.updated_at)],
                         Write::NoLimit { target_type, target_id } => vec![must!(DELETE_LIMIT, target_type, target_id)],
                         Write::Session(row) => vec![may!(FORGET_SESSIONS, row.created_at),
                             must!(OPEN_SESSION, &row.hash, row.user_id, row.created_at, row.expires_at)],
@@ -121,6 +123,7 @@ impl Db {
                         Write::Rewrapped { row, before } => vec![must!(REWRAP_SECRET, &row.sealed, &row.key_id, row.id,
                             before)],
                         Write::NoSecret(id) => vec![must!(DELETE_SECRET, id)],
+                        Write::NoSecrets(ids) => ids.iter().map(|id| may!(DELETE_SECRET, id)).collect(),
                         Write::Act(act) => {
                             if last.is_none() {
                                 sqlx::query(lock).execute(&mut *tx).await.map_err(crate::Error::from)?;

@@ -9,20 +9,22 @@ pub struct LimitRow {
     /// `USER` or `TOOL`.
     pub target_type: String,
     pub target_id: Uuid,
+    /// What the target was called when the limit was set.
+    pub target_name: Option<String>,
     pub max_count: i64,
     pub updated_at: Millis,
 }
 
-pub(crate) const PUT_LIMIT: &str = "INSERT INTO limits (target_type, target_id, max_count, updated_at) \
-    VALUES ($1, $2, $3, $4) ON CONFLICT (target_type, target_id) \
-    DO UPDATE SET max_count = excluded.max_count, updated_at = excluded.updated_at";
+pub(crate) const PUT_LIMIT: &str = "INSERT INTO limits (target_type, target_id, target_name, max_count, updated_at) \
+    VALUES ($1, $2, $3, $4, $5) ON CONFLICT (target_type, target_id) \
+    DO UPDATE SET target_name = excluded.target_name, max_count = excluded.max_count, updated_at = excluded.updated_at";
 
 pub(crate) const DELETE_LIMIT: &str =
     "DELETE FROM limits WHERE target_type = $1 AND target_id = $2";
 
 impl Db {
     pub async fn limits(&self) -> Result<Vec<LimitRow>> {
-        const SQL: &str = "SELECT target_type, target_id, max_count, updated_at FROM limits ORDER BY target_type, target_id";
+        const SQL: &str = "SELECT target_type, target_id, target_name, max_count, updated_at FROM limits ORDER BY target_type, target_id";
         Ok(each!(self, pool => sqlx::query_as(SQL).fetch_all(pool).await)?)
     }
 }

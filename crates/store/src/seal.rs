@@ -67,6 +67,15 @@ impl SealingKeys {
         })
     }
 
+    /// These keys, and behind them those of `older` that are not among them: what they have sealed still opens.
+    #[must_use]
+    pub fn and_older(mut self, older: &SealingKeys) -> Self {
+        let gone = older.keys.iter().filter(|(id, _)| !self.has(id));
+        let gone: Vec<_> = gone.cloned().collect();
+        self.keys.extend(gone);
+        self
+    }
+
     /// The id of the key that new envelopes are wrapped with.
     pub fn newest(&self) -> &str {
         self.keys.first().map_or("", |(id, _)| id)

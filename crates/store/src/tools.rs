@@ -25,7 +25,7 @@ pub struct VersionRow {
     pub version: i64,
     pub name: String,
     pub shelf: String,
-    /// `create`, `update`, `delete`, `restore` or `rollback`.
+    /// `create`, `update`, `delete`, `restore`, `rollback` or `reassign`.
     pub action: String,
     pub definition: String,
     pub hash: String,
@@ -81,6 +81,12 @@ impl Db {
         const SQL: &str = "SELECT id, name, owner_id, definition, version, created_at, updated_at, deleted_at \
             FROM tools WHERE id = $1";
         Ok(each!(self, pool => sqlx::query_as(SQL).bind(id).fetch_optional(pool).await)?)
+    }
+
+    /// The tools of the database shelf that somebody owns, deleted or not.
+    pub async fn tools_of(&self, owner: Uuid) -> Result<Vec<Uuid>> {
+        const SQL: &str = "SELECT id FROM tools WHERE owner_id = $1 ORDER BY name, id";
+        Ok(each!(self, pool => sqlx::query_scalar(SQL).bind(owner).fetch_all(pool).await)?)
     }
 
     /// The newest version of every tool that ever was.

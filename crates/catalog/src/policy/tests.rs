@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::caller::{Scopes, Transport};
+use crate::tool::Shelf;
 use crate::tool::tests::tool;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Rows into and out of PostgreSQL.
 
 use crate::error::LogError;
-use crate::query::{Query, Value, columns, replace};
+use crate::query::{Query, Value, replace, written};
 use crate::queue::{Entry, Mode};
 use crate::record::{Execution, Status};
 use crate::stats::Group;
@@ -15,8 +15,8 @@ macro_rules! insert {
     () => {
         concat!(
             "INSERT INTO executions (",
-            columns!(),
-            ") SELECT * FROM UNNEST($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[])"
+            written!(),
+            ") SELECT * FROM UNNEST($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::uuid[], $10::uuid[], $11::text[], $12::text[], $13::text[], $14::bigint[], $15::text[], $16::text[], $17::text[], $18::text[], $19::text[], $20::text[])"
         )
     };
 }
@@ -53,6 +53,7 @@ pub(super) async fn insert(
         .bind(column(entries, |row| row.output.as_deref()))
         .bind(column(entries, |row| row.error.as_deref()))
         .bind(column(entries, |row| row.log_text.as_deref()))
+        .bind(column(entries, |row| row.builtin.as_deref()))
         .execute(connection)
         .await?;
     Ok(())
@@ -99,6 +100,7 @@ pub(super) fn execution(row: &PgRow) -> Result<Execution, LogError> {
         output: owned(16)?,
         error: owned(17)?,
         log_text: owned(18)?,
+        builtin: None,
     })
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The form of a day file; a higher one was written by a later version.
-const SCHEMA_VERSION: i64 = 1;
+const SCHEMA_VERSION: i64 = 2;
 /// Idle reading connections kept open, over all days.
 const READERS_MAX: usize = 8;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -111,14 +111,26 @@ impl Folder {
         // A longer log between checkpoints means fewer of them inside somebody's commit.
         connection.pragma_update(None, "wal_autocheckpoint", 12_000)?;
         connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
-        if version(&connection)? == 0 {
-            connection.execute_batch(concat!(
+        match version(&connection)? {
+            0 => connection.execute_batch(concat!(
                 "BEGIN IMMEDIATE;",
                 include_str!("schema.sql"),
                 "COMMIT;"
-            ))?;
+            ))?,
+            1 => connection.execute_batch(concat!(
+                "BEGIN IMMEDIATE;",
+                include_str!("schema_2.sql"),
+                "COMMIT;"
+            ))?,
+            _ => {}
         }
         Ok(connection)
+    }
+
+    /// Whether an earlier version has made the file of that day.
+    pub(super) fn is_older(&self, day: Day) -> Result<bool, LogError> {
+        let version = self.read(day, version)?;
+        Ok(version.is_some_and(|version| version < SCHEMA_VERSION))
     }
 
     /// Runs `read` on a reading connection to that day; none when there is no such day.

@@ -1,7 +1,7 @@
 //! A row into and out of SQLite.
 
 use crate::error::LogError;
-use crate::query::{Query, Value, columns, replace};
+use crate::query::{Query, Value, replace, written};
 use crate::queue::{Entry, Mode};
 use crate::record::{Execution, Status};
 use crate::stats::Group;
@@ -14,8 +14,8 @@ macro_rules! insert {
     () => {
         concat!(
             "INSERT INTO executions (",
-            columns!(),
-            ") VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19)"
+            written!(),
+            ") VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)"
         )
     };
 }
@@ -63,6 +63,7 @@ impl<'a> Inserts<'a> {
             row.output,
             row.error,
             row.log_text,
+            row.builtin.as_deref(),
         ])?;
         Ok(())
     }
@@ -105,6 +106,7 @@ pub(super) fn execution(row: &Row<'_>) -> Result<Execution, LogError> {
         output: row.get(16)?,
         error: row.get(17)?,
         log_text: row.get(18)?,
+        builtin: None,
     })
 }
 

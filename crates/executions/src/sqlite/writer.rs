@@ -49,12 +49,20 @@ impl Writer {
         writer.folder.remove_before(writer.first_kept());
         for day in writer.folder.days()? {
             // An old file that cannot be read must not keep the server from starting.
-            if let Err(error) = writer.interrupt_leftovers(day) {
+            if let Err(error) = writer.bring_up_to_date(day) {
                 let file = writer.folder.file(day);
                 tracing::warn!(file = %file.display(), %error, "a day file of the execution log cannot be read");
             }
         }
         Ok(writer)
+    }
+
+    fn bring_up_to_date(&self, day: Day) -> Result<(), LogError> {
+        if self.folder.is_older(day)? {
+            self.folder.drop_readers();
+            self.folder.open_writer(day)?;
+        }
+        self.interrupt_leftovers(day)
     }
 
     fn interrupt_leftovers(&self, day: Day) -> Result<(), LogError> {

@@ -7,7 +7,8 @@ on_both!(
     rotation_and_late_finishes,
     retention_when_the_day_turns,
     retention_at_open,
-    replicas_open_at_once
+    replicas_open_at_once,
+    a_log_of_an_earlier_version_goes_on
 );
 
 async fn rotation_and_late_finishes(place: Place) {
@@ -117,4 +118,34 @@ async fn replicas_open_at_once(place: Place) {
             .await
             .unwrap();
     }
+}
+
+/// As version 1 made it: without the column that says which builtin ran behind another name.
+async fn a_log_of_an_earlier_version_goes_on(place: Place) {
+    let log = place.open().await;
+    let old = execution("a", NOON - DAY, Status::Success);
+    log.finish(old.clone()).await.unwrap();
+    log.close().await.unwrap();
+    let back = "DROP INDEX executions_by_builtin; ALTER TABLE executions DROP COLUMN builtin;";
+    match &place.database {
+        None => {
+            let file = place.path().join("log/executions-2026-11-14.db");
+            let connection = rusqlite::Connection::open(file).unwrap();
+            let back = format!("{back} PRAGMA user_version = 1;");
+            connection.execute_batch(&back).unwrap();
+        }
+        Some(_) => {
+            let done = sqlx::raw_sql(back).execute(&place.pool().await).await;
+            done.unwrap();
+        }
+    }
+    let log = place.open().await;
+    assert_eq!(log.get(old.id).await.unwrap(), Some(old));
+    let wrapped = Execution {
+        builtin: Some("a".into()),
+        ..execution("b", NOON - DAY + 1, Status::Success)
+    };
+    log.finish(wrapped).await.unwrap();
+    let calls = log.tool_calls("a", NOON - 2 * DAY, NOON).await.unwrap();
+    assert_eq!(calls.iter().map(|calls| calls.count).sum::<u64>(), 2);
 }

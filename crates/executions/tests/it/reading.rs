@@ -222,9 +222,8 @@ async fn stats(place: Place) {
     assert_eq!(log.stats(Some(NOON + DAY), None).await.unwrap().total, 0);
 }
 
-async fn counts_for_limits(place: Place) {
-    let log = place.open().await;
-    let edge = NOON - 12 * HOUR;
+/// The rows that limits count, or do not, around the midnight `edge`.
+async fn log_for_limits(log: &executions::ExecutionLog, edge: i64) {
     let ended = |at, code: Option<&'static str>| Execution {
         error_code: code.map(Cow::Borrowed),
         ..execution("a", at, code.map_or(Status::Success, |_| Status::Error))
@@ -243,6 +242,12 @@ async fn counts_for_limits(place: Place) {
         tool_name: "b".into(),
         ..ended(edge + 2, None)
     };
+    let behind_another_name = Execution {
+        builtin: Some("a".into()),
+        id: executions::new_id(edge + 3),
+        started_at: edge + 3,
+        ..other.clone()
+    };
     let rows = [
         ended(edge - 1, None),
         ended(edge, None),
@@ -254,10 +259,17 @@ async fn counts_for_limits(place: Place) {
         tried_out,
         given_again,
         other,
+        behind_another_name,
     ];
     for row in rows {
         log.finish(row).await.unwrap();
     }
+}
+
+async fn counts_for_limits(place: Place) {
+    let log = place.open().await;
+    let edge = NOON - 12 * HOUR;
+    log_for_limits(&log, edge).await;
     let shown = |calls: Vec<executions::Calls>| {
         let mut shown: Vec<_> = calls
             .into_iter()
@@ -273,6 +285,8 @@ async fn counts_for_limits(place: Place) {
         row(0, "", 2),
         row(0, "timeout", 1),
         row(1, "", 1),
+        row(2, "", 1),
+        row(3, "", 1),
     ];
     assert_eq!(
         shown(times),
@@ -280,12 +294,18 @@ async fn counts_for_limits(place: Place) {
         "across midnight, to the millisecond"
     );
     let expected = [
-        row(0, "", 3),
+        row(0, "", 5),
         row(0, "timeout", 1),
         row(HOUR, "rate_limited", 1),
     ];
     let calls = log.tool_calls("a", edge, edge + DAY).await.unwrap();
-    assert_eq!(shown(calls), expected, "of one day");
+    assert_eq!(
+        shown(calls),
+        expected,
+        "of one day, what was tried out and what ran behind another name among them"
+    );
+    let calls = log.tool_calls("b", edge, edge + DAY).await.unwrap();
+    assert_eq!(shown(calls), [row(2, "", 2)], "and by its own name");
     let calls = log.caller_calls("hong", edge, edge + DAY).await.unwrap();
     let expected = [
         row(0, "", 4),

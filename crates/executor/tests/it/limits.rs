@@ -16,7 +16,15 @@ pub(crate) fn limited(name: &str, rate_limit: &Value) -> Value {
 }
 
 pub(crate) fn quotas(crib: &Crib, limits: &[(Target, u64)]) {
-    let next = crib.executor.quotas.load().with(limits.iter().copied());
+    let catalogue = crib.executor.catalogue.load();
+    let named = limits.iter().map(|(target, max)| {
+        let name: Arc<str> = match target {
+            Target::User(_) => "kim".into(),
+            Target::Tool(id) => Arc::clone(&catalogue.by_id(*id).unwrap().name),
+        };
+        (*target, name, *max)
+    });
+    let next = crib.executor.quotas.load().with(named);
     crib.executor.quotas.store(Arc::new(next));
 }
 
@@ -281,7 +289,7 @@ async fn a_call_that_one_limit_refuses_uses_up_no_other() {
             "the quota's refusal was no request of this minute"
         );
     }
-    let used = crib.executor.day_use(kim(), "kim").await.unwrap();
+    let used = crib.executor.day_use(kim()).await.unwrap();
     assert_eq!(used, Some(5), "counted on with another maximum");
 }
 
@@ -307,7 +315,7 @@ async fn what_is_refused_earlier_does_not_count_and_what_failed_does() {
     ] {
         assert_eq!(code(&crib.call(name, arguments).await), expected);
     }
-    let used = crib.executor.day_use(kim(), "kim").await.unwrap();
+    let used = crib.executor.day_use(kim()).await.unwrap();
     assert_eq!((used, pace(&crib, "t").await.minute), (Some(3), 3));
 }
 
@@ -326,7 +334,7 @@ async fn a_call_that_finds_the_queue_full_does_not_count() {
         wait(&crib.call("t", json!({})).await),
         ("rate_limited", Some(1))
     );
-    let used = crib.executor.day_use(the_tool("t"), "t").await.unwrap();
+    let used = crib.executor.day_use(the_tool("t")).await.unwrap();
     let expected = PaceUse {
         minute: 1,
         hour: 1,

@@ -40,8 +40,8 @@ async fn windows_and_quotas_go_on_after_a_restart() {
     let crib = crib.again().await;
     quotas(&crib, &[(kim(), 9), (the_tool("t"), 9)]);
     let (executor, t) = (&crib.executor, the_tool("t"));
-    assert_eq!(executor.day_use(kim(), "kim").await.unwrap(), Some(4));
-    assert_eq!(executor.day_use(t, "t").await.unwrap(), Some(3));
+    assert_eq!(executor.day_use(kim()).await.unwrap(), Some(4));
+    assert_eq!(executor.day_use(t).await.unwrap(), Some(3));
     for expected in ["", "rate_limited"] {
         assert_eq!(code(&crib.call("t", json!({})).await), expected);
     }
@@ -58,7 +58,7 @@ async fn windows_and_quotas_go_on_after_a_restart() {
     let refused = crib.call("t", json!({})).await;
     assert_eq!(refused.message, "Rate limit exceeded: 6 requests per hour");
     assert_eq!(refused.retry_after(), Some(3540));
-    assert_eq!(executor.day_use(t, "t").await.unwrap(), Some(6));
+    assert_eq!(executor.day_use(t).await.unwrap(), Some(6));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -75,7 +75,7 @@ async fn two_hundred_first_callers_get_what_the_life_before_left() {
         let_through += usize::from(code(&call.answer().await).is_empty());
     }
     assert_eq!(let_through, 30);
-    let used = crib.executor.day_use(kim(), "kim").await.unwrap();
+    let used = crib.executor.day_use(kim()).await.unwrap();
     assert_eq!(
         used,
         Some(50),

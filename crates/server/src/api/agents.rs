@@ -2,13 +2,13 @@
 
 use super::tools::owned;
 use crate::auth::{CanAuthor, CanRead};
-use crate::body::{IfMatch, JsonText, PathOf, QueryOf};
+use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use app::agents::{AgentFilter, AgentPage, AgentView};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde::Deserialize;
 use serde_json::Value;
@@ -97,7 +97,8 @@ pub(crate) async fn create_agent(
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     let work = async move { server.app.create_agent(&caller, &body).await };
-    Ok((StatusCode::CREATED, tagged(owned(work).await?)).into_response())
+    let agent = owned(work).await?;
+    Ok((StatusCode::CREATED, tagged(agent.version, agent)).into_response())
 }
 
 /// One agent, by name or id.
@@ -108,7 +109,8 @@ pub(crate) async fn get_agent(
     CanRead(caller): CanRead,
     PathOf(name): PathOf<String>,
 ) -> Result<Response, ApiError> {
-    Ok(tagged(server.app.get_agent(&caller, &name)?))
+    let agent = server.app.get_agent(&caller, &name)?;
+    Ok(tagged(agent.version, agent))
 }
 
 /// Replaces an agent. `If-Match` holds the version it was made from.
@@ -126,7 +128,8 @@ pub(crate) async fn update_agent(
         let app = &server.app;
         app.update_agent(&caller, &name, &body, expected).await
     };
-    Ok(tagged(owned(work).await?))
+    let agent = owned(work).await?;
+    Ok(tagged(agent.version, agent))
 }
 
 /// Changes some members of an agent (JSON merge patch).
@@ -144,7 +147,8 @@ pub(crate) async fn patch_agent(
         let app = &server.app;
         app.patch_agent(&caller, &name, &body, expected).await
     };
-    Ok(tagged(owned(work).await?))
+    let agent = owned(work).await?;
+    Ok(tagged(agent.version, agent))
 }
 
 /// Removes an agent; `restore` brings it back.
@@ -170,14 +174,6 @@ pub(crate) async fn restore_agent(
     PathOf(name): PathOf<String>,
 ) -> Result<Response, ApiError> {
     let work = async move { server.app.restore_agent(&caller, &name).await };
-    Ok(tagged(owned(work).await?))
-}
-
-fn tagged(agent: AgentView) -> Response {
-    let tag = HeaderValue::from_str(&format!("\"{}\"", agent.version));
-    let mut response = Json(agent).into_response();
-    if let Ok(tag) = tag {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
-    response
+    let agent = owned(work).await?;
+    Ok(tagged(agent.version, agent))
 }

@@ -4,6 +4,7 @@
 use super::login::session_cookie;
 use super::tools::owned;
 use crate::auth::cookie;
+use crate::edge::Client;
 use crate::error::ApiError;
 use crate::router::Server;
 use app::oidc::{Answer, BEGUN_SECONDS};
@@ -11,6 +12,7 @@ use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, Uri, header};
 use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
+use executor::Code;
 use serde::Deserialize;
 use std::sync::Arc;
 
@@ -38,6 +40,7 @@ pub(crate) async fn begin(
     uri: Uri,
 ) -> Response {
     let begun = async {
+        configured(&server)?;
         let redirect = server.edge.own_url(&headers, &uri, CALLBACK)?;
         Ok::<_, ApiError>(server.app.begin_oidc(&redirect).await?)
     };
@@ -57,10 +60,14 @@ pub(crate) async fn begin(
 /// The browser is back.
 pub(crate) async fn finish(
     State(server): State<Arc<Server>>,
+    Client(from): Client,
     headers: HeaderMap,
     uri: Uri,
     returned: Result<Query<Returned>, QueryRejection>,
 ) -> Response {
+    if let Err(error) = configured(&server) {
+        return failed(&server, &error);
+    }
     let returned = returned.map(|Query(returned)| returned);
     let redirect = server.edge.own_url(&headers, &uri, CALLBACK);
     let secret = cookie(&headers, BEGUN_COOKIE).map(str::to_owned);
@@ -82,6 +89,7 @@ pub(crate) async fn finish(
             state: &state,
             code: &code,
             redirect_url: &redirect.map_err(|_| again(lost))?,
+            from,
         };
         app.finish_oidc(&answer).await
     };
@@ -92,6 +100,17 @@ pub(crate) async fn finish(
             (AppendHeaders(cookies), Redirect::to("/")).into_response()
         }
         Err(error) => failed(&server, &error),
+    }
+}
+
+/// Before anything else is said.
+fn configured(server: &Server) -> Result<(), ApiError> {
+    match server.app.has_oidc() {
+        true => Ok(()),
+        false => Err(ApiError::new(
+            Code::NotFound,
+            "There is no identity provider to log in with; whoever runs this server can name one in oidc.issuer",
+        )),
     }
 }
 

@@ -5,11 +5,11 @@ use crate::auth::{CanAuthor, IsAdmin};
 use crate::body::{JsonText, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
+use crate::unlisted::Unlisted;
 use app::secrets::{Rotation, SecretCheck, SecretView};
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::routing::MethodRouter;
+use axum::http::{Method, StatusCode};
 use executor::Code;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -92,7 +92,7 @@ pub(crate) async fn remove_secret(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Puts every secret under the newest sealing key. It goes on where an earlier one was cut off.
+/// Puts every secret under the newest sealing key, also one that the key file has gained since the start. It goes on where an earlier one was cut off.
 #[utoipa::path(post, path = "/api/v1/secrets/rotate", tag = "secrets",
     responses((status = 200, body = Rotation), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn rotate_secrets(
@@ -114,8 +114,14 @@ pub(crate) async fn verify_secrets(
 }
 
 /// Setting and removing a secret whose name is an address of its own.
-pub(crate) fn named(name: &'static str) -> MethodRouter<Arc<Server>> {
-    let path = move || PathOf(name.to_owned());
-    axum::routing::put(move |server, caller, body| set_secret(server, caller, path(), body))
-        .delete(move |server, caller, query| remove_secret(server, caller, path(), query))
+pub(crate) fn named(path: &'static str, name: &'static str) -> [Unlisted; 2] {
+    let of = move || PathOf(name.to_owned());
+    [
+        Unlisted::new(Method::PUT, path, move |server, caller, body| {
+            set_secret(server, caller, of(), body)
+        }),
+        Unlisted::new(Method::DELETE, path, move |server, caller, query| {
+            remove_secret(server, caller, of(), query)
+        }),
+    ]
 }

@@ -1,15 +1,15 @@
 //! Tools: list, read, create, change, remove.
 
 use crate::auth::{CanAuthor, CanRead};
-use crate::body::{IfMatch, JsonText, PathOf, QueryOf};
+use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
+use crate::unlisted::Unlisted;
 use app::tools::{ToolFilter, ToolPage, ToolView};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::routing::MethodRouter;
 use executor::Code;
 use serde::Deserialize;
 use serde_json::Value;
@@ -132,7 +132,8 @@ pub(crate) async fn get_tool(
     CanRead(caller): CanRead,
     PathOf(name): PathOf<String>,
 ) -> Result<Response, ApiError> {
-    Ok(tagged(server.app.get_tool(&caller, &name)?))
+    let tool = server.app.get_tool(&caller, &name)?;
+    Ok(tagged(tool.version, tool))
 }
 
 /// Replaces a tool's definition. `If-Match` with the version guards against overwriting somebody's change.
@@ -148,7 +149,8 @@ pub(crate) async fn update_tool(
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     let work = async move { server.app.update_tool(caller, &name, &body, expected).await };
-    Ok(tagged(owned(work).await?))
+    let tool = owned(work).await?;
+    Ok(tagged(tool.version, tool))
 }
 
 /// Changes some members of a tool's definition (JSON merge patch).
@@ -164,7 +166,8 @@ pub(crate) async fn patch_tool(
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
     let work = async move { server.app.patch_tool(caller, &name, &body, expected).await };
-    Ok(tagged(owned(work).await?))
+    let tool = owned(work).await?;
+    Ok(tagged(tool.version, tool))
 }
 
 /// Removes a tool. Its history stays, and it can be restored.
@@ -183,16 +186,22 @@ pub(crate) async fn delete_tool(
 }
 
 /// The same four for a tool whose name is an address of its own.
-pub(crate) fn named(name: &'static str) -> MethodRouter<Arc<Server>> {
-    let path = move || PathOf(name.to_owned());
-    axum::routing::get(move |server, caller| get_tool(server, caller, path()))
-        .put(move |server, caller, version, body| {
-            update_tool(server, caller, path(), version, body)
-        })
-        .patch(move |server, caller, version, body| {
-            patch_tool(server, caller, path(), version, body)
-        })
-        .delete(move |server, caller, version| delete_tool(server, caller, path(), version))
+pub(crate) fn named(path: &'static str, name: &'static str) -> [Unlisted; 4] {
+    let of = move || PathOf(name.to_owned());
+    [
+        Unlisted::new(Method::GET, path, move |server, caller| {
+            get_tool(server, caller, of())
+        }),
+        Unlisted::new(Method::PUT, path, move |server, caller, version, body| {
+            update_tool(server, caller, of(), version, body)
+        }),
+        Unlisted::new(Method::PATCH, path, move |server, caller, version, body| {
+            patch_tool(server, caller, of(), version, body)
+        }),
+        Unlisted::new(Method::DELETE, path, move |server, caller, version| {
+            delete_tool(server, caller, of(), version)
+        }),
+    ]
 }
 
 /// Writes go on in a task of their own: a client that hangs up must not leave one half done.
@@ -203,13 +212,4 @@ pub(crate) async fn owned<T: Send + 'static>(
         Ok(done) => Ok(done?),
         Err(_) => Err(ApiError::new(Code::Internal, "internal error")),
     }
-}
-
-fn tagged(tool: ToolView) -> Response {
-    let tag = HeaderValue::from_str(&format!("\"{}\"", tool.version));
-    let mut response = Json(tool).into_response();
-    if let Ok(tag) = tag {
-        response.headers_mut().insert(header::ETAG, tag);
-    }
-    response
 }

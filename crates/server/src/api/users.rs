@@ -5,7 +5,8 @@ use crate::auth::{Anyone, IsAdmin};
 use crate::body::{JsonBody, PathOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
-use app::users::{NewUser, Reassigned, UserChange, UserView};
+use app::reassign::Reassigned;
+use app::users::{NewUser, UserChange, UserView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -173,7 +174,7 @@ pub(crate) async fn restore_user(
     Ok(Json(owned(work).await?))
 }
 
-/// Gives what a user owns to somebody else.
+/// Gives what a user owns to somebody else, all or nothing; without `tools` also what was removed.
 #[utoipa::path(post, path = "/api/v1/users/{name}/reassign", tag = "users", params(("name" = String, Path)),
     request_body = ReassignBody,
     responses((status = 200, body = Reassigned), (status = "4XX", body = ErrorBody)))]

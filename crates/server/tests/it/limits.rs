@@ -391,7 +391,7 @@ async fn the_limit_of_a_removed_tool_does_no_harm() {
         );
         let app = app.restart().await;
         let page = app.get(LIMITS).await.body;
-        assert_eq!(page["items"][0]["target_name"], Value::Null, "{page}");
+        assert_eq!(page["items"][0]["target_name"], "paced", "{page}");
         assert_eq!(app.get("/api/v1/usage").await.body["items"], json!([]));
         assert_eq!(codes(&app, ADMIN, "fixture_wait", 2).await, ["", ""]);
         let id = page["items"][0]["target_id"].as_str().unwrap();

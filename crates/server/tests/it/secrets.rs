@@ -365,7 +365,7 @@ async fn others_see_nothing_of_it_and_a_trial_stores_nothing() {
         let tried = app.post("/api/v1/tools/test", test.clone()).await;
         assert_eq!(tried.status, 200, "{}", tried.body);
         let tried = app.as_key(&kim, "POST", "/api/v1/tools/test", test).await;
-        assert_eq!(tried.status, 422, "it is not kim's to keep: {}", tried.body);
+        assert_eq!(tried.status, 409, "it is not kim's to keep: {}", tried.body);
         assert_eq!(app.get("/api/v1/secrets/verify").await.body["secrets"], 1);
     })
     .await;

@@ -1,10 +1,10 @@
-//! The requirements of the registry (seed 002, SPEC-004), each as a test with its id, on both engines.
+//! The requirements of the registry (seed 002, SPEC-004), each as a test with its id, on both engines. Its constraints
+//! are in `seed_002_constraints.rs`.
 
 use crate::testapp::{ADMIN, TestApp, definition, on_both};
 use serde_json::{Value, json};
-use std::time::Instant;
 
-fn agent(name: &str) -> Value {
+pub(crate) fn agent(name: &str) -> Value {
     json!({
         "name": name, "description": "Answers with figures", "model_provider": "anthropic",
         "model_name": "claude-sonnet-4-5", "system_prompt": "You are careful.",
@@ -352,88 +352,117 @@ async fn req_007_public_items_are_read_and_used_by_others_and_changed_by_their_o
     .await;
 }
 
-#[tokio::test]
-async fn constraint_jsonb_and_gin_serve_queries() {
-    on_both(async |app: &TestApp| {
-        app.post("/api/v1/agents", agent("a")).await;
-        let store::Db::Postgres(pool) = &app.server.app.store else {
-            return;
-        };
-        for (table, column, wanted) in [
-            ("tools", "definition_json", r#"{"kind": "http"}"#),
-            (
-                "agents",
-                "tools",
-                r#"["0198a000-0000-7000-8000-000000000000"]"#,
-            ),
-            ("agents", "config", r#"{"temperature": 0.7}"#),
-            ("agents", "memory_config", r#"{"type": "sliding_window"}"#),
-        ] {
-            let mut connection = pool.acquire().await.unwrap();
-            // A handful of rows is read faster without any index: ask which one would serve many.
-            sqlx::query("SET enable_seqscan = off")
-                .execute(&mut *connection)
-                .await
-                .unwrap();
-            let sql = format!("EXPLAIN SELECT id FROM {table} WHERE {column} @> '{wanted}'");
-            let plan: Vec<(String,)> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
-                .fetch_all(&mut *connection)
-                .await
-                .unwrap();
-            let plan = plan
-                .into_iter()
-                .map(|line| line.0)
-                .collect::<Vec<_>>()
-                .join("\n");
-            println!("{table}.{column}:\n{plan}");
-            assert!(plan.contains("Bitmap Index Scan on"), "{plan}");
-            sqlx::query("SET enable_seqscan = on")
-                .execute(&mut *connection)
-                .await
-                .unwrap();
+const API_KEY: &str = "sk-live-0123456789-wxyz";
+
+/// Everything that is stored: the files of the data folder, or the tables.
+pub(crate) async fn everything_stored(app: &TestApp) -> Vec<u8> {
+    let copy = app
+        .folder
+        .path()
+        .join(format!("copy-{}", uuid::Uuid::new_v4()));
+    let body = json!({"folder": copy});
+    let made = app.post("/api/v1/admin/backup", body).await;
+    assert_eq!(made.status, 204, "{}", made.body);
+    let mut all = Vec::new();
+    let mut folders = vec![copy, app.folder.path().join(".toolcrib")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => folders.push(path),
+                false => all.extend(std::fs::read(path).unwrap_or_default()),
+            }
         }
+    }
+    all
+}
+
+#[tokio::test]
+async fn req_008_auth_config_is_sealed_with_a_key_of_the_environment_and_masked_when_read() {
+    on_both(async |app: &TestApp| {
+        // The key comes from the environment.
+        let key = "k1:AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=";
+        let app = app.restart_with(Some(key.to_owned())).await;
+        let kim = app.person("kim", "author").await.key;
+        let mut body = definition("sealed");
+        body["auth_config"] = json!({"type": "basic", "username": "kim", "password": API_KEY});
+        let made = app.as_key(&kim, "POST", "/api/v1/tools", body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        // Masked for whoever reads it, its owner and admins as well.
+        let mask = json!({"set": true, "last4": "wxyz"});
+        let path = "/api/v1/tools/sealed";
+        for shown in [
+            made.body,
+            app.as_key(&kim, "GET", path, Value::Null).await.body,
+            app.get(path).await.body,
+        ] {
+            assert_eq!(shown["auth_config"]["password"], mask, "{shown}");
+            assert!(!shown.to_string().contains(API_KEY), "{shown}");
+        }
+        // Nowhere in plain text: not in the database, its history, the log or the audit log.
+        let stored = everything_stored(&app).await;
+        let held = |text: &str| {
+            stored
+                .windows(text.len())
+                .any(|part| part == text.as_bytes())
+        };
+        assert!(
+            held("sealed") && !held(API_KEY),
+            "it is stored, but not as it is"
+        );
+        // Whoever has the key opens it, and without the key the server does not start.
+        let opened = |app: &TestApp| {
+            let catalogue = app.server.app.executor.catalogue.load();
+            let tool = &catalogue.find("sealed").unwrap().tool;
+            let reference = &tool.definition.auth_config.as_ref().unwrap()["password"];
+            let secret = app.server.app.open_secret(tool, reference).unwrap();
+            secret.expose().to_owned()
+        };
+        let next = app.restart_with(Some(key.to_owned())).await;
+        assert_eq!(opened(&next), API_KEY);
+        next.stop().await;
     })
     .await;
 }
 
 #[tokio::test]
-async fn constraint_ten_thousand_agents_answer_within_100_ms() {
+async fn req_009_a_tool_has_rates_for_a_minute_an_hour_and_at_a_time() {
     on_both(async |app: &TestApp| {
-        let app_ = &app.server.app;
-        let caller = app::access::operator_caller("test");
-        let first = app_
-            .create_agent(&caller, &agent("agent-00000").to_string())
-            .await
-            .unwrap();
-        let rows = app_.store.agents().await.unwrap();
-        let writes: Vec<store::Write> = (1..10_000)
-            .map(|i| {
-                let mut row = rows[0].clone();
-                row.id = uuid::Uuid::now_v7();
-                row.name = format!("agent-{i:05}");
-                store::Write::Agent(row)
-            })
-            .collect();
-        app_.store.write(&writes).await.unwrap();
-        let app = app.restart().await;
-        let mut slowest = 0.0_f64;
-        for _ in 0..20 {
-            for path in [
-                "/api/v1/agents?limit=50".to_owned(),
-                "/api/v1/agents?cursor=agent-09000&q=figures".to_owned(),
-                format!("/api/v1/agents/{}", first.id),
-                "/api/v1/agents/agent-09999".to_owned(),
-            ] {
-                let began = Instant::now();
-                assert_eq!(app.get(&path).await.status, 200);
-                slowest = slowest.max(began.elapsed().as_secs_f64());
-            }
+        let rate = json!({"requests_per_minute": 2, "requests_per_hour": 3, "concurrent_requests": 1});
+        let body = json!({"name": "rated", "description": "d", "kind": "builtin", "config": {"name": "fixture_wait"},
+            "input_schema": {"type": "object"}, "parallel_capable": true, "rate_limit": rate});
+        let made = app.post("/api/v1/tools", body.clone()).await;
+        assert_eq!((made.status, &made.body["rate_limit"]), (201, &rate), "{}", made.body);
+        let call = async || {
+            let body = json!({"arguments": {"seconds": 0}});
+            let answer = app.post("/api/v1/tools/rated/call", body).await;
+            answer.message().to_owned()
+        };
+        for expected in ["", "", "Rate limit exceeded: 2 requests per minute"] {
+            assert_eq!(call().await, expected);
         }
-        println!(
-            "10,000 agents: the slowest of 80 answers took {:.1} ms",
-            slowest * 1000.0
+        app.clock.advance(60_000);
+        for expected in ["", "Rate limit exceeded: 3 requests per hour"] {
+            assert_eq!(call().await, expected);
+        }
+        app.clock.advance(3_600_000);
+        // One at a time: of two that want to wait, one does.
+        let long = json!({"arguments": {"seconds": 0.5}});
+        let (one, other) = tokio::join!(
+            app.post("/api/v1/tools/rated/call", long.clone()),
+            app.post("/api/v1/tools/rated/call", long)
         );
-        assert!(slowest < 0.1, "{slowest}");
+        let refused = if one.status == 429 { &one } else { &other };
+        assert_eq!(one.status.min(other.status), 200, "{} {}", one.body, other.body);
+        assert_eq!(refused.message(), "Rate limit exceeded: 1 concurrent request");
+        // It is optional, and what makes no sense is refused.
+        for (rate, status) in [(json!(null), 201), (json!({"requests_per_minute": -1}), 422), (json!({"per_day": 5}), 422)] {
+            let mut other = body.clone();
+            other["name"] = json!(format!("rated_{status}"));
+            other["rate_limit"] = rate.clone();
+            let made = app.post("/api/v1/tools", other).await;
+            assert_eq!(made.status, status, "{rate}: {}", made.body);
+        }
     })
     .await;
 }

@@ -139,3 +139,107 @@ async fn history_shows_no_more_than_the_tool_itself() {
     })
     .await;
 }
+
+const SHARED: &str = "/api/v1/tools/shared";
+
+/// A tool whose versions are private, public, public, private and public.
+async fn share(app: &TestApp, kim: &str) {
+    let mut body = definition("shared");
+    body["description"] = json!("the private past");
+    body["auth_config"] =
+        json!({"type": "basic", "username": "kims-account", "password": "hush-hush-hush"});
+    assert_eq!(
+        app.as_key(kim, "POST", "/api/v1/tools", body).await.status,
+        201
+    );
+    for patch in [
+        json!({"is_public": true, "description": "The first public one"}),
+        json!({"description": "The second public one"}),
+        json!({"is_public": false, "description": "the private past again"}),
+        json!({"is_public": true, "description": "The third public one"}),
+    ] {
+        assert_eq!(app.as_key(kim, "PATCH", SHARED, patch).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn what_was_private_stays_private_when_a_tool_is_shared() {
+    on_both(async |app: &TestApp| {
+        let kim = app.person("kim", "author").await.key;
+        let lee = app.person("lee", "author").await.key;
+        let vic = app.person("vic", "viewer").await.key;
+        let path = SHARED;
+        share(app, &kim).await;
+        for key in [&lee, &vic] {
+            let get = async |rest: &str| {
+                app.as_key(key, "GET", &format!("{path}/versions{rest}"), Value::Null)
+                    .await
+            };
+            let list = get("").await;
+            let seen: Vec<_> = list.body["items"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|v| v["version"].clone())
+                .collect();
+            assert_eq!(seen, [5, 3, 2], "{}", list.body);
+            let mut told = list.body.to_string();
+            for (version, status) in [(1, 404), (2, 200), (3, 200), (4, 404), (5, 200)] {
+                let one = get(&format!("/{version}")).await;
+                assert_eq!(one.status, status, "version {version}: {}", one.body);
+                told += &one.body.to_string();
+            }
+            for hidden in ["private past", "kims-account", "auth_config", "last4"] {
+                assert!(!told.contains(hidden), "{hidden}: {told}");
+            }
+            let changes = &list.body["items"][1]["changes"];
+            assert_eq!(
+                changes[0]["path"], "$.description",
+                "both are public: {changes}"
+            );
+            assert_eq!(
+                list.body["items"][0]["changes"],
+                json!([]),
+                "the one before is not"
+            );
+            // Pages are full, however much lies between.
+            let first = get("?limit=2").await.body;
+            assert_eq!(first["items"].as_array().unwrap().len(), 2, "{first}");
+            let next = get(&format!(
+                "?limit=2&cursor={}",
+                first["next_cursor"].as_str().unwrap()
+            ))
+            .await
+            .body;
+            assert_eq!(
+                (&next["items"][0]["version"], &next["next_cursor"]),
+                (&json!(2), &Value::Null)
+            );
+        }
+        let back = async |version: i64| {
+            let body = json!({"version": version});
+            app.as_key(&lee, "POST", &format!("{path}/rollback"), body)
+                .await
+        };
+        for version in [1, 2, 99] {
+            let refused = back(version).await;
+            assert_eq!(
+                (refused.status, refused.code()),
+                (403, "forbidden"),
+                "{}",
+                refused.body
+            );
+        }
+        for key in [kim.as_str(), ADMIN] {
+            let list = app
+                .as_key(key, "GET", &format!("{path}/versions"), Value::Null)
+                .await;
+            assert_eq!(
+                list.body["items"].as_array().unwrap().len(),
+                5,
+                "the owner and admins see all"
+            );
+        }
+    })
+    .await;
+}

@@ -197,6 +197,7 @@ async fn agents_policies_limits_and_secrets_come_back_as_written() {
         let limit = |max_count| LimitRow {
             target_type: "USER".into(),
             target_id: ADMIN_USER,
+            target_name: Some("kim".into()),
             max_count,
             updated_at: 3,
         };

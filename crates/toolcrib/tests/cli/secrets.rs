@@ -122,3 +122,19 @@ fn a_plain_text_is_a_key_with_a_warning() {
     assert!(!words.contains("correct horse"), "{words}");
     assert_eq!(sandbox.ok(&["secrets", "verify"]), "all 1 secrets open\n");
 }
+
+#[test]
+fn a_key_is_added_while_the_server_runs() {
+    let sandbox = Sandbox::new();
+    let server = sandbox.serve(&[]);
+    sandbox.run_with_stdin(&["secrets", "set", "weather"], VALUE);
+    let file = sandbox.workspace().join(".toolcrib/secret.key");
+    let old = fs::read_to_string(&file).expect("made at the first start");
+    fs::write(&file, format!("{K2}\n{old}")).expect("own file");
+    let rotated = sandbox.ok(&["secrets", "rotate"]);
+    assert_eq!(rotated, "1 secrets were put under the key 'k2'\n");
+    assert_eq!(sandbox.ok(&["secrets", "verify"]), "all 1 secrets open\n");
+    assert_eq!(server.terminate(), 0);
+    fs::write(&file, format!("{K2}\n")).expect("own file");
+    assert_eq!(sandbox.ok(&["secrets", "verify"]), "all 1 secrets open\n");
+}

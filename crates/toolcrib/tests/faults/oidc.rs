@@ -395,6 +395,11 @@ fn an_answer_that_does_not_fit_lets_nobody_in() {
         "a code works once"
     );
 
+    let (_, acts) = crib
+        .server
+        .request("GET", "/api/v1/audit?action=login.failed", None);
+    assert_eq!(acts["items"][0]["after"]["how"], "oidc", "{acts}");
+
     // Without the provider everything else goes on.
     let Crib { server, provider } = crib;
     let begun = visit(&server, "/login/oidc", "");
@@ -412,6 +417,7 @@ fn without_a_provider_there_is_nothing_to_log_in_with() {
     let server = site.sandbox.serve(&[]);
     assert!(!told(&visit(&server, "/login", "")).contains("/login/oidc"));
     assert_eq!(visit(&server, "/login/oidc", "").status, 404);
+    assert_eq!(visit(&server, "/login/oidc/callback", "").status, 404);
     let body = json!({"name": "lee", "role": "viewer", "oidc_subject": "1"});
     let (status, answer) = server.request("POST", "/api/v1/users", Some(&body));
     assert_eq!(status, 422, "{answer}");
