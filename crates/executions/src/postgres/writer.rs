@@ -19,6 +19,9 @@ const WRITE_TIMEOUT: Duration = Duration::from_secs(15);
 /// A dead connection is found out sooner than this; a server that is down is not asked again.
 const QUICK: Duration = Duration::from_secs(1);
 
+/// How often a row is tried that another replica may have kept from its place.
+const ALONE_TRIES: usize = 3;
+
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) postgres: Arc<Postgres>,
@@ -111,10 +114,17 @@ impl Writer {
             return;
         };
         // A dropped partition, the same id twice, or one bad row: none of them may take its neighbours along.
-        self.postgres.forget_known();
         for entry in entries {
             let alone = vec![entry];
-            let result = self.commit(mode, &alone).await;
+            let mut result = result.clone();
+            // More than once: a replica that makes the same partition, or drops it, does so between our looking and
+            // our writing.
+            for _ in 0..ALONE_TRIES {
+                if matches!(result, Err(LogError::Invalid { .. })) {
+                    self.postgres.forget_known();
+                    result = self.commit(mode, &alone).await;
+                }
+            }
             if let Err(error) = &result {
                 let id = alone[0].row.id;
                 tracing::error!(%error, %id, "an entry of the execution log could not be written");

@@ -28,13 +28,19 @@ const CONFINED: &[(&str, &[&str])] = &[
 ];
 
 const TABLES: &[&str] = &[
+    "agents",
+    "audit",
     "executions",
-    "tools",
-    "tool_versions",
-    "keys",
-    "users",
     "idempotency",
+    "keys",
+    "limits",
+    "login_links",
+    "policies",
     "secrets",
+    "sessions",
+    "tool_versions",
+    "tools",
+    "users",
 ];
 const TABLE_OWNERS: &[&str] = &["store", "executions"];
 const UNSAFE_OWNERS: &[&str] = &["process"];
