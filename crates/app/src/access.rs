@@ -323,14 +323,17 @@ async fn settle_access(app: Weak<App>) {
             return;
         };
         let one_at_a_time = app.access_changes.lock().await;
-        let access = app.try_load_access().await;
-        let read = match access {
-            Ok(()) => app.load_policy().await,
-            failed => failed,
+        let read = async {
+            app.try_load_access().await?;
+            app.load_policy().await?;
+            app.load_limits().await
         };
-        match read {
+        match read.await {
             Ok(()) => return app.access_doubted.store(false, Ordering::Relaxed),
-            Err(error) => tracing::warn!(?error, "users and keys could not be read anew yet"),
+            Err(error) => tracing::warn!(
+                ?error,
+                "users, keys, rules and limits could not be read anew yet"
+            ),
         }
         drop(one_at_a_time);
         drop(app);

@@ -10,7 +10,7 @@ use crate::vault::{Sealable, Vault};
 use catalog::auth::{Reference, is_mask, is_secret_under, sealed, sealed_in};
 use catalog::caller::{Caller, Role, Scope};
 use catalog::secret::Secret;
-use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool};
+use catalog::tool::{Definition, KindName, Millis, SYSTEM_USER, Shelf, Tool};
 use serde_json::{Value, json};
 use store::secrets::SecretRow;
 use uuid::Uuid;
@@ -217,6 +217,7 @@ impl App {
         if shelf != Shelf::Database {
             return Ok(());
         }
+        self.check_builtin(definition)?;
         // No message repeats a name: people write the secret itself there.
         let mut problems = Vec::new();
         for (path, reference) in Reference::all_of(definition) {
@@ -243,6 +244,19 @@ impl App {
             return Ok(());
         }
         Err(Error::invalid(problems.join(". ")))
+    }
+
+    /// A tool of somebody's own counts as the builtin it names: it must name one.
+    fn check_builtin(&self, definition: &Definition) -> Result<()> {
+        let named = definition.config.get("name").and_then(Value::as_str);
+        let named = named.filter(|_| definition.kind == KindName::Builtin);
+        match named.filter(|name| !self.builtin_names.contains(name)) {
+            None => Ok(()),
+            Some(name) => Err(Error::invalid(format!(
+                "config.name: there is no builtin '{name}'; this version has {}",
+                self.builtin_names.join(", ")
+            ))),
+        }
     }
 
     /// The secret that a reference of this tool stands for.

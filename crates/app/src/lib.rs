@@ -74,6 +74,7 @@ pub struct App {
     pub node: String,
     admin_key: Option<String>,
     env: writer::EnvLookup,
+    builtin_names: Vec<&'static str>,
     vault: Arc<vault::Vault>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,

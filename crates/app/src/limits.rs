@@ -146,8 +146,8 @@ impl App {
         let shown = self.limit_view(caller, kind, &row);
         let mut writes = self.free_name(&rows, &row);
         writes.extend([Write::Limit(row), done]);
-        self.store.write(&writes).await?;
-        self.load_limits().await?;
+        self.store_access(&writes).await?;
+        self.count_limits().await?;
         Ok((shown, before.is_none()))
     }
 
@@ -212,8 +212,8 @@ impl App {
             target_type: row.target_type.clone(),
             target_id: row.target_id,
         };
-        self.store.write(&[gone, done]).await?;
-        self.load_limits().await
+        self.store_access(&[gone, done]).await?;
+        self.count_limits().await
     }
 
     /// How much of each limit is used up; who may not set limits sees their own.
@@ -253,6 +253,15 @@ impl App {
             views.push(view);
         }
         Ok(views)
+    }
+
+    /// After a change: where it cannot be read back now, it is later.
+    async fn count_limits(&self) -> Result<()> {
+        let counted = self.load_limits().await;
+        if counted.is_err() {
+            self.doubt_access();
+        }
+        counted
     }
 
     /// At start and after every change: what is stored counts.

@@ -88,6 +88,18 @@ impl App {
         })
     }
 
+    /// The same for whoever comes with what should let them in without a password.
+    pub(crate) fn may_follow_link(&self, guesser: Guesser) -> Result<()> {
+        let wait_ms = self.throttle.wait_for_link(guesser, self.clock.now());
+        if wait_ms == 0 {
+            return Ok(());
+        }
+        Err(Error::TooMany {
+            message: "Too many failed logins; try again later".to_owned(),
+            retry_after_seconds: wait_ms.div_euclid(1000) + 1,
+        })
+    }
+
     /// Opens a session for the bearer of a link. `from` is where the request came from.
     pub async fn login_by_link(&self, token: &str, from: Option<IpAddr>) -> Result<NewSession> {
         let found = self.store.use_login_link(&hash_of(token)).await?;
@@ -148,8 +160,11 @@ impl App {
         let _one_at_a_time = self.access_changes.lock().await;
         let access = self.access.load_full();
         // What was checked may have changed while it was checked.
-        let same =
-            |now: &&UserRow| now.deleted_at.is_none() && now.password_hash == user.password_hash;
+        let same = |now: &&UserRow| {
+            now.deleted_at.is_none()
+                && now.password_hash == user.password_hash
+                && now.oidc_subject == user.oidc_subject
+        };
         let user = access.user(user.id).filter(same).ok_or_else(|| {
             let why = "The name or the password is wrong";
             Error::Unauthenticated(why.to_owned())

@@ -5,6 +5,7 @@ mod provider;
 mod token;
 
 pub(crate) use provider::Provider;
+pub use provider::is_address;
 
 use crate::App;
 use crate::access::role_of;
@@ -39,12 +40,22 @@ pub struct Settings {
     pub scopes: Vec<String>,
     /// Which claim names a user who comes for the first time.
     pub name_claim: String,
-    /// What such a user becomes; none lets in only whom an admin has linked.
-    pub new_users: Option<Role>,
+    pub new_users: NewUsers,
     /// Which claim lists a user's groups.
     pub roles_claim: String,
     /// Group and role. With any, the role follows the groups at every login.
     pub roles: Vec<(String, Role)>,
+}
+
+/// What becomes of somebody who comes for the first time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NewUsers {
+    /// Only those come in whom an admin has linked.
+    None,
+    /// Those come in whose groups have a role.
+    ByGroup,
+    /// Everybody comes in, with this role unless their groups have one.
+    As(Role),
 }
 
 /// Where a browser goes next, and the secret it must bring back.
@@ -107,6 +118,7 @@ impl App {
     /// Sends a browser to the provider.
     pub async fn begin_oidc(&self, redirect_url: &str) -> Result<Begun> {
         let provider = self.provider()?;
+        let _turn = provider.turn()?;
         let secret = random_secret()?;
         let question = Question::of(&secret);
         let mut scopes = vec!["openid"];
@@ -127,9 +139,10 @@ impl App {
 
     /// Lets in whom the provider vouches for.
     pub async fn finish_oidc(&self, answer: &Answer<'_>) -> Result<NewSession> {
+        let guesser = Guesser::at(answer.from);
+        self.may_follow_link(guesser)?;
         let done = self.vouched_for(answer).await;
         if let Err(Error::Unauthenticated(_) | Error::Forbidden(_)) = &done {
-            let guesser = Guesser::at(answer.from);
             let telling = self.throttle.wrong_link(guesser, self.clock.now());
             let failed = FailedLogin {
                 how: "oidc",
@@ -150,6 +163,7 @@ impl App {
                 "This answer belongs to another login; begin again".to_owned(),
             ));
         }
+        let _turn = provider.turn()?;
         let id_token = provider
             .exchange(answer.code, answer.redirect_url, &question.verifier)
             .await?;
@@ -189,8 +203,10 @@ impl App {
         if role == role_of(&user) {
             return Ok(user);
         }
-        if role != Role::Admin {
-            self.keep_an_admin(&user)?;
+        if let Err(error) = self.keep_an_admin(&user) {
+            // Who comes in must be able to undo whatever made it so.
+            tracing::warn!(%error, "the groups of the last admin make them no admin any more");
+            return Ok(user);
         }
         let (before, now) = (shape(&user), self.clock.now());
         user.role = role.as_str().to_owned();
@@ -206,7 +222,11 @@ impl App {
         sub: &str,
         subject: String,
     ) -> Result<UserRow> {
-        let role = role_by_groups(settings, claims)?.or(settings.new_users);
+        let role = match settings.new_users {
+            NewUsers::None => None,
+            NewUsers::ByGroup => role_by_groups(settings, claims)?,
+            NewUsers::As(role) => role_by_groups(settings, claims)?.or(Some(role)),
+        };
         let role = role.ok_or_else(|| {
             Error::Forbidden(format!(
                 "Nobody here is linked to you. An admin can do it: `toolcrib users update NAME --oidc-subject {sub}`"
@@ -252,7 +272,7 @@ fn full_subject(settings: &Settings, sub: &str) -> String {
     format!("{}|{sub}", settings.issuer)
 }
 
-/// The highest role of the user's groups. None where no group gives one and none is configured to.
+/// The highest role of the user's groups. None where roles do not follow groups.
 fn role_by_groups(settings: &Settings, claims: &Map<String, Value>) -> Result<Option<Role>> {
     if settings.roles.is_empty() {
         return Ok(None);
@@ -268,9 +288,12 @@ fn role_by_groups(settings: &Settings, claims: &Map<String, Value>) -> Result<Op
         .filter(|(group, _)| groups.contains(&group.as_str()));
     let rank = |role: &Role| Role::ALL.iter().position(|known| known == role);
     let best = given.map(|(_, role)| *role).max_by_key(rank);
-    best.or(settings.new_users).map(Some).ok_or_else(|| {
-        Error::Forbidden("None of your groups is let in; ask whoever runs this server".to_owned())
-    })
+    match (best, settings.new_users) {
+        (Some(role), _) | (None, NewUsers::As(role)) => Ok(Some(role)),
+        (None, _) => Err(Error::Forbidden(
+            "None of your groups is let in; ask whoever runs this server".to_owned(),
+        )),
+    }
 }
 
 fn name_from(settings: &Settings, claims: &Map<String, Value>) -> Result<String> {
@@ -301,7 +324,7 @@ mod tests {
             client_secret: None,
             scopes: Vec::new(),
             name_claim: "email".to_owned(),
-            new_users: None,
+            new_users: NewUsers::None,
             roles_claim: "groups".to_owned(),
             roles: vec![
                 ("staff".to_owned(), Role::Viewer),
@@ -333,7 +356,7 @@ mod tests {
         assert!(role(json!(["others"])).is_err());
         assert!(role(Value::Null).is_err());
         let mut kind = settings();
-        kind.new_users = Some(Role::Viewer);
+        kind.new_users = NewUsers::As(Role::Viewer);
         assert_eq!(
             role_by_groups(&kind, &Map::new()).unwrap(),
             Some(Role::Viewer)

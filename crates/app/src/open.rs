@@ -169,6 +169,7 @@ impl App {
             data: options.data,
             admin_key: options.admin_key,
             env: options.env,
+            builtin_names: builtin::names(&options.builtins),
             vault,
         });
         app.policy_without(app.access.load().left());

@@ -66,6 +66,15 @@ impl Plan {
         all
     }
 
+    fn add(&mut self, writes: impl IntoIterator<Item = store::Write>) {
+        for write in writes {
+            match write {
+                store::Write::Act(_) => self.acts.push(write),
+                _ => self.writes.push(write),
+            }
+        }
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.changes.is_empty()
             && self.writes.is_empty()
@@ -146,13 +155,15 @@ impl Plan {
             Write::Restore {
                 id,
                 shelf,
-                owner,
                 definition,
             } => {
                 self.refuse_clash(&definition.name, *shelf)?;
                 self.check_shelf(*shelf, caller)?;
                 let version = self.next_version(writer, *id).await?;
-                let tool = self.tool(*id, *owner, *shelf, version, definition.clone());
+                // Who owns it now, not when it was asked for: it may have changed hands while this waited.
+                let stored = writer.store.tool(*id).await?;
+                let owner = stored.map_or(SYSTEM_USER, |row| row.owner_id);
+                let tool = self.tool(*id, owner, *shelf, version, definition.clone());
                 self.put(writer, tool, "restore", caller);
                 Ok(*id)
             }
@@ -177,7 +188,7 @@ impl Plan {
         let version = self.next_version(writer, id).await?;
         let tool = self.tool(id, owner, shelf, version, definition.clone());
         let (tool, secrets) = writer.vault.seal_tool(tool, None, self.now)?;
-        self.writes.extend(secrets.writes(&tool, caller, self.now));
+        self.add(secrets.writes(&tool, caller, self.now));
         self.put(writer, tool, "create", caller);
         Ok(id)
     }
@@ -221,7 +232,7 @@ impl Plan {
             self.forget_name(&old.definition.name);
         }
         new.created_at = old.created_at;
-        self.writes.extend(secrets.writes(&new, caller, self.now));
+        self.add(secrets.writes(&new, caller, self.now));
         self.forget_values(writer, &old, &new).await?;
         self.put(writer, new, action, caller);
         Ok(old.id)

@@ -9,7 +9,6 @@ use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 use store::agents::AgentRow;
-use store::secrets::SecretRow;
 use store::users::UserRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -54,6 +53,7 @@ impl App {
         let Some(names) = tools else {
             return self.reassign_all(caller, from, to).await;
         };
+        let _secrets = self.vault.changes.lock().await;
         let tools = self.tools_named(from, names)?;
         let secrets = self.values_of(&tools);
         self.hand_over(caller, from, to, &tools, Vec::new()).await?;
@@ -85,12 +85,6 @@ impl App {
         });
         let agents: Vec<AgentRow> = agents.collect();
         let named = self.vault.named_of(from.id);
-        let named = named.iter().map(|row| SecretRow {
-            owner_id: to.id,
-            updated_at: now,
-            ..(**row).clone()
-        });
-        let named: Vec<SecretRow> = named.collect();
         let tools = self.store.tools_of(from.id).await?;
         let done = Reassigned {
             from: from.name.clone(),
@@ -108,7 +102,11 @@ impl App {
             None,
             Some(after),
         );
-        let named = named.into_iter().map(store::Write::Secret);
+        let named = named.iter().map(|row| store::Write::SecretOwner {
+            id: row.id,
+            owner: to.id,
+            at: now,
+        });
         let moved = agents.iter().cloned().map(store::Write::Agent);
         let rest = named.chain(moved).chain([told]).collect();
         self.hand_over(caller, from, to, &tools, rest).await?;

@@ -193,9 +193,14 @@ impl App {
             let mut done = Vec::new();
             for row in page {
                 let first = rotated + done.len() == 0;
-                match self.rewrap(caller, &keys, row, first).await? {
-                    Some(row) => done.push(row),
-                    None => left += 1,
+                match self.rewrap(caller, &keys, row, first).await {
+                    Ok(Some(row)) => done.push(row),
+                    Ok(None) => left += 1,
+                    Err(error) => {
+                        // What is stored counts, also where the rest has to wait.
+                        self.vault.put(&done);
+                        return Err(error);
+                    }
                 }
             }
             rotated += done.len();

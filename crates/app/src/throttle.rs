@@ -130,6 +130,12 @@ impl Throttle {
 
     /// The same for a link that opens nothing. It cannot be guessed, so there is no wait: who has to wait because of
     /// wrong passwords can still be let in by a link.
+    pub(crate) fn wait_for_link(&self, guesser: Guesser, now: Millis) -> Millis {
+        let seen = self.lock();
+        let wrong = seen.wrong.get(&Counted::Link(guesser));
+        wrong.map_or(0, |wrong| wrong.wait(FREE_FOR_GUESSER, now))
+    }
+
     pub(crate) fn wrong_link(&self, guesser: Guesser, now: Millis) -> Option<Telling> {
         let mut seen = self.lock();
         let count = seen.count(Counted::Link(guesser), now);

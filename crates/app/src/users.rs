@@ -154,9 +154,11 @@ impl App {
         if let Some(role) = role {
             row.role = role.as_str().to_owned();
         }
+        let mut linked_anew = false;
         if let Some(subject) = oidc_subject.filter(|subject| *subject != row.oidc_subject) {
             self.linked_to_nobody(subject.as_deref())?;
             row.oidc_subject = subject;
+            linked_anew = true;
         }
         let new_password = password_hash.is_some();
         row.password_hash = password_hash.or(row.password_hash);
@@ -175,8 +177,8 @@ impl App {
         );
         let (id, shown) = (row.id, view(&row));
         let mut writes = vec![Write::User(row), done];
-        if new_password {
-            // Whoever knew the old password is out.
+        if new_password || linked_anew {
+            // Whoever knew the old password is out, and whoever came in by the old link.
             writes.push(Write::EndSessions(id));
         }
         self.commit_access(&writes).await?;
@@ -194,8 +196,15 @@ impl App {
                 "A key cannot change a password; log in to change yours".to_owned(),
             ));
         }
-        let shown = change.current_password.unwrap_or_default();
         let hash = user.password_hash.as_deref();
+        if hash.is_none() && user.oidc_subject.is_some() {
+            // Else one session would be enough to come in after the provider has locked them out.
+            return Err(Error::Forbidden(
+                "You log in through the identity provider; an admin can give you a password"
+                    .to_owned(),
+            ));
+        }
+        let shown = change.current_password.unwrap_or_default();
         let guesser = Guesser::Session(user.id);
         self.may_guess(guesser, &user.name)?;
         if hash.is_some() && !self.passwords.fits(shown, hash).await? {
@@ -276,8 +285,12 @@ impl App {
         let mut linked = access.people().filter(|user| user.oidc_subject.is_some());
         match linked.find(|user| user.oidc_subject.as_deref() == subject) {
             Some(user) => Err(Error::conflict(format!(
-                "oidc_subject: '{}' is linked to it already",
-                user.name
+                "oidc_subject: '{}' is linked to it already{}",
+                user.name,
+                match user.deleted_at {
+                    None => "",
+                    Some(_) => "; restore them, part them from it, and remove them again",
+                }
             ))),
             None => Ok(()),
         }

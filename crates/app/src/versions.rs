@@ -8,6 +8,7 @@ use crate::writer::Write;
 use crate::{App, page, time};
 use catalog::auth::{Reference, mask_all, sealed_in};
 use catalog::caller::{Caller, Scope};
+use catalog::policy::Verdict;
 use catalog::tool::{Definition, SYSTEM_USER, Shelf, Tool, is_valid_name};
 use serde::Serialize;
 use serde_json::Value;
@@ -128,6 +129,27 @@ impl App {
     }
 
     /// Brings a deleted tool back as it was.
+    /// Whether the last version of a tool that is gone would be hidden if it were there.
+    async fn is_hidden_past(&self, caller: &Caller, id: Uuid) -> Result<bool> {
+        let Some(head) = self.store.head(id).await? else {
+            return Ok(true);
+        };
+        let row = self.version_row(id, head.version).await?;
+        let definition = read_body(&row.definition, Shelf::File)?;
+        let tool = Tool {
+            id,
+            owner: SYSTEM_USER,
+            shelf: Shelf::File,
+            version: head.version,
+            created_at: head.changed_at,
+            updated_at: head.changed_at,
+            hash: definition.hash(),
+            definition,
+        };
+        let policy = self.executor.policy.load();
+        Ok(policy.verdict(caller, &tool) == Verdict::Hidden)
+    }
+
     pub async fn restore_tool(&self, caller: Arc<Caller>, target: &str) -> Result<ToolView> {
         if let Ok(entry) = self.visible(&caller, target)
             && entry.tool.shelf != Shelf::Builtin
@@ -143,14 +165,10 @@ impl App {
             .head(id)
             .await?
             .ok_or_else(|| Error::tool_not_found(target))?;
-        let (shelf, owner, is_deleted) = match self.store.tool(id).await? {
+        let (shelf, is_deleted) = match self.store.tool(id).await? {
             // Its last version may be that it went to somebody else.
-            Some(stored) => (
-                Shelf::Database,
-                stored.owner_id,
-                stored.deleted_at.is_some(),
-            ),
-            None => (Shelf::File, SYSTEM_USER, head.action == "delete"),
+            Some(stored) => (Shelf::Database, stored.deleted_at.is_some()),
+            None => (Shelf::File, head.action == "delete"),
         };
         if !is_deleted {
             return Err(Error::conflict(format!(
@@ -167,7 +185,6 @@ impl App {
                 Write::Restore {
                     id,
                     shelf,
-                    owner,
                     definition,
                 },
             )
@@ -268,7 +285,9 @@ impl App {
         let hidden = match live {
             // Renamed: the tool of today decides.
             Some(entry) => self.visible(caller, &entry.name).is_err(),
-            None => theirs && !caller.scopes.allow(Scope::Admin),
+            None if owner.is_some() => theirs && !caller.scopes.allow(Scope::Admin),
+            // One of the file shelf: what a rule hides stays hidden.
+            None => self.is_hidden_past(caller, id).await?,
         };
         if hidden {
             Err(Error::tool_not_found(target))

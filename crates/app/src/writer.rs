@@ -51,7 +51,6 @@ pub enum Write {
     Restore {
         id: Uuid,
         shelf: Shelf,
-        owner: Uuid,
         definition: Definition,
     },
     /// Gives what one user owns to another.
@@ -369,15 +368,17 @@ impl Writer {
 
     /// What was stored of secrets is known to every call from now on.
     fn take_secrets(&self, written: Vec<store::Write>) {
-        let (mut new, mut gone) = (Vec::new(), Vec::new());
+        let (mut new, mut gone, mut given) = (Vec::new(), Vec::new(), Vec::new());
         for write in written {
             match write {
                 store::Write::Secret(row) => new.push(row),
+                store::Write::SecretOwner { id, owner, at } => given.push((id, owner, at)),
                 store::Write::NoSecrets(ids) => gone.extend(ids),
                 _ => {}
             }
         }
         self.vault.put(&new);
+        self.vault.give(&given);
         self.vault.remove(&gone);
     }
 

@@ -9,7 +9,7 @@ use crate::quota::{DAY_MS, Days, Quota, Target, day_of};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::pace::{HOUR_MS, MINUTE_MS, Pace};
-use catalog::tool::{Millis, RateLimit};
+use catalog::tool::{Millis, RateLimit, id_from_name};
 use executions::{ExecutionLog, LogError};
 use serde_json::json;
 use std::sync::Arc;
@@ -42,6 +42,8 @@ impl Executor {
         let mut paced: Vec<Arc<Entry>> = own.into_iter().collect();
         paced.extend(self.paced_elsewhere(entry));
         paced.sort_by_key(|entry| entry.tool.id);
+        // Whoever was renamed meanwhile would be locked twice.
+        paced.dedup_by_key(|entry| entry.tool.id);
         let quotas = self.quotas.load().of_call(caller, entry);
         let limits = Arc::new(Limits {
             entry: Arc::clone(entry),
@@ -73,7 +75,11 @@ impl Executor {
         let saved = is_trial(entry)
             .then(|| catalogue.get(&entry.name))
             .flatten();
-        let behind = entry.builtin.as_ref().and_then(|name| catalogue.get(name));
+        let behind = entry.builtin.as_ref().and_then(|name| {
+            // Somebody's own tool of that name is no builtin.
+            let found = catalogue.get(name);
+            found.filter(|found| found.tool.id == id_from_name(name))
+        });
         let found = [saved, behind].map(|entry| entry.filter(|e| e.pace.is_some()).cloned());
         found.into_iter().flatten()
     }

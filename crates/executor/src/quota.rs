@@ -53,7 +53,8 @@ impl Quotas {
     pub(crate) fn of_call(&self, caller: &Caller, entry: &Entry) -> Vec<Quota> {
         let mut found: Vec<Quota> = Vec::new();
         let behind = entry.builtin.as_deref();
-        let behind = behind.and_then(|name| self.of_tool(id_from_name(name), name));
+        // Not by name: somebody's own tool of that name is no builtin.
+        let behind = behind.and_then(|name| self.get(Target::Tool(id_from_name(name))));
         let own = self.of_tool(entry.tool.id, &entry.name);
         let user = self.get(Target::User(caller.user));
         for quota in [own, behind, user].into_iter().flatten() {

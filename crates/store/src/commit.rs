@@ -6,7 +6,7 @@ use crate::db::{Db, each};
 use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
-use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SecretRow};
+use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SECRET_OWNER, SecretRow};
 use crate::sessions::{
     ADD_LINK, END_LINKS, END_SESSION, END_SESSIONS, FORGET_LINKS, FORGET_SESSIONS, LinkRow,
     OPEN_SESSION, SessionRow,
@@ -68,6 +68,12 @@ pub enum Write {
         row: SecretRow,
         before: String,
     },
+    /// It goes to somebody else; what it holds stays as it is, and one that is gone stays gone.
+    SecretOwner {
+        id: Uuid,
+        owner: Uuid,
+        at: Millis,
+    },
     NoSecret(Uuid),
     /// Values that nothing refers to any more; no matter who was faster.
     NoSecrets(Vec<Uuid>),
@@ -122,6 +128,7 @@ impl Db {
                             &row.sealed, &row.key_id, &row.last4, row.created_at, row.updated_at)],
                         Write::Rewrapped { row, before } => vec![must!(REWRAP_SECRET, &row.sealed, &row.key_id, row.id,
                             before)],
+                        Write::SecretOwner { id, owner, at } => vec![may!(SECRET_OWNER, owner, at, id)],
                         Write::NoSecret(id) => vec![must!(DELETE_SECRET, id)],
                         Write::NoSecrets(ids) => ids.iter().map(|id| may!(DELETE_SECRET, id)).collect(),
                         Write::Act(act) => {

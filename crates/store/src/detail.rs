@@ -52,7 +52,7 @@ fn plain(value: &Value) -> String {
 fn brief(text: &str) -> Value {
     let beginning: String = text.chars().take(BEGINNING_CHARS).collect();
     let hash = Sha256::digest(text.as_bytes());
-    let hash: String = hash.iter().map(|b| format!("{b:02x}")).collect();
+    let hash = catalog::hex::hex(&hash);
     json!({"beginning": beginning, "bytes": text.len(), "sha256": hash})
 }
 

@@ -29,6 +29,9 @@ pub(crate) const PUT_SECRET: &str = "INSERT INTO secrets \
 pub(crate) const REWRAP_SECRET: &str =
     "UPDATE secrets SET sealed = $1, key_id = $2 WHERE id = $3 AND sealed = $4";
 
+pub(crate) const SECRET_OWNER: &str =
+    "UPDATE secrets SET owner_id = $1, updated_at = $2 WHERE id = $3";
+
 pub(crate) const DELETE_SECRET: &str = "DELETE FROM secrets WHERE id = $1";
 
 impl Db {

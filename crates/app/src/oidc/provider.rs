@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 
 const TIMEOUT: Duration = Duration::from_secs(10);
 const ANSWER_BYTES_MAX: usize = 1 << 20;
@@ -22,15 +22,25 @@ const FRESH: Duration = Duration::from_secs(3600);
 /// A token signed by an unknown key makes us ask for the keys again, but not more often than this.
 const KEYS_AGAIN: Duration = Duration::from_secs(10);
 
-/// Codes that are exchanged at a time; anybody can bring one.
-const EXCHANGES_MAX: usize = 8;
+/// After a failure nobody asks again for so long, so that nobody waits behind others for the next one.
+const FAILED: Duration = Duration::from_secs(5);
+
+/// Logins that may wait for the provider at a time; anybody can begin one.
+const TURNS_MAX: usize = 16;
 
 pub(crate) struct Provider {
     pub(super) settings: Settings,
     /// Made at the first login: reading the system's certificates takes a while.
     http: OnceLock<Client>,
-    known: Mutex<Option<Known>>,
-    exchanges: Semaphore,
+    known: Mutex<Seen>,
+    turns: Semaphore,
+}
+
+/// What was learned of the provider, and when it last could not be.
+#[derive(Default)]
+struct Seen {
+    known: Option<Known>,
+    failed_at: Option<Instant>,
 }
 
 struct Known {
@@ -66,9 +76,15 @@ impl Provider {
         Provider {
             settings,
             http: OnceLock::new(),
-            known: Mutex::new(None),
-            exchanges: Semaphore::new(EXCHANGES_MAX),
+            known: Mutex::default(),
+            turns: Semaphore::new(TURNS_MAX),
         }
+    }
+
+    /// The right to wait for the provider. Taken before anything is waited for.
+    pub(super) fn turn(&self) -> Result<SemaphorePermit<'_>> {
+        let busy = |_| Error::Unavailable("Too many are logging in at the moment".to_owned());
+        self.turns.try_acquire().map_err(busy)
     }
 
     /// Where a browser asks to be vouched for.
@@ -87,8 +103,6 @@ impl Provider {
         verifier: &str,
     ) -> Result<String> {
         let metadata = self.metadata().await?;
-        let busy = |_| Error::Unavailable("Too many are logging in at the moment".to_owned());
-        let _turn = self.exchanges.try_acquire().map_err(busy)?;
         let Settings {
             client_id,
             client_secret,
@@ -152,27 +166,40 @@ impl Provider {
     /// The key that signed a token. Providers change their keys: one we do not know may be new.
     async fn key(&self, header: &jsonwebtoken::Header) -> Result<Option<Jwk>> {
         self.metadata().await?;
-        let mut known = self.known.lock().await;
-        let Some(known) = known.as_mut() else {
+        let mut seen = self.known.lock().await;
+        let Some(known) = seen.known.as_mut() else {
             return Ok(None);
         };
         let found = token::key_for(&known.keys, header).cloned();
         if found.is_some() || known.keys_read_at.elapsed() < KEYS_AGAIN {
             return Ok(found);
         }
-        known.keys = self.keys(&known.metadata).await?;
         known.keys_read_at = Instant::now();
+        known.keys = self.keys(&known.metadata).await?;
         Ok(token::key_for(&known.keys, header).cloned())
     }
 
+    /// What the provider says about itself; an older word where it says nothing now.
     async fn metadata(&self) -> Result<Metadata> {
-        let mut known = self.known.lock().await;
-        if let Some(known) = known
-            .as_ref()
-            .filter(|known| known.read_at.elapsed() < FRESH)
-        {
-            return Ok(known.metadata.clone());
+        let mut seen = self.known.lock().await;
+        let old = seen.known.as_ref();
+        let just_failed = seen.failed_at.is_some_and(|at| at.elapsed() < FAILED);
+        if let Some(old) = old.filter(|old| just_failed || old.read_at.elapsed() < FRESH) {
+            return Ok(old.metadata.clone());
         }
+        if just_failed {
+            return Err(unreachable_for_now());
+        }
+        let failed = match self.discover().await {
+            Ok(known) => return Ok(seen.known.insert(known).metadata.clone()),
+            Err(error) => error,
+        };
+        seen.failed_at = Some(Instant::now());
+        let old = seen.known.as_ref();
+        old.map(|old| old.metadata.clone()).ok_or(failed)
+    }
+
+    async fn discover(&self) -> Result<Known> {
         let issuer = &self.settings.issuer;
         let place = format!(
             "{}/.well-known/openid-configuration",
@@ -189,13 +216,12 @@ impl Provider {
         }
         let keys = self.keys(&metadata).await?;
         let now = Instant::now();
-        *known = Some(Known {
-            metadata: metadata.clone(),
+        Ok(Known {
+            metadata,
             read_at: now,
             keys,
             keys_read_at: now,
-        });
-        Ok(metadata)
+        })
     }
 
     /// A key of a kind we do not know is left out; it may stand beside those we do.
@@ -225,14 +251,22 @@ impl Provider {
     }
 }
 
-/// An address that secrets may go to: over TLS, or on this machine.
-pub(crate) fn endpoint(text: &str) -> Result<Url> {
-    let url = Url::parse(text).ok();
-    let fits = |url: &Url| {
-        let here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
-        url.scheme() == "https" || (url.scheme() == "http" && here)
-    };
-    url.filter(fits).ok_or_else(|| {
+/// Whether secrets may go to this address: over TLS, or on this machine.
+pub fn is_address(text: &str) -> bool {
+    parsed(text).is_some()
+}
+
+fn parsed(text: &str) -> Option<Url> {
+    let url = Url::parse(text).ok()?;
+    let here = matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"));
+    let safe = url.scheme() == "https" || (url.scheme() == "http" && here);
+    // Whoever is named in an address would be sent along.
+    let plain = url.username().is_empty() && url.password().is_none() && url.fragment().is_none();
+    Some(url).filter(|_| safe && plain)
+}
+
+fn endpoint(text: &str) -> Result<Url> {
+    parsed(text).ok_or_else(|| {
         tracing::error!(
             address = text,
             "an address of the identity provider must begin with https://"
@@ -311,16 +345,17 @@ mod tests {
             "http://localhost:9400/x",
             "http://127.0.0.1:1/",
         ] {
-            assert!(endpoint(fine).is_ok(), "{fine}");
+            assert!(is_address(fine), "{fine}");
         }
         for bad in [
             "http://id.example/",
             "http://localhost.evil.example/",
             "ftp://localhost/",
+            "https://a@id.example/",
             "id.example",
             "",
         ] {
-            assert!(endpoint(bad).is_err(), "{bad}");
+            assert!(!is_address(bad), "{bad}");
         }
     }
 

@@ -8,6 +8,7 @@ use crate::writer::Writer;
 use catalog::caller::Caller;
 use catalog::tool::{Shelf, Tool};
 use serde_json::json;
+use store::secrets::SecretRow;
 use store::tools::{ToolRow, VersionRow, shelf_name};
 use uuid::Uuid;
 
@@ -34,12 +35,7 @@ impl Plan {
             }
             self.reassign_values(writer, asked, *id);
         }
-        for write in asked.rest.iter().cloned() {
-            match write {
-                store::Write::Act(_) => self.acts.push(write),
-                _ => self.writes.push(write),
-            }
-        }
+        self.add(asked.rest.iter().cloned());
         Ok(Uuid::nil())
     }
 
@@ -112,10 +108,13 @@ impl Plan {
                 row.owner_id = asked.to;
             }
         }
-        for row in writer.vault.of_tool(id) {
-            let mut row = (*row).clone();
-            row.owner_id = asked.to;
-            self.writes.push(store::Write::Secret(row));
-        }
+        let owner = |row: &SecretRow| store::Write::SecretOwner {
+            id: row.id,
+            owner: asked.to,
+            at: self.now,
+        };
+        let stored = writer.vault.of_tool(id);
+        let stored: Vec<_> = stored.iter().map(|row| owner(row)).collect();
+        self.writes.extend(stored);
     }
 }

@@ -196,3 +196,41 @@ async fn a_tool_that_is_made_again_has_its_limit_again() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn nobody_uses_up_what_is_somebody_elses() {
+    on_both(async |app: &TestApp| {
+        let kim = app.person("kim", "author").await.key;
+        let lee = app.person("lee", "author").await.key;
+        make(app, &lee, "lees").await;
+        limit(app, "lees", 2).await;
+        let mut posing = waits("posing");
+        posing["config"] = json!({"name": "lees"});
+        let refused = [
+            app.as_key(&kim, "POST", "/api/v1/tools", posing.clone())
+                .await,
+            try_out(app, &kim, posing.clone()).await,
+        ];
+        for refused in refused {
+            assert_eq!(refused.status, 422, "{}", refused.body);
+            assert!(
+                refused
+                    .message()
+                    .starts_with("config.name: there is no builtin 'lees'"),
+                "{}",
+                refused.message()
+            );
+        }
+        make(app, &kim, "mine").await;
+        let change = json!({"config": {"name": "lees"}});
+        let changed = app
+            .as_key(&kim, "PATCH", "/api/v1/tools/mine", change)
+            .await;
+        assert_eq!(changed.status, 422, "{}", changed.body);
+        for _ in 0..2 {
+            assert_eq!(call(app, &lee, "lees").await, "");
+        }
+        assert_eq!(call(app, &lee, "lees").await, QUOTA);
+    })
+    .await;
+}

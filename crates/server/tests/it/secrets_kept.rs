@@ -178,3 +178,37 @@ async fn a_key_that_the_file_gained_is_used_without_a_restart() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_changes_hands_stays_under_the_key_it_is_under() {
+    on_both(async |app: &TestApp| {
+        app.person("kim", "author").await;
+        let mut body = definition("t");
+        body["auth_config"] = json!({"token": "the token of the tool"});
+        app.post("/api/v1/tools", body).await;
+        app.as_key(
+            ADMIN,
+            "PUT",
+            "/api/v1/secrets/named",
+            json!({"value": "the named value"}),
+        )
+        .await;
+        // As if another server had just rotated: what is in memory here is older than what is stored.
+        let store = &app.server.app.store;
+        let before = store.secrets().await.unwrap();
+        for row in &before {
+            let mut row = row.clone();
+            row.key_id = "newer".to_owned();
+            store.write(&[store::Write::Secret(row)]).await.unwrap();
+        }
+        for body in [json!({"to": "kim", "tools": ["t"]}), json!({"to": "kim"})] {
+            let moved = app.post("/api/v1/users/admin/reassign", body).await;
+            assert_eq!(moved.status, 200, "{}", moved.body);
+        }
+        let kim = app.server.app.access.load().user_named("kim").unwrap().id;
+        for row in store.secrets().await.unwrap() {
+            assert_eq!((row.owner_id, row.key_id.as_str()), (kim, "newer"));
+        }
+    })
+    .await;
+}

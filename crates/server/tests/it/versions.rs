@@ -140,6 +140,30 @@ async fn history_shows_no_more_than_the_tool_itself() {
     .await;
 }
 
+#[tokio::test]
+async fn what_a_rule_hides_stays_hidden_when_it_is_gone() {
+    on_both(async |app: &TestApp| {
+        let mut body = definition("internal_x");
+        body["shelf"] = json!("file");
+        assert_eq!(app.post("/api/v1/tools", body).await.status, 201);
+        let rules = json!([{"subject": "role", "target": "viewer", "hide": ["internal_*"]}]);
+        let set = json!({"rules": rules});
+        let set = app.as_key(ADMIN, "PUT", "/api/v1/policy", set).await;
+        assert_eq!(set.status, 200, "{}", set.body);
+        let viewer = app.person("kim", "viewer").await.key;
+        let path = "/api/v1/tools/internal_x";
+        let history = async |key: &str| {
+            let path = format!("{path}/versions");
+            app.as_key(key, "GET", &path, Value::Null).await.status
+        };
+        assert_eq!((history(&viewer).await, history(ADMIN).await), (404, 200));
+        let gone = app.as_key(ADMIN, "DELETE", path, Value::Null).await;
+        assert_eq!(gone.status, 204);
+        assert_eq!((history(&viewer).await, history(ADMIN).await), (404, 200));
+    })
+    .await;
+}
+
 const SHARED: &str = "/api/v1/tools/shared";
 
 /// A tool whose versions are private, public, public, private and public.

@@ -61,7 +61,9 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
     // Requests are answered already: making a link takes its time.
-    introduce(context, &app, started.first_key, started.address).await;
+    let own = Some(config.text("server.url")).filter(|url| !url.is_empty());
+    let url = own.map_or_else(|| reachable(started.address), str::to_owned);
+    introduce(context, &app, started.first_key, url.trim_end_matches('/')).await;
     let stopped = serve_until_told(&app, serving, stop, grace, &mut signals).await;
     if let Ok(socket) = SocketPath::new(&place.data) {
         let _ = std::fs::remove_file(&socket.path);
@@ -179,15 +181,18 @@ fn bind_socket(place: &Place) -> std::io::Result<UnixListener> {
     Ok(listener)
 }
 
+/// What listens everywhere has no name of its own; here it is this one.
+fn reachable(address: SocketAddr) -> String {
+    match address.ip().is_unspecified() {
+        true => format!("http://localhost:{}", address.port()),
+        false => format!("http://{address}"),
+    }
+}
+
 /// What the first start says: the key where one was made, and a link that opens the page, also where the key comes from
 /// the environment.
-async fn introduce(context: &Context, app: &App, key: Option<NewKey>, address: SocketAddr) {
+async fn introduce(context: &Context, app: &App, key: Option<NewKey>, url: &str) {
     let out = &context.out;
-    // What listens everywhere has no name of its own; here it is this one.
-    let address = match address.ip().is_unspecified() {
-        true => format!("localhost:{}", address.port()),
-        false => address.to_string(),
-    };
     if let Some(key) = &key {
         out.say("This is the admin key of this server. It is shown only now; keep it:");
         out.say(format!("\n    {}\n", key.key));
@@ -196,7 +201,7 @@ async fn introduce(context: &Context, app: &App, key: Option<NewKey>, address: S
         Ok(None) => {}
         Ok(Some(link)) => {
             out.say("This link logs you in as admin in a browser, once, within 15 minutes:");
-            out.say(format!("\n    http://{address}{}\n", link.path));
+            out.say(format!("\n    {url}{}\n", link.path));
         }
         Err(error) => out.warn(format!(
             "the login link could not be made: {error}; `toolcrib users login-link admin` makes one"
@@ -205,7 +210,7 @@ async fn introduce(context: &Context, app: &App, key: Option<NewKey>, address: S
     if let Some(key) = &key {
         out.say("Try it:");
         out.say(format!(
-            "\n    curl -s http://{address}/api/v1/tools/calculator/call -H 'X-API-Key: {}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n",
+            "\n    curl -s {url}/api/v1/tools/calculator/call -H 'X-API-Key: {}' -H 'Content-Type: application/json' -d '{{\"arguments\":{{\"expression\":\"12.5% of 340\"}}}}'\n",
             key.key
         ));
     }

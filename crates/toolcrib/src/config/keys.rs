@@ -1,5 +1,6 @@
 //! The keys of the configuration: what each may hold, and which names the environment has for it.
 
+use app::oidc::is_address;
 use std::net::SocketAddr;
 use toml::Value;
 
@@ -31,8 +32,10 @@ pub(crate) enum Holds {
     File,
     /// Some words, or nothing.
     Text,
-    /// A web address without a path of its own, or nothing.
+    /// A web address that secrets may go to, or nothing.
     Url,
+    /// The same without a path.
+    Site,
 }
 
 const fn key(name: &'static str, holds: Holds) -> Key {
@@ -81,7 +84,7 @@ const MANY: Holds = Holds::Count {
 pub(crate) const KEYS: &[Key] = &[
     key("server.listen", Holds::Address),
     key("server.hosts", Holds::Names),
-    key("server.url", Holds::Url),
+    key("server.url", Holds::Site),
     key("server.proxy_hops", Holds::Count { least: 0, most: 9 }),
     key("server.body_bytes_max", BYTES),
     key("server.head_timeout_seconds", Holds::Seconds),
@@ -112,7 +115,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("oidc.name_claim", Holds::Text),
     key(
         "oidc.new_users",
-        Holds::OneOf(&["none", "viewer", "operator", "author", "admin"]),
+        Holds::OneOf(&["none", "groups", "viewer", "operator", "author", "admin"]),
     ),
     key("oidc.roles_claim", Holds::Text),
     key("oidc.roles", Holds::Names),
@@ -159,6 +162,7 @@ impl Holds {
             Holds::File => "the path of a file, or nothing".to_owned(),
             Holds::Text => "a text on one line, or nothing".to_owned(),
             Holds::Url => "an address that begins with https:// (or http:// on this machine), or nothing".to_owned(),
+            Holds::Site => "an address such as https://tools.example.com, without a path (http:// only on this machine), or nothing".to_owned(),
             Holds::Postgres => {
                 "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
             }
@@ -203,7 +207,12 @@ impl Holds {
             (Holds::OneOf(names), Value::String(text)) => names.contains(&text.as_str()),
             (Holds::File, Value::String(text)) => !text.contains('\0'),
             (Holds::Text, Value::String(text)) => !text.contains(char::is_control),
-            (Holds::Url, Value::String(text)) => text.is_empty() || is_url(text),
+            (Holds::Url, Value::String(text)) => text.is_empty() || is_address(text),
+            (Holds::Site, Value::String(text)) => {
+                let authority = text.split_once("://").map_or("", |(_, rest)| rest);
+                let bare = !authority.trim_end_matches('/').contains(['/', '?']);
+                text.is_empty() || (is_address(text) && bare)
+            }
             (Holds::Postgres, Value::String(text)) => {
                 let schemes = ["postgres://", "postgresql://"];
                 text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
@@ -223,7 +232,8 @@ impl Holds {
             | Holds::Postgres
             | Holds::File
             | Holds::Text
-            | Holds::Url => Value::String(text.to_owned()),
+            | Holds::Url
+            | Holds::Site => Value::String(text.to_owned()),
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
                 "false" | "0" | "no" => Value::Boolean(false),
@@ -250,22 +260,6 @@ impl Holds {
 fn is_scheme(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (1..=20).contains(&text.len()) && text.chars().all(fits)
-}
-
-/// What secrets pass through is encrypted, or stays on this machine.
-fn is_url(text: &str) -> bool {
-    let plain =
-        |c: char| c.is_ascii_graphic() && !matches!(c, '"' | '<' | '>' | '\\' | '?' | '#' | '@');
-    let Some((scheme, rest)) = text.split_once("://") else {
-        return false;
-    };
-    let host = rest.split('/').next().unwrap_or_default();
-    let name = match host.rsplit_once(':') {
-        Some((name, port)) if port.parse::<u16>().is_ok() => name,
-        _ => host,
-    };
-    let here = server::LOOPBACK.contains(&name);
-    !name.is_empty() && rest.chars().all(plain) && (scheme == "https" || (scheme == "http" && here))
 }
 
 /// A listen address; `localhost` stands for 127.0.0.1.

@@ -1,7 +1,7 @@
 //! What the configuration says about an identity provider, and whether its keys fit each other.
 
 use super::Config;
-use app::oidc::Settings;
+use app::oidc::{NewUsers, Settings};
 use catalog::caller::Role;
 
 impl Config {
@@ -35,6 +35,16 @@ impl Config {
                 )),
             }
         }
+        let new_users = match self.text("oidc.new_users") {
+            "none" => NewUsers::None,
+            "groups" => NewUsers::ByGroup,
+            role => Role::from_name(role).map_or(NewUsers::None, NewUsers::As),
+        };
+        if new_users == NewUsers::ByGroup && roles.is_empty() {
+            problems.push(
+                "oidc.roles: it is needed where oidc.new_users is \"groups\"; say which group has which role".to_owned(),
+            );
+        }
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -45,7 +55,7 @@ impl Config {
             client_secret: Some(secret.to_owned()).filter(|secret| !secret.is_empty()),
             scopes: self.names("oidc.scopes"),
             name_claim: self.text("oidc.name_claim").to_owned(),
-            new_users: Role::from_name(self.text("oidc.new_users")),
+            new_users,
             roles_claim: self.text("oidc.roles_claim").to_owned(),
             roles,
         }))
@@ -54,6 +64,7 @@ impl Config {
 
 #[cfg(test)]
 mod tests {
+    use super::NewUsers;
     use crate::config::{Config, Environment, Sources};
 
     fn load(pairs: &[(&str, &str)]) -> Result<Config, Vec<String>> {
@@ -104,7 +115,7 @@ mod tests {
         .unwrap();
         let settings = fine.oidc().unwrap().unwrap();
         assert_eq!(settings.roles[0].0, "a=b");
-        assert!(settings.new_users.is_none() && settings.client_secret.is_none());
+        assert!(settings.new_users == NewUsers::None && settings.client_secret.is_none());
         assert!(load(&[]).unwrap().oidc().unwrap().is_none());
     }
 }

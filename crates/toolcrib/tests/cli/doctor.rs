@@ -2,6 +2,7 @@
 
 use crate::engines::postgres_url;
 use crate::harness::Sandbox;
+use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 
@@ -37,15 +38,25 @@ fn doctor_is_content_with_a_fresh_workspace_and_not_with_an_open_data_folder() {
 #[test]
 fn a_mistyped_builtin_is_found_before_it_is_called() {
     let sandbox = Sandbox::new();
-    let tool = r#"{"name": "NAME", "description": "adds numbers", "kind": "builtin", "config": {"name": "BUILTIN"}}"#;
-    let add = |name: &str, builtin: &str| {
-        let tool = tool.replace("NAME", name).replace("BUILTIN", builtin);
-        sandbox.ok(&["tools", "add", &tool]);
+    let tool = |name: &str, builtin: &str| json!({"name": name, "description": "adds numbers", "kind": "builtin", "config": {"name": builtin}});
+    let put = |tools: &[Value]| {
+        let file = json!({"version": 1, "tools": tools});
+        sandbox.write("tools.json", &file.to_string());
     };
-    add("right", "calculator");
+    let right = tool("right", "calculator");
+    put(std::slice::from_ref(&right));
     assert!(!sandbox.ok(&["doctor"]).contains("warn"));
-    add("near", "calculatr");
-    add("far", "abacus");
+    let near = tool("near", "calculatr");
+    let refused = sandbox.run(&["tools", "add", &near.to_string()]);
+    assert_eq!(
+        refused.code, 1,
+        "the database shelf does not take it: {refused:?}"
+    );
+    assert!(
+        refused.stderr.contains("there is no builtin 'calculatr'"),
+        "{refused:?}"
+    );
+    put(&[right, near, tool("far", "abacus")]);
     let said = sandbox.ok(&["doctor"]);
     for part in [
         "warn  tools          'near' names the builtin 'calculatr', which does not exist",

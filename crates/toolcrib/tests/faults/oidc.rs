@@ -304,16 +304,25 @@ fn strangers_are_linked_by_an_admin() {
         // Only admins link: lee cannot become somebody else.
         let session = cookie(&crib.log_in("b-2"));
         let host = &crib.server.address;
-        let body = json!({"oidc_subject": "a-1"}).to_string();
-        let patch = format!(
-            "PATCH /api/v1/users/lee HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {session}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-            body.len()
-        );
-        assert_eq!(exchange(host, &patch).status, 403);
+        let as_lee = |body: &Value| {
+            let body = body.to_string();
+            let patch = format!(
+                "PATCH /api/v1/users/lee HTTP/1.1\r\nHost: {host}\r\nOrigin: http://{host}\r\nCookie: {session}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                body.len()
+            );
+            exchange(host, &patch).status
+        };
+        assert_eq!(as_lee(&json!({"oidc_subject": "a-1"})), 403);
+
+        // Nor does one session become a way in that outlives the provider's word.
+        let password = json!({"password": "a password of my own"});
+        assert_eq!(as_lee(&password), 403);
 
         let (status, parted) = ask("PATCH", "/api/v1/users/lee", json!({"oidc_subject": null}));
         assert_eq!((status, &parted["oidc_subject"]), (200, &Value::Null));
         assert_eq!(crib.log_in("b-2").status, 403);
+        let me = visit(&crib.server, "/api/v1/me", &session);
+        assert_eq!(me.status, 401, "who came in by the link is out with it");
     }
 }
 
@@ -330,7 +339,10 @@ fn roles_follow_the_groups_of_the_provider() {
     let crib = Crib::start(
         &site,
         provider,
-        &[("TOOLCRIB_OIDC_ROLES", "platform=admin,staff=viewer")],
+        &[
+            ("TOOLCRIB_OIDC_ROLES", "platform=admin,staff=viewer"),
+            ("TOOLCRIB_OIDC_NEW_USERS", "groups"),
+        ],
     );
     let first = crib.log_in("c-3");
     assert_eq!(crib.me(&first)["role"], "admin");
@@ -341,6 +353,28 @@ fn roles_follow_the_groups_of_the_provider() {
     crib.provider
         .knows("c-3", &json!({"email": "moon", "groups": []}));
     assert!(told(&crib.log_in("c-3")).contains("None of your groups"));
+}
+
+#[test]
+fn a_group_lets_no_stranger_in_where_only_the_linked_come_in() {
+    let Some(provider) = Provider::start("a_group_lets_no_stranger_in") else {
+        return;
+    };
+    provider.knows("e-5", &json!({"email": "sun", "groups": ["platform"]}));
+    let site = engine::sqlite();
+    let roles = [("TOOLCRIB_OIDC_ROLES", "platform=admin")];
+    let crib = Crib::start(&site, provider, &roles);
+    let refused = crib.log_in("e-5");
+    assert_eq!(refused.status, 403);
+    assert!(told(&refused).contains("--oidc-subject e-5"));
+    let body = json!({"name": "sun", "role": "viewer", "oidc_subject": "e-5"});
+    let (status, _) = crib.server.request("POST", "/api/v1/users", Some(&body));
+    assert_eq!(status, 201);
+    assert_eq!(
+        crib.me(&crib.log_in("e-5"))["role"],
+        "admin",
+        "by the group"
+    );
 }
 
 #[test]
@@ -369,7 +403,7 @@ fn an_answer_that_does_not_fit_lets_nobody_in() {
             "twice",
         ),
         (
-            "/login/oidc/callback?error=%3Cscript%3E",
+            "/login/oidc/callback?error=%3Cscript%3Ealert(1)%3C/script%3E",
             cookie(&mine),
             "a refusal",
         ),
@@ -378,15 +412,16 @@ fn an_answer_that_does_not_fit_lets_nobody_in() {
         assert_eq!(answer.status, 401, "{why}");
         assert!(cookies(&answer).is_empty(), "{why}");
         let page = told(&answer);
-        assert!(
-            page.contains("begin again") && !page.contains("<script>\""),
-            "{why}: {page}"
-        );
+        assert!(!page.contains("alert(1)"), "{why}: {page}");
+        assert!(page.contains("begin again"), "{why}: {page}");
     }
+    let unsure = begin();
     let denied = crib
         .provider
-        .vouch(begin().header("location").unwrap(), "action=deny");
-    assert_eq!(visit(&crib.server, &denied, &cookie(&begin())).status, 401);
+        .vouch(unsure.header("location").unwrap(), "action=deny");
+    let answer = visit(&crib.server, &denied, &cookie(&unsure));
+    assert_eq!(answer.status, 401);
+    assert!(told(&answer).contains("did not let you in"), "{denied}");
     // The code was not used up by the wrong ones; it is by the right one.
     assert_eq!(visit(&crib.server, &back, &cookie(&mine)).status, 303);
     assert_eq!(
@@ -409,6 +444,11 @@ fn an_answer_that_does_not_fit_lets_nobody_in() {
     assert_eq!(answer.status, 503);
     assert!(told(&answer).contains("cannot be used at the moment"));
     assert_eq!(server.request("GET", "/api/v1/me", None).0, 200);
+
+    // Whoever goes on making things up is not even looked at.
+    let wrong = || visit(&server, &back, &cookie(&mine)).status;
+    let statuses: Vec<u16> = (0..12).map(|_| wrong()).collect();
+    assert_eq!((statuses[0], statuses[11]), (401, 429), "{statuses:?}");
 }
 
 #[test]
