@@ -128,7 +128,11 @@ impl App {
         match (&query.key, &query.user) {
             (Some(_), Some(_)) => Err(Error::invalid("expected either key or user, not both")),
             (Some(key), None) => {
-                let unknown = || Error::invalid(format!("there is no key '{key}'"));
+                let unknown = || {
+                    Error::invalid(format!(
+                        "there is no key '{key}'; where that is a user, ask for the user"
+                    ))
+                };
                 let found = match asked_key(access, key) {
                     Ok((row, who)) => {
                         let over = row.expires_at.filter(|end| *end <= self.clock.now());

@@ -267,6 +267,11 @@ impl App {
     }
 }
 
+/// Whether the provider can be used, and if not, why. For whoever runs the server.
+pub async fn probe(settings: Settings) -> Result<(), String> {
+    Provider::new(settings).probe().await
+}
+
 /// Subjects are the provider's own: another one may give the same to somebody else.
 fn full_subject(settings: &Settings, sub: &str) -> String {
     format!("{}|{sub}", settings.issuer)

@@ -157,7 +157,7 @@ impl App {
         let users = self.users_of_secrets(caller).remove(name);
         if let Some(users) = users.filter(|_| !force) {
             return Err(Error::conflict(format!(
-                "The secret '{name}' is used by {users}; change them first, or remove it all the same with ?force=true"
+                "The secret '{name}' is used by {users}; change what uses it first, or force its removal (?force=true, or --force on the command line)"
             )));
         }
         let before = json!({"owner": self.user_name(row.owner_id), "key_id": row.key_id});

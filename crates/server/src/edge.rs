@@ -21,6 +21,8 @@ pub struct Edge {
     pub proxy_hops: usize,
     /// How browsers reach it, such as `https://tools.example.com`; none is the name they ask for.
     pub url: Option<String>,
+    /// The address it listens on, for those who know no other.
+    pub listens: Option<String>,
 }
 
 /// The names of this machine to itself.

@@ -80,6 +80,9 @@ impl Answer {
         if problems.len() > 1 {
             failure.errors = problems.iter().map(problem_line).collect();
         }
+        if let Some(seconds) = error["details"]["retry_after_seconds"].as_u64() {
+            failure = failure.hint(format!("try again in {seconds} s"));
+        }
         if self.status == 401 {
             failure = failure.hint("give a valid key with --key or TOOLCRIB_KEY");
         }

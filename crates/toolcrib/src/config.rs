@@ -243,10 +243,10 @@ impl Loading {
                     .span()
                     .map_or("", |span| text.get(..span.start).unwrap_or(""));
                 let line = before.matches('\n').count() + 1;
-                self.problems.push(format!(
-                    "{shown}:{line}: {}",
-                    error.message().replace('\n', "; ")
-                ));
+                let why = error.message().replace('\n', "; ");
+                let twice = twice(text, line).filter(|_| why.starts_with("duplicate key"));
+                let why = twice.unwrap_or(why);
+                self.problems.push(format!("{shown}:{line}: {why}"));
                 return;
             }
         };
@@ -326,6 +326,25 @@ impl Loading {
     fn set(&mut self, key: &'static Key, value: Value, origin: Origin) {
         self.settings.insert(key.name, Setting { value, origin });
     }
+}
+
+/// What stands twice, and where it stands first.
+fn twice(text: &str, line: usize) -> Option<String> {
+    let again = text.lines().nth(line - 1)?.trim();
+    let name = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
+    let first = text
+        .lines()
+        .position(|line| name(line.trim()) == name(again))?
+        + 1;
+    (first < line).then(|| match again.starts_with('[') {
+        true => {
+            format!("the section {again} is there already, in line {first}; put its lines there")
+        }
+        false => format!(
+            "{} is set twice, first in line {first}; keep one",
+            name(again)
+        ),
+    })
 }
 
 fn in_section(key: &Key, section: &str) -> bool {

@@ -161,6 +161,7 @@ pub(crate) fn edge(config: &Config) -> server::Edge {
     server::Edge {
         hosts,
         proxy_hops: config.count("server.proxy_hops"),
+        listens: None,
         url: Some(config.text("server.url").to_owned()).filter(|url| !url.is_empty()),
     }
 }

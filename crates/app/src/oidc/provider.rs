@@ -130,15 +130,14 @@ impl Provider {
         let (status, body) = send(request.form(&form)).await?;
         let refused = serde_json::from_slice::<Refused>(&body).ok();
         if let Some(refused) = refused.filter(|_| !status.is_success()) {
-            tracing::warn!(%status, why = refused.error, "the identity provider gave no token");
             return Err(match refused.error.as_str() {
                 "invalid_grant" => Error::Unauthenticated(
                     "The identity provider did not confirm this login; begin again".to_owned(),
                 ),
-                _ => unreachable_for_now(),
+                why => Unusable(format!("it gave no token: {why}")).into(),
             });
         }
-        read::<Tokens>(status, &body).map(|tokens| tokens.id_token)
+        Ok(read::<Tokens>(status, &body)?.id_token)
     }
 
     /// What a token says, once it is known to be sound.
@@ -188,18 +187,24 @@ impl Provider {
             return Ok(old.metadata.clone());
         }
         if just_failed {
-            return Err(unreachable_for_now());
+            return Err(Unusable("it could not be a moment ago".to_owned()).into());
         }
-        let failed = match self.discover().await {
+        let failed: Error = match self.discover().await {
             Ok(known) => return Ok(seen.known.insert(known).metadata.clone()),
-            Err(error) => error,
+            Err(unusable) => unusable.into(),
         };
         seen.failed_at = Some(Instant::now());
         let old = seen.known.as_ref();
         old.map(|old| old.metadata.clone()).ok_or(failed)
     }
 
-    async fn discover(&self) -> Result<Known> {
+    /// Why it cannot be used, for whoever runs the server.
+    pub(super) async fn probe(&self) -> Result<(), String> {
+        let found = self.discover().await;
+        found.map(drop).map_err(|Unusable(why)| why)
+    }
+
+    async fn discover(&self) -> Result<Known, Unusable> {
         let issuer = &self.settings.issuer;
         let place = format!(
             "{}/.well-known/openid-configuration",
@@ -207,12 +212,10 @@ impl Provider {
         );
         let metadata: Metadata = ask(self.http()?.get(endpoint(&place)?)).await?;
         if metadata.issuer != *issuer {
-            tracing::error!(
-                configured = issuer,
-                told = metadata.issuer,
-                "oidc.issuer must be exactly what the provider calls itself"
-            );
-            return Err(unreachable_for_now());
+            return Err(Unusable(format!(
+                "it calls itself {}, and oidc.issuer must be exactly that",
+                metadata.issuer
+            )));
         }
         let keys = self.keys(&metadata).await?;
         let now = Instant::now();
@@ -225,7 +228,7 @@ impl Provider {
     }
 
     /// A key of a kind we do not know is left out; it may stand beside those we do.
-    async fn keys(&self, metadata: &Metadata) -> Result<JwkSet> {
+    async fn keys(&self, metadata: &Metadata) -> Result<JwkSet, Unusable> {
         #[derive(Deserialize)]
         struct Listed {
             keys: Vec<Value>,
@@ -237,7 +240,7 @@ impl Provider {
         })
     }
 
-    fn http(&self) -> Result<&Client> {
+    fn http(&self) -> Result<&Client, Unusable> {
         if let Some(client) = self.http.get() {
             return Ok(client);
         }
@@ -246,7 +249,7 @@ impl Provider {
             .timeout(TIMEOUT)
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(|error| Error::Internal(format!("no HTTP client: {error}")))?;
+            .map_err(|error| Unusable(format!("there is no HTTP client: {error}")))?;
         Ok(self.http.get_or_init(|| client))
     }
 }
@@ -265,20 +268,21 @@ fn parsed(text: &str) -> Option<Url> {
     Some(url).filter(|_| safe && plain)
 }
 
-fn endpoint(text: &str) -> Result<Url> {
-    parsed(text).ok_or_else(|| {
-        tracing::error!(
-            address = text,
-            "an address of the identity provider must begin with https://"
-        );
-        unreachable_for_now()
-    })
+fn endpoint(text: &str) -> Result<Url, Unusable> {
+    let unsafe_place = || Unusable(format!("its address {text} does not begin with https://"));
+    parsed(text).ok_or_else(unsafe_place)
 }
 
-fn unreachable_for_now() -> Error {
-    Error::Unavailable(
-        "The identity provider cannot be used at the moment; the server's log says why".to_owned(),
-    )
+/// Why the provider cannot be used. It is for the log; nobody outside learns more than that it is so.
+struct Unusable(String);
+
+impl From<Unusable> for Error {
+    fn from(Unusable(why): Unusable) -> Self {
+        tracing::error!(why, "the identity provider cannot be used");
+        let message =
+            "The identity provider cannot be used at the moment; the server's log says why";
+        Error::Unavailable(message.to_owned())
+    }
 }
 
 /// RFC 6749 wants both parts encoded before they are joined by a colon.
@@ -292,35 +296,28 @@ fn form_encoded(text: &str) -> String {
 }
 
 /// The answer to a request.
-async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T> {
+async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Unusable> {
     let (status, body) = send(request).await?;
     read(status, &body)
 }
 
-/// What went wrong is for the log; nobody outside learns more than that it did.
-async fn send(request: RequestBuilder) -> Result<(StatusCode, Vec<u8>)> {
-    let failed = |error: reqwest::Error| {
-        tracing::error!(error = %chain(&error), "the identity provider did not answer");
-        unreachable_for_now()
-    };
+async fn send(request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), Unusable> {
+    let failed = |error: reqwest::Error| Unusable(format!("it did not answer: {}", chain(&error)));
     let mut response = request.send().await.map_err(failed)?;
     let mut body = Vec::new();
     while let Some(chunk) = response.chunk().await.map_err(failed)? {
         body.extend_from_slice(&chunk);
         if body.len() > ANSWER_BYTES_MAX {
-            tracing::error!("the identity provider's answer is too long");
-            return Err(unreachable_for_now());
+            return Err(Unusable("its answer is too long".to_owned()));
         }
     }
     Ok((response.status(), body))
 }
 
-fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T> {
+fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, Unusable> {
     let value = serde_json::from_slice(body).ok();
-    value.filter(|_| status.is_success()).ok_or_else(|| {
-        tracing::error!(%status, "the identity provider's answer makes no sense");
-        unreachable_for_now()
-    })
+    let senseless = || Unusable(format!("its answer with status {status} makes no sense"));
+    value.filter(|_| status.is_success()).ok_or_else(senseless)
 }
 
 /// reqwest tells the cause only behind the error.

@@ -1,5 +1,6 @@
 //! Logging in and out with a browser: the session's secret lives in a cookie that only this site can set and read.
 
+use super::oidc::failed;
 use super::tools::owned;
 use crate::auth::{Anyone, IsAdmin, SESSION_COOKIE, session_secret};
 use crate::body::{JsonBody, PathOf};
@@ -27,6 +28,15 @@ pub(crate) struct LoginBody {
 pub(crate) struct LoggedIn {
     user: String,
     role: &'static str,
+}
+
+/// A link that opens a session, once.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct LinkBody {
+    #[serde(flatten)]
+    link: LoginLink,
+    /// The whole address, as far as the server knows how it is reached.
+    url: Option<String>,
 }
 
 /// Opens a session for a name and a password; it comes as a cookie.
@@ -67,14 +77,18 @@ pub(crate) async fn logout(
 
 /// Makes a link that lets a user in once, for when they have no password.
 #[utoipa::path(post, path = "/api/v1/users/{name}/login-link", tag = "users", params(("name" = String, Path)),
-    responses((status = 201, body = LoginLink), (status = "4XX", body = ErrorBody)))]
+    responses((status = 201, body = LinkBody), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_login_link(
     State(server): State<Arc<Server>>,
     IsAdmin(caller): IsAdmin,
     PathOf(name): PathOf<String>,
-) -> Result<(StatusCode, Json<LoginLink>), ApiError> {
-    let work = async move { server.app.new_login_link(&caller, &name).await };
-    Ok((StatusCode::CREATED, Json(owned(work).await?)))
+) -> Result<(StatusCode, Json<LinkBody>), ApiError> {
+    let app = Arc::clone(&server.app);
+    let link = owned(async move { app.new_login_link(&caller, &name).await }).await?;
+    let edge = &server.edge;
+    let site = edge.url.as_ref().or(edge.listens.as_ref());
+    let url = site.map(|site| format!("{}{}", site.trim_end_matches('/'), link.path));
+    Ok((StatusCode::CREATED, Json(LinkBody { link, url })))
 }
 
 /// The page behind a link asks before it lets in: whatever fetches links ahead of people must not use them up.
@@ -86,11 +100,16 @@ pub(crate) async fn use_link(
     State(server): State<Arc<Server>>,
     Client(address): Client,
     PathOf(token): PathOf<String>,
-) -> Result<Response, ApiError> {
-    let work = async move { server.app.login_by_link(&token, address).await };
-    let session = owned(work).await?;
-    let cookie = session_cookie(&session);
-    Ok(([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response())
+) -> Response {
+    let app = Arc::clone(&server.app);
+    match owned(async move { app.login_by_link(&token, address).await }).await {
+        Ok(session) => {
+            let cookie = session_cookie(&session);
+            ([(header::SET_COOKIE, cookie)], Redirect::to("/")).into_response()
+        }
+        // A person is looking.
+        Err(error) => failed(&server, &error),
+    }
 }
 
 /// `__Host-`: browsers take it from this host only, over TLS or on this machine, and send it nowhere else.

@@ -121,7 +121,7 @@ fn begun_cookie(secret: &str, seconds: i64) -> HeaderValue {
     HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static(""))
 }
 
-fn failed(server: &Server, error: &ApiError) -> Response {
+pub(crate) fn failed(server: &Server, error: &ApiError) -> Response {
     (error.status(), page(server, &error.message)).into_response()
 }
 

@@ -36,6 +36,7 @@ pub(crate) async fn run(context: &Context) -> Result {
             config = configuration(&mut findings, context, &place);
             files(&mut findings, context, &place);
             data_folder(&mut findings, &place);
+            provider(&mut findings, config.as_ref()).await;
             owner(&mut findings, &place).await || !findings.has_bad()
         }
     };
@@ -66,6 +67,23 @@ fn configuration(findings: &mut Findings, context: &Context, place: &Place) -> O
             }
             None
         }
+    }
+}
+
+/// Else the first who logs in finds out.
+async fn provider(findings: &mut Findings, config: Option<&Config>) {
+    let settings = config.and_then(|config| config.oidc().ok().flatten());
+    let Some(settings) = settings else {
+        return;
+    };
+    let issuer = settings.issuer.clone();
+    match app::oidc::probe(settings).await {
+        Ok(()) => findings.good("login", format!("the identity provider {issuer} answers")),
+        Err(why) => findings.warning(
+            "login",
+            format!("nobody can log in through {issuer}: {why}"),
+            "check oidc.issuer, and whether this machine reaches it",
+        ),
     }
 }
 
@@ -322,6 +340,8 @@ fn builtin_names<'a>(findings: &mut Findings, tools: &'a [Value], mut known: Vec
     // A server on another machine may have builtins that this program has not.
     let listed = tools.iter().filter(|tool| text(tool, "shelf") == "builtin");
     known.extend(listed.map(|tool| text(tool, "name")));
+    known.sort_unstable();
+    known.dedup();
     let builtin = |tool: &&Value| text(tool, "kind") == "builtin";
     for tool in tools.iter().filter(builtin) {
         let named = text(&tool["config"], "name");

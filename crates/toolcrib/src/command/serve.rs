@@ -8,7 +8,7 @@ use crate::out::{Failure, Result};
 use crate::workspace::{Place, SocketPath, create_starter};
 use app::App;
 use app::keys::NewKey;
-use server::{Listeners, Server};
+use server::{Edge, Listeners, Server};
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -57,12 +57,16 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
         }
     };
     let stop = CancellationToken::new();
-    let server = Server::new(Arc::clone(&app), limits(&config), edge(&config), serve.dev);
+    let edge = Edge {
+        listens: Some(reachable(started.address)),
+        ..edge(&config)
+    };
+    let url = edge.url.as_ref().or(edge.listens.as_ref());
+    let url = url.cloned().unwrap_or_default();
+    let server = Server::new(Arc::clone(&app), limits(&config), edge, serve.dev);
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
     // Requests are answered already: making a link takes its time.
-    let own = Some(config.text("server.url")).filter(|url| !url.is_empty());
-    let url = own.map_or_else(|| reachable(started.address), str::to_owned);
     introduce(context, &app, started.first_key, url.trim_end_matches('/')).await;
     let stopped = serve_until_told(&app, serving, stop, grace, &mut signals).await;
     if let Ok(socket) = SocketPath::new(&place.data) {

@@ -75,13 +75,7 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             if out.json {
                 out.value(&link);
             } else {
-                let server = context.server_url().unwrap_or("http://SERVER");
-                out.line(format!(
-                    "{}{}",
-                    server.trim_end_matches('/'),
-                    text(&link, "path")
-                ));
-                out.note("It works once, within 15 minutes.");
+                show_link(context, &link);
             }
             Ok(())
         }
@@ -121,6 +115,21 @@ async fn create(context: &Context, mut body: Value, password_stdin: bool) -> Res
         ));
     }
     Ok(())
+}
+
+/// As the server is reached from here, as it says itself, or as nobody knows.
+fn show_link(context: &Context, link: &Value) {
+    let (out, path) = (&context.out, text(link, "path"));
+    let asked = context.server_url();
+    let asked = asked.map(|server| format!("{}{path}", server.trim_end_matches('/')));
+    let told = link["url"].as_str().map(str::to_owned);
+    let known = asked.or(told);
+    let unknown = known.is_none();
+    out.line(known.as_deref().unwrap_or(path));
+    if unknown {
+        out.note("Put your server's address in front of it; no server runs on this workspace now.");
+    }
+    out.note("It works once, within 15 minutes.");
 }
 
 async fn ask(context: &Context, method: &str, path: &str, body: Option<Value>) -> Result<Value> {

@@ -275,7 +275,8 @@ pub(crate) fn address(text: &str) -> Option<SocketAddr> {
 pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let scored = known.map(|name| (distance(typed, name), name));
     let (steps, name) = scored.min()?;
-    (steps <= 2 + typed.len() / 5).then_some(name)
+    // What is further away was meant for something else.
+    (steps <= 1 + typed.len() / 8).then_some(name)
 }
 
 /// How many letters must be typed, removed or changed to get from one text to the other.

@@ -254,3 +254,27 @@ fn colour_is_not_for_pipes() {
         );
     }
 }
+
+#[test]
+fn what_stands_twice_is_told_with_its_first_place() {
+    let sandbox = Sandbox::new();
+    for (text, told) in [
+        (
+            "[log]\nretention_days = 3\n\n[log]\ndurability = \"full\"\n",
+            "toolcrib.toml:4: the section [log] is there already, in line 1; put its lines there",
+        ),
+        (
+            "[log]\nretention_days = 3\nretention_days = 4\n",
+            "toolcrib.toml:3: retention_days is set twice, first in line 2; keep one",
+        ),
+    ] {
+        sandbox.write("toolcrib.toml", text);
+        let done = sandbox.run(&["config", "show"]);
+        assert_eq!(done.code, 3, "{done:?}");
+        assert!(
+            done.stderr.contains(told),
+            "{told}\nnot in\n{}",
+            done.stderr
+        );
+    }
+}

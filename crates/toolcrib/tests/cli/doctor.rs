@@ -166,3 +166,16 @@ fn what_postgresql_refuses_is_told_with_its_remedy() {
         assert!(doctor.stdout.contains(part), "{part} is not in {doctor:?}");
     }
 }
+
+#[test]
+fn an_identity_provider_that_does_not_answer_is_told() {
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let issuer = format!("http://{}", silent.local_addr().unwrap());
+    drop(silent);
+    let sandbox = Sandbox::new()
+        .with("TOOLCRIB_OIDC_ISSUER", &issuer)
+        .with("TOOLCRIB_OIDC_CLIENT_ID", "crib");
+    let said = sandbox.ok(&["doctor"]);
+    let expected = format!("nobody can log in through {issuer}: it did not answer");
+    assert!(said.contains(&expected), "{said}");
+}

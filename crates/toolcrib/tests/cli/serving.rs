@@ -309,3 +309,27 @@ fn the_log_is_followed() {
     assert_eq!(server.terminate(), 0);
     assert_eq!(follower.ended(), 4, "it ends with the server");
 }
+
+#[test]
+fn a_login_link_leads_to_the_server_that_runs() {
+    let sandbox = Sandbox::new();
+    let link = || sandbox.ok(&["users", "login-link", "admin"]);
+    assert!(
+        link().starts_with("/login/"),
+        "nobody knows where it is reached"
+    );
+    let server = sandbox.serve(&[]);
+    let shown = link();
+    assert!(
+        shown.starts_with(&format!("{}/login/", server.url())),
+        "{shown}"
+    );
+    drop(server);
+    let public = Sandbox::new().with("TOOLCRIB_SERVER_URL", "https://tools.example.com/");
+    let _server = public.serve(&[]);
+    let shown = public.ok(&["users", "login-link", "admin"]);
+    assert!(
+        shown.starts_with("https://tools.example.com/login/"),
+        "{shown}"
+    );
+}
