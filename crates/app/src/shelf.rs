@@ -117,7 +117,8 @@ pub fn check_tools(
 /// How many definitions one core looks at before it is worth to ask another.
 const A_CORES_SHARE: usize = 50;
 
-/// The faults of each; compiling schemas is most of a start with many tools, so all cores do it.
+/// The faults of each. All cores look, although schemas are less of a start than they were thought to be: some 7 % of
+/// its samples at 1,000 tools.
 fn faults_of_all(all: &[Definition], unknown: &[bool]) -> Vec<Vec<Fault>> {
     let look = |definitions: &[Definition], unknown: &[bool]| -> Vec<Vec<Fault>> {
         let pairs = definitions.iter().zip(unknown);
