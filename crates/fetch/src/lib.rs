@@ -1,0 +1,312 @@
+//! The one way this program calls out over HTTP on behalf of somebody else. Addresses are judged before anything is
+//! sent, at every hop; time and size are bounded; nothing is tried twice.
+
+mod address;
+mod allow;
+mod connect;
+mod decode;
+mod error;
+mod guard;
+mod multipart;
+mod network;
+mod redirect;
+mod request;
+
+pub use address::{Block, not_global};
+pub use allow::Allowed;
+pub use bytes::Bytes;
+pub use error::{Error, Part, Phase, Refusal};
+pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
+pub use network::{Network, Reaching};
+pub use request::{Answer, Body, Limits, Overflow, Piece, Request, Trust, is_ours};
+pub use rustls::pki_types::CertificateDer;
+pub use url::Url;
+
+use connect::{Connector, Outside};
+use decode::{ACCEPTED, Intake, Taken};
+use guard::{Guard, place};
+use http::Uri;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, USER_AGENT};
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::{Builder, Client};
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use redirect::Hop;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Connections that are kept for each host when nobody uses them, and for how long.
+const IDLE_MAX: usize = 8;
+const IDLE: Duration = Duration::from_secs(15);
+
+/// What the headers of an answer may be.
+const HEADERS_MAX: usize = 128;
+const HEADER_BYTES_MAX: usize = 64 << 10;
+
+/// What all requests share.
+pub struct Options {
+    /// What may be called although it is not public.
+    pub allow: Vec<Allowed>,
+    /// The system's, unless a test has its own.
+    pub network: Option<Arc<dyn Network>>,
+    /// Certificates that are trusted beside the system's.
+    pub roots: Vec<CertificateDer<'static>>,
+    pub user_agent: HeaderValue,
+    /// For the name, the connection and TLS.
+    pub connect_timeout: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            allow: Vec::new(),
+            network: None,
+            roots: Vec::new(),
+            user_agent: HeaderValue::from_static(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))),
+            connect_timeout: Duration::from_secs(3),
+        }
+    }
+}
+
+/// The client. One for the whole program: it keeps connections.
+#[derive(Clone)]
+pub struct Fetcher {
+    operator: Client<Connector, Full<Bytes>>,
+    guarded: Client<Connector, Full<Bytes>>,
+    user_agent: HeaderValue,
+}
+
+impl Fetcher {
+    pub fn new(options: Options) -> Self {
+        let outside = Arc::new(Outside {
+            guard: Guard::new(options.allow),
+            network: options
+                .network
+                .unwrap_or_else(|| Arc::new(network::System::default())),
+            connect_timeout: options.connect_timeout,
+            roots: options.roots,
+            tls: Default::default(),
+        });
+        let client = |trust| {
+            let outside = Arc::clone(&outside);
+            pool().build(Connector { trust, outside })
+        };
+        Fetcher {
+            operator: client(Trust::Operator),
+            guarded: client(Trust::Guarded),
+            user_agent: options.user_agent,
+        }
+    }
+
+    /// Sends a request and takes in the answer, whatever its status. Dropping this ends it.
+    pub async fn send(&self, request: Request) -> Result<Answer, Error> {
+        request::check_headers(&request.headers)?;
+        let url = guard::read(&request.url)?;
+        let after = request.limits.total;
+        let place = place(&url);
+        let answered = tokio::time::timeout(after, self.follow(url, request)).await;
+        answered.unwrap_or(Err(Error::Timeout {
+            place,
+            phase: Phase::Answer,
+            after,
+        }))
+    }
+
+    async fn follow(&self, url: Url, request: Request) -> Result<Answer, Error> {
+        let Request {
+            method,
+            mut headers,
+            body,
+            trust,
+            limits,
+            ..
+        } = request;
+        let body = body.write(&mut headers);
+        let add = |headers: &mut HeaderMap, name: HeaderName, value: HeaderValue| {
+            headers.entry(name).or_insert(value);
+        };
+        add(&mut headers, USER_AGENT, self.user_agent.clone());
+        add(&mut headers, ACCEPT, HeaderValue::from_static("*/*"));
+        add(
+            &mut headers,
+            ACCEPT_ENCODING,
+            HeaderValue::from_static(ACCEPTED),
+        );
+        let first = url.clone();
+        let mut hop = Hop {
+            method,
+            url,
+            headers,
+            body,
+        };
+        for _ in 0..=limits.redirects_max {
+            let trust = trust_in(&hop.url, &first, trust);
+            let response = self.exchange(&hop, trust).await?;
+            let next = match limits.redirects_max {
+                0 => None,
+                _ => hop.next(response.status(), response.headers())?,
+            };
+            match next {
+                Some(next) => hop = next,
+                None => return take(response, hop, &limits).await,
+            }
+        }
+        Err(Error::TooManyRedirects {
+            place: place(&first),
+            max: limits.redirects_max,
+        })
+    }
+
+    /// One request on the wire, until its headers are here.
+    async fn exchange(&self, hop: &Hop, trust: Trust) -> Result<http::Response<Incoming>, Error> {
+        let mut request = http::Request::new(Full::new(hop.body.clone()));
+        *request.method_mut() = hop.method.clone();
+        *request.uri_mut() = uri(&hop.url)?;
+        *request.headers_mut() = hop.headers.clone();
+        let client = match trust {
+            Trust::Operator => &self.operator,
+            Trust::Guarded => &self.guarded,
+        };
+        client
+            .request(request)
+            .await
+            .map_err(|error| told(error, &hop.url))
+    }
+}
+
+fn pool() -> Builder {
+    let mut builder = Client::builder(TokioExecutor::new());
+    builder
+        .pool_timer(TokioTimer::new())
+        .pool_idle_timeout(IDLE)
+        .pool_max_idle_per_host(IDLE_MAX)
+        .http1_max_headers(HEADERS_MAX)
+        .http1_max_buf_size(HEADER_BYTES_MAX);
+    builder
+}
+
+/// An operator's trust is in the host and port that were written down; the step from http to https is no other place.
+fn trust_in(url: &Url, first: &Url, trust: Trust) -> Trust {
+    let port = |url: &Url| url.port_or_known_default();
+    let upgraded = port(first) == Some(80) && port(url) == Some(443);
+    let is_same = url.host() == first.host() && (port(url) == port(first) || upgraded);
+    match trust {
+        Trust::Operator if is_same => Trust::Operator,
+        _ => Trust::Guarded,
+    }
+}
+
+/// The address as the connection will read it. Were the two readers ever of different opinions, one would judge a host
+/// and the other call another.
+fn uri(url: &Url) -> Result<Uri, Error> {
+    let bad = |why: &str| Error::BadUrl {
+        why: why.to_owned(),
+    };
+    let uri = Uri::try_from(url.as_str())
+        .map_err(|_| bad("it is too long, or holds what no address may"))?;
+    let is_same = uri.host() == url.host_str()
+        && uri.port_u16() == url.port()
+        && uri.scheme_str() == Some(url.scheme());
+    match is_same {
+        true => Ok(uri),
+        false => Err(bad("its host can be read in more than one way")),
+    }
+}
+
+/// Takes in the body, as far as it is wanted.
+async fn take(
+    response: http::Response<Incoming>,
+    hop: Hop,
+    limits: &Limits,
+) -> Result<Answer, Error> {
+    let (head, mut body) = response.into_parts();
+    let max = limits.body_bytes_max;
+    let place = || place(&hop.url);
+    let protocol = |why| Error::Protocol {
+        place: place(),
+        why,
+        source: None,
+    };
+    let too_large = || Error::TooLarge {
+        place: place(),
+        part: Part::Body,
+        max,
+    };
+    let encodings = head.headers.get_all(CONTENT_ENCODING).iter();
+    let encodings: Vec<&str> = encodings
+        .map(|value| value.to_str().unwrap_or("?"))
+        .collect();
+    let mut intake = Intake::new(&encodings.join(","), max)
+        .ok_or_else(|| protocol("its answer is compressed in a way that was not offered"))?;
+    let length = head
+        .headers
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    if limits.overflow == Overflow::Refuse
+        && hop.method != Method::HEAD
+        && length.is_some_and(|length| length > max)
+    {
+        return Err(too_large());
+    }
+    let mut taken = Taken::All;
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| broken(error, place()))?;
+        taken = frame
+            .data_ref()
+            .map_or(Taken::All, |piece| intake.take(piece));
+        if taken != Taken::All {
+            break;
+        }
+        // A little of the wire can be much to decompress; others want to run too.
+        tokio::task::yield_now().await;
+    }
+    if taken == Taken::All {
+        taken = intake.finish();
+    }
+    match taken {
+        Taken::Full if limits.overflow == Overflow::Refuse => return Err(too_large()),
+        Taken::Garbled => return Err(protocol("its answer is not compressed the way it says")),
+        Taken::All | Taken::Full => {}
+    }
+    Ok(Answer {
+        status: head.status,
+        headers: head.headers,
+        url: hop.url,
+        body: intake.into_bytes().into(),
+        is_cut: taken == Taken::Full,
+    })
+}
+
+/// Why there is no answer. What the connector said comes back as it is.
+fn told(error: hyper_util::client::legacy::Error, url: &Url) -> Error {
+    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
+    while let Some(inner) = cause {
+        if let Some(ours) = inner.downcast_ref::<Error>() {
+            return ours.clone();
+        }
+        if let Some(theirs) = inner.downcast_ref::<hyper::Error>() {
+            if theirs.is_parse_too_large() {
+                return Error::TooLarge {
+                    place: place(url),
+                    part: Part::Headers,
+                    max: HEADER_BYTES_MAX,
+                };
+            }
+            break;
+        }
+        cause = inner.source();
+    }
+    Error::Protocol {
+        place: place(url),
+        why: "there came no answer that could be read",
+        source: Some(Arc::new(error)),
+    }
+}
+
+fn broken(error: hyper::Error, place: String) -> Error {
+    Error::Protocol {
+        place,
+        why: "its answer broke off",
+        source: Some(Arc::new(error)),
+    }
+}
