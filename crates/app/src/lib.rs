@@ -18,6 +18,7 @@ pub mod oidc;
 pub mod owner;
 mod passwords;
 pub mod policy;
+mod programs;
 pub mod reassign;
 pub mod sealing_keys;
 pub mod secrets;
@@ -25,6 +26,7 @@ pub mod sessions;
 pub mod shelf;
 pub mod status;
 pub mod time;
+pub mod tool_tests;
 pub mod tools;
 pub mod users;
 pub mod versions;
@@ -47,6 +49,7 @@ use arc_swap::ArcSwap;
 use catalog::clock::Clock;
 use catalog::mcp_file::McpFile;
 use executor::Executor;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -74,7 +77,9 @@ pub struct App {
     pub node: String,
     admin_key: Option<String>,
     env: writer::EnvLookup,
-    builtin_names: Vec<&'static str>,
+    builtin_names: Vec<String>,
+    /// How tools' saved tests ended, by the tool's id.
+    tested: ArcSwap<HashMap<uuid::Uuid, store::tool_tests::ToolTestRow>>,
     vault: Arc<vault::Vault>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,

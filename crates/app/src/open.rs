@@ -23,7 +23,6 @@ use catalog::problem::Problem;
 use catalog::tool::{Definition, Shelf, Tool};
 use executions::ExecutionLog;
 use executor::{Executor, Settings};
-use kinds::builtin;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -42,10 +41,9 @@ pub struct Options {
     pub policy: Policy,
     pub executor: Settings,
     pub log: executions::Options,
-    pub builtins: builtin::Options,
+    pub kinds: kinds::Options,
     /// Who else may say who somebody is.
     pub oidc: Option<crate::oidc::Settings>,
-    pub builtins_disabled: Vec<String>,
     pub env: EnvLookup,
     pub clock: Clock,
     /// Whether edits on disk are followed; a short command needs none of it.
@@ -132,7 +130,15 @@ impl App {
         let secrets = store.secrets().await?;
         let keys = sealing_keys::load(&options.sealing, &secrets)?;
         let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
-        let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault));
+        let tested = store.tool_tests().await?.into_iter();
+        let tested = tested.map(|row| (row.tool_id, row)).collect();
+        let runnable = kinds::all(&options.kinds);
+        let named = runnable
+            .builtins
+            .iter()
+            .map(|tool| tool.definition.name.clone());
+        let builtin_names = named.collect();
+        let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
         let (executor, writer) = snapshot.await?;
         let status = Arc::clone(&writer.status);
         let servers = Arc::clone(&writer.servers);
@@ -169,9 +175,13 @@ impl App {
             data: options.data,
             admin_key: options.admin_key,
             env: options.env,
-            builtin_names: builtin::names(&options.builtins),
+            builtin_names,
+            tested: ArcSwap::from_pointee(tested),
             vault,
         });
+        let keyring: std::sync::Weak<dyn executor::Keyring> =
+            Arc::downgrade(&(Arc::clone(&app) as _));
+        app.executor.set_keyring(keyring);
         app.policy_without(app.access.load().left());
         app.load_policy().await.map_err(StartError::Catalogue)?;
         app.load_limits().await.map_err(StartError::Catalogue)?;
@@ -208,21 +218,22 @@ async fn first_snapshot(
     log: ExecutionLog,
     files: Files,
     vault: Arc<Vault>,
+    runnable: kinds::All,
 ) -> Result<(Arc<Executor>, Writer), StartError> {
     let status = Arc::new(ArcSwap::from_pointee(ShelfStatus {
         mcp_warnings: files.servers.warnings.clone(),
         ..ShelfStatus::default()
     }));
-    let builtins: HashMap<String, Tool> = builtin::tools(&options.builtins)
+    let kinds::All { kinds, builtins } = runnable;
+    let builtins: HashMap<String, Tool> = builtins
         .into_iter()
-        .filter(|tool| !options.builtins_disabled.contains(&tool.definition.name))
         .map(|tool| (tool.definition.name.clone(), tool))
         .collect();
     let on_file: HashSet<&str> = files.definitions.iter().map(|d| d.name.as_str()).collect();
     let executor = Executor::new(
         first_catalogue(store, &builtins, &on_file, &status).await?,
         options.policy.clone(),
-        kinds::all(&options.builtins),
+        kinds,
         log,
         options.clock.clone(),
         options.executor.clone(),

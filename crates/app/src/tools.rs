@@ -4,6 +4,7 @@ use crate::App;
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::shelf::faults;
+use crate::tool_tests::Tested;
 use crate::writer::{Job, Write};
 use crate::{page, patch, time};
 use catalog::auth::mask_all;
@@ -49,6 +50,8 @@ pub struct ToolView {
     pub examples: Vec<String>,
     #[schema(value_type = Vec<Object>)]
     pub tests: Vec<catalog::tool::TestCase>,
+    /// How they ended when they were last run.
+    pub tested: Option<Tested>,
     #[schema(value_type = Option<Object>)]
     pub approval: Option<Value>,
     pub owner: String,
@@ -151,6 +154,8 @@ impl App {
         let shelf = asked_shelf(body)?;
         let definition = read_body(body, shelf)?;
         self.check_references(&caller, shelf, caller.user, &definition)?;
+        self.check_runs(&caller, shelf, caller.user, &definition)
+            .await?;
         let asker = Arc::clone(&caller);
         let entry = self
             .write(caller, Write::Create { shelf, definition })
@@ -218,6 +223,8 @@ impl App {
             definition.auth_config = None;
         }
         self.check_references(&caller, current.shelf, current.owner, &definition)?;
+        self.check_runs(&caller, current.shelf, current.owner, &definition)
+            .await?;
         let asker = Arc::clone(&caller);
         let write = Write::Update {
             id: current.id,
@@ -308,6 +315,7 @@ impl App {
             is_public: definition.is_public,
             examples: definition.examples,
             tests: definition.tests,
+            tested: self.tested(entry),
             approval: definition.approval,
             owner: self.user_name(tool.owner),
             shelf: tool.shelf,

@@ -26,6 +26,8 @@ impl App {
     ) -> Result<ToolResponse> {
         let mut definition = read_body(&tool.to_string(), Shelf::Database)?;
         self.check_references(&caller, Shelf::Database, caller.user, &definition)?;
+        self.check_runs(&caller, Shelf::Database, caller.user, &definition)
+            .await?;
         let saved = self
             .executor
             .catalogue

@@ -5,6 +5,7 @@ mod auth;
 mod cases;
 mod config;
 mod fault;
+mod http;
 mod schemas;
 
 pub use auth::PUBLIC_AUTH_KEYS;
@@ -64,12 +65,13 @@ const FIELDS: [&str; 20] = [
 
 /// What the server adds when it shows a tool: accepted and ignored in a body, so that a tool can be
 /// fetched, edited and sent back.
-const SERVER_FIELDS: [&str; 7] = [
+const SERVER_FIELDS: [&str; 8] = [
     "id",
     "owner",
     "version",
     "shelf",
     "created_at",
+    "tested",
     "updated_at",
     "hash",
 ];

@@ -123,6 +123,30 @@ pub struct TestCase {
     pub expect: Value,
 }
 
+impl TestCase {
+    /// Whether this is what the test expects.
+    pub fn fits(&self, data: &Value) -> bool {
+        is_same(data, &self.expect)
+    }
+}
+
+/// Equal as JSON means it: 4 and 4.0 are the same number.
+pub fn is_same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            let found = |(name, value): (&String, &Value)| {
+                b.get(name).is_some_and(|other| is_same(value, other))
+            };
+            a.len() == b.len() && a.iter().all(found)
+        }
+        _ => left == right,
+    }
+}
+
 /// What an author writes: the same fields in `tools.json`, over REST and in the page.
 /// Fields at their default are left out when written, so that files stay short.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -350,5 +374,21 @@ pub(crate) mod tests {
         assert_eq!(definition.timeout_seconds(), Some(7.0));
         definition.timeout_seconds = Some(0.5);
         assert_eq!(definition.timeout_seconds(), Some(0.5));
+    }
+
+    #[test]
+    fn values_are_compared_as_json() {
+        use serde_json::json;
+        let fits = |expect: Value, data: Value| {
+            let arguments = json!({});
+            TestCase { arguments, expect }.fits(&data)
+        };
+        assert!(fits(
+            json!({"a": [4, "x"], "b": null}),
+            json!({"b": null, "a": [4.0, "x"]})
+        ));
+        assert!(!fits(json!([1, 2]), json!([2, 1])));
+        assert!(!fits(json!({"a": 1}), json!({"a": 1, "b": 2})));
+        assert!(!fits(json!("1"), json!(1)));
     }
 }

@@ -11,6 +11,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// A tool may say why it failed, but not at any length.
+const MESSAGE_BYTES_MAX: usize = 8 << 10;
+
 /// A finished run, its data serialised.
 pub(crate) struct Done {
     pub(crate) data: Box<RawValue>,
@@ -44,6 +47,12 @@ pub(crate) fn failed(
     elapsed: f64,
     failure: Failure,
 ) -> (ToolResponse, Option<String>) {
+    let mut failure = failure;
+    if failure.message.len() > MESSAGE_BYTES_MAX {
+        let end = failure.message.floor_char_boundary(MESSAGE_BYTES_MAX);
+        failure.message.truncate(end);
+        failure.message.push('…');
+    }
     let response = ToolResponse {
         status: ResponseStatus::Error,
         message: failure.message.clone(),

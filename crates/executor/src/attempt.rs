@@ -18,7 +18,7 @@ use catalog::schema::Schema;
 use catalog::tool::OutputFormat;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -85,7 +85,7 @@ impl Attempt {
         let tool_name: Arc<str> = entry
             .as_ref()
             .map_or_else(|| request.tool.as_str().into(), |e| Arc::clone(&e.name));
-        let draft = EntryDraft::new(
+        let mut draft = EntryDraft::new(
             id,
             started_at,
             Arc::clone(&tool_name),
@@ -100,10 +100,11 @@ impl Attempt {
         let elapsed = self.began.elapsed();
         let seconds = elapsed.as_secs_f64();
         let logged = result.as_mut().ok().and_then(|done| done.logged.take());
-        let (response, log_text) = match result {
+        let (mut response, log_text) = match result {
             Ok(done) => succeeded(tool_name, id, seconds, done),
             Err(failure) => failed(tool_name, id, seconds, failure),
         };
+        draft.hide_opened(&mut response);
         let ending = Ending {
             status: status_of(&response),
             output: (response.error.is_none()).then(|| logged.as_deref().unwrap_or(&response.data)),
@@ -233,6 +234,8 @@ impl Attempt {
             deadline: checked.deadline,
             cancel: self.cancel.clone(),
             events: request.events,
+            keyring: self.executor.keyring.get().and_then(Weak::upgrade),
+            opened: draft.opened.clone(),
         };
         let work = CatchPanic(checked.kind.run(&run));
         let ran = self.before(checked, work).await;

@@ -4,7 +4,7 @@
 use crate::answer::unlogged;
 use crate::attempt::Attempt;
 use crate::denial::judge;
-use crate::kind::{Event, Kinds};
+use crate::kind::{Event, Failure, Keyring, Kinds};
 use crate::pending::PendingCall;
 use crate::quota::Quotas;
 use crate::response::ToolResponse;
@@ -13,10 +13,11 @@ use catalog::caller::Caller;
 use catalog::catalogue::{Catalogue, Entry};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
+use catalog::tool::Definition;
 use executions::{Execution, ExecutionLog};
 use serde_json::Value;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -64,6 +65,7 @@ pub struct Executor {
     pub(crate) stopping: CancellationToken,
     /// Whether the last entry could be written.
     log_works: AtomicBool,
+    pub(crate) keyring: OnceLock<Weak<dyn Keyring>>,
 }
 
 impl Executor {
@@ -86,7 +88,21 @@ impl Executor {
             running: TaskTracker::new(),
             stopping: CancellationToken::new(),
             log_works: AtomicBool::new(true),
+            keyring: OnceLock::new(),
         })
+    }
+
+    /// Whoever holds the secrets is made after this and holds it, so it is told later and not held in turn.
+    pub fn set_keyring(&self, keyring: Weak<dyn Keyring>) {
+        let _ = self.keyring.set(keyring);
+    }
+
+    /// Asks the definition's kind whether it could run; see `Kind::check`.
+    pub async fn check(&self, definition: &Definition) -> Result<(), Failure> {
+        match self.kinds.get(definition.kind) {
+            Some(kind) => kind.check(definition).await,
+            None => Ok(()),
+        }
     }
 
     /// Runs a tool of the catalogue for a caller.

@@ -1,13 +1,14 @@
 //! From one attempt to its log entry: what is written down, and what is hidden first.
 
-use crate::response::CallError;
+use crate::kind::Opened;
+use crate::response::{CallError, ToolResponse};
 use crate::secrets::{HIDDEN_WHOLE, Secrets};
 use catalog::caller::Caller;
 use catalog::catalogue::{Entry, Schemas};
 use catalog::tool::Millis;
 use executions::{Execution, Status};
 use serde_json::Value;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -19,6 +20,8 @@ pub(crate) struct EntryDraft {
     arguments: String,
     /// Values that must not appear in output or error either.
     secrets: Secrets,
+    /// What the tool itself has been given.
+    pub(crate) opened: Opened,
 }
 
 /// How a call ended, as the log sees it.
@@ -48,6 +51,7 @@ impl EntryDraft {
             secrets: Secrets::new(
                 marked.map_or_else(Vec::new, |schema| schema.secret_strings(arguments)),
             ),
+            opened: Opened::default(),
         };
         draft.arguments = match marked {
             Some(schema) => {
@@ -59,6 +63,27 @@ impl EntryDraft {
             None => arguments.to_string(),
         };
         draft
+    }
+
+    /// Takes the tool's own secrets out of its answer: who may call a tool may not know them. From here on the log
+    /// hides them, too.
+    pub(crate) fn hide_opened(&mut self, response: &mut ToolResponse) {
+        let opened = self.opened.texts();
+        if opened.is_empty() {
+            return;
+        }
+        let own = Secrets::new(opened.clone());
+        response.message = own.scrub_text(std::mem::take(&mut response.message));
+        if own.is_in(response.data.get()) {
+            let mut data: Value = serde_json::from_str(response.data.get()).unwrap_or(Value::Null);
+            own.scrub(&mut data);
+            response.data = to_raw_value(&data).unwrap_or_default();
+        }
+        if let Some(error) = &mut response.error {
+            error.message = own.scrub_text(std::mem::take(&mut error.message));
+            own.scrub(&mut error.details);
+        }
+        self.secrets = self.secrets.with(opened);
     }
 
     /// The row that says "this call may be having its effect now".

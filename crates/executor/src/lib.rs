@@ -20,7 +20,7 @@ mod usage;
 
 pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
-pub use kind::{Event, Failure, Kind, Kinds, Output, Run};
+pub use kind::{Event, Failure, Keyring, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
 pub use quota::{Quota, Quotas, Target};
 pub use response::{CallError, ToolResponse};

@@ -50,6 +50,16 @@ impl Secrets {
         }
     }
 
+    /// These and more.
+    pub(crate) fn with(&self, more: Vec<String>) -> Self {
+        match self {
+            Secrets::Few(all) | Secrets::Many(all, _) => {
+                Secrets::new(all.iter().cloned().chain(more).collect())
+            }
+            Secrets::TooMany => Secrets::TooMany,
+        }
+    }
+
     pub(crate) fn is_none(&self) -> bool {
         matches!(self, Secrets::Few(all) if all.is_empty())
     }
@@ -86,6 +96,10 @@ impl Secrets {
 
     pub(crate) fn scrub_text(&self, text: String) -> String {
         self.hidden_in(&text).unwrap_or(text)
+    }
+
+    pub(crate) fn is_in(&self, text: &str) -> bool {
+        self.hidden_in(text).is_some()
     }
 
     /// Whether the text is one of them, and nothing more.

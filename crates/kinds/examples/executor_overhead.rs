@@ -9,7 +9,6 @@ use catalog::policy::Policy;
 use catalog::tool::{Tool, id_from_name};
 use executions::{ExecutionLog, Options};
 use executor::{CallRequest, Executor, Settings};
-use kinds::builtin;
 use serde_json::json;
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -22,7 +21,10 @@ const GOAL_US: f64 = 50.0;
 
 /// All cribs share one log: on which core its thread runs would make a larger difference than any catalogue.
 fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
-    let shipped = builtin::tools(&builtin::Options::default());
+    let kinds::All {
+        kinds,
+        builtins: shipped,
+    } = kinds::all(&kinds::Options::default());
     let echo = shipped
         .iter()
         .find(|t| t.definition.name == "serialize_for_cell")
@@ -39,7 +41,7 @@ fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
     Executor::new(
         Catalogue::default().with(changes),
         Policy::new(true, "serialize_for_cell"),
-        kinds::all(&builtin::Options::default()),
+        kinds,
         log.clone(),
         Clock::System,
         Settings::default(),

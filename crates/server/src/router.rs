@@ -78,6 +78,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         ))
         .routes(routes!(calls::call_tool))
         .routes(routes!(calls::test_tool))
+        .routes(routes!(calls::run_tests))
         .routes(routes!(versions::list_versions))
         .routes(routes!(versions::get_version))
         .routes(routes!(versions::rollback_tool))

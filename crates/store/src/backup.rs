@@ -8,11 +8,12 @@ use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 11] = [
     "users",
     "keys",
     "tools",
     "tool_versions",
+    "tool_tests",
     "idempotency",
     "agents",
     "policies",

@@ -16,6 +16,7 @@ mod reach;
 pub mod seal;
 pub mod secrets;
 pub mod sessions;
+pub mod tool_tests;
 pub mod tools;
 pub mod users;
 

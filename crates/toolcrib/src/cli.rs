@@ -145,6 +145,29 @@ pub(crate) struct Call {
     pub(crate) idempotency_key: Option<String>,
 }
 
+/// A definition made from what is there already.
+#[derive(Debug, Args)]
+pub(crate) struct Making {
+    /// Make it from a function of this script of the workspace: signature and docstring say the rest
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, conflicts_with = "from_curl")]
+    pub(crate) from_python: Option<PathBuf>,
+    /// Make it from a curl command line
+    #[arg(long, value_name = "LINE")]
+    pub(crate) from_curl: Option<String>,
+    /// The function of the script [default: execute, or the only one]
+    #[arg(long, requires = "from_python")]
+    pub(crate) function: Option<String>,
+    /// Its name, instead of the one that is made up
+    #[arg(long, conflicts_with = "definition")]
+    pub(crate) name: Option<String>,
+    /// Its description, instead of the one that is made up
+    #[arg(long, conflicts_with = "definition")]
+    pub(crate) description: Option<String>,
+    /// Only print the definition
+    #[arg(long, conflicts_with = "definition")]
+    pub(crate) print: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tools {
     /// List tools
@@ -161,7 +184,10 @@ pub(crate) enum Tools {
     /// Register a tool
     Add {
         /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
-        definition: String,
+        #[arg(required_unless_present_any = ["from_python", "from_curl"], conflicts_with_all = ["from_python", "from_curl"])]
+        definition: Option<String>,
+        #[command(flatten)]
+        making: Making,
         /// Where it lives: `database` or `file` (tools.json)
         #[arg(long, value_parser = ["database", "file"])]
         shelf: Option<String>,

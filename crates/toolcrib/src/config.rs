@@ -153,6 +153,7 @@ impl Config {
         };
         if loading.problems.is_empty() {
             loading.problems = config.oidc().err().unwrap_or_default();
+            loading.problems.extend(config.http_allow().err());
         }
         if loading.problems.is_empty() {
             return Ok(config);
@@ -161,6 +162,12 @@ impl Config {
             problems: loading.problems,
             has_unknown_key: loading.has_unknown_key,
         })
+    }
+
+    /// What tools may call although it is not public.
+    pub(crate) fn http_allow(&self) -> Result<Vec<fetch::Allowed>, String> {
+        fetch::Allowed::list(&self.names("http.allow").join(","))
+            .map_err(|error| format!("http.allow: {error}"))
     }
 
     /// Every key with its value, in the order of the default file.

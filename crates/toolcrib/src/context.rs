@@ -3,11 +3,11 @@
 use crate::cli::Global;
 use crate::config::{Config, Environment, Origin, Sources};
 use crate::out::{Failure, Out, Result};
-use crate::worker;
 use crate::workspace::Place;
 use app::sealing_keys::{KEY_FILE, KeySource};
 use catalog::clock::Clock;
 use catalog::policy::Policy;
+use catalog::secret::Secret;
 use std::sync::Arc;
 
 pub(crate) struct Context {
@@ -77,6 +77,11 @@ impl Context {
             _ => executions::Durability::Normal,
         };
         let environment = self.environment.clone();
+        let key_file = match config.text("secrets.key_file") {
+            "" => place.data.join(KEY_FILE),
+            file => place.workspace.join(file),
+        };
+        let variable = |name: &str| self.environment.get(name).map(str::to_owned);
         app::Options {
             workspace: place.workspace.clone(),
             data: place.data.clone(),
@@ -84,10 +89,7 @@ impl Context {
             admin_key: config.admin_key.clone(),
             sealing: KeySource {
                 text: config.secret_key.clone(),
-                file: match config.text("secrets.key_file") {
-                    "" => place.data.join(KEY_FILE),
-                    file => place.workspace.join(file),
-                },
+                file: key_file.clone(),
             },
             policy: Policy::new(
                 config.yes("policy.enforced"),
@@ -106,11 +108,38 @@ impl Context {
             },
             // It was checked when it was loaded.
             oidc: config.oidc().unwrap_or_default(),
-            builtins: kinds::builtin::Options {
+            kinds: kinds::Options {
+                evaluation: kinds::Evaluation::Aside,
                 fixtures: config.yes("builtins.fixtures"),
-                evaluation: kinds::builtin::Evaluation::Aside(worker::PROGRAM.into()),
+                workspace: place.workspace.clone(),
+                data: place.data.clone(),
+                hidden: vec![
+                    place.data.clone(),
+                    key_file,
+                    self.global
+                        .config
+                        .clone()
+                        .unwrap_or_else(|| place.config_file()),
+                ],
+                disabled: config.names("builtins.disabled"),
+                environment: kinds::passed_on(variable),
+                python: kinds::PythonOptions {
+                    interpreter: config.text("python.interpreter").into(),
+                    memory_bytes_max: config.count("python.memory_bytes_max") as u64,
+                    installing: kinds::for_installing(variable),
+                },
+                // It was checked when it was loaded.
+                http_allow: config.http_allow().unwrap_or_default(),
+                web_search: kinds::builtin::SearchOptions {
+                    provider: config.text("web_search.provider").to_owned(),
+                    base_url: config.text("web_search.base_url").to_owned(),
+                    api_key: match config.text("web_search.api_key") {
+                        "" => None,
+                        key => Some(Secret::new(key.to_owned())),
+                    },
+                },
+                ..kinds::Options::default()
             },
-            builtins_disabled: config.names("builtins.disabled"),
             env: Arc::new(move |name: &str| environment.get(name).map(str::to_owned)),
             clock: Clock::System,
             watch,

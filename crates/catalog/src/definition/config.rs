@@ -59,7 +59,12 @@ const HTTP: &[Field] = &[
     optional("query", Shape::Object),
     optional("headers", Shape::Values),
     optional("body", Shape::Any),
+    optional(
+        "body_type",
+        Shape::OneOf(&["json", "form", "multipart", "text"]),
+    ),
     optional("response", Shape::Any),
+    optional("retry", Shape::Object),
     TIMEOUT,
 ];
 const MCP: &[Field] = &[
@@ -73,6 +78,7 @@ const PYTHON: &[Field] = &[
     optional("module", Shape::Text),
     optional("function", Shape::Text),
     optional("async", Shape::Bool),
+    optional("env", Shape::Values),
     SANDBOX,
     TIMEOUT,
 ];
@@ -137,8 +143,10 @@ pub(super) fn check(
             None => {}
         }
     }
-    if kind == KindName::Python {
-        check_python(r, node, members, path);
+    match kind {
+        KindName::Python => check_python(r, node, members, path),
+        KindName::Http => super::http::check(r, members, path),
+        _ => {}
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{check_one, tools_problems};
 use catalog::definition::{Origin, definition_from_text};
 use catalog::tool::{KindName, Shelf};
+use catalog::tools_file::read_tools;
 use serde_json::json;
 
 /// A file whose one tool, in line 4, has `fields` in line 5 in place of the good ones of the same name.
@@ -195,6 +196,72 @@ const WRONG_CONFIGS: &[(&str, &str, &str, &str)] = &[
         "plain value",
     ),
     (
+        "http",
+        r#"{"base_url": "https://{region}.example.com/x", "method": "GET"}"#,
+        ".base_url",
+        "after the host",
+    ),
+    (
+        "http",
+        r#"{"base_url": "https://me:pw@example.com", "method": "GET"}"#,
+        ".base_url",
+        "auth_config",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "headers": {"Content-Length": "1"}}"#,
+        ".headers.Content-Length",
+        "Leave it out",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "headers": {"X Y": "1"}}"#,
+        ".headers[\"X Y\"]",
+        "hyphens",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "POST", "body_type": "xml"}"#,
+        ".body_type",
+        "\"multipart\"",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "response": "data.items"}"#,
+        ".response",
+        "/data/items",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "response": {"a": "x"}}"#,
+        ".response.a",
+        "slash",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "response": {}}"#,
+        ".response",
+        "/data/items",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "retry": {"max": 6}}"#,
+        ".retry.max",
+        "at most 5",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "GET", "retry": {}}"#,
+        ".retry.max",
+        "{\"max\": 2}",
+    ),
+    (
+        "http",
+        r#"{"base_url": "http://h", "method": "POST", "retry": {"max": 1}}"#,
+        ".retry",
+        "twice",
+    ),
+    (
         "mcp",
         r#"{"server_name": "s"}"#,
         ".tool_name",
@@ -351,4 +418,17 @@ fn what_the_server_shows_can_be_sent_back() {
     }
     let problems = read("cellar", Origin::Body(Shelf::Database)).unwrap_err();
     check_one(&problems, "body", 2, "$.shelf", "\"database\"");
+}
+
+#[test]
+fn configs_of_http_tools_that_are_fine() {
+    for config in [
+        r#"{"base_url": "https://api.example.com", "method": "POST", "headers": {"Content-Type": "application/json"}, "timeout_seconds": 30}"#,
+        r#"{"base_url": "https://h/users/{id}?x={{y}}", "method": "GET", "response": "/data/0", "retry": {"max": 5}}"#,
+        r#"{"base_url": "https://h", "method": "PUT", "body": {"a": "{{a}}"}, "body_type": "form", "response": {"a": "/x", "b": "/y~1z"}}"#,
+        r#"{"base_url": "https://h", "method": "GET", "query": {"q": ["{{a}}", 1]}, "response": "bytes"}"#,
+    ] {
+        let text = tool_with(&format!("\"kind\": \"http\"; \"config\": {config}"));
+        assert!(read_tools("tools.json", &text).is_ok(), "{config}");
+    }
 }

@@ -2,12 +2,14 @@
 
 use super::decimal::is_decimal;
 use super::fend::{APPROXIMATE, Answer, context, evaluate};
-use super::lines::{Outcome, Stopped};
-use super::worker::Pool;
-use super::{About, Builtin, Evaluation, pure};
+use super::question::{CALCULATOR, Outcome, Stopped, outcome};
+use super::{About, Builtin, pure};
+use crate::Evaluation;
 use executor::kind::RunFuture;
 use executor::{Code, Failure, Output, Run};
+use process::{Pool, Spawner};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const EXPRESSION_CHARS_MAX: usize = 500;
 /// fend calls itself for every level of nesting. What nobody writes by hand is refused with a reason.
@@ -19,10 +21,10 @@ pub(super) enum Calculator {
 }
 
 impl Calculator {
-    pub(super) fn new(evaluation: &Evaluation) -> Self {
+    pub(super) fn new(evaluation: Evaluation, spawner: &Arc<Spawner>) -> Self {
         match evaluation {
             Evaluation::Here => Calculator::Here(Box::new(context())),
-            Evaluation::Aside(program) => Calculator::Aside(Pool::new(program.clone())),
+            Evaluation::Aside => Calculator::Aside(Pool::new(Arc::clone(spawner), CALCULATOR)),
         }
     }
 }
@@ -65,7 +67,7 @@ impl Builtin for Calculator {
             let expression = acceptable(given).map_err(Failure::execution)?;
             finished(match self {
                 Calculator::Here(context) => evaluate(context, &expression).map_err(Stopped::Wrong),
-                Calculator::Aside(pool) => pool.evaluate(&expression).await,
+                Calculator::Aside(pool) => outcome(pool.ask(expression.as_bytes()).await),
             })
         })
     }

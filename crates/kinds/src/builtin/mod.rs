@@ -1,13 +1,20 @@
 //! Tools that are part of the program. Each is one file; this is the list of them.
 
 mod calculator;
+mod code_execution;
 mod decimal;
+mod doc_parser;
+mod engines;
 mod fend;
 mod fixture;
-mod lines;
+mod question;
+mod request_human_input;
 mod serialize_for_cell;
-mod worker;
+mod web_fetch;
+mod web_search;
 
+use crate::Options;
+use crate::parts::Parts;
 use catalog::tool::{
     Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, id_from_name,
 };
@@ -15,29 +22,10 @@ use executor::kind::RunFuture;
 use executor::{Code, Failure, Kind, Run};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::sync::Arc;
 
-pub use lines::answer_lines;
-pub use worker::{CALCULATOR, WORKER_COMMAND};
-
-/// Which builtins there are, and how they run.
-#[derive(Debug, Clone, Default)]
-pub struct Options {
-    /// Tools that exist only to test this program: `fixture_wait` and its like.
-    pub fixtures: bool,
-    pub evaluation: Evaluation,
-}
-
-/// Where expressions are evaluated.
-#[derive(Debug, Clone, Default)]
-pub enum Evaluation {
-    /// In this process, where nothing can stop an endless one. Only for tests and examples of crates that have no
-    /// program to start; it is the default because they are the ones who do not say.
-    #[default]
-    Here,
-    /// In worker processes: this program is started with `WORKER_COMMAND`.
-    Aside(PathBuf),
-}
+pub use question::{CALCULATOR, CALCULATOR_SEAL, calculator_answers};
+pub use web_search::SearchOptions;
 
 /// One builtin tool.
 trait Builtin: Send + Sync {
@@ -57,10 +45,16 @@ struct About {
     examples: &'static [&'static str],
 }
 
-fn list(options: &Options) -> Vec<Box<dyn Builtin>> {
+fn list(options: &Options, parts: &Arc<Parts>) -> Vec<Box<dyn Builtin>> {
+    let spawner = &parts.spawner;
     let mut all: Vec<Box<dyn Builtin>> = vec![
-        Box::new(calculator::Calculator::new(&options.evaluation)),
+        Box::new(calculator::Calculator::new(options.evaluation, spawner)),
+        Box::new(code_execution::CodeExecution::new(options, parts)),
+        Box::new(doc_parser::DocParser::new(options, parts)),
+        Box::new(request_human_input::RequestHumanInput),
         Box::new(serialize_for_cell::SerializeForCell),
+        Box::new(web_fetch::WebFetch(Arc::clone(parts))),
+        Box::new(web_search::WebSearch::new(&options.web_search, parts)),
     ];
     if options.fixtures {
         all.push(Box::new(fixture::Wait::default()));
@@ -79,17 +73,41 @@ fn pure() -> Annotations {
     }
 }
 
+/// A tool that looks at what others have written, and changes nothing.
+fn reads_the_web() -> Annotations {
+    Annotations {
+        read_only: Some(true),
+        destructive: Some(false),
+        idempotent: Some(true),
+        open_world: Some(true),
+        title: None,
+    }
+}
+
 /// The `builtin` kind: runs the builtin that a tool's config names.
-pub struct Builtins(HashMap<&'static str, Box<dyn Builtin>>);
+pub(crate) struct Builtins(HashMap<&'static str, Box<dyn Builtin>>);
 
 impl Builtins {
-    pub fn new(options: &Options) -> Self {
-        Builtins(
-            list(options)
-                .into_iter()
-                .map(|b| (b.about().name, b))
-                .collect(),
-        )
+    pub(crate) fn new(options: &Options, parts: &Arc<Parts>) -> Self {
+        let all = list(options, parts).into_iter();
+        let all = all.filter(|builtin| {
+            !options
+                .disabled
+                .iter()
+                .any(|name| name == builtin.about().name)
+        });
+        Builtins(all.map(|builtin| (builtin.about().name, builtin)).collect())
+    }
+
+    /// The tools that are in every catalogue, owned by the system.
+    pub(crate) fn tools(&self) -> Vec<Tool> {
+        let mut tools: Vec<Tool> = self
+            .0
+            .values()
+            .map(|builtin| tool(builtin.about()))
+            .collect();
+        tools.sort_by(|a, b| a.definition.name.cmp(&b.definition.name));
+        tools
     }
 }
 
@@ -108,16 +126,6 @@ impl Kind for Builtins {
             )))),
         }
     }
-}
-
-/// The names a `builtin` tool's config may give.
-pub fn names(options: &Options) -> Vec<&'static str> {
-    list(options).iter().map(|b| b.about().name).collect()
-}
-
-/// The tools that are in every catalogue, owned by the system.
-pub fn tools(options: &Options) -> Vec<Tool> {
-    list(options).iter().map(|b| tool(b.about())).collect()
 }
 
 fn tool(about: About) -> Tool {
@@ -165,7 +173,8 @@ mod tests {
             fixtures: true,
             ..Options::default()
         };
-        for tool in tools(&options) {
+        let builtins = Builtins::new(&options, &Parts::new(&options));
+        for tool in builtins.tools() {
             let definition = tool.definition;
             let schemas =
                 Schemas::compile(&definition.input_schema, definition.output_schema.as_ref());

@@ -4,6 +4,8 @@ use crate::auth::{CanAuthor, CanCall};
 use crate::body::{IdempotencyKey, JsonBody, PathOf};
 use crate::error::{ApiError, ErrorBody, call_response};
 use crate::router::Server;
+use app::tool_tests::TestReport;
+use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use executor::{CallRequest, ToolResponse};
@@ -34,6 +36,18 @@ pub(crate) struct TestBody {
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     arguments: Value,
+}
+
+/// Runs the tests that are saved with a tool, as calls of yours. How they ended is shown with the tool from then on.
+#[utoipa::path(post, path = "/api/v1/tools/{name}/tests", tag = "calls",
+    params(("name" = String, Path, description = "Name or id")),
+    responses((status = 200, body = TestReport, description = "Also where tests failed"), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn run_tests(
+    State(server): State<Arc<Server>>,
+    CanCall(caller): CanCall,
+    PathOf(name): PathOf<String>,
+) -> Result<Json<TestReport>, ApiError> {
+    Ok(Json(server.app.run_tests(&caller, &name).await?))
 }
 
 /// A call that did not succeed.

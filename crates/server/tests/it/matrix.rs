@@ -73,6 +73,7 @@ fn table() -> Vec<Row> {
         row("DELETE", "/api/v1/tools/{name}", "/api/v1/tools/none", none.clone(), Author, 404),
         row("POST", "/api/v1/tools/{name}/call", "/api/v1/tools/serialize_for_cell/call", args, Call, 200),
         row("POST", "/api/v1/tools/test", "/api/v1/tools/test", json!({"tool": {}, "arguments": {}}), Author, 422),
+        row("POST", "/api/v1/tools/{name}/tests", "/api/v1/tools/none/tests", none.clone(), Call, 404),
         row("GET", "/api/v1/tools/{name}/versions", "/api/v1/tools/none/versions", none.clone(), Read, 404),
         row("GET", "/api/v1/tools/{name}/versions/{version}", "/api/v1/tools/none/versions/1", none.clone(), Read, 404),
         row("POST", "/api/v1/tools/{name}/rollback", "/api/v1/tools/none/rollback", json!({"version": 1}), Author, 404),

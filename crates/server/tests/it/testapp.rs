@@ -114,11 +114,10 @@ impl TestApp {
             executor: executor::Settings::default(),
             log,
             oidc: None,
-            builtins: kinds::builtin::Options {
+            kinds: kinds::Options {
                 fixtures: true,
-                ..kinds::builtin::Options::default()
+                ..kinds::Options::default()
             },
-            builtins_disabled: Vec::new(),
             env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),
             clock: clock.clone(),
             watch: true,

@@ -5,6 +5,7 @@ use super::tools::{path, text};
 use crate::client::Client;
 use crate::context::Context;
 use crate::out::{Failure, Paint, Result};
+use catalog::tool::is_same;
 use serde_json::{Value, json};
 
 pub(crate) async fn run(context: &Context, name: Option<&str>, file: Option<&str>) -> Result {
@@ -19,41 +20,41 @@ pub(crate) async fn run(context: &Context, name: Option<&str>, file: Option<&str
         }
     };
     let name = name.unwrap_or_else(|| unsaved.as_ref().map_or("", |tool| text(tool, "name")));
-    let results = Client::with(context, async |client| {
-        let tool = match &unsaved {
-            Some(tool) => tool.clone(),
-            None => client.get(&path(name)).await?,
-        };
-        let cases = tool["tests"].as_array().cloned().unwrap_or_default();
-        let mut results = Vec::new();
-        for case in cases {
-            let (path, body) = match &unsaved {
-                Some(tool) => (
-                    "/api/v1/tools/test".to_owned(),
-                    json!({"tool": tool, "arguments": case["arguments"]}),
-                ),
-                None => (
-                    format!("{}/call", path(name)),
-                    json!({"arguments": case["arguments"]}),
-                ),
-            };
-            let answer = client.request("POST", &path, Some(body)).await?;
-            // A definition that is not valid is no failed case but no test at all.
-            if answer.value().get("execution_id").is_none() {
-                answer.ok()?;
-                continue;
-            }
-            results.push(judge(&case, &answer.value()));
+    let results = Client::with(context, async |client| match &unsaved {
+        None => {
+            let ran = client
+                .request("POST", &format!("{}/tests", path(name)), None)
+                .await?
+                .ok()?;
+            Ok(ran["cases"].as_array().cloned().unwrap_or_default())
         }
-        Ok(results)
+        Some(tool) => try_out(client, tool).await,
     })
     .await?;
     report(context, name, &results)
 }
 
+/// The cases of a definition that is not saved, each tried out.
+async fn try_out(client: &Client, tool: &Value) -> Result<Vec<Value>> {
+    let mut results = Vec::new();
+    for case in tool["tests"].as_array().into_iter().flatten() {
+        let body = json!({"tool": tool, "arguments": case["arguments"]});
+        let answer = client
+            .request("POST", "/api/v1/tools/test", Some(body))
+            .await?;
+        // A definition that is not valid is no failed case but no test at all.
+        if answer.value().get("execution_id").is_none() {
+            answer.ok()?;
+            continue;
+        }
+        results.push(judge(case, &answer.value()));
+    }
+    Ok(results)
+}
+
 fn judge(case: &Value, response: &Value) -> Value {
     let error = &response["error"];
-    let passed = error.is_null() && same(&response["data"], &case["expect"]);
+    let passed = error.is_null() && is_same(&response["data"], &case["expect"]);
     json!({
         "passed": passed,
         "arguments": case["arguments"],
@@ -108,38 +109,5 @@ fn report(context: &Context, name: &str, results: &[Value]) -> Result {
             results.len()
         ))
         .printed()),
-    }
-}
-
-/// Equal as JSON means it: 4 and 4.0 are the same number.
-fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let found = |(name, value): (&String, &Value)| {
-                b.get(name).is_some_and(|other| same(value, other))
-            };
-            a.len() == b.len() && a.iter().all(found)
-        }
-        _ => left == right,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_compared_as_json() {
-        assert!(same(
-            &json!({"a": [4, "x"], "b": null}),
-            &json!({"b": null, "a": [4.0, "x"]})
-        ));
-        assert!(!same(&json!([1, 2]), &json!([2, 1])));
-        assert!(!same(&json!({"a": 1}), &json!({"a": 1, "b": 2})));
-        assert!(!same(&json!("1"), &json!(1)));
     }
 }

@@ -37,6 +37,7 @@ pub(crate) async fn run(context: &Context) -> Result {
             files(&mut findings, context, &place);
             data_folder(&mut findings, &place);
             provider(&mut findings, config.as_ref()).await;
+            sandbox(&mut findings);
             owner(&mut findings, &place).await || !findings.has_bad()
         }
     };
@@ -311,15 +312,46 @@ fn shelves(findings: &mut Findings, files: &Value) {
     }
 }
 
+/// What this machine can wall programs in with.
+fn sandbox(findings: &mut Findings) {
+    match process::sandbox::missing().as_slice() {
+        [] => findings.good("sandbox", "programs can be walled in (Landlock, seccomp)"),
+        missing => findings.warning(
+            "sandbox",
+            format!("this kernel has no {}", missing.join(" and no ")),
+            "tools with sandbox \"require\" refuse to run here, and \"auto\" runs without walls: use a newer kernel",
+        ),
+    }
+}
+
+fn tests(findings: &mut Findings, tools: &[Value]) {
+    for tool in tools {
+        let failed = tool["tested"]["failed"].as_i64().unwrap_or_default();
+        if failed > 0 {
+            let name = text(tool, "name");
+            findings.warning(
+                "tools",
+                format!("{failed} of the tests saved with '{name}' failed when they last ran"),
+                format!("`toolcrib tools test {name}` runs them again"),
+            );
+        }
+    }
+}
+
 fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
     let fixtures = config.is_some_and(|config| config.yes("builtins.fixtures"));
-    let options = kinds::builtin::Options {
+    let runnable = kinds::all(&kinds::Options {
         fixtures,
-        ..kinds::builtin::Options::default()
+        ..kinds::Options::default()
+    });
+    let builtins = &runnable.builtins;
+    let names = builtins
+        .iter()
+        .map(|tool| tool.definition.name.as_str())
+        .collect();
+    let runs = |kind: &str| {
+        KindName::from_name(kind).is_some_and(|kind| runnable.kinds.get(kind).is_some())
     };
-    let runnable = kinds::all(&options);
-    let runs =
-        |kind: &str| KindName::from_name(kind).is_some_and(|kind| runnable.get(kind).is_some());
     for tool in tools.iter().filter(|tool| !runs(text(tool, "kind"))) {
         let message = format!(
             "'{}' is of kind {}, which this version cannot run",
@@ -332,7 +364,8 @@ fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
             "its calls answer not_configured; upgrade toolcrib, or disable it",
         );
     }
-    builtin_names(findings, tools, kinds::builtin::names(&options));
+    builtin_names(findings, tools, names);
+    tests(findings, tools);
 }
 
 /// A mistyped name of a builtin is found here and not when somebody calls the tool.

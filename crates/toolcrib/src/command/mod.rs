@@ -13,6 +13,7 @@ pub(crate) mod input;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod log;
+mod made;
 pub(crate) mod manual;
 pub(crate) mod policy;
 pub(crate) mod secrets;

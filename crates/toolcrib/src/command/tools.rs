@@ -31,8 +31,17 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             show(out, &tool);
             Ok(())
         }
-        Tools::Add { definition, shelf } => {
-            let input = with_shelf(Input::definition(&definition)?, shelf.as_deref())?;
+        Tools::Add {
+            definition,
+            making,
+            shelf,
+        } => {
+            let input = super::made::definition(context, definition.as_deref(), &making)?;
+            let input = with_shelf(input, shelf.as_deref())?;
+            if making.print {
+                out.line(&input.text);
+                return Ok(());
+            }
             let tool = send(context, How::Create, "/api/v1/tools", &input).await?;
             told(out, &tool, "added")
         }
@@ -172,10 +181,10 @@ async fn list(context: &Context, filter: ToolFilter) -> Result {
         return Ok(());
     }
     let row = |tool: &Value| {
-        let state = if tool["is_active"] == false {
-            "off"
-        } else {
-            "on"
+        let state = match (&tool["is_active"], tool["tested"]["failed"].as_i64()) {
+            (Value::Bool(false), _) => "off".to_owned(),
+            (_, Some(failed)) if failed > 0 => format!("on, {failed} failing"),
+            _ => "on".to_owned(),
         };
         let about = tool["description_user"]
             .as_str()
@@ -186,7 +195,7 @@ async fn list(context: &Context, filter: ToolFilter) -> Result {
             text(tool, "kind"),
             text(tool, "shelf"),
             &version,
-            state,
+            &state,
             about,
         ]
         .map(str::to_owned)

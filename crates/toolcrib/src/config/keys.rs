@@ -122,6 +122,15 @@ pub(crate) const KEYS: &[Key] = &[
     key("policy.enforced", Holds::Yes).also("FEATURE_TOOLS_POLICY"),
     key("policy.whitelist", Holds::Names).also("TOOL_WHITELIST"),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
+    key("http.allow", Holds::Names),
+    key(
+        "web_search.provider",
+        Holds::OneOf(&["", "brave", "tavily", "exa", "searxng", "naver"]),
+    ),
+    key("web_search.base_url", Holds::Text),
+    key("web_search.api_key", Holds::Text).secret(),
+    key("python.interpreter", Holds::Text),
+    key("python.memory_bytes_max", BYTES),
     key("builtins.disabled", Holds::Names),
     key("builtins.fixtures", Holds::Yes),
     key(
@@ -140,12 +149,9 @@ pub(crate) const OTHER_VARIABLES: &[&str] = &[
     "TOOLCRIB_WORKSPACE",
     "TOOLCRIB_DATA",
     "TOOLCRIB_SECRET_KEY",
-    "TOOLCRIB_HTTP_ALLOW",
-    "TOOLCRIB_WEB_SEARCH_PROVIDER",
-    "TOOLCRIB_WEB_SEARCH_BASE_URL",
-    "TOOLCRIB_WEB_SEARCH_API_KEY",
     "TOOLCRIB_TEST_POSTGRES",
     "TOOLCRIB_TEST_PYTHON",
+    "TOOLCRIB_TEST_SEARX",
     "TOOLCRIB_SOAK",
 ];
 

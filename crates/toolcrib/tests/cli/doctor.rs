@@ -62,7 +62,7 @@ fn a_mistyped_builtin_is_found_before_it_is_called() {
         "warn  tools          'near' names the builtin 'calculatr', which does not exist",
         "remedy: did you mean 'calculator'?",
         "'far' names the builtin 'abacus'",
-        "remedy: set config.name to one of calculator, serialize_for_cell",
+        "remedy: set config.name to one of calculator, code_execution, doc_parser",
     ] {
         assert!(said.contains(part), "{part}\nnot in\n{said}");
     }

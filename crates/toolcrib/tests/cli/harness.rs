@@ -223,11 +223,22 @@ impl Running {
         path: &str,
         body: Option<&Value>,
     ) -> std::io::Result<(u16, Value)> {
+        self.try_request_as(&self.key, method, path, body)
+    }
+
+    /// The same with another key.
+    pub(crate) fn try_request_as(
+        &self,
+        key: &str,
+        method: &str,
+        path: &str,
+        body: Option<&Value>,
+    ) -> std::io::Result<(u16, Value)> {
         let body = body.map(Value::to_string).unwrap_or_default();
         let head = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nX-API-Key: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
             self.address,
-            self.key,
+            key,
             body.len()
         );
         let mut stream = TcpStream::connect(&self.address)?;

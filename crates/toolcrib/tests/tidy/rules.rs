@@ -7,6 +7,9 @@ use crate::source::{Source, dependencies, lines_with, root, words};
 /// Our crates from the bottom up: a crate may depend only on crates of a lower rank.
 const RANKS: &[(&str, u8)] = &[
     ("catalog", 0),
+    ("documents", 0),
+    ("expression", 0),
+    ("fetch", 0),
     ("process", 0),
     ("executions", 1),
     ("executor", 2),

@@ -1,0 +1,185 @@
+//! Where a tool's config says `{{name}}` (or `{name}`) and the input schema knows that name, the argument goes. What it
+//! is for decides how it is written; it is never read again as a template, and never pasted into a shell line.
+
+use serde_json::{Map, Value};
+
+/// A text of a config, taken apart: once for each version of a tool.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Template(Vec<Part>);
+
+#[derive(Debug, Clone, PartialEq)]
+enum Part {
+    Text(String),
+    Argument(String),
+}
+
+impl Template {
+    /// `knows` says which names are arguments; everything else stays as it is written.
+    pub(crate) fn new(text: &str, knows: &impl Fn(&str) -> bool) -> Self {
+        let mut parts = Vec::new();
+        let mut plain = String::new();
+        let mut rest = text;
+        while let Some(at) = rest.find('{') {
+            plain.push_str(&rest[..at]);
+            rest = &rest[at..];
+            match argument(rest).filter(|(name, _)| knows(name)) {
+                Some((name, length)) => {
+                    if !plain.is_empty() {
+                        parts.push(Part::Text(std::mem::take(&mut plain)));
+                    }
+                    parts.push(Part::Argument(name.to_owned()));
+                    rest = &rest[length..];
+                }
+                None => {
+                    plain.push('{');
+                    rest = &rest[1..];
+                }
+            }
+        }
+        plain.push_str(rest);
+        if !plain.is_empty() {
+            parts.push(Part::Text(plain));
+        }
+        Template(parts)
+    }
+
+    /// The argument's name where the text is nothing but one.
+    pub(crate) fn whole(&self) -> Option<&str> {
+        match self.0.as_slice() {
+            [Part::Argument(name)] => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The text with every argument written by `write`; one that was not given is nothing.
+    pub(crate) fn fill(
+        &self,
+        arguments: &Map<String, Value>,
+        write: impl Fn(&str) -> String,
+    ) -> String {
+        let mut out = String::new();
+        for part in &self.0 {
+            match part {
+                Part::Text(text) => out.push_str(text),
+                Part::Argument(name) => {
+                    if let Some(value) = given(arguments, name) {
+                        out.push_str(&write(&plain(value)));
+                    }
+                }
+            }
+        }
+        out
+    }
+
+    /// The text with every argument as it is.
+    pub(crate) fn text(&self, arguments: &Map<String, Value>) -> String {
+        self.fill(arguments, str::to_owned)
+    }
+}
+
+/// An argument that is there and not null.
+pub(crate) fn given<'a>(arguments: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    arguments.get(name).filter(|value| !value.is_null())
+}
+
+/// A value as text: strings bare, everything else as JSON.
+pub(crate) fn plain(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The name at the beginning of `{{name}}…` or `{name}…`, and how long that is.
+fn argument(text: &str) -> Option<(&str, usize)> {
+    for (open, close) in [("{{", "}}"), ("{", "}")] {
+        if let Some(inside) = text.strip_prefix(open)
+            && let Some(end) = inside.find(close)
+        {
+            let name = inside[..end].trim();
+            if !name.is_empty() && !name.contains(['{', '}']) {
+                return Some((name, open.len() + end + close.len()));
+            }
+        }
+    }
+    None
+}
+
+/// A JSON value with templates in its strings, filled: a string that is one argument becomes its value, whatever its
+/// type; a member whose argument was not given is left out.
+pub(crate) fn fill_value(
+    value: &Value,
+    arguments: &Map<String, Value>,
+    knows: &impl Fn(&str) -> bool,
+) -> Option<Value> {
+    Some(match value {
+        Value::String(text) => {
+            let template = Template::new(text, knows);
+            match template.whole() {
+                Some(name) => given(arguments, name)?.clone(),
+                None => Value::String(template.text(arguments)),
+            }
+        }
+        Value::Array(items) => {
+            let filled = items
+                .iter()
+                .filter_map(|item| fill_value(item, arguments, knows));
+            Value::Array(filled.collect())
+        }
+        Value::Object(members) => {
+            let filled = members.iter().filter_map(|(name, item)| {
+                Some((name.clone(), fill_value(item, arguments, knows)?))
+            });
+            Value::Object(filled.collect())
+        }
+        other => other.clone(),
+    })
+}
+
+/// Whether a name is one of the arguments that a schema describes.
+pub(crate) fn knows(schema: &Value) -> impl Fn(&str) -> bool + '_ {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    move |name| properties.is_some_and(|properties| properties.contains_key(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn arguments(value: Value) -> Map<String, Value> {
+        match value {
+            Value::Object(members) => members,
+            other => panic!("{other}"),
+        }
+    }
+
+    #[test]
+    fn only_known_names_are_replaced_and_only_once() {
+        let knows = |name: &str| matches!(name, "a" | "b");
+        let fill = |text: &str, given: Value| Template::new(text, &knows).text(&arguments(given));
+        assert_eq!(fill("{{a}}-{b}-{c}", json!({"a": 1, "b": "x"})), "1-x-{c}");
+        assert_eq!(
+            fill("{ a }{{ b }}", json!({"a": "{{b}}", "b": "y"})),
+            "{{b}}y"
+        );
+        assert_eq!(fill("{print $1} {", json!({})), "{print $1} {");
+        assert_eq!(fill("{{{a}}}", json!({"a": 1})), "{1}");
+        assert_eq!(fill("[{a}]", json!({"a": null})), "[]");
+        assert_eq!(
+            fill("[{a}]", json!({"a": [1, {"b": 2}]})),
+            "[[1,{\"b\":2}]]"
+        );
+        assert_eq!(Template::new("{a}", &knows).whole(), Some("a"));
+        assert_eq!(Template::new("{a} ", &knows).whole(), None);
+    }
+
+    #[test]
+    fn values_keep_their_types() {
+        let knows = |name: &str| matches!(name, "a" | "b");
+        let body = json!({"n": "{{a}}", "s": "is {{a}}", "l": ["{{b}}", 1], "gone": "{{b}}", "x": "{{c}}"});
+        let filled = fill_value(&body, &arguments(json!({"a": 5})), &knows);
+        let expected = json!({"n": 5, "s": "is 5", "l": [1], "x": "{{c}}"});
+        assert_eq!(filled, Some(expected));
+    }
+}

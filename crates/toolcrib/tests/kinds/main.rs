@@ -1,0 +1,17 @@
+//! Every kind of tool, run for real: the program itself, its workers, and whatever the tool is made of. Each test prints
+//! one line of figures (`-- --nocapture` shows them).
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+mod crib;
+mod documents;
+mod expression;
+mod guide;
+#[path = "../cli/harness.rs"]
+#[expect(dead_code, reason = "the command line's tests use more of it")]
+mod harness;
+mod python;
+mod python_abuse;
+mod search;
+mod shell;
+mod site;
