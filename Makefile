@@ -61,6 +61,10 @@ show-spine: build ## show everything the spine must show, with figures
 show-access: ## show who may do what, with figures
 	scripts/show-access
 
+.PHONY: show-kinds
+show-kinds: ## show every kind of tool, with figures
+	scripts/show-kinds
+
 .PHONY: clean
 clean: ## remove everything that was built, installed or made by `make run`
 	cargo clean

@@ -24,6 +24,8 @@ import threading
 import time
 import urllib.parse
 
+import kinds
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = "serialize_for_cell"
 CALL_PATH = f"/api/v1/tools/{TOOL}/call"
@@ -276,7 +278,8 @@ def slow(bench, report, engine):
     report.goal("healthy p99 under 5,000 half-open + 1,000 slow, over calm", engine, ratio, 3, "x", errors=calm_errors + errors + fewer)
 
 
-SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "idle": idle, "lists": lists, "slow": slow}
+SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "idle": idle, "lists": lists, "slow": slow,
+             "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number)}
 
 
 def find(given, name, how):

@@ -10,6 +10,7 @@ mod load;
 mod make_tools;
 mod proc;
 mod request;
+mod runner;
 mod slow;
 mod template;
 
@@ -39,6 +40,8 @@ enum Command {
     FirstAnswer(first_answer::FirstAnswerArgs),
     /// Hold half-open and slow connections; prints how many the server closed and when
     Slow(slow::SlowArgs),
+    /// What a kind of tool costs without a server around it
+    Runner(runner::RunnerArgs),
     /// Write a workspace with N tools
     MakeTools(make_tools::MakeToolsArgs),
 }
@@ -49,6 +52,7 @@ fn main() -> ExitCode {
         Command::BareEcho(args) => bare_echo::run(&args),
         Command::FirstAnswer(args) => first_answer::run(&args),
         Command::Slow(args) => slow::run(&args),
+        Command::Runner(args) => runner::run(&args),
         Command::MakeTools(args) => make_tools::run(&args),
     };
     match outcome {
