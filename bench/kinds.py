@@ -63,4 +63,6 @@ def run(bench, report, engine, number):
         if kind == "expression":
             report.goal("expression, sealed worker and its socket, median", engine, mid(0), 20, " µs")
         if kind == "python":
+            each = bench.tool("runner", "python-process", "--calls", 60)
+            report.note(f"a Python process for each call: {number(each['p50_us'] / 1000, 1)} ms")
             report.goal("python, warm, median over REST", engine, mid(2) / 1000, 0.25, " ms", errors=errors)
