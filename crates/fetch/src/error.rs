@@ -88,8 +88,7 @@ pub enum Part {
     Headers,
 }
 
-const ALLOW: &str =
-    "Whoever runs this server can permit it: TOOLCRIB_HTTP_ALLOW lists places as host:port";
+const ALLOW: &str = "Whoever runs this server can permit it: http.allow in toolcrib.toml (or TOOLCRIB_HTTP_ALLOW) lists places as host:port, from the next start on";
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

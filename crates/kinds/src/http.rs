@@ -12,9 +12,11 @@ mod response;
 mod retry;
 mod target;
 
+use crate::template::check_names;
 use auth::Auth;
 use catalog::secret::Secret;
-use executor::kind::RunFuture;
+use catalog::tool::Definition;
+use executor::kind::{CheckFuture, RunFuture};
 use executor::{Code, Failure, Kind, Run};
 use fetch::{Answer, Error, Fetcher, Limits, Method, Phase, Request};
 use filling::{Filling, misconfigured};
@@ -50,6 +52,11 @@ impl Kind for Http {
                 false => Err(response::refusal(&answer)),
             }
         })
+    }
+
+    fn check<'a>(&'a self, definition: &'a Definition) -> CheckFuture<'a> {
+        let checked = check_names(&definition.config, &definition.input_schema);
+        Box::pin(std::future::ready(checked))
     }
 }
 

@@ -10,6 +10,7 @@ mod worker;
 use crate::confined::Scratch;
 use crate::parts::Parts;
 use crate::shell::passed_variables;
+use crate::template::check_names;
 use crate::{Options, PythonOptions};
 use catalog::tool::{Definition, Tool};
 use dependencies::Dependencies;
@@ -136,7 +137,10 @@ impl Kind for Python {
 
     /// Installs what the script says it needs.
     fn check<'a>(&'a self, definition: &'a Definition) -> CheckFuture<'a> {
-        Box::pin(async move { self.interpreter_of(definition).await.map(drop) })
+        Box::pin(async move {
+            check_names(&definition.config, &definition.input_schema)?;
+            self.interpreter_of(definition).await.map(drop)
+        })
     }
 }
 

@@ -4,9 +4,10 @@
 use crate::Options;
 use crate::confined::Scratch;
 use crate::parts::Parts;
-use crate::template::{Template, fill_value, given, knows, plain};
+use crate::template::{Template, check_names, fill_value, given, knows, plain};
 use catalog::auth::Reference;
-use executor::kind::RunFuture;
+use catalog::tool::Definition;
+use executor::kind::{CheckFuture, RunFuture};
 use executor::{Code, Failure, Kind, Output, Run};
 use process::spawn::signal_name;
 use process::{Captured, Order, Spawner};
@@ -54,6 +55,11 @@ impl Kind for Shell {
             let is_json = run.entry.tool.definition.output_schema.is_some();
             outcome(&program, ended?, is_json)
         })
+    }
+
+    fn check<'a>(&'a self, definition: &'a Definition) -> CheckFuture<'a> {
+        let checked = check_names(&definition.config, &definition.input_schema);
+        Box::pin(std::future::ready(checked))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Where a tool's config says `{{name}}` (or `{name}`) and the input schema knows that name, the argument goes. What it
 //! is for decides how it is written; it is never read again as a template, and never pasted into a shell line.
 
+use executor::{Code, Failure};
 use serde_json::{Map, Value};
 
 /// A text of a config, taken apart: once for each version of a tool.
@@ -136,6 +137,49 @@ pub(crate) fn fill_value(
     })
 }
 
+/// The first `{{name}}` in a config that no argument of the schema has, with where it stands: a slip of the pen, which
+/// would be sent as it is written. Single braces may mean anything.
+pub(crate) fn check_names(config: &Map<String, Value>, schema: &Value) -> Result<(), Failure> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let names: Vec<&str> = properties
+        .into_iter()
+        .flatten()
+        .map(|(name, _)| name.as_str())
+        .collect();
+    for (key, value) in config {
+        if let Some(name) = unknown(value, &names) {
+            let known = if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            };
+            return Err(Failure::new(
+                Code::InvalidInput,
+                format!(
+                    "config.{key}: '{{{{{name}}}}}' names no argument; the input schema has {known}"
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn unknown<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+    match value {
+        Value::String(text) => text.split("{{").skip(1).find_map(|rest| {
+            let name = rest.split_once("}}")?.0.trim();
+            let is_name = !name.is_empty()
+                && name
+                    .chars()
+                    .all(|c| c.is_alphanumeric() || "_-".contains(c));
+            (is_name && !names.contains(&name)).then_some(name)
+        }),
+        Value::Array(items) => items.iter().find_map(|item| unknown(item, names)),
+        Value::Object(members) => members.values().find_map(|item| unknown(item, names)),
+        _ => None,
+    }
+}
+
 /// Whether a name is one of the arguments that a schema describes.
 pub(crate) fn knows(schema: &Value) -> impl Fn(&str) -> bool + '_ {
     let properties = schema.get("properties").and_then(Value::as_object);
@@ -181,5 +225,23 @@ mod tests {
         let filled = fill_value(&body, &arguments(json!({"a": 5})), &knows);
         let expected = json!({"n": 5, "s": "is 5", "l": [1], "x": "{{c}}"});
         assert_eq!(filled, Some(expected));
+    }
+
+    #[test]
+    fn a_slip_in_a_name_is_found() {
+        let schema = json!({"properties": {"text": {}, "n": {}}});
+        let check = |config: Value| check_names(&arguments(config), &schema);
+        assert!(
+            check(json!({"stdin": "{{text}} {other} {{ n }}", "command": ["awk", "{print $1}"]}))
+                .is_ok()
+        );
+        assert!(check(json!({"body": {"template": "{{#if x}}{{}}"}})).is_ok());
+        let message = check(json!({"body": {"a": ["x {{txt}}"]}}))
+            .unwrap_err()
+            .message;
+        assert_eq!(
+            message,
+            "config.body: '{{txt}}' names no argument; the input schema has text, n"
+        );
     }
 }

@@ -44,7 +44,7 @@ impl Builtin for RequestHumanInput {
     fn run<'a>(&'a self, _run: &'a Run) -> RunFuture<'a> {
         Box::pin(std::future::ready(Err(Failure::new(
             Code::NeedsRun,
-            "Only a run of an agent can wait for a person's answer; a direct call cannot. Start a run with POST /api/v1/agents/NAME/runs",
+            "Only a run of an agent can wait for a person's answer; a direct call cannot",
         ))))
     }
 }
