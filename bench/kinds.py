@@ -30,8 +30,9 @@ def workspace(folder, echo):
         schema = {"type": "object", "properties": {key: {"type": "integer"} for key in arguments}}
         config = config or {"base_url": echo, "method": "POST", "path": ECHO_PATH, "body": ECHO_BODY, "response": "/tool_name"}
         tools.append({"name": name, "description": f"measures {kind}", "kind": kind, "config": config,
-                      "input_schema": schema, "parallel_capable": True})
-    (folder / "tools.json").write_text(json.dumps({"tools": tools}))
+                      "input_schema": schema, "parallel_capable": True, "annotations": {"read_only": True}})
+    (folder / "tools.json").write_text(json.dumps({"version": 1, "tools": tools}))
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {}}))
     return folder
 
 
