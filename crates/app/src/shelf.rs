@@ -107,49 +107,11 @@ pub fn check_tools(
     text: &str,
     known: impl Fn(&Definition) -> bool,
 ) -> Result<Vec<Definition>, Vec<Problem>> {
-    read_checked_tools(TOOLS_FILE, text, |all| {
-        let unknown: Vec<bool> = all.iter().map(|definition| !known(definition)).collect();
-        faults_of_all(all, &unknown)
-    })
-    .map(|file| file.definitions)
-}
-
-/// How many definitions one core looks at before it is worth to ask another.
-const A_CORES_SHARE: usize = 50;
-
-/// The faults of each. All cores look, although schemas are less of a start than they were thought to be: some 7 % of
-/// its samples at 1,000 tools.
-fn faults_of_all(all: &[Definition], unknown: &[bool]) -> Vec<Vec<Fault>> {
-    let look = |definitions: &[Definition], unknown: &[bool]| -> Vec<Vec<Fault>> {
-        let pairs = definitions.iter().zip(unknown);
-        let found = pairs.map(|(definition, unknown)| match unknown {
-            true => faults(definition),
-            false => Vec::new(),
-        });
-        found.collect()
+    let check = |definition: &Definition| match known(definition) {
+        true => Vec::new(),
+        false => faults(definition),
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = all.len().div_ceil(cores).max(A_CORES_SHARE);
-    std::thread::scope(|scope| {
-        let shares = all.chunks(share).zip(unknown.chunks(share)).skip(1);
-        // A deep schema needs as much stack as the main thread has.
-        let thread = || std::thread::Builder::new().stack_size(8 << 20);
-        let start = |(definitions, unknown)| {
-            let started = thread().spawn_scoped(scope, move || look(definitions, unknown));
-            // Where there is no thread to be had, this one does it.
-            started.map_err(|_| look(definitions, unknown))
-        };
-        let others: Vec<_> = shares.map(start).collect();
-        let first = share.min(all.len());
-        let mut found = look(&all[..first], &unknown[..first]);
-        for other in others {
-            found.extend(match other.map(std::thread::ScopedJoinHandle::join) {
-                Ok(Ok(faults)) | Err(faults) => faults,
-                Ok(Err(panic)) => std::panic::resume_unwind(panic),
-            });
-        }
-        found
-    })
+    read_checked_tools(TOOLS_FILE, text, check).map(|file| file.definitions)
 }
 
 /// What is wrong with a definition although it can be read.

@@ -219,9 +219,9 @@ impl Definition {
             .or_else(|| self.config.get("timeout_seconds").and_then(Value::as_f64))
     }
 
-    /// Whether a call that was cut off may have changed something.
+    /// Whether a call that was cut off may have changed something. An expression has nothing that it could change.
     pub fn may_have_effects(&self) -> bool {
-        self.annotations.read_only != Some(true)
+        self.kind != KindName::Expression && self.annotations.read_only != Some(true)
     }
 }
 

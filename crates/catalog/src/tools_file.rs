@@ -30,12 +30,12 @@ pub fn read_tools(file_name: &str, text: &str) -> Result<ToolsFile, Vec<Problem>
     read_checked_tools(file_name, text, |_| Vec::new())
 }
 
-/// Reads the text and asks `check` about the definitions that can be read, also where others cannot: whoever mends
-/// the file sees all there is to mend, in the order of its lines. It gives the faults of each, in their order.
+/// Reads the text and asks `check` about each definition that can be read, also where others cannot: whoever mends
+/// the file sees all there is to mend, in the order of its lines.
 pub fn read_checked_tools(
     file_name: &str,
     text: &str,
-    check: impl FnOnce(&[Definition]) -> Vec<Vec<Fault>>,
+    check: impl Fn(&Definition) -> Vec<Fault>,
 ) -> Result<ToolsFile, Vec<Problem>> {
     let doc = Document::new(file_name, text);
     let root = doc.parse()?;
@@ -45,22 +45,18 @@ pub fn read_checked_tools(
 fn read_root(
     doc: &Document<'_>,
     root: &Node,
-    check: impl FnOnce(&[Definition]) -> Vec<Vec<Fault>>,
+    check: impl Fn(&Definition) -> Vec<Fault>,
 ) -> Result<ToolsFile, Vec<Problem>> {
     let mut problems = Vec::new();
     let tools = top_level(doc, root, &mut problems);
     let mut definitions = Vec::with_capacity(tools.len());
-    let mut places = Vec::with_capacity(tools.len());
     for (i, node) in tools.iter().enumerate() {
         let path = format!("$.tools[{i}]");
         let definition = read_definition(doc, node, &path, Origin::ToolsFile, &mut problems);
         if let Some(definition) = definition {
+            report(doc, node, &path, check(&definition), &mut problems);
             definitions.push(definition);
-            places.push((node, path));
         }
-    }
-    for ((node, path), faults) in places.iter().zip(check(&definitions)) {
-        report(doc, node, path, faults, &mut problems);
     }
     same_names(&mut Reader::new(doc, &mut problems), tools);
     problems.sort_by_key(|p| (p.line, p.column));

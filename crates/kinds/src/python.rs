@@ -4,7 +4,6 @@
 mod dependencies;
 pub(crate) mod interpreter;
 mod pool;
-mod printed;
 mod worker;
 
 use crate::confined::Scratch;
@@ -144,8 +143,7 @@ impl Kind for Python {
     }
 }
 
-/// Stands around what one call prints, and in its answer: nothing that a caller or an earlier call has written can be
-/// taken for it.
+/// Stands in the answer to one call: nothing that a caller or an earlier call has written can be taken for it.
 fn mark() -> Result<String, Failure> {
     let mut bytes = [0; 12];
     getrandom::fill(&mut bytes)

@@ -1,6 +1,10 @@
 //! Reading what a program prints: all of it, so that it never waits for us, but only the beginning is kept.
 
+use std::os::fd::AsFd;
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// The most that a pipe can hold at once.
+const PIPE_BYTES_MAX: u64 = 1 << 20;
 
 /// What was printed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +24,19 @@ impl Captured {
             match from.read(&mut chunk).await {
                 Ok(0) | Err(_) => return captured,
                 Ok(n) => captured.add(&chunk[..n], most),
+            }
+        }
+    }
+
+    /// Adds what is there already, without waiting for more. `from` is not one that blocks.
+    pub fn add_waiting(&mut self, from: &impl AsFd, most: usize) {
+        let mut chunk = [0; 4096];
+        let before = self.total;
+        // Somebody who never stops printing is not waited for either.
+        while self.total - before < PIPE_BYTES_MAX {
+            match rustix::io::read(from, &mut chunk) {
+                Ok(n) if n > 0 => self.add(&chunk[..n], most),
+                _ => return,
             }
         }
     }

@@ -11,9 +11,10 @@ use crate::sessions::{
     ADD_LINK, END_LINKS, END_SESSION, END_SESSIONS, FORGET_LINKS, FORGET_SESSIONS, LinkRow,
     OPEN_SESSION, SessionRow,
 };
-use crate::tools::{ADD_VERSION, PUT_TOOL, ToolRow, VersionRow};
+use crate::tools::{PUT_TOOL, ToolRow, VERSIONS_AT_ONCE, VersionRow, add_versions};
 use crate::users::{PUT_USER, UserRow};
 use catalog::tool::Millis;
+use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 /// What it means when a statement touches no row.
@@ -33,6 +34,26 @@ macro_rules! must {
 /// One that touches however many rows there are.
 macro_rules! may {
     ($sql:expr $(, $value:expr)*) => { (NoRow::Fine, sqlx::query($sql)$(.bind($value))*) };
+}
+
+/// One that adds all these versions.
+macro_rules! add_all {
+    ($versions:expr) => {{
+        let mut query = sqlx::query(AssertSqlSafe(add_versions($versions.len())));
+        for row in $versions {
+            query = query
+                .bind(row.tool_id)
+                .bind(row.version)
+                .bind(&row.name)
+                .bind(&row.shelf)
+                .bind(&row.action)
+                .bind(&row.definition)
+                .bind(&row.hash)
+                .bind(&row.changed_by)
+                .bind(row.changed_at);
+        }
+        (NoRow::Conflict, query)
+    }};
 }
 
 /// One write: a statement or a few.
@@ -81,6 +102,15 @@ pub enum Write {
     Act(Act),
 }
 
+impl Write {
+    fn version(&self) -> Option<&VersionRow> {
+        match self {
+            Write::Version(row) => Some(row),
+            _ => None,
+        }
+    }
+}
+
 impl Db {
     /// All writes or none. `and_then` runs before the commit: where it fails, nothing has happened here.
     pub async fn commit<E: From<crate::Error>>(
@@ -89,22 +119,20 @@ impl Db {
         and_then: impl FnOnce() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
         let begin = self.begin();
-        // One after the other: each row of the audit log needs the hash of the one before it. SQLite has one writer.
-        let lock = match self {
-            Db::Sqlite(_) => "SELECT 1",
-            Db::Postgres(_) => "LOCK TABLE audit IN EXCLUSIVE MODE",
-        };
+        let lock = self.audit_lock();
         each!(self, pool => {
             let mut connection = pool.acquire().await.map_err(crate::Error::from)?;
             let done = async {
                 let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
                 let mut last = None;
-                for write in writes {
+                let mut rest = writes;
+                while let Some(write) = rest.first() {
+                    let versions: Vec<&VersionRow> = rest.iter().map_while(Write::version).take(VERSIONS_AT_ONCE).collect();
+                    rest = &rest[versions.len().max(1)..];
                     let statements = match write {
                         Write::Tool(row) => vec![must!(PUT_TOOL, row.id, &row.name, row.owner_id, &row.definition,
                             row.version, row.created_at, row.updated_at, row.deleted_at)],
-                        Write::Version(row) => vec![must!(ADD_VERSION, row.tool_id, row.version, &row.name, &row.shelf,
-                            &row.action, &row.definition, &row.hash, &row.changed_by, row.changed_at)],
+                        Write::Version(_) => vec![add_all!(versions)],
                         Write::User(row) => vec![must!(PUT_USER, row.id, &row.name, &row.role, &row.password_hash,
                             &row.oidc_subject, row.created_at, row.updated_at, row.deleted_at)],
                         Write::Key(row) => vec![must!(PUT_KEY, row.id, &row.name, row.user_id, &row.secret_hash,
@@ -161,6 +189,14 @@ impl Db {
             }
             done
         })
+    }
+
+    /// One after the other: each row of the audit log needs the hash of the one before it. SQLite has one writer.
+    fn audit_lock(&self) -> &'static str {
+        match self {
+            Db::Sqlite(_) => "SELECT 1",
+            Db::Postgres(_) => "LOCK TABLE audit IN EXCLUSIVE MODE",
+        }
     }
 
     /// `commit` where nothing else has to happen before it.

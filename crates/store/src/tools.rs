@@ -64,9 +64,24 @@ pub(crate) const PUT_TOOL: &str = "INSERT INTO tools (id, name, owner_id, defini
     version = excluded.version, updated_at = excluded.updated_at, deleted_at = excluded.deleted_at \
     WHERE tools.version < excluded.version";
 
-pub(crate) const ADD_VERSION: &str = "INSERT INTO tool_versions \
-    (tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at) \
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+/// A file shelf that is read for the first time has as many versions as tools: one statement takes so many.
+pub(crate) const VERSIONS_AT_ONCE: usize = 50;
+
+/// For this many versions at once.
+pub(crate) fn add_versions(count: usize) -> String {
+    let row = |row: usize| {
+        let places: Vec<String> = (1..=9)
+            .map(|column| format!("${}", row * 9 + column))
+            .collect();
+        format!("({})", places.join(", "))
+    };
+    let rows: Vec<String> = (0..count).map(row).collect();
+    format!(
+        "INSERT INTO tool_versions \
+         (tool_id, version, name, shelf, action, definition, hash, changed_by, changed_at) VALUES {}",
+        rows.join(", ")
+    )
+}
 
 impl Db {
     /// The tools of the database shelf that are not deleted.

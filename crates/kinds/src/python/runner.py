@@ -34,7 +34,6 @@ DEPTH_MAX = 100
 WORKSPACE = os.path.realpath(sys.argv[1])
 loop = None
 loaded = None
-signatures = {}
 stamps = {}
 looked_at = set()
 modules = 0
@@ -114,16 +113,14 @@ def load(request):
 
 def mismatch(function, arguments):
     """Why the function cannot be called with these, if it cannot."""
-    if function not in signatures:
-        try:
-            signatures[function] = inspect.signature(function)
-        except (TypeError, ValueError):
-            signatures[function] = None  # Some functions written in C tell no signature.
-    if signatures[function] is not None:
-        try:
-            signatures[function].bind(**arguments)
-        except TypeError as error:
-            return str(error)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None  # Some functions written in C tell no signature.
+    try:
+        signature.bind(**arguments)
+    except TypeError as error:
+        return str(error)
     return None
 
 
@@ -181,10 +178,14 @@ def answer(request):
         function = load(request)
         step = "call"
         arguments = request["arguments"]
-        wrong = mismatch(function, arguments)
-        if wrong:
+        try:
+            result = run(function, arguments)
+        except TypeError:
+            # Looked at only now: that takes longer than most calls.
+            wrong = mismatch(function, arguments)
+            if wrong is None:
+                raise
             return {"error": {"step": "arguments", "type": "TypeError", "message": wrong}}
-        result = run(function, arguments)
         if os.getpid() != OWN:
             os._exit(0)  # A copy of this process that the tool has made and forgotten.
         step = "result"
@@ -235,13 +236,10 @@ def main():
     write(answers, json.dumps({"pid": OWN}).encode() + b"\n")
     for line in requests:
         request = json.loads(line)
-        mark = request["mark"].encode()
         if is_stale():
-            write(prints, b"\0begin " + mark + b"\0\n")
             said = {"stale": True}
         else:
             set_streams()
-            write(prints, b"\0begin " + mark + b"\0\n")
             said = answer(request)
             if os.getpid() != OWN:
                 os._exit(0)
@@ -261,7 +259,7 @@ def main():
         if has_children():
             text += ', "left": true'
         text += f', "mark": "{request["mark"]}"'
-        write(prints, b"\0end " + mark + b"\0\n")
+        # Behind everything that was printed: who has read it finds all of that.
         write(answers, text.encode() + b"}\n")
 
 

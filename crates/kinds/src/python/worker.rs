@@ -1,7 +1,6 @@
 //! One warm process: a line goes in, a line comes out, and what the tool prints is kept beside them.
 
 use super::PRINTED_BYTES_MAX;
-use super::printed::Printed;
 use crate::confined::Scratch;
 use executor::Failure;
 use process::spawn::signal_name;
@@ -122,7 +121,9 @@ impl Worker {
         mark: &str,
         memory_bytes_max: u64,
     ) -> Result<Said, Ended> {
-        let mut printed = Printed::of(mark);
+        // A thread that an earlier call has left behind may have printed since.
+        Captured::default().add_waiting(&self.stderr, 0);
+        let mut printed = Captured::default();
         let mut line = Vec::new();
         let end = self.exchange(request, memory_bytes_max, &mut line, &mut printed);
         let end = match end.await {
@@ -130,7 +131,7 @@ impl Worker {
                 // An answer to another question was written by somebody else.
                 Ok(said) if said.mark != mark => End::Garbled,
                 Ok(mut said) => {
-                    said.printed = printed.captured;
+                    said.printed = printed;
                     return Ok(said);
                 }
                 Err(_) => End::Garbled,
@@ -138,15 +139,12 @@ impl Worker {
             Some(End::Exited(_)) => {
                 let rest = Captured::read(&mut self.stderr, PRINTED_BYTES_MAX);
                 let (rest, status) = tokio::join!(rest, self.tree.wait());
-                printed.captured.add(&rest.bytes, PRINTED_BYTES_MAX);
+                printed.add(&rest.bytes, PRINTED_BYTES_MAX);
                 End::Exited(status.ok())
             }
             Some(end) => end,
         };
-        Err(Ended {
-            end,
-            printed: printed.captured,
-        })
+        Err(Ended { end, printed })
     }
 
     /// Until the answer is in `line` and everything that was printed before it in `printed`.
@@ -155,14 +153,16 @@ impl Worker {
         request: &str,
         memory_bytes_max: u64,
         line: &mut Vec<u8>,
-        printed: &mut Printed,
+        printed: &mut Captured,
     ) -> Option<End> {
         if self.stdin.write_all(request.as_bytes()).await.is_err() {
             return Some(End::Exited(None));
         }
         let mut looks: Option<Interval> = None;
         let mut answer = (&mut self.stdout).take(ANSWER_BYTES_MAX as u64);
-        while !(line.ends_with(b"\n") && printed.is_whole) {
+        let mut chunk = [0; 16 * 1024];
+        let mut is_open = true;
+        while !line.ends_with(b"\n") {
             // The clock is started only for a call that takes a while.
             let looks = async {
                 let looks = looks.get_or_insert_with(looking);
@@ -170,12 +170,15 @@ impl Worker {
             };
             tokio::select! {
                 biased;
-                read = answer.read_until(b'\n', line), if !line.ends_with(b"\n") => match read {
+                read = answer.read_until(b'\n', line) => match read {
                     Ok(n) if n > 0 => {}
                     _ if line.len() == ANSWER_BYTES_MAX => return Some(End::Flood),
                     _ => return Some(End::Exited(None)),
                 },
-                () = printed.read(&mut self.stderr), if !printed.is_whole => {
+                read = self.stderr.read(&mut chunk), if is_open => {
+                    let n = read.unwrap_or_default();
+                    is_open = n > 0;
+                    printed.add(&chunk[..n], PRINTED_BYTES_MAX);
                     if printed.total > STREAM_BYTES_MAX {
                         return Some(End::Flood);
                     }
@@ -185,6 +188,8 @@ impl Worker {
                 },
             }
         }
+        // What was printed before the answer was written is there by now.
+        printed.add_waiting(&self.stderr, PRINTED_BYTES_MAX);
         None
     }
 }
