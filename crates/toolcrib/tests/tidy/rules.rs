@@ -15,7 +15,7 @@ const RANKS: &[(&str, u8)] = &[
     ("executor", 2),
     ("agent", 3),
     ("kinds", 3),
-    ("mcp", 3),
+    ("mcp", 1),
     ("selection", 3),
     ("store", 3),
     ("app", 4),

@@ -1,0 +1,185 @@
+//! The words of the protocol, in both eras, over raw JSON: what we do not need to understand passes as it came.
+//! *Legacy* is every version with `initialize` and sessions, *modern* those without.
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::fmt;
+
+/// The one modern version.
+pub const MODERN: &str = "2026-07-28";
+
+/// The legacy ones, the newest first.
+pub const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Members of `_meta` that every modern request carries, or may carry.
+pub const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
+pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// In results and in notifications of a modern server.
+pub const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+pub const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+
+/// How two programs talk to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Era {
+    Legacy,
+    Modern,
+}
+
+/// JSON-RPC's codes and the protocol's own.
+pub mod code {
+    pub const PARSE: i64 = -32700;
+    pub const INVALID_REQUEST: i64 = -32600;
+    pub const NO_METHOD: i64 = -32601;
+    pub const INVALID_PARAMS: i64 = -32602;
+    pub const INTERNAL: i64 = -32603;
+    /// Legacy only; the modern era says `INVALID_PARAMS`.
+    pub const NO_RESOURCE: i64 = -32002;
+    pub const HEADER_MISMATCH: i64 = -32020;
+    pub const MISSING_CAPABILITY: i64 = -32021;
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+}
+
+/// One message as it came. Which of its members are there says what it is.
+#[derive(Debug, Deserialize)]
+pub struct Message<'a> {
+    #[serde(borrow, default)]
+    pub jsonrpc: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub method: Option<Cow<'a, str>>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub result: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    pub error: Option<&'a RawValue>,
+}
+
+/// What is there is there, be it null.
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
+}
+
+/// What a message is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sort {
+    Request,
+    Notification,
+    /// To a request of ours.
+    Response,
+    /// None of them.
+    Odd,
+}
+
+impl<'a> Message<'a> {
+    pub fn read(text: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    pub fn sort(&self) -> Sort {
+        let has_id = self.id.is_some_and(|id| id.get() != "null");
+        match (&self.method, has_id) {
+            (Some(_), true) => Sort::Request,
+            (Some(_), false) if self.id.is_none() => Sort::Notification,
+            (None, true) if self.result.is_some() != self.error.is_some() => Sort::Response,
+            _ => Sort::Odd,
+        }
+    }
+}
+
+/// Why a request was not answered with a result.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RpcError {
+    pub code: i64,
+    #[serde(default)]
+    pub message: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+impl RpcError {
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        RpcError {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+}
+
+impl fmt::Display for RpcError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+/// A request or, without an id, a notification, as text.
+pub fn request(id: Option<&Value>, method: &str, params: Option<&Value>) -> String {
+    let mut message = json!({"jsonrpc": "2.0"});
+    if let Some(id) = id {
+        message["id"] = id.clone();
+    }
+    message["method"] = method.into();
+    if let Some(params) = params {
+        message["params"] = params.clone();
+    }
+    message.to_string()
+}
+
+/// A result, for a request whose id was `id`.
+pub fn result(id: &RawValue, result: &str) -> String {
+    let id = id.get();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
+}
+
+/// An error, for a request whose id was `id`, if that could be read.
+pub fn error(id: Option<&RawValue>, error: &RpcError) -> String {
+    let id = id.map_or("null", RawValue::get);
+    let error = serde_json::to_string(error).unwrap_or_default();
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sort(text: &str) -> Sort {
+        Message::read(text).unwrap().sort()
+    }
+
+    #[test]
+    fn a_message_is_what_its_members_say() {
+        assert_eq!(sort(r#"{"id":1,"method":"a"}"#), Sort::Request);
+        assert_eq!(sort(r#"{"method":"a"}"#), Sort::Notification);
+        assert_eq!(sort(r#"{"id":"x","result":{}}"#), Sort::Response);
+        assert_eq!(sort(r#"{"id":1,"error":{"code":1}}"#), Sort::Response);
+        for odd in [
+            r#"{"id":null,"method":"a"}"#,
+            r#"{"id":1}"#,
+            r#"{"id":1,"result":1,"error":{}}"#,
+            r#"{"result":1}"#,
+            "{}",
+        ] {
+            assert_eq!(sort(odd), Sort::Odd, "{odd}");
+        }
+    }
+
+    #[test]
+    fn ids_and_texts_pass_as_they_came() {
+        let message = Message::read(r#"{"id":"\u00e9","method":"tools\/call"}"#).unwrap();
+        assert_eq!(message.method.as_deref(), Some("tools/call"));
+        let answer = result(message.id.unwrap(), "{}");
+        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":"\u00e9","result":{}}"#);
+    }
+}
