@@ -296,7 +296,7 @@ impl App {
         if policy.left != left {
             let mut policy = (**policy).clone();
             policy.left = left;
-            self.executor.policy.store(Arc::new(policy));
+            self.executor.set_policy(policy);
         }
     }
 

@@ -112,7 +112,7 @@ impl App {
         let is = json!({"version": next.version, "rules": rules});
         let done = act(now, caller, "policy.update", "policy", Some(was), Some(is));
         self.store_access(&[Write::Policy(row), done]).await?;
-        self.executor.policy.store(Arc::new(policy));
+        self.executor.set_policy(policy);
         Ok(self.policy_view(&names, &next))
     }
 
@@ -173,7 +173,7 @@ impl App {
         let stored = self.stored_policy().await?;
         if stored.version > 0 {
             let policy = self.with_rules(&stored.rules)?;
-            self.executor.policy.store(Arc::new(policy));
+            self.executor.set_policy(policy);
         }
         Ok(())
     }

@@ -130,6 +130,12 @@ impl App {
         Ok(self.view(&*self.visible(caller, name_or_id)?, caller))
     }
 
+    /// Whether a tool exists for a caller.
+    pub fn may_know(&self, caller: &Caller, entry: &Entry) -> bool {
+        let policy = self.executor.policy.load();
+        policy.verdict(caller, &entry.tool) != Verdict::Hidden
+    }
+
     /// The entry a caller may see; a hidden one does not exist.
     pub(crate) fn visible(&self, caller: &Caller, name_or_id: &str) -> Result<Arc<Entry>> {
         let catalogue = self.executor.catalogue.load();

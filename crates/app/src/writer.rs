@@ -362,7 +362,7 @@ impl Writer {
         // Before the tools that refer to them can be seen.
         self.take_secrets(writes);
         let next = plan.base.with(plan.changes);
-        self.executor.catalogue.store(Arc::new(next));
+        self.executor.set_catalogue(next);
         Commit::Done
     }
 

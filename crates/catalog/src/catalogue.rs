@@ -27,6 +27,7 @@ pub struct Entry {
     /// Where the tool has a `rate_limit`, what it is measured by; handed on like the gate.
     pub pace: Option<Arc<Pace>>,
     schemas: OnceLock<Result<Schemas, String>>,
+    repeats_arguments: bool,
 }
 
 /// Both schemas of one tool version.
@@ -67,8 +68,14 @@ impl Entry {
             gate,
             pace: None,
             schemas: OnceLock::new(),
+            repeats_arguments: repeats(&definition.input_schema),
             tool,
         }
+    }
+
+    /// Whether MCP clients repeat some of the arguments in headers, as the schema may want it.
+    pub fn repeats_arguments(&self) -> bool {
+        self.repeats_arguments
     }
 
     /// The schemas, compiled by whoever asks first.
@@ -81,6 +88,12 @@ impl Entry {
             .as_ref()
             .map_err(String::as_str)
     }
+}
+
+fn repeats(schema: &Value) -> bool {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let mut all = properties.into_iter().flat_map(serde_json::Map::values);
+    all.any(|property| property.get("x-mcp-header").is_some() || repeats(property))
 }
 
 /// One-at-a-time passage with a bounded queue before it (B6).

@@ -21,6 +21,7 @@ pub(crate) struct Done {
     pub(crate) logged: Option<Box<RawValue>>,
     pub(crate) message: Option<String>,
     pub(crate) log_text: Option<String>,
+    pub(crate) raw: Option<Value>,
 }
 
 pub(crate) fn succeeded(
@@ -37,6 +38,7 @@ pub(crate) fn succeeded(
         tool_name,
         execution_id,
         elapsed,
+        raw: done.raw,
     };
     (response, done.log_text)
 }
@@ -65,6 +67,7 @@ pub(crate) fn failed(
         tool_name,
         execution_id,
         elapsed,
+        raw: failure.raw,
     };
     (response, failure.log_text)
 }

@@ -11,6 +11,7 @@ use crate::entry_log::{Ending, EntryDraft};
 use crate::kind::{Failure, Kind, Output, Run};
 use crate::pending::CatchPanic;
 use crate::response::{ToolResponse, python_float};
+use crate::talk::Patience;
 use catalog::caller::Caller;
 use catalog::catalogue::{Entry, Schemas};
 use catalog::policy::Verdict;
@@ -46,6 +47,7 @@ struct Checked<'a> {
     kind: &'a dyn Kind,
     timeout: f64,
     deadline: Instant,
+    patience: Arc<Patience>,
 }
 
 impl Checked<'_> {
@@ -198,6 +200,7 @@ impl Attempt {
             kind,
             timeout,
             deadline: self.began + Duration::from_secs_f64(timeout),
+            patience: Arc::default(),
         })
     }
 
@@ -233,7 +236,8 @@ impl Attempt {
             arguments: request.arguments,
             deadline: checked.deadline,
             cancel: self.cancel.clone(),
-            events: request.events,
+            talk: request.talk,
+            patience: Arc::clone(&checked.patience),
             keyring: self.executor.keyring.get().and_then(Weak::upgrade),
             opened: draft.opened.clone(),
         };
@@ -295,7 +299,7 @@ impl Attempt {
             () = self.executor.stopping.cancelled() => {
                 Err(Failure::new(Code::Cancelled, "The server stopped before the call was done"))
             }
-            () = tokio::time::sleep_until(checked.deadline.into()) => Err(checked.late()),
+            () = checked.patience.until(checked.deadline) => Err(checked.late()),
         }
     }
 
@@ -319,7 +323,9 @@ impl Attempt {
         };
         let data = to_raw_value(&data)
             .map_err(|_| Failure::new(Code::InvalidOutput, "The tool's output is not JSON"))?;
-        let (bytes, bytes_max) = (data.get().len(), self.executor.settings.output_bytes_max);
+        let raw_bytes = output.raw.as_ref().map_or(0, |raw| raw.to_string().len());
+        let bytes = data.get().len().max(raw_bytes);
+        let bytes_max = self.executor.settings.output_bytes_max;
         if bytes > bytes_max {
             let message = format!("The output has {bytes} bytes; at most {bytes_max} are allowed");
             return Err(Failure::new(Code::OutputTooLarge, message)
@@ -330,6 +336,7 @@ impl Attempt {
             logged,
             message: output.message,
             log_text: output.log_text,
+            raw: output.raw,
         })
     }
 }

@@ -4,10 +4,11 @@
 use crate::answer::unlogged;
 use crate::attempt::Attempt;
 use crate::denial::judge;
-use crate::kind::{Event, Failure, Keyring, Kinds};
+use crate::kind::{Failure, Keyring, Kinds};
 use crate::pending::PendingCall;
 use crate::quota::Quotas;
 use crate::response::ToolResponse;
+use crate::talk::Talk;
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
 use catalog::catalogue::{Catalogue, Entry};
@@ -19,7 +20,7 @@ use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -49,7 +50,8 @@ pub struct CallRequest {
     pub arguments: Value,
     /// May only shorten the tool's own.
     pub timeout_seconds: Option<f64>,
-    pub events: Option<mpsc::Sender<Event>>,
+    /// With whoever asked, while the call runs; none where they only wait for its end.
+    pub talk: Option<Talk>,
 }
 
 /// Everything a call needs, shared by all faces.
@@ -66,6 +68,7 @@ pub struct Executor {
     /// Whether the last entry could be written.
     log_works: AtomicBool,
     pub(crate) keyring: OnceLock<Weak<dyn Keyring>>,
+    changes: watch::Sender<()>,
 }
 
 impl Executor {
@@ -89,7 +92,23 @@ impl Executor {
             stopping: CancellationToken::new(),
             log_works: AtomicBool::new(true),
             keyring: OnceLock::new(),
+            changes: watch::Sender::default(),
         })
+    }
+
+    /// Tells when the catalogue or the policy is another.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.changes.subscribe()
+    }
+
+    pub fn set_catalogue(&self, catalogue: Catalogue) {
+        self.catalogue.store(Arc::new(catalogue));
+        self.changes.send_replace(());
+    }
+
+    pub fn set_policy(&self, policy: Policy) {
+        self.policy.store(Arc::new(policy));
+        self.changes.send_replace(());
     }
 
     /// Whoever holds the secrets is made after this and holds it, so it is told later and not held in turn.

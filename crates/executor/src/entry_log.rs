@@ -83,6 +83,9 @@ impl EntryDraft {
             error.message = own.scrub_text(std::mem::take(&mut error.message));
             own.scrub(&mut error.details);
         }
+        if let Some(raw) = &mut response.raw {
+            own.scrub(raw);
+        }
         self.secrets = self.secrets.with(opened);
     }
 

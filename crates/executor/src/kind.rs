@@ -1,6 +1,7 @@
 //! The seam between the executor and the kinds of tool: what a kind is given and what it hands back.
 
 use crate::code::Code;
+use crate::talk::{Patience, Talk};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::secret::Secret;
@@ -10,7 +11,6 @@ use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// The message of a failure says what is wrong with the definition.
@@ -38,8 +38,9 @@ pub struct Run {
     pub deadline: Instant,
     /// Fires at the deadline and when the caller is gone.
     pub cancel: CancellationToken,
-    /// Progress and questions to the person, while the call runs.
-    pub events: Option<mpsc::Sender<Event>>,
+    /// With whoever asked, while the call runs.
+    pub talk: Option<Talk>,
+    pub(crate) patience: Arc<Patience>,
     pub(crate) keyring: Option<Arc<dyn Keyring>>,
     pub(crate) opened: Opened,
 }
@@ -110,26 +111,13 @@ impl Opened {
 
 const HIDDEN_BYTES_MIN: usize = 4;
 
-/// What a running call tells its caller before it is done.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    Progress {
-        progress: f64,
-        total: Option<f64>,
-        message: Option<String>,
-    },
-}
-
-/// One block of a result, as MCP knows it; kept raw so that an upstream's blocks pass unharmed.
-pub type Content = Value;
-
 /// What a run gives back.
 #[derive(Debug, Default)]
 pub struct Output {
     /// The structured value: the `data` of the answer.
     pub data: Value,
-    /// Content blocks where the tool made its own; empty means "made from the data".
-    pub content: Vec<Content>,
+    /// The MCP result that it came as, where it did: passed on whole to whoever speaks MCP.
+    pub raw: Option<Value>,
     /// Replaces the plain success message.
     pub message: Option<String>,
     /// What the run printed; kept in the log entry.
@@ -166,6 +154,8 @@ pub struct Failure {
     pub message: String,
     pub details: Value,
     pub log_text: Option<String>,
+    /// As in `Output`, where an MCP server said that its tool failed.
+    pub raw: Option<Value>,
 }
 
 impl Failure {
@@ -175,6 +165,7 @@ impl Failure {
             message: message.into(),
             details: Value::Null,
             log_text: None,
+            raw: None,
         }
     }
 

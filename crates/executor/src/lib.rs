@@ -15,13 +15,15 @@ mod entry_log;
 mod pending;
 mod quota;
 mod secrets;
+pub mod talk;
 mod unrun;
 mod usage;
 
 pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
-pub use kind::{Event, Failure, Keyring, Kind, Kinds, Output, Run};
+pub use kind::{Failure, Keyring, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
 pub use quota::{Quota, Quotas, Target};
 pub use response::{CallError, ToolResponse};
+pub use talk::{Event, Question, Talk, Unanswered};
 pub use usage::PaceUse;

@@ -39,6 +39,9 @@ pub struct ToolResponse {
     pub execution_id: Uuid,
     /// Seconds.
     pub elapsed: f64,
+    /// The MCP result that it came as; only whoever speaks MCP has a use for it.
+    #[serde(skip)]
+    pub raw: Option<Value>,
 }
 
 impl ToolResponse {
@@ -69,6 +72,7 @@ impl ToolResponse {
             tool_name: tool_name.into(),
             execution_id: Uuid::nil(),
             elapsed: 0.0,
+            raw: None,
         }
     }
 
@@ -136,6 +140,7 @@ mod tests {
             tool_name: "t".into(),
             execution_id: Uuid::nil(),
             elapsed: 0.25,
+            raw: None,
         };
         let expected =
             json!({"tool":"t","success":false,"result":null,"error":"late","elapsed":0.25});

@@ -29,6 +29,8 @@ pub struct Options {
     pub evaluation: Evaluation,
     /// Builtins that exist only to test this program: `fixture_wait` and its like.
     pub fixtures: bool,
+    /// Whether the tools of the MCP conformance suite are there.
+    pub conformance: bool,
     /// Where scripts and programs are looked for, and run.
     pub workspace: PathBuf,
     /// Environments of scripts are kept there.
@@ -72,6 +74,7 @@ impl Default for Options {
             program: process::PROGRAM.into(),
             evaluation: Evaluation::default(),
             fixtures: false,
+            conformance: false,
             workspace: PathBuf::new(),
             data: PathBuf::new(),
             hidden: Vec::new(),

@@ -143,11 +143,13 @@ pub fn result(id: &RawValue, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// An error, for a request whose id was `id`, if that could be read.
+/// An error, for a request whose id was `id`. Where that could not be read it is left out: the protocol knows no null.
 pub fn error(id: Option<&RawValue>, error: &RpcError) -> String {
-    let id = id.map_or("null", RawValue::get);
     let error = serde_json::to_string(error).unwrap_or_default();
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)
+    match id.filter(|id| id.get() != "null") {
+        Some(id) => format!(r#"{{"jsonrpc":"2.0","id":{},"error":{error}}}"#, id.get()),
+        None => format!(r#"{{"jsonrpc":"2.0","error":{error}}}"#),
+    }
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod auth;
 mod body;
 mod edge;
 mod error;
+mod mcp;
 mod request;
 
 pub use edge::{Edge, LOOPBACK};

@@ -45,6 +45,7 @@ pub async fn serve(
         () = tcp => {}
         () = unix => {}
     }
+    server.face.stop();
     // The accept loops are gone now, and with them every other holder of the face.
     if let Some(face) = Arc::into_inner(face) {
         let _ = tokio::time::timeout(grace, face.graceful.shutdown()).await;

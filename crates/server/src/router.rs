@@ -11,6 +11,7 @@ use app::App;
 use axum::Router;
 use bytes::Bytes;
 use catalog::caller::{Caller, Transport};
+use face::Face;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -44,6 +45,7 @@ pub struct Server {
     pub app: Arc<App>,
     pub limits: Limits,
     pub edge: Edge,
+    pub face: Arc<Face>,
     /// No key needed; only ever on loopback.
     pub dev: bool,
     pub(crate) local: Arc<Caller>,
@@ -53,8 +55,15 @@ pub struct Server {
 }
 
 impl Server {
-    pub fn new(app: Arc<App>, limits: Limits, edge: Edge, dev: bool) -> Arc<Self> {
+    pub fn new(
+        app: Arc<App>,
+        limits: Limits,
+        edge: Edge,
+        mcp: face::Settings,
+        dev: bool,
+    ) -> Arc<Self> {
         Arc::new(Server {
+            face: Face::new(Arc::clone(&app), mcp),
             app,
             limits,
             edge,

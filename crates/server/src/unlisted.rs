@@ -2,8 +2,8 @@
 //! own. The router and the matrix of routes and roles both read this list.
 
 use crate::api::{login, oidc, secrets, tools};
-use crate::openapi;
 use crate::router::Server;
+use crate::{mcp, openapi};
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -43,6 +43,13 @@ pub(crate) fn all() -> Vec<Unlisted> {
         Unlisted::new(Method::GET, "/login/{token}", login::link_page),
         Unlisted::new(Method::POST, "/login/{token}", login::use_link),
     ];
+    for path in ["/mcp", "/mcp/{toolset}"] {
+        all.push(Unlisted::new(Method::POST, path, mcp::post));
+        all.push(Unlisted::new(Method::GET, path, mcp::listen));
+        all.push(Unlisted::new(Method::DELETE, path, mcp::end));
+    }
+    all.push(Unlisted::new(Method::GET, "/sse", mcp::sse));
+    all.push(Unlisted::new(Method::POST, "/messages", mcp::message));
     // The address of trying out is also that of a tool named `test`, and so on.
     all.extend(tools::named("/api/v1/tools/test", "test"));
     all.extend(secrets::named("/api/v1/secrets/rotate", "rotate"));

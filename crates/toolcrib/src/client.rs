@@ -2,7 +2,7 @@
 //! or, when nobody owns it, by opening the workspace itself. The request is the same REST request each time.
 
 use crate::config::Config;
-use crate::context::{Context, limits, start_failure};
+use crate::context::{Context, limits, mcp, start_failure};
 use crate::out::{Cause, Document, Failure, Result};
 use crate::workspace::{Place, SocketPath};
 use app::App;
@@ -159,6 +159,7 @@ impl Client {
                         app,
                         limits(config),
                         server::Edge::default(),
+                        mcp(config),
                         false,
                     )));
                 }

@@ -111,6 +111,7 @@ impl Context {
             kinds: kinds::Options {
                 evaluation: kinds::Evaluation::Aside,
                 fixtures: config.yes("builtins.fixtures"),
+                conformance: config.yes("mcp.conformance"),
                 workspace: place.workspace.clone(),
                 data: place.data.clone(),
                 hidden: vec![
@@ -176,6 +177,16 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
         body_timeout: config.duration("server.body_timeout_seconds"),
         connections_max: config.count("server.connections_max"),
         requests_max: config.count("server.requests_max"),
+    }
+}
+
+pub(crate) fn mcp(config: &Config) -> face::Settings {
+    let instructions = config.text("mcp.instructions");
+    face::Settings {
+        session_idle: config.duration("mcp.session_idle_seconds"),
+        sessions_max: config.count("mcp.sessions_max"),
+        instructions: (!instructions.is_empty()).then(|| instructions.to_owned()),
+        conformance: config.yes("mcp.conformance"),
     }
 }
 

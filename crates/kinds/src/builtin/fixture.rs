@@ -77,14 +77,12 @@ impl Builtin for Wait {
             let leave = Leave(Arc::clone(&counts));
             let argument = |name: &str| run.arguments.get(name);
             let seconds = argument("seconds").and_then(Value::as_f64).unwrap_or(0.0);
-            if let Some(events) = &run.events {
-                let progress = Event::Progress {
-                    progress: 0.0,
-                    total: Some(seconds),
-                    message: None,
-                };
-                let _ = events.send(progress).await;
-            }
+            let progress = Event::Progress {
+                progress: 0.0,
+                total: Some(seconds),
+                message: None,
+            };
+            run.tell(progress).await;
             tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
             assert!(argument("panic").is_none(), "a panic was asked for");
             if let Some(text) = argument("fail").and_then(Value::as_str) {

@@ -2,6 +2,7 @@
 
 mod calculator;
 mod code_execution;
+mod conformance;
 mod decimal;
 mod doc_parser;
 mod engines;
@@ -56,6 +57,9 @@ fn list(options: &Options, parts: &Arc<Parts>) -> Vec<Box<dyn Builtin>> {
         Box::new(web_fetch::WebFetch(Arc::clone(parts))),
         Box::new(web_search::WebSearch::new(&options.web_search, parts)),
     ];
+    if options.conformance {
+        all.extend(conformance::all().map(|it| Box::new(it) as Box<dyn Builtin>));
+    }
     if options.fixtures {
         all.push(Box::new(fixture::Wait::default()));
     }

@@ -1,10 +1,10 @@
-//! `request_human_input`: asks a person. Only a run can wait for one; called directly it says so.
+//! `request_human_input`: asks a person. An MCP client may have one at hand; otherwise only a run can wait for one, and a direct call says so.
 
 use super::{About, Builtin};
 use catalog::tool::Annotations;
 use executor::kind::RunFuture;
 use executor::{Code, Failure, Run};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(super) struct RequestHumanInput;
 
@@ -41,10 +41,55 @@ impl Builtin for RequestHumanInput {
         }
     }
 
-    fn run<'a>(&'a self, _run: &'a Run) -> RunFuture<'a> {
-        Box::pin(std::future::ready(Err(Failure::new(
-            Code::NeedsRun,
-            "Only a run of an agent can wait for a person's answer; a direct call cannot",
-        ))))
+    fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
+        Box::pin(async move {
+            if !run.can_ask("elicitation") {
+                return Err(Failure::new(
+                    Code::NeedsRun,
+                    "Only a run of an agent, or an MCP client that can ask its user, can wait for a person's answer; this call cannot",
+                ));
+            }
+            let answer = run.ask("elicitation/create", form(&run.arguments)).await?;
+            Ok(answered(&answer).into())
+        })
+    }
+}
+
+/// The question as a form. What the person may answer has a shape of its own, or is one field.
+fn form(arguments: &Value) -> Value {
+    let own = arguments.get("schema").filter(|schema| is_form(schema));
+    let schema = own.cloned().unwrap_or_else(|| {
+        let mut field = json!({"type": "string", "title": "Answer"});
+        if let Some(choices) = arguments.get("choices") {
+            field["enum"] = choices.clone();
+        }
+        json!({"type": "object", "properties": {"answer": field}, "required": ["answer"]})
+    });
+    json!({"mode": "form", "message": arguments["question"], "requestedSchema": schema})
+}
+
+/// Forms are flat: an object of plain fields.
+fn is_form(schema: &Value) -> bool {
+    let plain = |field: &Value| {
+        let kind = field.get("type").and_then(Value::as_str);
+        matches!(kind, Some("string" | "number" | "integer" | "boolean"))
+    };
+    let fields = schema.get("properties").and_then(Value::as_object);
+    schema.get("type").and_then(Value::as_str) == Some("object")
+        && fields.is_some_and(|fields| fields.values().all(plain))
+}
+
+/// Not to answer is an answer, too: what follows from it is for the model to decide.
+fn answered(answer: &Value) -> Value {
+    let action = answer.get("action").and_then(Value::as_str);
+    let content = answer.get("content").cloned().unwrap_or(Value::Null);
+    match action {
+        Some("accept") => match content.get("answer") {
+            Some(text) if content.as_object().is_some_and(|all| all.len() == 1) => {
+                json!({"action": "accept", "answer": text})
+            }
+            _ => json!({"action": "accept", "answer": content}),
+        },
+        other => json!({"action": other.unwrap_or("cancel"), "answer": null}),
     }
 }

@@ -79,7 +79,7 @@ pub(crate) async fn call_tool(
         tool: name,
         arguments: or_empty(body.arguments),
         timeout_seconds: body.timeout_seconds,
-        events: None,
+        talk: None,
     };
     Ok(call_response(&server.app.call(caller, request, key).await?))
 }

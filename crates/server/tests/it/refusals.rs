@@ -166,6 +166,7 @@ async fn without_a_key_dev_answers_only_this_machine() {
             of_app,
             limits,
             server::Edge::default(),
+            face::Settings::default(),
             true,
         ));
         let status = async |headers: &[(&str, &str)]| {

@@ -129,7 +129,13 @@ impl TestApp {
             ..Limits::default()
         };
         TestApp {
-            server: Server::new(app, limits, server::Edge::default(), false),
+            server: Server::new(
+                app,
+                limits,
+                server::Edge::default(),
+                face::Settings::default(),
+                false,
+            ),
             clock,
             folder,
             log_pages,

@@ -3,7 +3,7 @@
 use crate::cli::Serve;
 use crate::client::{OWNER_PATIENCE, connect_owner};
 use crate::config::Config;
-use crate::context::{Context, edge, limits, start_failure};
+use crate::context::{Context, edge, limits, mcp, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::{Place, SocketPath, create_starter};
 use app::App;
@@ -63,7 +63,13 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     };
     let url = edge.url.as_ref().or(edge.listens.as_ref());
     let url = url.cloned().unwrap_or_default();
-    let server = Server::new(Arc::clone(&app), limits(&config), edge, serve.dev);
+    let server = Server::new(
+        Arc::clone(&app),
+        limits(&config),
+        edge,
+        mcp(&config),
+        serve.dev,
+    );
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
     // Requests are answered already: making a link takes its time.

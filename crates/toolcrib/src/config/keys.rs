@@ -121,6 +121,10 @@ pub(crate) const KEYS: &[Key] = &[
     key("oidc.roles", Holds::Names),
     key("policy.enforced", Holds::Yes).also("FEATURE_TOOLS_POLICY"),
     key("policy.whitelist", Holds::Names).also("TOOL_WHITELIST"),
+    key("mcp.instructions", Holds::Text),
+    key("mcp.session_idle_seconds", Holds::Seconds),
+    key("mcp.sessions_max", MANY),
+    key("mcp.conformance", Holds::Yes),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
     key("http.allow", Holds::Names),
     key(

@@ -19,8 +19,9 @@ const RANKS: &[(&str, u8)] = &[
     ("selection", 3),
     ("store", 3),
     ("app", 4),
-    ("server", 5),
-    ("toolcrib", 6),
+    ("face", 5),
+    ("server", 6),
+    ("toolcrib", 7),
 ];
 
 /// Libraries that only some crates may use in their own code (tests are free).

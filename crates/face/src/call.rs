@@ -1,0 +1,54 @@
+//! `tools/call`: from the request to the executor and back.
+
+use crate::context::{Context, Params, invalid};
+use crate::parked::Underway;
+use crate::result::{Done, of_call};
+use executor::{CallRequest, Talk};
+use mcp::wire::{RpcError, code};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// How much a call may say before it has to wait for its listener.
+const EVENTS: usize = 16;
+
+pub(crate) async fn call(context: &Context, params: Params) -> Result<Done, RpcError> {
+    let name = params.text("name")?.to_owned();
+    let asked = name.clone();
+    let start = move |context: &Context, params: &mut Params| start(context, asked, params);
+    context.follow("tools/call", &name, params, start).await
+}
+
+fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underway, RpcError> {
+    let arguments = match params.0.remove("arguments") {
+        None | Some(Value::Null) => Value::Object(Map::new()),
+        Some(arguments @ Value::Object(_)) => arguments,
+        Some(_) => return Err(invalid("params.arguments must be an object")),
+    };
+    let key = params.meta("toolcrib/idempotency_key");
+    let key = key.and_then(Value::as_str).map(str::to_owned);
+    let (sender, events) = mpsc::channel(EVENTS);
+    let talk = Talk {
+        events: sender,
+        capabilities: Value::clone(&context.capabilities),
+        log_level: context.log_level(params),
+    };
+    let request = CallRequest {
+        tool,
+        arguments,
+        timeout_seconds: None,
+        talk: Some(talk),
+    };
+    let (app, caller) = (Arc::clone(&context.face.app), Arc::clone(&context.caller));
+    let era = context.era();
+    let work = Box::pin(async move {
+        match app.call(caller, request, key).await {
+            Ok(response) => of_call(response, era),
+            Err(error) => {
+                tracing::error!(%error, "a call over MCP could not be made");
+                Err(RpcError::new(code::INTERNAL, "The call could not be made"))
+            }
+        }
+    });
+    Ok(Underway::new(work, events, context, params))
+}

@@ -1,0 +1,216 @@
+//! Who wants to know that a list has changed: sessions, and modern clients that listen.
+
+use crate::Face;
+use crate::context::{Context, Params};
+use crate::exchange::Answer;
+use crate::result::Done;
+use catalog::caller::Caller;
+use mcp::wire::{self, Era, META_SUBSCRIPTION};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often what nobody came back for is let go.
+const SWEEP: Duration = Duration::from_secs(15);
+
+/// Which list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum List {
+    Tools,
+    Prompts,
+    Resources,
+}
+
+impl List {
+    pub(crate) const ALL: [List; 3] = [List::Tools, List::Prompts, List::Resources];
+
+    fn method(self) -> &'static str {
+        match self {
+            List::Tools => "notifications/tools/list_changed",
+            List::Prompts => "notifications/prompts/list_changed",
+            List::Resources => "notifications/resources/list_changed",
+        }
+    }
+
+    fn wanted(self) -> &'static str {
+        match self {
+            List::Tools => "toolsListChanged",
+            List::Prompts => "promptsListChanged",
+            List::Resources => "resourcesListChanged",
+        }
+    }
+
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        match name {
+            "tools" => Some(List::Tools),
+            "prompts" => Some(List::Prompts),
+            "resources" => Some(List::Resources),
+            _ => None,
+        }
+    }
+}
+
+/// Modern clients that listen.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    listeners: Mutex<HashMap<u64, Listener>>,
+    next: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Listener {
+    caller: Arc<Caller>,
+    line: mpsc::Sender<String>,
+    lists: Vec<List>,
+    resources: Vec<String>,
+    /// The request that listens, as its client named it.
+    subscription: Value,
+    seen: u64,
+}
+
+impl Listener {
+    fn tell(&self, method: &str, mut params: Value) {
+        params["_meta"] = json!({META_SUBSCRIPTION: self.subscription});
+        // Who does not read what it asked for misses it.
+        let _ = self
+            .line
+            .try_send(wire::request(None, method, Some(&params)));
+    }
+}
+
+impl Changes {
+    /// What was accepted is said first, and nothing can come between: whoever tells of a change waits for the lock.
+    fn add(&self, listener: Listener, accepted: &Value) -> u64 {
+        let mut listeners = self.lock();
+        let method = "notifications/subscriptions/acknowledged";
+        listener.tell(method, json!({"notifications": accepted}));
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        listeners.insert(number, listener);
+        number
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<u64, Listener>> {
+        self.listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// `subscriptions/listen`: does not end before its client does.
+pub(crate) async fn listen(context: Context, id: Box<RawValue>, params: Params) -> Answer {
+    let face = &context.face;
+    let wanted = params.0.get("notifications").cloned().unwrap_or_default();
+    let is_wanted = |list: &List| wanted.get(list.wanted()) == Some(&Value::Bool(true));
+    let lists: Vec<List> = List::ALL.into_iter().filter(is_wanted).collect();
+    let resources = wanted
+        .get("resourceSubscriptions")
+        .and_then(Value::as_array);
+    let resources = resources.into_iter().flatten().filter_map(Value::as_str);
+    let resources: Vec<String> = resources.map(str::to_owned).take(1_000).collect();
+    let mut accepted = json!({});
+    for list in &lists {
+        accepted[list.wanted()] = true.into();
+    }
+    if !resources.is_empty() {
+        accepted["resourceSubscriptions"] = json!(resources);
+    }
+    let listener = Listener {
+        seen: face.fingerprint(&context.caller),
+        caller: Arc::clone(&context.caller),
+        line: context.line.clone(),
+        lists,
+        resources,
+        subscription: serde_json::from_str(id.get()).unwrap_or_default(),
+    };
+    let _leave = Leave(face, face.changes.add(listener, &accepted));
+    // Until the client is gone, which drops this, or the server stops.
+    face.stopped().await;
+    Answer::new(wire::result(&id, &Done::default().text(Era::Modern)))
+}
+
+struct Leave<'a>(&'a Face, u64);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.changes.lock().remove(&self.1);
+    }
+}
+
+impl Face {
+    fn fingerprint(&self, caller: &Caller) -> u64 {
+        self.listings.of(&self.app.executor, caller).fingerprint
+    }
+
+    /// Tells those whose tools are others now.
+    fn tell_changed_tools(&self) {
+        for listener in self.changes.lock().values_mut() {
+            let now = self.fingerprint(&listener.caller);
+            if std::mem::replace(&mut listener.seen, now) != now
+                && listener.lists.contains(&List::Tools)
+            {
+                listener.tell(List::Tools.method(), json!({}));
+            }
+        }
+        for session in self.sessions.all() {
+            let now = self.fingerprint(&session.caller);
+            if session.seen.swap(now, Ordering::Relaxed) != now {
+                session.send(wire::request(None, List::Tools.method(), None));
+            }
+        }
+    }
+
+    /// Tells everybody who wants to know.
+    pub(crate) fn announce(&self, list: List) {
+        for listener in self.changes.lock().values() {
+            if listener.lists.contains(&list) {
+                listener.tell(list.method(), json!({}));
+            }
+        }
+        for session in self.sessions.all() {
+            session.send(wire::request(None, list.method(), None));
+        }
+    }
+
+    pub(crate) fn first_seen(&self, caller: &Caller) -> AtomicU64 {
+        AtomicU64::new(self.fingerprint(caller))
+    }
+
+    /// Tells those who follow a resource.
+    pub fn resource_updated(&self, uri: &str) {
+        let method = "notifications/resources/updated";
+        for listener in self.changes.lock().values() {
+            if listener.resources.iter().any(|it| it == uri) {
+                listener.tell(method, json!({"uri": uri}));
+            }
+        }
+        for session in self.sessions.all().into_iter().filter(|it| it.follows(uri)) {
+            session.send(wire::request(None, method, Some(&json!({"uri": uri}))));
+        }
+    }
+}
+
+/// Follows the catalogue for as long as there is a face.
+pub(crate) fn watch(face: &Arc<Face>) {
+    let mut changes = face.app.executor.changes();
+    let face = Arc::downgrade(face);
+    tokio::spawn(async move {
+        let mut sweeps = tokio::time::interval(SWEEP);
+        loop {
+            let changed = tokio::select! {
+                changed = changes.changed() => changed.is_ok(),
+                _ = sweeps.tick() => false,
+            };
+            let Some(face) = face.upgrade() else { return };
+            if changed {
+                face.tell_changed_tools();
+            } else {
+                face.sessions.sweep();
+                face.parked.sweep();
+            }
+        }
+    });
+}

@@ -1,0 +1,104 @@
+//! Which method does what, in which era: the one list of everything a client can ask for.
+
+use crate::changes;
+use crate::context::{Context, Params, invalid};
+use crate::exchange::Answer;
+use crate::offers::{self, Offer};
+use crate::parked::is_level;
+use crate::result::Done;
+use crate::{call, listing};
+use mcp::wire::{self, Era, LEGACY, MODERN, RpcError, code};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+
+/// What we can do, as each era is told.
+pub(crate) fn capabilities(era: Era) -> Value {
+    let mut all = json!({
+        "tools": {"listChanged": true},
+        "resources": {"subscribe": true, "listChanged": true},
+        "prompts": {"listChanged": true},
+        "completions": {},
+    });
+    if era == Era::Legacy {
+        all["logging"] = json!({});
+    }
+    all
+}
+
+/// The answer to one request.
+pub(crate) async fn answer(
+    context: Context,
+    id: Box<RawValue>,
+    method: &str,
+    params: Params,
+) -> Answer {
+    let era = context.era();
+    if era == Era::Modern && method == "subscriptions/listen" {
+        return changes::listen(context, id, params).await;
+    }
+    match handle(&context, method, params).await {
+        Ok(done) => Answer::new(wire::result(&id, &done.text(era))),
+        Err(error) => Answer {
+            text: wire::error(Some(&id), &error),
+            status: status(&error, era),
+        },
+    }
+}
+
+async fn handle(context: &Context, method: &str, params: Params) -> Result<Done, RpcError> {
+    let unknown = || RpcError::new(code::NO_METHOD, format!("There is no method '{method}'"));
+    match (method, &context.session) {
+        ("tools/call", _) => call::call(context, params).await,
+        ("tools/list", _) => listing::list(context, &params),
+        ("resources/list", _) => offers::list(context, Offer::Resources, &params),
+        ("resources/templates/list", _) => offers::list(context, Offer::Templates, &params),
+        ("prompts/list", _) => offers::list(context, Offer::Prompts, &params),
+        ("resources/read", _) => offers::read(context, params).await,
+        ("prompts/get", _) => offers::get(context, params).await,
+        ("completion/complete", _) => offers::complete(context, params).await,
+        ("resources/subscribe", Some(session)) => {
+            session.follow(params.text("uri")?, true)?;
+            Ok(Done::default())
+        }
+        ("resources/unsubscribe", Some(session)) => {
+            session.follow(params.text("uri")?, false)?;
+            Ok(Done::default())
+        }
+        ("server/discover", None) => Ok(discover(context)),
+        ("ping", Some(_)) => Ok(Done::default()),
+        ("logging/setLevel", Some(session)) => {
+            let level = params.text("level")?;
+            if !is_level(level) {
+                return Err(invalid(format!(
+                    "params.level: there is no level '{level}'"
+                )));
+            }
+            session.set_level(level);
+            Ok(Done::default())
+        }
+        _ => Err(unknown()),
+    }
+}
+
+fn discover(context: &Context) -> Done {
+    let mut versions = vec![MODERN];
+    versions.extend(LEGACY);
+    let mut result = json!({
+        "supportedVersions": versions,
+        "capabilities": capabilities(Era::Modern),
+    });
+    if let Some(text) = &context.face.settings.instructions {
+        result["instructions"] = text.as_str().into();
+    }
+    Done::value(result).cached(Era::Modern)
+}
+
+/// A legacy client reads the error; a modern one, and what stands between, the status as well.
+pub(crate) fn status(error: &RpcError, era: Era) -> u16 {
+    match (era, error.code) {
+        (Era::Legacy, _) => 200,
+        (_, code::NO_METHOD) => 404,
+        (_, code::INTERNAL) => 500,
+        _ => 400,
+    }
+}

@@ -1,0 +1,88 @@
+//! Our own MCP server, free of any transport: messages come in as text with the caller known, and messages go out as text.
+//! `modern` answers requests that carry everything with them; `sessions` keeps what the legacy era makes us keep.
+
+pub mod exchange;
+pub mod headers;
+pub mod modern;
+pub mod sessions;
+
+mod call;
+mod changes;
+mod context;
+mod dispatch;
+mod fixtures;
+mod listing;
+mod offers;
+mod parked;
+mod result;
+
+pub use exchange::{Answer, Exchange, Step};
+pub use sessions::{NoSession, Session};
+
+use app::App;
+use listing::Listings;
+use parked::Parked;
+use sessions::Sessions;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What is told about this server, and how much of it anybody may have.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// How long a session is kept that nobody uses.
+    pub session_idle: Duration,
+    pub sessions_max: usize,
+    /// Shown to models by those clients that show it.
+    pub instructions: Option<String>,
+    /// Whether the resources and prompts of the conformance suite are there.
+    pub conformance: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            session_idle: Duration::from_secs(1800),
+            sessions_max: 10_000,
+            instructions: None,
+            conformance: false,
+        }
+    }
+}
+
+/// The server.
+pub struct Face {
+    pub(crate) app: Arc<App>,
+    pub(crate) settings: Settings,
+    pub sessions: Sessions,
+    pub(crate) listings: Listings,
+    pub(crate) parked: Parked,
+    pub(crate) changes: changes::Changes,
+    stopping: CancellationToken,
+}
+
+impl Face {
+    pub fn new(app: Arc<App>, settings: Settings) -> Arc<Self> {
+        let face = Arc::new(Face {
+            sessions: Sessions::new(settings.session_idle, settings.sessions_max),
+            listings: Listings::default(),
+            parked: Parked::default(),
+            changes: changes::Changes::default(),
+            stopping: CancellationToken::new(),
+            settings,
+            app,
+        });
+        changes::watch(&face);
+        face
+    }
+
+    /// Ends what would never end by itself.
+    pub fn stop(&self) {
+        self.stopping.cancel();
+    }
+
+    /// Waits for `stop`.
+    pub async fn stopped(&self) {
+        self.stopping.cancelled().await;
+    }
+}

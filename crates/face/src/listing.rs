@@ -1,0 +1,279 @@
+//! What `tools/list` tells: for each caller the tools they may call, as text that is made once and kept until the catalogue
+//! or the policy changes. Callers who see the same share the text.
+
+use crate::context::{Context, Params, invalid};
+use crate::result::Done;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use catalog::caller::{Caller, Scopes};
+use catalog::catalogue::{Catalogue, Entry};
+use catalog::policy::{Policy, Verdict};
+use catalog::tool::Definition;
+use executor::Executor;
+use mcp::wire::RpcError;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use uuid::Uuid;
+
+/// Many clients never ask for a second page, so the first is long.
+const PAGE: usize = 1_000;
+
+/// For how many callers a list is kept.
+const CALLERS_MAX: usize = 1_024;
+
+/// The tools of one caller.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// As they stand between the brackets.
+    text: String,
+    /// Each tool's name, and where it ends in the text.
+    ends: Vec<(Arc<str>, usize)>,
+    /// The same for the same tools.
+    pub(crate) fingerprint: u64,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Listings(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    by_caller: HashMap<Who, Known>,
+    by_fingerprint: HashMap<u64, Weak<Listing>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Who {
+    user: Uuid,
+    key: Option<Uuid>,
+    toolset: Option<Arc<str>>,
+}
+
+/// A list and what it was made from.
+#[derive(Debug)]
+struct Known {
+    catalogue: Arc<Catalogue>,
+    policy: Arc<Policy>,
+    scopes: Scopes,
+    listing: Arc<Listing>,
+}
+
+impl Listings {
+    pub(crate) fn of(&self, executor: &Executor, caller: &Caller) -> Arc<Listing> {
+        let catalogue = executor.catalogue.load_full();
+        let policy = executor.policy.load_full();
+        let who = Who {
+            user: caller.user,
+            key: caller.key_id,
+            toolset: caller.toolset.clone(),
+        };
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept.by_caller.get(&who)
+            && Arc::ptr_eq(&known.catalogue, &catalogue)
+            && Arc::ptr_eq(&known.policy, &policy)
+            && known.scopes == caller.scopes
+        {
+            return Arc::clone(&known.listing);
+        }
+        let visible = visible(&catalogue, &policy, caller);
+        let fingerprint = fingerprint(&visible);
+        let shared = kept
+            .by_fingerprint
+            .get(&fingerprint)
+            .and_then(Weak::upgrade);
+        let listing = shared.unwrap_or_else(|| Arc::new(Listing::new(&visible, fingerprint)));
+        if kept.by_caller.len() >= CALLERS_MAX {
+            // Rare enough to begin anew: whoever is still there has theirs made again.
+            kept.by_caller.clear();
+        }
+        let known = Known {
+            catalogue: Arc::clone(&catalogue),
+            policy,
+            scopes: caller.scopes,
+            listing: Arc::clone(&listing),
+        };
+        kept.by_caller.insert(who, known);
+        kept.by_fingerprint
+            .retain(|_, list| list.strong_count() > 0);
+        kept.by_fingerprint
+            .insert(fingerprint, Arc::downgrade(&listing));
+        listing
+    }
+}
+
+fn visible<'a>(catalogue: &'a Catalogue, policy: &Policy, caller: &Caller) -> Vec<&'a Arc<Entry>> {
+    let all = catalogue.after(None);
+    all.filter(|entry| policy.verdict(caller, &entry.tool) == Verdict::Allowed)
+        .collect()
+}
+
+fn fingerprint(entries: &[&Arc<Entry>]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for entry in entries {
+        (&entry.name, &entry.hash).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+impl Listing {
+    fn new(entries: &[&Arc<Entry>], fingerprint: u64) -> Self {
+        let mut listing = Listing {
+            text: String::new(),
+            ends: Vec::with_capacity(entries.len()),
+            fingerprint,
+        };
+        for entry in entries {
+            if !listing.text.is_empty() {
+                listing.text.push(',');
+            }
+            let tool = tool(&entry.tool.definition);
+            listing.text.push_str(&tool.to_string());
+            listing
+                .ends
+                .push((Arc::clone(&entry.name), listing.text.len()));
+        }
+        listing
+    }
+
+    /// The page after the tool of this name.
+    fn page(&self, after: Option<&str>) -> Done {
+        let first = after.map_or(0, |after| {
+            self.ends.partition_point(|(name, _)| **name <= *after)
+        });
+        let last = (first + PAGE).min(self.ends.len());
+        let start = match first {
+            0 => 0,
+            // Behind the comma.
+            _ => (self.ends[first - 1].1 + 1).min(self.text.len()),
+        };
+        let end = match last {
+            0 => 0,
+            _ => self.ends[last - 1].1,
+        };
+        let text = self.text.get(start..end).unwrap_or_default();
+        let mut members = String::with_capacity(text.len() + 64);
+        members.push_str(r#""tools":["#);
+        members.push_str(text);
+        members.push(']');
+        if last < self.ends.len() {
+            let cursor = URL_SAFE_NO_PAD.encode(&*self.ends[last - 1].0);
+            members.push_str(&format!(r#","nextCursor":"{cursor}""#));
+        }
+        Done::of(members)
+    }
+}
+
+pub(crate) fn list(context: &Context, params: &Params) -> Result<Done, RpcError> {
+    let after = cursor(params)?;
+    let listing = context
+        .face
+        .listings
+        .of(&context.face.app.executor, &context.caller);
+    Ok(listing.page(after.as_deref()).cached(context.era()))
+}
+
+/// Where to go on, as we have said before.
+pub(crate) fn cursor(params: &Params) -> Result<Option<String>, RpcError> {
+    let Some(cursor) = params.0.get("cursor").filter(|it| !it.is_null()) else {
+        return Ok(None);
+    };
+    let bytes = cursor
+        .as_str()
+        .and_then(|it| URL_SAFE_NO_PAD.decode(it).ok());
+    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
+    text.map(Some)
+        .ok_or_else(|| invalid("params.cursor is none that this server has given"))
+}
+
+/// A tool as clients see it.
+pub(crate) fn tool(definition: &Definition) -> Value {
+    let mut tool = json!({"name": definition.name, "description": definition.description});
+    let told = &definition.annotations;
+    if let Some(title) = &told.title {
+        tool["title"] = title.as_str().into();
+    }
+    tool["inputSchema"] = as_object_schema(definition.input_schema.clone());
+    if let Some(schema) = definition.output_schema.as_ref().and_then(wrapped) {
+        tool["outputSchema"] = schema;
+    }
+    let hints = [
+        ("readOnlyHint", told.read_only),
+        ("destructiveHint", told.destructive),
+        ("idempotentHint", told.idempotent),
+        ("openWorldHint", told.open_world),
+    ];
+    let hints: Map<String, Value> = hints
+        .into_iter()
+        .filter_map(|(name, hint)| Some((name.to_owned(), Value::Bool(hint?))))
+        .collect();
+    if !hints.is_empty() {
+        tool["annotations"] = Value::Object(hints);
+    }
+    tool
+}
+
+/// Arguments are always an object, and the protocol wants that said.
+fn as_object_schema(schema: Value) -> Value {
+    match schema {
+        Value::Object(mut members) => {
+            members.entry("type").or_insert_with(|| "object".into());
+            Value::Object(members)
+        }
+        _ => json!({"type": "object"}),
+    }
+}
+
+/// The schema of what is answered: data that are no object are put into one. None where that cannot be said: a
+/// reference into what has moved would lead nowhere.
+fn wrapped(schema: &Value) -> Option<Value> {
+    if schema.get("type").and_then(Value::as_str) == Some("object") {
+        return Some(schema.clone());
+    }
+    let mut inner = schema.as_object()?.clone();
+    let mut outer = Map::new();
+    for name in ["$schema", "$defs", "definitions"] {
+        if let Some(value) = inner.shift_remove(name) {
+            outer.insert(name.to_owned(), value);
+        }
+    }
+    if inner.contains_key("$id") || refers_elsewhere(&Value::Object(inner.clone())) {
+        return None;
+    }
+    outer.insert("type".to_owned(), "object".into());
+    outer.insert("properties".to_owned(), json!({"result": inner}));
+    outer.insert("required".to_owned(), json!(["result"]));
+    Some(Value::Object(outer))
+}
+
+fn refers_elsewhere(schema: &Value) -> bool {
+    match schema {
+        Value::Object(members) => members.iter().any(|(name, value)| match value.as_str() {
+            Some(target) if name == "$ref" || name == "$dynamicRef" => {
+                !target.starts_with("#/$defs/") && !target.starts_with("#/definitions/")
+            }
+            _ => refers_elsewhere(value),
+        }),
+        Value::Array(items) => items.iter().any(refers_elsewhere),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_object_is_put_into_one() {
+        let plain = json!({"type": "array", "items": {"$ref": "#/$defs/row"}, "$defs": {"row": {"type": "string"}}});
+        assert_eq!(
+            wrapped(&plain).unwrap(),
+            json!({"$defs": {"row": {"type": "string"}}, "type": "object",
+                "properties": {"result": {"type": "array", "items": {"$ref": "#/$defs/row"}}}, "required": ["result"]})
+        );
+        let recursive = json!({"type": "array", "items": {"$ref": "#"}});
+        assert_eq!(wrapped(&recursive), None);
+        let object = json!({"type": "object"});
+        assert_eq!(wrapped(&object), Some(object));
+    }
+}

@@ -1,0 +1,127 @@
+//! The modern era: each request carries its version, its client's abilities and its headers, and nothing is kept between.
+
+use crate::Face;
+use crate::context::{Context, LINE, Params, invalid};
+use crate::dispatch::{self, status};
+use crate::exchange::{Answer, Exchange, Work};
+use crate::headers::{self, Headers};
+use catalog::caller::Caller;
+use mcp::wire::{
+    self, Era, LEGACY, META_CAPABILITIES, META_VERSION, MODERN, Message, RpcError, Sort, code,
+};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+
+/// Whether a message is of this era: its header says so, or its `_meta` does.
+pub fn is_modern(version: Option<&str>, message: &Message<'_>) -> bool {
+    let in_body = || {
+        message
+            .params
+            .is_some_and(|params| params.get().contains(META_VERSION))
+    };
+    match version.map(str::trim) {
+        Some(version) => !LEGACY.contains(&version) || in_body(),
+        None => in_body(),
+    }
+}
+
+impl Face {
+    /// A message of a modern client. None where it needs no answer.
+    pub fn modern(
+        self: &Arc<Self>,
+        caller: &Arc<Caller>,
+        headers: &Headers<'_>,
+        message: &Message<'_>,
+    ) -> Option<Exchange> {
+        let (line, said) = mpsc::channel(LINE);
+        let work: Work = match self.accepted(caller, headers, message, line) {
+            Ok(None) => return None,
+            Ok(Some(work)) => work,
+            Err(error) => {
+                let answer = Answer {
+                    text: wire::error(message.id, &error),
+                    status: status(&error, Era::Modern),
+                };
+                Box::pin(std::future::ready(answer))
+            }
+        };
+        Some(Exchange::new(said, work, false))
+    }
+
+    fn accepted(
+        self: &Arc<Self>,
+        caller: &Arc<Caller>,
+        headers: &Headers<'_>,
+        message: &Message<'_>,
+        line: mpsc::Sender<String>,
+    ) -> Result<Option<Work>, RpcError> {
+        let id = match message.sort() {
+            Sort::Request => message.id.unwrap_or(RawValue::NULL).to_owned(),
+            Sort::Notification => return Ok(None),
+            Sort::Response | Sort::Odd => {
+                let why = "This is no JSON-RPC request";
+                return Err(RpcError::new(code::INVALID_REQUEST, why));
+            }
+        };
+        let method = message.method.as_deref().unwrap_or_default().to_owned();
+        let params = Params::read(message.params.map(RawValue::get))?;
+        let capabilities = envelope(headers, &params)?;
+        headers::check(headers, &method, &params.0)?;
+        if method == "tools/call" {
+            self.check_headers(headers, caller, &params)?;
+        }
+        let context = Context {
+            face: Arc::clone(self),
+            caller: Arc::clone(caller),
+            capabilities: Arc::new(capabilities),
+            session: None,
+            line,
+        };
+        Ok(Some(Box::pin(async move {
+            dispatch::answer(context, id, &method, params).await
+        })))
+    }
+
+    fn check_headers(
+        &self,
+        headers: &Headers<'_>,
+        caller: &Caller,
+        params: &Params,
+    ) -> Result<(), RpcError> {
+        let catalogue = self.app.executor.catalogue.load();
+        let name = params.0.get("name").and_then(Value::as_str);
+        let Some(entry) = name.and_then(|name| catalogue.get(name)) else {
+            return Ok(());
+        };
+        // Most schemas want nothing repeated, which is known from their text alone.
+        if !entry.repeats_arguments() || !self.app.may_know(caller, entry) {
+            return Ok(());
+        }
+        let schema = &entry.tool.definition.input_schema;
+        headers::check_params(headers, schema, params.0.get("arguments"))
+    }
+}
+
+/// What every request must carry; gives what its client can be asked.
+fn envelope(headers: &Headers<'_>, params: &Params) -> Result<Value, RpcError> {
+    let version = params.meta(META_VERSION).and_then(Value::as_str);
+    let version =
+        version.ok_or_else(|| invalid(format!("params._meta must hold \"{META_VERSION}\"")))?;
+    if headers.version.map(str::trim) != Some(version) {
+        let message = "The header MCP-Protocol-Version must be the version in params._meta";
+        return Err(RpcError::new(code::HEADER_MISMATCH, message));
+    }
+    if version != MODERN {
+        let mut supported = vec![MODERN];
+        supported.extend(LEGACY);
+        let message = format!("Protocol version '{version}' is not supported");
+        let data = json!({"supported": supported, "requested": version});
+        return Err(RpcError::new(code::UNSUPPORTED_VERSION, message).with_data(data));
+    }
+    let capabilities = params.meta(META_CAPABILITIES).filter(|it| it.is_object());
+    capabilities
+        .cloned()
+        .ok_or_else(|| invalid(format!("params._meta must hold \"{META_CAPABILITIES}\"")))
+}

@@ -1,0 +1,322 @@
+//! Requests that must ask somebody before they can be answered. A legacy client is asked while it waits; a modern one gets
+//! the questions as its answer, and the request is kept until it comes back with what it was asked for.
+
+use crate::changes::List;
+use crate::context::{Context, Params, invalid};
+use crate::result::Done;
+use crate::sessions::random;
+use executor::{Event, Question, Unanswered};
+use mcp::wire::{Era, RpcError, code};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// How long a question may stay open, and how many requests may wait, in all and of one user.
+const KEPT: Duration = Duration::from_secs(600);
+const WAITING_MAX: usize = 10_000;
+const WAITING_OF_ONE_MAX: usize = 100;
+
+/// What the levels of log lines are worth.
+const LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+pub(crate) type Pending = Pin<Box<dyn Future<Output = Result<Done, RpcError>> + Send>>;
+
+/// A request under way that may have something to say or to ask.
+pub(crate) struct Underway {
+    pub(crate) work: Pending,
+    pub(crate) events: mpsc::Receiver<Event>,
+    open: Vec<(String, Question)>,
+    /// What the client has answered before it was asked.
+    answers: Map<String, Value>,
+    token: Option<Value>,
+    level: Option<String>,
+    asked: usize,
+}
+
+impl Underway {
+    pub(crate) fn new(
+        work: Pending,
+        events: mpsc::Receiver<Event>,
+        context: &Context,
+        params: &mut Params,
+    ) -> Self {
+        Underway {
+            work,
+            events,
+            open: Vec::new(),
+            answers: given(params),
+            token: params.progress_token(),
+            level: context.log_level(params),
+            asked: 0,
+        }
+    }
+
+    /// Follows the request until it is done or, in the modern era, until it has to ask.
+    pub(crate) async fn drive(mut self, context: &Context, about: About) -> Result<Done, RpcError> {
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = self.events.recv() => {
+                    self.heard(context, event).await;
+                    if !self.open.is_empty() && self.events.is_empty() {
+                        return context.face.parked.park(self, about);
+                    }
+                }
+                done = &mut self.work => return done,
+            }
+        }
+    }
+
+    async fn heard(&mut self, context: &Context, event: Event) {
+        match event {
+            Event::Progress {
+                progress,
+                total,
+                message,
+            } => {
+                let Some(token) = &self.token else { return };
+                let mut params = json!({"progressToken": token, "progress": progress});
+                if let Some(total) = total {
+                    params["total"] = json!(total);
+                }
+                if let Some(message) = message {
+                    params["message"] = message.into();
+                }
+                context.notify("notifications/progress", params).await;
+            }
+            Event::Log(line) => {
+                if is_wanted(self.level.as_deref(), &line) {
+                    context.notify("notifications/message", line).await;
+                }
+            }
+            Event::Changed(list) => {
+                if let Some(list) = List::from_name(list) {
+                    context.face.announce(list);
+                }
+            }
+            Event::Ask(question) => self.asked(context, question),
+        }
+    }
+
+    fn asked(&mut self, context: &Context, question: Question) {
+        if !context.can(capability(&question.method)) {
+            let _ = question.reply.send(Err(Unanswered {
+                code: code::NO_METHOD,
+                message: "The client cannot be asked this".to_owned(),
+            }));
+            return;
+        }
+        if let Some(session) = &context.session {
+            let (session, line) = (Arc::clone(session), context.line.clone());
+            tokio::spawn(async move {
+                let mut question = question;
+                let answer = tokio::select! {
+                    answer = session.ask(&line, &question.method, &question.params) => answer,
+                    // The call has ended without waiting for it.
+                    () = question.reply.closed() => return,
+                };
+                let _ = question.reply.send(answer);
+            });
+            return;
+        }
+        self.asked += 1;
+        let key = question.key.clone();
+        let key = key.unwrap_or_else(|| format!("ask-{}", self.asked));
+        self.open.push((key, question));
+        self.settle();
+    }
+
+    /// Gives the answers that are there to the questions that are open.
+    fn settle(&mut self) {
+        let open = std::mem::take(&mut self.open);
+        for (key, question) in open {
+            let answer = self.answers.get(&key);
+            match answer.filter(|answer| is_answer(&question.method, answer)) {
+                Some(answer) => {
+                    let _ = question.reply.send(Ok(answer.clone()));
+                }
+                None => self.open.push((key, question)),
+            }
+        }
+    }
+
+    fn questions(&self) -> Value {
+        let all = self.open.iter().map(|(key, question)| {
+            let asked = json!({"method": question.method, "params": question.params});
+            (key.clone(), asked)
+        });
+        Value::Object(all.collect())
+    }
+}
+
+/// Whose request it is and what for: nobody else's answer is taken for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct About {
+    pub(crate) user: Uuid,
+    pub(crate) key: Option<Uuid>,
+    pub(crate) toolset: Option<Arc<str>>,
+    pub(crate) method: String,
+    pub(crate) name: String,
+}
+
+/// Requests whose client has been asked.
+#[derive(Default)]
+pub(crate) struct Parked(Mutex<HashMap<String, Waiting>>);
+
+struct Waiting {
+    underway: Underway,
+    about: About,
+    since: Instant,
+}
+
+impl Parked {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the request, and makes its questions the answer. What the client brings back is as good as a key: it is
+    /// made anew each time, and nobody can guess it.
+    fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
+        let mut waiting = self.lock();
+        let of_one = waiting.values().filter(|it| it.about.user == about.user);
+        if waiting.len() >= WAITING_MAX || of_one.count() >= WAITING_OF_ONE_MAX {
+            let message = "Too many requests wait for answers; answer some of them first";
+            return Err(RpcError::new(code::INTERNAL, message));
+        }
+        let state = random();
+        let result = json!({
+            "resultType": "input_required",
+            "inputRequests": underway.questions(),
+            "requestState": state,
+        });
+        let since = Instant::now();
+        waiting.insert(
+            state,
+            Waiting {
+                underway,
+                about,
+                since,
+            },
+        );
+        Ok(Done::value(result))
+    }
+
+    /// The request that a client comes back to.
+    pub(crate) fn take(
+        &self,
+        context: &Context,
+        state: &str,
+        about: &About,
+        params: &mut Params,
+    ) -> Result<Underway, RpcError> {
+        let unknown =
+            || invalid("params.requestState is none that this server has given, or too old");
+        let mut waiting = self.lock();
+        let found = waiting.get(state).filter(|it| it.about == *about);
+        found.ok_or_else(unknown)?;
+        let mut underway = waiting.remove(state).ok_or_else(unknown)?.underway;
+        drop(waiting);
+        underway.answers = given(params);
+        underway.token = params.progress_token();
+        underway.level = context.log_level(params);
+        underway.settle();
+        Ok(underway)
+    }
+
+    /// Lets go of requests that nobody came back to, which cancels them.
+    pub(crate) fn sweep(&self) {
+        let old = |_: &String, it: &mut Waiting| it.since.elapsed() > KEPT;
+        let gone: Vec<_> = self.lock().extract_if(old).collect();
+        drop(gone);
+    }
+}
+
+impl Underway {
+    /// Whether there are still questions that the client has not answered.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+}
+
+impl Context {
+    /// Starts a request that may ask, or goes on with it.
+    pub(crate) async fn follow(
+        &self,
+        method: &str,
+        name: &str,
+        mut params: Params,
+        start: impl FnOnce(&Context, &mut Params) -> Result<Underway, RpcError>,
+    ) -> Result<Done, RpcError> {
+        let about = About {
+            user: self.caller.user,
+            key: self.caller.key_id,
+            toolset: self.caller.toolset.clone(),
+            method: method.to_owned(),
+            name: name.to_owned(),
+        };
+        let state = params.0.remove("requestState");
+        let parked = &self.face.parked;
+        let underway = match (self.era(), state) {
+            (Era::Modern, Some(Value::String(state))) => {
+                let underway = parked.take(self, &state, &about, &mut params)?;
+                if underway.is_open() {
+                    return parked.park(underway, about);
+                }
+                underway
+            }
+            _ => start(self, &mut params)?,
+        };
+        underway.drive(self, about).await
+    }
+}
+
+fn given(params: &mut Params) -> Map<String, Value> {
+    match params.0.remove("inputResponses") {
+        Some(Value::Object(given)) => given,
+        _ => Map::new(),
+    }
+}
+
+fn capability(method: &str) -> &'static str {
+    match method {
+        "elicitation/create" => "elicitation",
+        "sampling/createMessage" => "sampling",
+        _ => "roots",
+    }
+}
+
+/// What cannot be an answer is asked for again.
+fn is_answer(method: &str, answer: &Value) -> bool {
+    let has = |name: &str| answer.get(name).is_some();
+    match method {
+        "elicitation/create" => answer["action"].is_string(),
+        "sampling/createMessage" => has("role") && has("content"),
+        _ => answer["roots"].is_array(),
+    }
+}
+
+fn is_wanted(level: Option<&str>, line: &Value) -> bool {
+    let rank = |level: &str| LEVELS.iter().position(|known| *known == level);
+    let Some(least) = level.and_then(rank) else {
+        return false;
+    };
+    let own = line.get("level").and_then(Value::as_str).and_then(rank);
+    own.is_none_or(|own| own >= least)
+}
+
+pub(crate) fn is_level(level: &str) -> bool {
+    LEVELS.contains(&level)
+}

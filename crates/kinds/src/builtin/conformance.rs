@@ -1,0 +1,456 @@
+//! The tools that the official MCP conformance suite looks for, each doing the one thing its scenario is about. They are
+//! there only where the operator has switched them on.
+
+use super::{About, Builtin};
+use catalog::tool::Annotations;
+use executor::kind::RunFuture;
+use executor::{Code, Event, Failure, Output, Run};
+use serde_json::{Value, json};
+use std::time::Duration;
+
+/// One red dot, and a moment of silence.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
+const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==";
+
+/// Name, what it does, and what it takes.
+const ALL: [(&str, &str, Takes); 22] = [
+    ("test_simple_text", "Answers with a text", Takes::Nothing),
+    (
+        "test_image_content",
+        "Answers with a picture",
+        Takes::Nothing,
+    ),
+    ("test_audio_content", "Answers with a sound", Takes::Nothing),
+    (
+        "test_embedded_resource",
+        "Answers with a resource",
+        Takes::Nothing,
+    ),
+    (
+        "test_multiple_content_types",
+        "Answers with several things",
+        Takes::Nothing,
+    ),
+    ("test_error_handling", "Always fails", Takes::Nothing),
+    (
+        "test_tool_with_progress",
+        "Tells how far it is",
+        Takes::Nothing,
+    ),
+    (
+        "test_tool_with_logging",
+        "Tells what it does",
+        Takes::Nothing,
+    ),
+    (
+        "test_logging_tool",
+        "Tells what it does, if that is wanted",
+        Takes::Nothing,
+    ),
+    (
+        "test_sampling",
+        "Asks the client's model",
+        Takes::Text("prompt"),
+    ),
+    (
+        "test_elicitation",
+        "Asks the person",
+        Takes::Text("message"),
+    ),
+    (
+        "test_elicitation_sep1034_defaults",
+        "Asks with answers already filled in",
+        Takes::Nothing,
+    ),
+    (
+        "test_elicitation_sep1330_enums",
+        "Asks to choose",
+        Takes::Nothing,
+    ),
+    (
+        "test_missing_capability",
+        "Needs a client with a model",
+        Takes::Nothing,
+    ),
+    (
+        "test_streaming_elicitation",
+        "Asks the person",
+        Takes::Nothing,
+    ),
+    (
+        "test_trigger_tool_change",
+        "Says that the tools have changed",
+        Takes::Nothing,
+    ),
+    (
+        "test_trigger_prompt_change",
+        "Says that the prompts have changed",
+        Takes::Nothing,
+    ),
+    (
+        "test_custom_header",
+        "Takes an argument that is repeated in a header",
+        Takes::Header,
+    ),
+    (
+        "json_schema_2020_12_tool",
+        "Tool with JSON Schema 2020-12 features",
+        Takes::Schema,
+    ),
+    (
+        "test_input_required_result_elicitation",
+        "Asks for a name",
+        Takes::Nothing,
+    ),
+    (
+        "test_input_required_result_sampling",
+        "Asks the client's model for a capital",
+        Takes::Nothing,
+    ),
+    (
+        "test_input_required_result_list_roots",
+        "Asks for the client's folders",
+        Takes::Nothing,
+    ),
+];
+
+/// Those that ask in other ways.
+const ASKING: [(&str, &str, Takes); 5] = [
+    (
+        "test_input_required_result_request_state",
+        "Asks to confirm",
+        Takes::Nothing,
+    ),
+    (
+        "test_input_required_result_tampered_state",
+        "Asks to confirm",
+        Takes::Nothing,
+    ),
+    (
+        "test_input_required_result_multiple_inputs",
+        "Asks for three things at once",
+        Takes::Nothing,
+    ),
+    (
+        "test_input_required_result_multi_round",
+        "Asks twice",
+        Takes::Nothing,
+    ),
+    (
+        "test_input_required_result_capabilities",
+        "Asks whatever the client can answer",
+        Takes::Nothing,
+    ),
+];
+
+#[derive(Clone, Copy)]
+enum Takes {
+    Nothing,
+    Text(&'static str),
+    Header,
+    Schema,
+}
+
+impl Takes {
+    fn schema(self) -> Value {
+        match self {
+            Takes::Nothing => json!({"type": "object", "properties": {}}),
+            Takes::Text(name) => {
+                json!({"type": "object", "properties": {name: {"type": "string"}}, "required": [name]})
+            }
+            Takes::Header => json!({"type": "object", "properties": {
+                "value": {"type": "string", "x-mcp-header": "Value"}}}),
+            Takes::Schema => json!({
+                "$schema": "https://json-schema.org/draft/2020-12/schema",
+                "type": "object",
+                "$defs": {"address": {"$anchor": "addressDef", "type": "object", "properties": {
+                    "street": {"type": "string"}, "city": {"type": "string"}}}},
+                "properties": {
+                    "name": {"type": "string"},
+                    "address": {"$ref": "#/$defs/address"},
+                    "contactMethod": {"type": "string", "enum": ["phone", "email"]},
+                    "phone": {"type": "string"},
+                    "email": {"type": "string"}
+                },
+                "allOf": [{"anyOf": [{"required": ["phone"]}, {"required": ["email"]}]}],
+                "if": {"properties": {"contactMethod": {"const": "phone"}}, "required": ["contactMethod"]},
+                "then": {"required": ["phone"]},
+                "else": {"required": ["email"]},
+                "additionalProperties": false
+            }),
+        }
+    }
+}
+
+pub(super) struct Fixture {
+    name: &'static str,
+    description: &'static str,
+    takes: Takes,
+}
+
+pub(super) fn all() -> impl Iterator<Item = Fixture> {
+    let all = ALL.into_iter().chain(ASKING);
+    all.map(|(name, description, takes)| Fixture {
+        name,
+        description,
+        takes,
+    })
+}
+
+impl Builtin for Fixture {
+    fn about(&self) -> About {
+        About {
+            name: self.name,
+            description: self.description,
+            description_user: self.description,
+            input_schema: self.takes.schema(),
+            output_schema: None,
+            annotations: Annotations {
+                read_only: Some(true),
+                ..Annotations::default()
+            },
+            parallel_capable: true,
+            examples: &[],
+        }
+    }
+
+    fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
+        Box::pin(async move {
+            match self.name.strip_prefix("test_input_required_result_") {
+                Some(name) => asking(name, run).await,
+                None => plain(self.name, run).await,
+            }
+        })
+    }
+}
+
+fn text(text: impl Into<String>) -> Output {
+    blocks(vec![json!({"type": "text", "text": text.into()})])
+}
+
+fn blocks(content: Vec<Value>) -> Output {
+    Output {
+        raw: Some(json!({"content": content})),
+        ..Output::default()
+    }
+}
+
+async fn plain(name: &str, run: &Run) -> Result<Output, Failure> {
+    let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
+    let resource = |uri: &str, mime: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}});
+    let argument = |name: &str| {
+        run.arguments
+            .get(name)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    Ok(match name {
+        "test_simple_text" => text("This is a simple text response for testing."),
+        "test_image_content" => blocks(vec![image]),
+        "test_audio_content" => blocks(vec![
+            json!({"type": "audio", "data": WAV, "mimeType": "audio/wav"}),
+        ]),
+        "test_embedded_resource" => blocks(vec![resource(
+            "test://embedded-resource",
+            "text/plain",
+            "This is an embedded resource content.",
+        )]),
+        "test_multiple_content_types" => blocks(vec![
+            json!({"type": "text", "text": "Multiple content types test:"}),
+            image,
+            resource(
+                "test://mixed-content-resource",
+                "application/json",
+                r#"{"test":"data","value":123}"#,
+            ),
+        ]),
+        "test_error_handling" => {
+            return Err(Failure::execution(
+                "This tool intentionally returns an error for testing",
+            ));
+        }
+        "test_tool_with_progress" => {
+            for progress in [0.0, 50.0, 100.0] {
+                let total = Some(100.0);
+                run.tell(Event::Progress {
+                    progress,
+                    total,
+                    message: None,
+                })
+                .await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            text("Done with progress")
+        }
+        "test_tool_with_logging" | "test_logging_tool" => {
+            for line in [
+                "Tool execution started",
+                "Tool processing data",
+                "Tool execution completed",
+            ] {
+                run.tell(Event::Log(json!({"level": "info", "data": line})))
+                    .await;
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+            text("Done with logging")
+        }
+        "test_sampling" => {
+            let answer = run
+                .ask("sampling/createMessage", sampling(argument("prompt"), 100))
+                .await?;
+            text(format!(
+                "LLM response: {}",
+                answer["content"]["text"].as_str().unwrap_or_default()
+            ))
+        }
+        "test_elicitation" => {
+            let properties = json!({"username": {"type": "string", "description": "User's response"}, "email": {"type": "string", "description": "User's email address"}});
+            let question = form(argument("message"), &properties);
+            text(format!(
+                "User response: {}",
+                run.ask("elicitation/create", question).await?
+            ))
+        }
+        "test_elicitation_sep1034_defaults" => {
+            let question = form("Please review the defaults", &defaults());
+            text(format!(
+                "Elicitation completed: {}",
+                run.ask("elicitation/create", question).await?
+            ))
+        }
+        "test_elicitation_sep1330_enums" => {
+            let question = form("Please choose", &choices());
+            text(format!(
+                "Elicitation completed: {}",
+                run.ask("elicitation/create", question).await?
+            ))
+        }
+        "test_missing_capability" if !run.can_ask("sampling") => {
+            let needed = json!({"required_capabilities": {"sampling": {}}});
+            return Err(
+                Failure::new(Code::NeedsRun, "The client has no model to ask").with_details(needed),
+            );
+        }
+        "test_streaming_elicitation" => {
+            let properties = json!({"answer": {"type": "string"}});
+            let question = form("Please answer", &properties);
+            text(format!(
+                "User response: {}",
+                run.ask("elicitation/create", question).await?
+            ))
+        }
+        "test_trigger_tool_change" => {
+            run.tell(Event::Changed("tools")).await;
+            text("The tools have changed")
+        }
+        "test_trigger_prompt_change" => {
+            run.tell(Event::Changed("prompts")).await;
+            text("The prompts have changed")
+        }
+        _ => text(run.arguments.to_string()),
+    })
+}
+
+async fn asking(name: &str, run: &Run) -> Result<Output, Failure> {
+    let named = json!({"name": {"type": "string"}});
+    let elicit = |key: &'static str, message: &str, properties: &Value| {
+        run.ask_as(Some(key), "elicitation/create", form(message, properties))
+    };
+    Ok(match name {
+        "elicitation" => {
+            let answer = elicit("user_name", "What is your name?", &named).await?;
+            text(format!(
+                "Hello, {}!",
+                answer["content"]["name"].as_str().unwrap_or("stranger")
+            ))
+        }
+        "sampling" => {
+            let question = sampling("What is the capital of France?", 100);
+            let answer = run
+                .ask_as(Some("capital_question"), "sampling/createMessage", question)
+                .await?;
+            text(answer["content"]["text"].as_str().unwrap_or_default())
+        }
+        "list_roots" => text(
+            run.ask_as(Some("client_roots"), "roots/list", json!({}))
+                .await?
+                .to_string(),
+        ),
+        "request_state" | "tampered_state" => {
+            let properties = json!({"ok": {"type": "boolean"}});
+            elicit("confirm", "Please confirm", &properties).await?;
+            text("state-ok")
+        }
+        "multiple_inputs" => {
+            let greeting = sampling("Generate a greeting", 50);
+            let (name, greeting, roots) = tokio::join!(
+                elicit("user_name", "What is your name?", &named),
+                run.ask_as(Some("greeting"), "sampling/createMessage", greeting),
+                run.ask_as(Some("client_roots"), "roots/list", json!({})),
+            );
+            text(format!("{} {} {}", name?, greeting?, roots?))
+        }
+        "multi_round" => {
+            let one = elicit("step1", "Step 1: What is your name?", &named).await?;
+            let properties = json!({"color": {"type": "string"}});
+            let two = elicit("step2", "Step 2: What is your favorite color?", &properties).await?;
+            text(format!(
+                "{} likes {}",
+                one["content"]["name"], two["content"]["color"]
+            ))
+        }
+        // Whatever the client can be asked.
+        _ if run.can_ask("elicitation") => text(
+            elicit("user_name", "What is your name?", &named)
+                .await?
+                .to_string(),
+        ),
+        _ => {
+            let question = sampling("What is the capital of France?", 100);
+            text(
+                run.ask_as(Some("capital_question"), "sampling/createMessage", question)
+                    .await?
+                    .to_string(),
+            )
+        }
+    })
+}
+
+fn form(message: &str, properties: &Value) -> Value {
+    let required: Vec<&String> = properties
+        .as_object()
+        .into_iter()
+        .flat_map(|all| all.keys())
+        .collect();
+    json!({"message": message, "requestedSchema": {"type": "object", "properties": properties, "required": required}})
+}
+
+fn sampling(prompt: &str, most: u32) -> Value {
+    json!({"messages": [{"role": "user", "content": {"type": "text", "text": prompt}}], "maxTokens": most})
+}
+
+fn defaults() -> Value {
+    json!({
+        "name": {"type": "string", "description": "User name", "default": "John Doe"},
+        "age": {"type": "integer", "description": "User age", "default": 30},
+        "score": {"type": "number", "description": "User score", "default": 95.5},
+        "status": {"type": "string", "description": "User status", "enum": ["active", "inactive", "pending"], "default": "active"},
+        "verified": {"type": "boolean", "description": "Verification status", "default": true}
+    })
+}
+
+fn choices() -> Value {
+    let titled = |titles: [&str; 3]| -> Vec<Value> {
+        let all = titles.iter().enumerate();
+        all.map(|(i, title)| json!({"const": format!("value{}", i + 1), "title": title}))
+            .collect()
+    };
+    let plain = ["option1", "option2", "option3"];
+    json!({
+        "untitledSingle": {"type": "string", "enum": plain},
+        "titledSingle": {"type": "string", "oneOf": titled(["First Option", "Second Option", "Third Option"])},
+        "legacyEnum": {"type": "string", "enum": ["opt1", "opt2", "opt3"], "enumNames": ["Option One", "Option Two", "Option Three"]},
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": plain}},
+        "titledMulti": {"type": "array", "items": {"anyOf": titled(["First Choice", "Second Choice", "Third Choice"])}}
+    })
+}

@@ -1,0 +1,129 @@
+//! What goes out: one JSON text, or a stream of events that lasts as long as somebody reads it.
+
+use crate::router::Server;
+use axum::body::Body;
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::response::Response;
+use bytes::Bytes;
+use face::{Exchange, Step};
+use hyper::body::Frame;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::sync::mpsc;
+
+/// How often a stream shows that it lives: proxies close those that are silent.
+const ALIVE: Duration = Duration::from_secs(15);
+
+const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+pub(super) fn json(status: StatusCode, text: String) -> Response {
+    let mut response = Response::new(Body::from(text));
+    *response.status_mut() = status;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, JSON);
+    response
+}
+
+/// A message as an event. What is between the lines of a JSON text is no part of it.
+fn event(text: &str) -> String {
+    match text.contains(['\n', '\r']) {
+        true => format!(
+            "event: message\ndata: {}\n\n",
+            text.replace(['\n', '\r'], "")
+        ),
+        false => format!("event: message\ndata: {text}\n\n"),
+    }
+}
+
+/// The rest of an exchange that had something to say before its answer.
+pub(super) fn stream(first: String, mut exchange: Exchange) -> Response {
+    let (out, body) = mpsc::channel::<Bytes>(16);
+    tokio::spawn(async move {
+        let mut text = first;
+        loop {
+            if out.send(event(&text).into()).await.is_err() {
+                return;
+            }
+            text = loop {
+                tokio::select! {
+                    step = exchange.next() => match step {
+                        Step::Said(said) => break said,
+                        Step::Done(answer) => {
+                            let _ = out.send(event(&answer.text).into()).await;
+                            return;
+                        }
+                    },
+                    // Whoever hangs up drops the exchange with this.
+                    () = out.closed() => return,
+                    () = tokio::time::sleep(ALIVE) => {
+                        if out.send(Bytes::from_static(b": \n\n")).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+            };
+        }
+    });
+    events(body)
+}
+
+/// What a session says, until its client hangs up or the server stops. `after` is done then.
+pub(super) fn pump(
+    server: &Arc<Server>,
+    mut said: mpsc::Receiver<String>,
+    first: Option<String>,
+    after: impl FnOnce() + Send + 'static,
+) -> Response {
+    let (out, body) = mpsc::channel::<Bytes>(16);
+    let face = Arc::clone(&server.face);
+    tokio::spawn(async move {
+        // Sent at once, so that the client knows it has been heard.
+        let mut next: Bytes = first.map_or_else(|| Bytes::from_static(b": \n\n"), Bytes::from);
+        loop {
+            if out.send(next).await.is_err() {
+                break;
+            }
+            next = tokio::select! {
+                text = said.recv() => match text {
+                    Some(text) => event(&text).into(),
+                    None => break,
+                },
+                () = out.closed() => break,
+                () = face.stopped() => break,
+                () = tokio::time::sleep(ALIVE) => Bytes::from_static(b": \n\n"),
+            };
+        }
+        after();
+    });
+    events(body)
+}
+
+fn events(body: mpsc::Receiver<Bytes>) -> Response {
+    let mut response = Response::new(Body::new(Stream(body)));
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, EVENTS);
+    headers.insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
+    response
+}
+
+struct Stream(mpsc::Receiver<Bytes>);
+
+impl hyper::body::Body for Stream {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = self.0.poll_recv(context);
+        next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
