@@ -1,0 +1,28 @@
+"""The upstream server of server.py, made with the Python SDK 1: it knows the legacy era only.
+
+usage: python server_legacy.py [--transport stdio|sse|http] [--port PORT]
+"""
+
+from mcp.server.fastmcp import Context, FastMCP
+from mcp.server.fastmcp.exceptions import ToolError
+from mcp.server.lowlevel import NotificationOptions
+from mcp.types import ToolAnnotations
+
+from upstream import Answer, fill, serve
+
+server = FastMCP("fixture-legacy", instructions="A server for tests.", log_level="ERROR")
+
+
+async def ask(question: str, ctx: Context) -> str:
+    asked = await ctx.elicit(question, Answer)
+    return f"{asked.action}: {asked.data.answer}" if asked.action == "accept" else asked.action
+
+
+async def changed(ctx):
+    await ctx.session.send_tool_list_changed()
+
+
+fill(server, Context, ToolAnnotations, ToolError, ask, changed)
+
+if __name__ == "__main__":
+    serve(server, server._mcp_server, NotificationOptions)
