@@ -154,3 +154,53 @@ pub(crate) fn names(list: &[Value]) -> Vec<&str> {
         .map(|item| item["name"].as_str().unwrap())
         .collect()
 }
+
+/// A server of others that listens on this machine, until it is dropped.
+pub(crate) struct Listening {
+    _child: tokio::process::Child,
+    pub(crate) port: u16,
+}
+
+impl Listening {
+    /// Starts a program and waits until it takes connections; `PORT` in its arguments and environment is its port.
+    pub(crate) async fn start(program: &str, args: &[&str]) -> Self {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = free.local_addr().unwrap().port();
+        drop(free);
+        let args = args
+            .iter()
+            .map(|arg| arg.replace("PORT", &port.to_string()));
+        let child = tokio::process::Command::new(program)
+            .args(args)
+            .env("PORT", port.to_string())
+            .stdin(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .unwrap();
+        let listens = async {
+            while tokio::net::TcpStream::connect(("127.0.0.1", port))
+                .await
+                .is_err()
+            {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let waited = tokio::time::timeout(LONG, listens).await;
+        waited.unwrap_or_else(|_| panic!("{program} does not listen"));
+        Listening {
+            _child: child,
+            port,
+        }
+    }
+
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("http://127.0.0.1:{}{path}", self.port)
+    }
+}
+
+/// A file beside the tests.
+pub(crate) fn script(name: &str) -> String {
+    format!("{}/tests/it/{name}", env!("CARGO_MANIFEST_DIR"))
+}
