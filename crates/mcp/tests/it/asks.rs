@@ -1,7 +1,7 @@
 //! Questions that a server asks in the middle of a call, over every transport and in both eras.
 
 use crate::world::{Fake, World, call, settings, talk, talk_with, text};
-use mcp::upstream::{Saying, Upstream, UpstreamError};
+use mcp::upstream::{Notice, Saying, Upstream, UpstreamError};
 use mcp::wire::RpcError;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -171,5 +171,30 @@ async fn an_older_server_logs_as_much_as_somebody_wants() {
         .filter(|line| line.starts_with("level"))
         .collect();
     assert_eq!(levels, ["level warning", "level debug"]);
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn an_older_server_is_told_what_is_watched() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let one = world.one(fake.stdio()).await;
+    let watch = |uris: &[&str]| one.watch(uris.iter().map(|uri| (*uri).to_owned()).collect());
+    watch(&["x://a"]);
+    fake.until("resources/subscribe x://a", 1).await;
+    watch(&["x://b"]);
+    fake.until("resources/subscribe x://b", 1).await;
+    fake.until("resources/unsubscribe x://a", 1).await;
+    call(&one, "touch", json!({"uri": "x://b"}), talk())
+        .await
+        .unwrap();
+    let updated =
+        |notice: &Notice| matches!(notice, Notice::ResourceUpdated { uri, .. } if uri == "x://b");
+    world.notice(updated).await;
+    // A new connection watches the same.
+    let _ = call(&one, "die", json!({}), talk()).await;
+    call(&one, "echo", json!({}), talk()).await.unwrap();
+    fake.until("resources/subscribe x://b", 2).await;
+    assert_eq!(fake.count("resources/subscribe x://a"), 1);
     world.upstreams.close().await;
 }

@@ -14,6 +14,7 @@ ERA, TRANSPORT, NOTE = sys.argv[1:4]
 MODERN = "2026-07-28"
 lock = threading.Lock()
 extra_tools = []
+mark = "Where"
 sessions = {}
 streams = []
 in_flight = 0
@@ -35,7 +36,7 @@ def text(value):
 
 
 def tools():
-    schema = {"type": "object", "properties": {"where": {"type": "string", "x-mcp-header": "Where"}}}
+    schema = {"type": "object", "properties": {"where": {"type": "string", "x-mcp-header": mark}}}
     names = ["echo", "count", "odd", *extra_tools]
     every = [{"name": name, "inputSchema": schema, "x-unknown": {"a": [1, None]}} for name in names]
     bad = {"name": "bad", "inputSchema": {"x-mcp-header": "root", "type": "object"}}
@@ -114,6 +115,13 @@ def run(call):
         for _ in range(arguments.get("times", 1)):
             broadcast({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
         return text("grown")
+    if name == "remark":
+        global mark
+        mark = "Whither"
+        return text("")
+    if name == "touch":
+        broadcast({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": arguments["uri"]}})
+        return text("")
     if name == "forget_sessions":
         sessions.clear()
         return text("")
@@ -143,6 +151,9 @@ def answer(message, send, ask):
         if params["name"] == "endless":
             return {"resultType": "input_required", "requestState": "again"}
         return run(Call(message, send, ask))
+    if method in ("resources/subscribe", "resources/unsubscribe"):
+        note(method + " " + params["uri"])
+        return {}
     if method == "logging/setLevel":
         note("level " + params["level"])
         return {}
@@ -150,7 +161,7 @@ def answer(message, send, ask):
 
 
 def capabilities():
-    return {"tools": {"listChanged": True}, "logging": {}}
+    return {"tools": {"listChanged": True}, "logging": {}, "resources": {"subscribe": True}}
 
 
 def reply(message, send, ask):
@@ -345,7 +356,7 @@ class Handler(BaseHTTPRequestHandler):
                 return self.error(400, -32602, "no version")
             mirrored = self.headers.get("Mcp-Method") == method
             where = params.get("arguments", {}).get("where")
-            if not mirrored or (method == "tools/call" and self.headers.get("Mcp-Param-Where") != where):
+            if not mirrored or (method == "tools/call" and self.headers.get(f"Mcp-Param-{mark}") != where):
                 return self.error(400, -32020, "header mismatch")
             if method == "subscriptions/listen":
                 return self.listen(message)

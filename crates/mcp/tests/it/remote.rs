@@ -93,8 +93,12 @@ async fn a_modern_request_says_in_headers_what_it_is() {
     );
     // The server refuses what its headers do not say as well.
     let arguments = json!({"text": "x", "where": "here"});
-    let result = call(&one, "echo", arguments, talk()).await.unwrap();
+    let result = call(&one, "echo", arguments.clone(), talk()).await.unwrap();
     assert_eq!(text(&result), "x");
+    // What it wants there may change without a word.
+    call(&one, "remark", json!({}), talk()).await.unwrap();
+    let result = call(&one, "echo", arguments, talk()).await.unwrap();
+    assert_eq!((text(&result), fake.count("echo")), ("x", 2));
     world.upstreams.close().await;
 }
 
