@@ -4,12 +4,13 @@ use super::connection::Connection;
 use super::error::UpstreamError;
 use super::fault::Fault;
 use super::handshake::Way;
-use super::hooks::Hooks;
-use super::lists::Lists;
+use super::hooks::{Changed, Hooks};
+use super::lists::{self, Lists};
 use super::status::{State, Status};
 use super::tail::Tail;
 use super::talk::Talk;
 use super::{Notice, Options, locked};
+use crate::wire::{RpcError, code};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog::mcp_file::ServerConfig;
 use serde_json::{Map, Value};
@@ -162,13 +163,26 @@ impl Upstream {
                 Ok(result) => return Ok(result),
                 Err(fault) => fault,
             };
-            let is_safe = (fault.is_unsent() && connection.is_gone())
-                || (talk.may_repeat && matches!(fault, Fault::Lost(_)));
-            if is_second || !is_safe {
+            if is_second || !self.may_go_again(&connection, &fault, &talk).await {
                 return Err(self.told(fault));
             }
             is_second = true;
         }
+    }
+
+    /// Whether a request may be sent again: what did not run, and what may run twice.
+    async fn may_go_again(&self, connection: &Connection, fault: &Fault, talk: &Talk) -> bool {
+        let mismatch = |error: &RpcError| error.code == code::HEADER_MISMATCH;
+        if connection.is_http() && fault.rpc().is_some_and(mismatch) {
+            // It was refused because a tool has other headers by now.
+            let (before, settings) = (self.lists.load(), &self.options.settings);
+            let read = lists::read(connection, &before, Changed::TOOLS, settings);
+            let read = talk.bound(async { Ok(read.await) }).await;
+            self.hooks.changed.add(Changed::TOOLS);
+            return read.is_ok_and(|(_, fault)| fault.is_none());
+        }
+        (fault.is_unsent() && connection.is_gone())
+            || (talk.may_repeat && matches!(fault, Fault::Lost(_)))
     }
 
     /// Tells a server something, if it is connected.

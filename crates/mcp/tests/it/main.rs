@@ -3,5 +3,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
+mod asks;
+mod faults;
 mod real;
+mod remote;
 mod world;

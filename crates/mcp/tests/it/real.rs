@@ -96,7 +96,7 @@ async fn is_sdk(world: &mut World, one: &Upstream, era: Era) {
     let lists = one.lists();
     assert_eq!(
         names(&lists.tools),
-        ["echo", "paint", "count_to", "hang", "grow"]
+        ["echo", "paint", "count_to", "hang", "grow", "touch"]
     );
     assert_eq!((lists.resources.len(), lists.prompts.len()), (1, 1));
     let result = call(one, "echo", json!({"text": "hé"}), talk()).await;
@@ -170,6 +170,26 @@ async fn grows(world: &mut World, one: &Upstream) {
     assert_eq!(names(&after.tools).last(), Some(&"grown"));
 }
 
+/// A resource that is watched, until it is not.
+async fn watches(world: &mut World, one: &Upstream) {
+    let uri = "test://one";
+    one.watch(std::iter::once(uri.to_owned()).collect());
+    let updated = |notice: &mcp::upstream::Notice| matches!(notice, mcp::upstream::Notice::ResourceUpdated { uri, .. } if uri == "test://one");
+    let touches = async {
+        // From when on the server looks, it does not say.
+        loop {
+            call(one, "touch", json!({ "uri": uri }), talk())
+                .await
+                .unwrap();
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    };
+    tokio::select! {
+        () = touches => {}
+        () = world.notice(updated) => {}
+    }
+}
+
 #[tokio::test]
 async fn the_python_sdk_over_stdio() {
     let mut world = World::new(settings());
@@ -178,6 +198,7 @@ async fn the_python_sdk_over_stdio() {
         .await;
     is_sdk(&mut world, &one, Era::Modern).await;
     grows(&mut world, &one).await;
+    watches(&mut world, &one).await;
     world.upstreams.close().await;
 }
 
@@ -189,6 +210,7 @@ async fn the_python_sdk_over_http() {
     let one = world.one(json!({"url": server.url("/mcp")})).await;
     is_sdk(&mut world, &one, Era::Modern).await;
     grows(&mut world, &one).await;
+    watches(&mut world, &one).await;
     world.upstreams.close().await;
 }
 

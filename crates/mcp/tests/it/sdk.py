@@ -59,6 +59,13 @@ async def grow(ctx: Context) -> str:
     return "grown"
 
 
+@server.tool()
+async def touch(uri: str, ctx: Context) -> str:
+    """Says that a resource is another."""
+    await ctx.notify_resource_updated(uri)
+    return "touched"
+
+
 @server.resource("test://one")
 async def one() -> str:
     return "the one"

@@ -164,15 +164,22 @@ pub(crate) struct Listening {
 impl Listening {
     /// Starts a program and waits until it takes connections; `PORT` in its arguments and environment is its port.
     pub(crate) async fn start(program: &str, args: &[&str]) -> Self {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = free.local_addr().unwrap().port();
-        drop(free);
+        Listening::start_with(program, args, free_port(), &[]).await
+    }
+
+    pub(crate) async fn start_with(
+        program: &str,
+        args: &[&str],
+        port: u16,
+        env: &[(&str, &str)],
+    ) -> Self {
         let args = args
             .iter()
             .map(|arg| arg.replace("PORT", &port.to_string()));
         let child = tokio::process::Command::new(program)
             .args(args)
             .env("PORT", port.to_string())
+            .envs(env.iter().copied())
             .stdin(std::process::Stdio::null())
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null())
@@ -200,7 +207,91 @@ impl Listening {
     }
 }
 
+fn free_port() -> u16 {
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    free.local_addr().unwrap().port()
+}
+
 /// A file beside the tests.
 pub(crate) fn script(name: &str) -> String {
     format!("{}/tests/it/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Our own server that does everything wrong, and the file where it writes what it ran.
+pub(crate) struct Fake {
+    era: &'static str,
+    note: PathBuf,
+}
+
+impl Fake {
+    pub(crate) fn new(world: &World, era: &'static str) -> Self {
+        use std::sync::atomic::{AtomicU32, Ordering};
+        static LAST: AtomicU32 = AtomicU32::new(0);
+        let name = format!("note{}", LAST.fetch_add(1, Ordering::Relaxed));
+        let note = world.folder.path().join(name);
+        std::fs::write(&note, "").unwrap();
+        Fake { era, note }
+    }
+
+    pub(crate) fn stdio(&self) -> Value {
+        let args = json!([script("fake.py"), self.era, "stdio", self.note]);
+        json!({"command": "python3", "args": args, "env": {"BOTH": "own"}})
+    }
+
+    /// Starts it as a server over HTTP.
+    pub(crate) async fn listen(&self) -> Listening {
+        self.listens(free_port(), &[]).await
+    }
+
+    pub(crate) async fn listen_with(&self, env: &[(&str, &str)]) -> Listening {
+        self.listens(free_port(), env).await
+    }
+
+    pub(crate) async fn listen_at(&self, port: u16) -> Listening {
+        self.listens(port, &[]).await
+    }
+
+    async fn listens(&self, port: u16, env: &[(&str, &str)]) -> Listening {
+        let note = self.note.to_str().unwrap();
+        let args = [&script("fake.py"), self.era, "http", note, "PORT"];
+        Listening::start_with("python3", &args, port, env).await
+    }
+
+    /// All that it ran.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let text = std::fs::read_to_string(&self.note).unwrap();
+        text.lines().map(str::to_owned).collect()
+    }
+
+    /// How often it ran something; a start is noted with its id.
+    pub(crate) fn count(&self, what: &str) -> usize {
+        let lines = self.lines();
+        let is = |line: &&String| **line == what || (what == "start" && line.starts_with("start "));
+        lines.iter().filter(is).count()
+    }
+
+    /// Waits until it has run something so often.
+    pub(crate) async fn until(&self, what: &str, times: usize) {
+        let wait = async {
+            while self.count(what) < times {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let waited = tokio::time::timeout(LONG, wait).await;
+        waited.unwrap_or_else(|_| panic!("{what}: {:?}", self.lines()));
+    }
+
+    /// Waits until every process of it is gone.
+    pub(crate) async fn all_gone(&self) {
+        let lines = self.lines();
+        let pids = lines.iter().filter_map(|line| line.strip_prefix("start "));
+        let wait = async {
+            for pid in pids {
+                while Path::new(&format!("/proc/{pid}")).exists() {
+                    tokio::time::sleep(Duration::from_millis(5)).await;
+                }
+            }
+        };
+        tokio::time::timeout(LONG, wait).await.expect("one is left");
+    }
 }
