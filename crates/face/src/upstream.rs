@@ -70,10 +70,7 @@ async fn pass_on(talk: &Talk, saying: Saying) {
             let (asked, answer) = oneshot::channel::<Result<Value, executor::Unanswered>>();
             tokio::spawn(async move {
                 if let Ok(answer) = answer.await {
-                    let _ =
-                        reply.send(answer.map_err(|why| {
-                            RpcError::new(why.code, why.message)
-                        }));
+                    let _ = reply.send(answer.map_err(|why| RpcError::new(why.code, why.message)));
                 }
             });
             Event::Ask(Question {
