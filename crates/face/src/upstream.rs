@@ -45,7 +45,12 @@ pub(crate) async fn ask(
         tokio::select! {
             biased;
             Some(saying) = said.recv() => pass_on(talk, saying).await,
-            answer = &mut answer => return answer,
+            answer = &mut answer => {
+                while let Ok(saying) = said.try_recv() {
+                    pass_on(talk, saying).await;
+                }
+                return answer;
+            }
         }
     }
 }

@@ -70,6 +70,10 @@ impl Mcp {
                 answer = &mut answer => break answer,
             }
         };
+        // What was said before the answer is passed on before it.
+        while let Ok(saying) = said.try_recv() {
+            pass_on(run, saying).await;
+        }
         match answer {
             Ok(result) => outcome(result),
             Err(error) => Err(failure(server.name(), &error)),
