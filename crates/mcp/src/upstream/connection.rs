@@ -1,6 +1,6 @@
 //! One connection to an upstream: how a request goes out over its transport and how its answer comes back.
 
-use super::exchange::{Answer, Comes, Exchange, Letter};
+use super::exchange::{Answer, Exchange, Letter};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::http::Http;
@@ -137,14 +137,8 @@ impl Connection {
     }
 
     async fn call_unbound(&self, call: Call<'_>) -> Answer {
-        let comes = match self.wire {
-            Wire::Http(_) => Comes::Alone,
-            Wire::Stdio { .. } | Wire::Sse(_) => Comes::Shared,
-        };
         let talk = call.talk;
-        let waiting = self
-            .exchange
-            .enter(comes, talk.events.clone(), talk.abilities())?;
+        let waiting = self.exchange.enter(talk.events.clone(), talk.abilities())?;
         // An older server must not be told that its first exchange is cancelled, and on HTTP a modern one sees it.
         let is_first = matches!(call.method, "initialize" | "server/discover");
         let silent = is_first || (self.is_http() && call.era == Era::Modern);
@@ -192,18 +186,19 @@ impl Connection {
                 };
                 waiting.posted.go();
                 let answer = http.call(&self.exchange, waiting.id, text, headers, call.era);
-                let answer = answer.await;
+                let answer = tokio::select! {
+                    answer = answer => answer,
+                    // An older server may give it on its other stream.
+                    Ok(answer) = waiting.answer => answer,
+                };
                 // However it ended, there is nothing left to cancel.
                 self.exchange.leave(waiting.id);
                 return self.seen(answer);
             }
         };
-        match answer {
-            Some(answer) => answer
-                .await
-                .unwrap_or_else(|_| Err(Fault::Lost(self.why_gone()))),
-            None => Err(Fault::Lost(self.why_gone())),
-        }
+        answer
+            .await
+            .unwrap_or_else(|_| Err(Fault::Lost(self.why_gone())))
     }
 
     /// What a failure over HTTP says about the connection as a whole.

@@ -16,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 /// Questions of one server that may be open at a time.
 const ASKS_MAX: usize = 32;
 
+/// Requests of our own that need no room among the calls: lists, notifications, whether anybody is there.
+const OWN_MAX: usize = 64;
+
 pub(super) type Answer = Result<Value, Fault>;
 
 /// A message on its way out, and how far it is.
@@ -52,8 +55,7 @@ impl Posted {
 
 /// One call that is under way.
 struct Flight {
-    /// None where the answer comes on a stream of its own.
-    answer: Option<oneshot::Sender<Answer>>,
+    answer: oneshot::Sender<Answer>,
     events: Option<mpsc::Sender<Saying>>,
     abilities: Abilities,
     posted: Arc<Posted>,
@@ -64,16 +66,7 @@ struct Flight {
 pub(super) struct Waiting {
     pub(super) id: u64,
     pub(super) posted: Arc<Posted>,
-    pub(super) answer: Option<oneshot::Receiver<Answer>>,
-}
-
-/// Where an answer is expected.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Comes {
-    /// Among everything else that the server says.
-    Shared,
-    /// On a stream that is read by whoever asked.
-    Alone,
+    pub(super) answer: oneshot::Receiver<Answer>,
 }
 
 #[derive(Default)]
@@ -110,7 +103,7 @@ impl Exchange {
             hooks,
             outbox,
             flights: Mutex::default(),
-            flights_max,
+            flights_max: flights_max + OWN_MAX,
             last_id: AtomicU64::new(0),
             asks: Arc::new(Semaphore::new(ASKS_MAX)),
             asking: Mutex::default(),
@@ -121,19 +114,12 @@ impl Exchange {
     /// A number for a call, and a place to wait for its answer.
     pub(super) fn enter(
         &self,
-        comes: Comes,
         events: Option<mpsc::Sender<Saying>>,
         abilities: Abilities,
     ) -> Result<Waiting, Fault> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let posted = Arc::new(Posted::default());
-        let (sender, receiver) = match comes {
-            Comes::Shared => {
-                let (sender, receiver) = oneshot::channel();
-                (Some(sender), Some(receiver))
-            }
-            Comes::Alone => (None, None),
-        };
+        let (sender, receiver) = oneshot::channel();
         let flight = Flight {
             answer: sender,
             events,
@@ -178,9 +164,7 @@ impl Exchange {
                 true => Fault::NotSent(cause.to_owned()),
                 false => Fault::Lost(cause.to_owned()),
             };
-            if let Some(answer) = flight.answer {
-                let _ = answer.send(Err(fault));
-            }
+            let _ = flight.answer.send(Err(fault));
         }
     }
 
@@ -226,18 +210,11 @@ impl Exchange {
     }
 
     pub(super) fn answer(&self, id: u64, answer: Answer) {
-        let flight = {
-            let mut flights = locked(&self.flights);
-            let waits = |flight: &Flight| flight.answer.is_some();
-            match flights.all.get(&id).is_some_and(waits) {
-                true => flights.all.remove(&id),
-                false => None,
-            }
-        };
+        let flight = locked(&self.flights).all.remove(&id);
         match flight {
             Some(flight) => {
                 flight.over.cancel();
-                let _ = flight.answer.map(|sender| sender.send(answer));
+                let _ = flight.answer.send(answer);
             }
             // Late, twice, or made up: nobody waits for it.
             None => {
@@ -276,6 +253,7 @@ impl Exchange {
                 let uri = params.and_then(|params| params.get("uri")?.as_str());
                 uri.into_iter().for_each(|uri| self.hooks.updated(uri));
             }
+            "notifications/subscriptions/acknowledged" => self.hooks.listens.notify_one(),
             "notifications/cancelled" => {
                 if let Some(id) = params.and_then(|params| params.get("requestId")) {
                     self.taken_back(id);

@@ -11,17 +11,20 @@ use super::stdio::{self, Program};
 use super::tail::Tail;
 use super::talk::Talk;
 use super::{Options, sse};
-use crate::wire::{Era, LEGACY, META_SERVER, MODERN};
+use crate::wire::{Era, LEGACY, META_SERVER, MODERN, RpcError, code};
 use catalog::mcp_file::{ServerConfig, Transport};
 use fetch::HeaderMap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use std::time::Instant;
-use tokio::sync::mpsc;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 /// Messages over HTTP that nobody waits for.
 const OUTBOX: usize = 64;
+
+/// How long the stream for what an older server says unasked is waited for.
+const STREAM: Duration = Duration::from_secs(1);
 
 /// How a server wants to be spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -157,7 +160,10 @@ impl Target<'_> {
             Arc::clone(&connection.exchange),
             Arc::clone(&connection.loss),
         );
-        connection.keep(async move { http.hearken(&exchange, &loss).await });
+        let (opened, is_open) = oneshot::channel();
+        connection.keep(async move { http.hearken(&exchange, &loss, opened).await });
+        // What it says before there is a stream for it, nobody hears.
+        let _ = timeout(STREAM, is_open).await;
         Ok((connection, way))
     }
 
@@ -212,8 +218,24 @@ fn greeted(connection: Arc<Connection>, peer: Peer, way: Way) -> (Arc<Connection
     (connection, way)
 }
 
-/// Asks a modern server what it is.
+/// Asks a modern server what it is. One that says that it knows our version after all is asked once more.
 pub(super) async fn discover(connection: &Connection) -> Answer {
+    let answer = discover_once(connection).await;
+    let knows = |error: &RpcError| {
+        let supported = error
+            .data
+            .as_ref()
+            .and_then(|data| data.get("supported")?.as_array());
+        error.code == code::UNSUPPORTED_VERSION
+            && supported.is_some_and(|all| all.iter().any(|one| one == MODERN))
+    };
+    match &answer {
+        Err(fault) if fault.rpc().is_some_and(knows) => discover_once(connection).await,
+        _ => answer,
+    }
+}
+
+async fn discover_once(connection: &Connection) -> Answer {
     let (none, talk) = (Map::new(), patient());
     let call = Call {
         method: "server/discover",
@@ -228,7 +250,7 @@ pub(super) async fn discover(connection: &Connection) -> Answer {
 
 /// Whoever waits for these has a limit of their own.
 fn patient() -> Talk {
-    Talk::until(Instant::now() + std::time::Duration::from_secs(3600))
+    Talk::until(Instant::now() + Duration::from_secs(3600))
 }
 
 /// None where it does not speak our version.

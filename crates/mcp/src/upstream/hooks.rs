@@ -19,6 +19,8 @@ pub(super) struct Hooks {
     pub(super) alone: AtomicBool,
     updates: Mutex<(Option<Instant>, u32)>,
     pub(super) watched: Watched,
+    /// The stream for a modern server's notifications is open, or there is none.
+    pub(super) listens: Notify,
     /// The first line that was no message: it often says why there is no answer.
     pub(super) noise: Mutex<Option<String>>,
 }
@@ -62,6 +64,7 @@ impl Hooks {
             alone: AtomicBool::new(false),
             updates: Mutex::default(),
             watched: Watched::default(),
+            listens: Notify::new(),
             noise: Mutex::default(),
         }
     }

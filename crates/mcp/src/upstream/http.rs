@@ -16,7 +16,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -205,8 +205,15 @@ impl Http {
         judged(stream, self.has_session()).await
     }
 
-    /// Hears what an older server says unasked, for as long as there is such a stream.
-    pub(super) async fn hearken(&self, exchange: &Arc<Exchange>, loss: &Loss) {
+    /// Hears what an older server says unasked, for as long as there is such a stream; tells `opened` when it is
+    /// there, or is not.
+    pub(super) async fn hearken(
+        &self,
+        exchange: &Arc<Exchange>,
+        loss: &Loss,
+        opened: oneshot::Sender<()>,
+    ) {
+        let mut opened = Some(opened);
         let mut last: Option<HeaderValue> = None;
         let mut pause = Duration::from_millis(500);
         loop {
@@ -217,6 +224,7 @@ impl Http {
                 // There is none, which is its right.
                 Err(_) => return,
             };
+            opened.take().map(|opened| opened.send(()));
             let mut events = Events::new(self.bytes_max);
             while let Some(Ok(piece)) = stream.next().await {
                 let Ok(ended) = take(&mut events, &piece) else {

@@ -25,7 +25,10 @@ const SUBSCRIBE: Duration = Duration::from_secs(20);
 /// Runs beside a connection, for as long as there is one.
 pub(super) async fn listen(connection: Arc<Connection>) {
     match connection.peer.get().map(|peer| peer.era) {
-        Some(Era::Modern) => listen_modern(&connection).await,
+        Some(Era::Modern) => {
+            listen_modern(&connection).await;
+            connection.exchange.hooks.listens.notify_one();
+        }
         Some(Era::Legacy) => subscribe(&connection).await,
         None => {}
     }
@@ -36,6 +39,7 @@ async fn listen_modern(connection: &Connection) {
     let mut pause = PAUSE;
     loop {
         let Some(filter) = filter(connection, &hooks.watched) else {
+            hooks.listens.notify_one();
             hooks.watched.told.notified().await;
             continue;
         };

@@ -5,6 +5,7 @@ use super::connection::{Connection, Peer};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::hooks::Changed;
+use super::server::cause;
 use super::talk::Talk;
 use crate::wire::{Era, code};
 use serde_json::{Map, Value};
@@ -61,7 +62,7 @@ pub(super) async fn read(
         |list: &mut Vec<Value>, name: &str, read: Option<Result<Vec<Value>, Fault>>| match read {
             Some(Ok(items)) => *list = items,
             Some(Err(why)) => {
-                let why = why.told(&super::State::Degraded);
+                let why = cause(why, &super::State::Degraded);
                 fault.get_or_insert(format!("its list of {name} cannot be read: {why}"));
             }
             None => {}

@@ -144,11 +144,14 @@ impl Upstream {
         params: Map<String, Value>,
         talk: Talk,
     ) -> Result<Value, UpstreamError> {
-        let _in_use = InUse::new(&self.use_);
+        let in_use = InUse::new(&self.use_);
+        if in_use.others >= self.options.settings.calls_max {
+            return Err(self.told(Fault::NotSent("too many calls wait for it".to_owned())));
+        }
         let mut is_second = false;
         loop {
             let connection = self.connection(&talk).await?;
-            let _turn = match self.wants_turn(&connection, &talk) {
+            let _turn = match self.wants_turn(&talk) {
                 true => Some(
                     self.take_turn(&talk)
                         .await
@@ -272,9 +275,8 @@ impl Upstream {
     }
 
     /// Where it could once not be told whose question it was, only one at a time may be asked.
-    fn wants_turn(&self, connection: &Connection, talk: &Talk) -> bool {
-        let alone = self.hooks.alone.load(Ordering::Relaxed);
-        alone && !connection.is_http() && talk.abilities().any()
+    fn wants_turn(&self, talk: &Talk) -> bool {
+        self.hooks.alone.load(Ordering::Relaxed) && talk.abilities().any()
     }
 
     async fn take_turn(&self, talk: &Talk) -> Result<tokio::sync::SemaphorePermit<'_>, Fault> {
@@ -339,20 +341,23 @@ pub(super) fn cause(fault: Fault, state: &State) -> String {
     }
 }
 
-/// Somebody uses the connection.
-struct InUse<'a>(&'a Use);
+/// Somebody uses the connection, beside so many others.
+struct InUse<'a> {
+    use_: &'a Use,
+    others: usize,
+}
 
 impl<'a> InUse<'a> {
     fn new(use_: &'a Use) -> Self {
         // In one order with the swap of the connection, so that nobody's is closed under them.
-        use_.calls.fetch_add(1, Ordering::SeqCst);
-        InUse(use_)
+        let others = use_.calls.fetch_add(1, Ordering::SeqCst);
+        InUse { use_, others }
     }
 }
 
 impl Drop for InUse<'_> {
     fn drop(&mut self) {
-        *locked(&self.0.last) = Instant::now();
-        self.0.calls.fetch_sub(1, Ordering::SeqCst);
+        *locked(&self.use_.last) = Instant::now();
+        self.use_.calls.fetch_sub(1, Ordering::SeqCst);
     }
 }

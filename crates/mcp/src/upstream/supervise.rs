@@ -22,6 +22,9 @@ use tokio_util::sync::CancellationToken;
 /// How long the server that this one takes the place of may take to end.
 const PREDECESSOR: Duration = Duration::from_secs(5);
 
+/// How long a modern server may take to open its stream of notifications.
+const LISTEN: Duration = Duration::from_secs(1);
+
 /// Why a connection is not served any longer.
 enum Why {
     End,
@@ -126,6 +129,20 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     })?;
     *locked(&up.known) = Some(way);
     up.hooks.changed.take();
+    let ears = Arc::downgrade(&connection);
+    connection.keep(async move {
+        if let Some(connection) = ears.upgrade() {
+            listen(connection).await;
+        }
+    });
+    if connection
+        .peer
+        .get()
+        .is_some_and(|peer| peer.era == Era::Modern)
+    {
+        // A change between the lists and the first notification would be missed.
+        let _ = timeout(LISTEN, up.hooks.listens.notified()).await;
+    }
     let fault = refresh(up, &connection, Changed::ALL).await;
     if connection.is_gone() {
         return Err(Fault::Lost(connection.why_gone()));
@@ -133,12 +150,6 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());
     publish(up, None);
-    let ears = Arc::downgrade(&connection);
-    connection.keep(async move {
-        if let Some(connection) = ears.upgrade() {
-            listen(connection).await;
-        }
-    });
     Ok(connection)
 }
 
