@@ -22,6 +22,7 @@ mod programs;
 pub mod reassign;
 pub mod sealing_keys;
 pub mod secrets;
+pub mod servers;
 pub mod sessions;
 pub mod shelf;
 pub mod status;

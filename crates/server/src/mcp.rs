@@ -3,7 +3,7 @@
 
 mod bodies;
 
-use crate::auth::{Door, authenticate};
+use crate::auth::{CanRead, Door};
 use crate::body::JsonText;
 use crate::error::ApiError;
 use crate::router::Server;
@@ -12,7 +12,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bodies::{json, pump, stream};
-use catalog::caller::{Caller, Scope, Transport};
+use catalog::caller::{Caller, Transport};
 use executor::Code;
 use face::headers::Headers;
 use face::modern::is_modern;
@@ -30,7 +30,7 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// How many messages one request may hold, in the version that allows several.
 const BATCH_MAX: usize = 100;
 
-/// Whoever may look or call, over MCP.
+/// Whoever may look at tools, over MCP.
 pub(crate) struct Client {
     caller: Arc<Caller>,
     headers: HeaderMap,
@@ -41,11 +41,8 @@ impl FromRequestParts<Arc<Server>> for Client {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-        let caller = authenticate(parts, server)?;
-        if !caller.scopes.allow(Scope::Read) && !caller.scopes.allow(Scope::Call) {
-            let why = "This needs a key with the scope 'read' or 'call'";
-            return Err(ApiError::new(Code::Forbidden, why));
-        }
+        // Whether a tool may be called is asked when it is.
+        let CanRead(caller) = CanRead::from_request_parts(parts, server).await?;
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, server).await;
         let toolset = path.ok().and_then(|Path(mut all)| all.remove("toolset"));
         if let Some(name) = toolset {

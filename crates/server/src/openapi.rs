@@ -23,6 +23,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
         (name = "users", description = "Who there is, and what they may do"),
         (name = "keys", description = "What programs show to be let in"),
         (name = "policy", description = "Which tools are kept from whom"),
+        (name = "servers", description = "Upstream MCP servers, and what they offer"),
         (name = "limits", description = "How often users and tools may call and be called"),
         (name = "secrets", description = "What tools need to know and nobody may read"),
         (name = "audit", description = "Who changed what"),

@@ -1,8 +1,8 @@
 //! The whole API on one screen. What is not in its document stands in `unlisted.rs`.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, tools,
-    users, versions,
+    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, servers,
+    tools, users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -130,6 +130,13 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(secrets::set_secret, secrets::remove_secret))
         .routes(routes!(secrets::rotate_secrets))
         .routes(routes!(secrets::verify_secrets))
+        .routes(routes!(servers::list_servers))
+        .routes(routes!(servers::get_server))
+        .routes(routes!(servers::reconnect_server))
+        .routes(routes!(servers::server_tools))
+        .routes(routes!(servers::server_resources))
+        .routes(routes!(servers::server_prompts))
+        .routes(routes!(servers::read_resource))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))

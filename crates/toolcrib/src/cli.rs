@@ -60,6 +60,11 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Speak MCP on stdin and stdout, for clients that start their servers themselves
     Mcp(Mcp),
+    /// Print what an MCP client needs to find this workspace, or the server of --url
+    Connect(Connect),
+    /// Take over what other programs have written down
+    #[command(subcommand)]
+    Import(Import),
     /// Call a tool and print what it answers
     Call(Call),
     /// List, show and change tools
@@ -84,6 +89,9 @@ pub(crate) enum Command {
     Limits(Limits),
     /// Show how much of each limit is used up
     Usage,
+    /// Show the upstream MCP servers of mcp.json, and what they offer
+    #[command(subcommand)]
+    Servers(Servers),
     /// Keep what tools must know and nobody may read
     #[command(subcommand)]
     Secrets(Secrets),
@@ -131,6 +139,66 @@ pub(crate) struct Serve {
     /// No key needed; only on a loopback address
     #[arg(long)]
     pub(crate) dev: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Connect {
+    /// Which client
+    pub(crate) client: McpClient,
+    /// What the server is to be called there [default: toolcrib]
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// Only the tools of this toolset
+    #[arg(long, value_name = "NAME")]
+    pub(crate) toolset: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum McpClient {
+    ClaudeDesktop,
+    ClaudeCode,
+    Cursor,
+    Vscode,
+    Windsurf,
+    Gemini,
+    Codex,
+    Zed,
+}
+
+impl McpClient {
+    pub(crate) fn name(self) -> String {
+        let value = clap::ValueEnum::to_possible_value(&self);
+        value.map_or_else(String::new, |it| it.get_name().to_owned())
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Import {
+    /// The MCP servers of a client's configuration, into mcp.json
+    McpServers {
+        /// claude_desktop_config.json, .vscode/mcp.json, config.toml of Codex and their like
+        #[arg(value_hint = clap::ValueHint::FilePath)]
+        file: PathBuf,
+        /// Replace servers that have the same name
+        #[arg(long)]
+        force: bool,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Servers {
+    /// Every server, and how it is doing
+    List,
+    /// Everything about one
+    Show { name: String },
+    /// Its tools
+    Tools { name: String },
+    /// Its resources
+    Resources { name: String },
+    /// Its prompts
+    Prompts { name: String },
+    /// Drop the connection and make a new one
+    Reconnect { name: String },
 }
 
 #[derive(Debug, Args)]

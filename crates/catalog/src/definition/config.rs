@@ -70,6 +70,7 @@ const HTTP: &[Field] = &[
 const MCP: &[Field] = &[
     required("server_name", Shape::Text),
     required("tool_name", Shape::Text),
+    optional("arguments", Shape::Object),
     optional("transport", Shape::OneOf(&["stdio", "sse", "http"])),
     TIMEOUT,
 ];

@@ -12,6 +12,7 @@ pub(crate) mod login;
 pub(crate) mod oidc;
 pub(crate) mod policy;
 pub(crate) mod secrets;
+pub(crate) mod servers;
 pub(crate) mod tools;
 pub(crate) mod users;
 pub(crate) mod versions;

@@ -92,7 +92,12 @@ fn of(used: &Value) -> String {
     }
 }
 
-fn show(out: &Out, page: &Value, header: &[&str], row: impl Fn(&Out, &Value) -> Vec<String>) {
+pub(super) fn show(
+    out: &Out,
+    page: &Value,
+    header: &[&str],
+    row: impl Fn(&Out, &Value) -> Vec<String>,
+) {
     if out.json {
         return out.value(page);
     }

@@ -4,10 +4,12 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
+pub(crate) mod connect;
 pub(crate) mod definition;
 pub(crate) mod doctor;
 pub(crate) mod findings;
 pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod input;
 pub(crate) mod keys;
@@ -19,6 +21,7 @@ pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod serve;
+pub(crate) mod servers;
 pub(crate) mod show_config;
 pub(crate) mod tools;
 pub(crate) mod users;
@@ -41,6 +44,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Init { folder } => init::run(context, &folder),
         Command::Serve(serve) => serve::run(context, serve).await,
         Command::Mcp(args) => mcp::run(context, args).await,
+        Command::Connect(args) => connect::run(context, &args),
+        Command::Import(import) => import::run(context, import),
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Log(log) => log::run(context, log).await,
@@ -51,6 +56,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Limits(limits) => limits::run(context, limits).await,
         Command::Usage => limits::usage(context).await,
         Command::Secrets(secrets) => secrets::run(context, secrets).await,
+        Command::Servers(servers) => servers::run(context, servers).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -72,12 +78,15 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Init { .. } => Some("init"),
         Command::Serve(_) => Some("serve"),
         Command::Restore { .. } => Some("restore"),
+        Command::Import(_) => Some("import"),
         Command::Config(Config::Show) => Some("config show"),
         Command::Completions { .. } => Some("completions"),
         Command::Man { .. } => Some("man"),
         Command::Call(_)
         | Command::Mcp(_)
+        | Command::Connect(_)
         | Command::Tools(_)
+        | Command::Servers(_)
         | Command::Log(_)
         | Command::Keys(_)
         | Command::Users(_)
