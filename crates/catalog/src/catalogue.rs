@@ -3,7 +3,7 @@
 
 use crate::pace::Pace;
 use crate::schema::Schema;
-use crate::tool::Tool;
+use crate::tool::{Shelf, Tool};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -160,6 +160,8 @@ pub struct Catalogue {
     pub epoch: u64,
     by_name: HashMap<Arc<str>, Arc<Entry>>,
     by_id: HashMap<Uuid, Arc<Entry>>,
+    /// Tools of upstream servers by what those call them; none where several do.
+    by_their_name: HashMap<Arc<str>, Option<Arc<Entry>>>,
     sorted: Vec<Arc<Entry>>,
 }
 
@@ -172,11 +174,13 @@ impl Catalogue {
         self.by_id.get(&id)
     }
 
-    /// By id where the text is one, else by name: nobody can take another tool's id as a name.
+    /// By id where the text is one, else by name: nobody can take another tool's id as a name. A tool of an upstream
+    /// server is also found by its name there, while no other has it.
     pub fn find(&self, name_or_id: &str) -> Option<&Arc<Entry>> {
         let id = Uuid::parse_str(name_or_id).ok();
         id.and_then(|id| self.by_id(id))
             .or_else(|| self.get(name_or_id))
+            .or_else(|| self.by_their_name.get(name_or_id)?.as_ref())
     }
 
     /// All tools in the order of their names, after the given one.
@@ -226,10 +230,22 @@ impl Catalogue {
         }
         let mut sorted: Vec<Arc<Entry>> = by_name.values().cloned().collect();
         sorted.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        let mut by_their_name = HashMap::new();
+        let of_servers = sorted.iter().filter(|it| it.tool.shelf == Shelf::Server);
+        for entry in of_servers {
+            let name = entry.tool.definition.config.get("tool_name");
+            if let Some(name) = name.and_then(Value::as_str) {
+                by_their_name
+                    .entry(name.into())
+                    .and_modify(|known| *known = None)
+                    .or_insert_with(|| Some(Arc::clone(entry)));
+            }
+        }
         Catalogue {
             epoch: self.epoch + 1,
             by_name,
             by_id,
+            by_their_name,
             sorted,
         }
     }
@@ -243,6 +259,24 @@ mod tests {
 
     fn names(catalogue: &Catalogue, after: Option<&str>) -> Vec<String> {
         catalogue.after(after).map(|e| e.name.to_string()).collect()
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_found_by_its_name_there_while_no_other_has_it() {
+        let of = |name: &str, theirs: &str| {
+            let mut tool = tool(name, SYSTEM_USER);
+            tool.shelf = Shelf::Server;
+            let config = &mut tool.definition.config;
+            config.insert("tool_name".to_owned(), theirs.into());
+            Change::Put(tool)
+        };
+        let one = Catalogue::default().with(vec![of("a.echo", "echo"), of("a.add", "add")]);
+        assert_eq!(&*one.find("echo").unwrap().name, "a.echo");
+        let two = one.with(vec![of("b.echo", "echo")]);
+        assert!(two.find("echo").is_none(), "two have it");
+        assert_eq!(&*two.find("add").unwrap().name, "a.add");
+        let own = two.with(vec![Change::Put(tool("add", SYSTEM_USER))]);
+        assert_eq!(&*own.find("add").unwrap().name, "add", "ours comes first");
     }
 
     #[test]

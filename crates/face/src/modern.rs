@@ -92,7 +92,7 @@ impl Face {
     ) -> Result<(), RpcError> {
         let catalogue = self.app.executor.catalogue.load();
         let name = params.0.get("name").and_then(Value::as_str);
-        let Some(entry) = name.and_then(|name| catalogue.get(name)) else {
+        let Some(entry) = name.and_then(|name| catalogue.find(name)) else {
             return Ok(());
         };
         // Most schemas want nothing repeated, which is known from their text alone.

@@ -47,6 +47,8 @@ struct State {
     questions: u64,
     /// Requests under way, by their id as it was written.
     running: HashMap<String, CancellationToken>,
+    /// Requests that were cancelled before they came: each message has a way of its own.
+    cancelled: VecDeque<String>,
     followed: HashSet<String>,
     used: Option<Instant>,
 }
@@ -177,8 +179,15 @@ impl Session {
             .and_then(|it| serde_json::from_str(it.get()).ok())
             .unwrap_or_default();
         let id = params["requestId"].to_string();
-        if let Some(token) = self.lock().running.get(&id) {
-            token.cancel();
+        let mut state = self.lock();
+        match state.running.get(&id) {
+            Some(token) => token.cancel(),
+            None => {
+                if state.cancelled.len() == UNREAD_MAX {
+                    state.cancelled.pop_front();
+                }
+                state.cancelled.push_back(id);
+            }
         }
     }
 
@@ -193,6 +202,10 @@ impl Session {
         let id: Value = serde_json::from_str(id.get()).unwrap_or_default();
         let id = id.to_string();
         let token = CancellationToken::new();
+        if let Some(at) = state.cancelled.iter().position(|it| *it == id) {
+            state.cancelled.remove(at);
+            token.cancel();
+        }
         let is_new = !state.running.contains_key(&id);
         if is_new {
             state.running.insert(id.clone(), token.clone());
@@ -416,8 +429,8 @@ impl Face {
             let cancelled = RpcError::new(-32000, "The request was cancelled");
             tokio::select! {
                 biased;
-                answer = dispatch::answer(context, id.clone(), &method, params) => answer,
                 () = token.cancelled() => Answer::new(wire::error(Some(&id), &cancelled)),
+                answer = dispatch::answer(context, id.clone(), &method, params) => answer,
             }
         });
         Some(Exchange::new(said, work, true))
