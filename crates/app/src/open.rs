@@ -183,19 +183,21 @@ impl App {
             tested: ArcSwap::from_pointee(tested),
             vault,
         });
-        let keyring: std::sync::Weak<dyn executor::Keyring> =
-            Arc::downgrade(&(Arc::clone(&app) as _));
-        app.executor.set_keyring(keyring);
-        app.policy_without(app.access.load().left());
-        app.load_policy().await.map_err(StartError::Catalogue)?;
-        app.load_limits().await.map_err(StartError::Catalogue)?;
-        app.settle_idempotency()
-            .await
-            .map_err(StartError::Catalogue)?;
+        app.take_up().await.map_err(StartError::Catalogue)?;
         if let Some(notices) = notices.filter(|_| options.watch) {
             crate::upstreams::connect(&app, notices);
         }
         Ok(app)
+    }
+
+    /// What is left to do once everything is there: policy, limits, and calls that an earlier process left behind.
+    async fn take_up(self: &Arc<Self>) -> crate::Result<()> {
+        let keyring: Weak<dyn executor::Keyring> = Arc::downgrade(&(Arc::clone(self) as _));
+        self.executor.set_keyring(keyring);
+        self.policy_without(self.access.load().left());
+        self.load_policy().await?;
+        self.load_limits().await?;
+        self.settle_idempotency().await
     }
 }
 

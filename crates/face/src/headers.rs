@@ -11,8 +11,11 @@ pub struct Headers<'a> {
     pub method: Option<&'a str>,
     pub name: Option<&'a str>,
     /// Gives `Mcp-Param-…` by the rest of its name; none where nothing stands between that would read them.
-    pub param: Option<&'a dyn Fn(&str) -> Option<String>>,
+    pub param: Option<&'a Param<'a>>,
 }
+
+/// A header by its name.
+pub type Param<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 fn mismatch(message: impl Into<String>) -> RpcError {
     RpcError::new(code::HEADER_MISMATCH, message)

@@ -24,6 +24,7 @@ fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
     let kinds::All {
         kinds,
         builtins: shipped,
+        ..
     } = kinds::all(&kinds::Options::default());
     let echo = shipped
         .iter()

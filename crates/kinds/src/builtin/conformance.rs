@@ -12,6 +12,9 @@ use std::time::Duration;
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
 const WAV: &str = "UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==";
 
+/// Long enough for what is told to be told apart.
+const A_MOMENT: Duration = Duration::from_millis(50);
+
 /// Name, what it does, and what it takes.
 const ALL: [(&str, &str, Takes); 22] = [
     ("test_simple_text", "Answers with a text", Takes::Nothing),
@@ -225,37 +228,35 @@ impl Builtin for Fixture {
 }
 
 fn text(text: impl Into<String>) -> Output {
-    blocks(vec![json!({"type": "text", "text": text.into()})])
+    blocks([json!({"type": "text", "text": text.into()})])
 }
 
-fn blocks(content: Vec<Value>) -> Output {
+fn blocks<const N: usize>(content: [Value; N]) -> Output {
     Output {
-        raw: Some(json!({"content": content})),
+        raw: Some(json!({"content": Vec::from(content)})),
         ..Output::default()
     }
 }
 
-async fn plain(name: &str, run: &Run) -> Result<Output, Failure> {
+/// Those that only answer.
+fn fixed(name: &str) -> Option<Output> {
     let image = json!({"type": "image", "data": PNG, "mimeType": "image/png"});
-    let resource = |uri: &str, mime: &str, text: &str| json!({"type": "resource", "resource": {"uri": uri, "mimeType": mime, "text": text}});
-    let argument = |name: &str| {
-        run.arguments
-            .get(name)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
+    let resource = |uri: &str, mime: &str, text: &str| {
+        let resource = json!({"uri": uri, "mimeType": mime, "text": text});
+        json!({"type": "resource", "resource": resource})
     };
-    Ok(match name {
+    Some(match name {
         "test_simple_text" => text("This is a simple text response for testing."),
-        "test_image_content" => blocks(vec![image]),
-        "test_audio_content" => blocks(vec![
-            json!({"type": "audio", "data": WAV, "mimeType": "audio/wav"}),
-        ]),
-        "test_embedded_resource" => blocks(vec![resource(
+        "test_image_content" => blocks([image]),
+        "test_audio_content" => {
+            blocks([json!({"type": "audio", "data": WAV, "mimeType": "audio/wav"})])
+        }
+        "test_embedded_resource" => blocks([resource(
             "test://embedded-resource",
             "text/plain",
             "This is an embedded resource content.",
         )]),
-        "test_multiple_content_types" => blocks(vec![
+        "test_multiple_content_types" => blocks([
             json!({"type": "text", "text": "Multiple content types test:"}),
             image,
             resource(
@@ -264,91 +265,86 @@ async fn plain(name: &str, run: &Run) -> Result<Output, Failure> {
                 r#"{"test":"data","value":123}"#,
             ),
         ]),
-        "test_error_handling" => {
-            return Err(Failure::execution(
-                "This tool intentionally returns an error for testing",
-            ));
-        }
+        _ => return None,
+    })
+}
+
+/// Those that have something to tell before they answer.
+async fn telling(name: &str, run: &Run) -> Option<Output> {
+    match name {
         "test_tool_with_progress" => {
             for progress in [0.0, 50.0, 100.0] {
                 let total = Some(100.0);
+                let message = None;
                 run.tell(Event::Progress {
                     progress,
                     total,
-                    message: None,
+                    message,
                 })
                 .await;
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                tokio::time::sleep(A_MOMENT).await;
             }
-            text("Done with progress")
         }
         "test_tool_with_logging" | "test_logging_tool" => {
-            for line in [
+            let lines = [
                 "Tool execution started",
                 "Tool processing data",
                 "Tool execution completed",
-            ] {
+            ];
+            for line in lines {
                 run.tell(Event::Log(json!({"level": "info", "data": line})))
                     .await;
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                tokio::time::sleep(A_MOMENT).await;
             }
-            text("Done with logging")
         }
-        "test_sampling" => {
-            let answer = run
-                .ask("sampling/createMessage", sampling(argument("prompt"), 100))
-                .await?;
-            text(format!(
-                "LLM response: {}",
-                answer["content"]["text"].as_str().unwrap_or_default()
-            ))
-        }
-        "test_elicitation" => {
-            let properties = json!({"username": {"type": "string", "description": "User's response"}, "email": {"type": "string", "description": "User's email address"}});
-            let question = form(argument("message"), &properties);
-            text(format!(
-                "User response: {}",
-                run.ask("elicitation/create", question).await?
-            ))
-        }
-        "test_elicitation_sep1034_defaults" => {
-            let question = form("Please review the defaults", &defaults());
-            text(format!(
-                "Elicitation completed: {}",
-                run.ask("elicitation/create", question).await?
-            ))
-        }
-        "test_elicitation_sep1330_enums" => {
-            let question = form("Please choose", &choices());
-            text(format!(
-                "Elicitation completed: {}",
-                run.ask("elicitation/create", question).await?
-            ))
+        "test_trigger_tool_change" => run.tell(Event::Changed("tools")).await,
+        "test_trigger_prompt_change" => run.tell(Event::Changed("prompts")).await,
+        _ => return None,
+    }
+    Some(text("Done"))
+}
+
+async fn plain(name: &str, run: &Run) -> Result<Output, Failure> {
+    if let Some(output) = fixed(name) {
+        return Ok(output);
+    }
+    if let Some(output) = telling(name, run).await {
+        return Ok(output);
+    }
+    let argument = |name: &str| {
+        let value = run.arguments.get(name).and_then(Value::as_str);
+        value.unwrap_or_default()
+    };
+    let question = match name {
+        "test_error_handling" => {
+            let why = "This tool intentionally returns an error for testing";
+            return Err(Failure::execution(why));
         }
         "test_missing_capability" if !run.can_ask("sampling") => {
             let needed = json!({"required_capabilities": {"sampling": {}}});
-            return Err(
-                Failure::new(Code::NeedsRun, "The client has no model to ask").with_details(needed),
-            );
+            let why = "The client has no model to ask";
+            return Err(Failure::new(Code::NeedsRun, why).with_details(needed));
         }
+        "test_sampling" => {
+            let question = sampling(argument("prompt"), 100);
+            let answer = run.ask("sampling/createMessage", question).await?;
+            let said = answer["content"]["text"].as_str().unwrap_or_default();
+            return Ok(text(format!("LLM response: {said}")));
+        }
+        "test_elicitation" => form(
+            argument("message"),
+            &json!({"username": {"type": "string", "description": "User's response"},
+                "email": {"type": "string", "description": "User's email address"}}),
+        ),
+        "test_elicitation_sep1034_defaults" => form("Please review the defaults", &defaults()),
+        "test_elicitation_sep1330_enums" => form("Please choose", &choices()),
         "test_streaming_elicitation" => {
-            let properties = json!({"answer": {"type": "string"}});
-            let question = form("Please answer", &properties);
-            text(format!(
-                "User response: {}",
-                run.ask("elicitation/create", question).await?
-            ))
+            form("Please answer", &json!({"answer": {"type": "string"}}))
         }
-        "test_trigger_tool_change" => {
-            run.tell(Event::Changed("tools")).await;
-            text("The tools have changed")
-        }
-        "test_trigger_prompt_change" => {
-            run.tell(Event::Changed("prompts")).await;
-            text("The prompts have changed")
-        }
-        _ => text(run.arguments.to_string()),
-    })
+        _ => return Ok(text(run.arguments.to_string())),
+    };
+    let answer = run.ask("elicitation/create", question).await?;
+    Ok(text(format!("User response: {answer}")))
 }
 
 async fn asking(name: &str, run: &Run) -> Result<Output, Failure> {
