@@ -273,6 +273,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
+    def setup(self):
+        note("connection")
+        super().setup()
+
     def log_message(self, *args):
         pass
 
@@ -310,6 +314,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def allowed(self):
         if token and self.headers.get("Authorization") != f"Bearer {token}":
+            note("refused")
             self.refuse(401, b"", [("WWW-Authenticate", 'Bearer resource_metadata="https://x.example/meta"')])
             return False
         session = self.headers.get("Mcp-Session-Id")

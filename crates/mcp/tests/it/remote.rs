@@ -24,11 +24,18 @@ async fn answers_that_are_none_are_told_apart() {
             matches!(&busy, UpstreamError::Unavailable { retry_after, .. } if *retry_after == retry),
             "{busy:?}"
         );
+        // Not for this call; the others go on.
+        let forbidden = status(403).await;
+        assert!(
+            matches!(forbidden, UpstreamError::AuthRequired { .. }),
+            "{forbidden:?}"
+        );
+        assert_eq!(one.status().state, State::Connected);
         // It may have run, so it is not sent again.
         let broken = status(502).await;
         assert!(matches!(broken, UpstreamError::Lost { .. }), "{broken:?}");
         assert!(matches!(status(415).await, UpstreamError::Protocol(_)));
-        assert_eq!(fake.count("status"), 3);
+        assert_eq!(fake.count("status"), 4);
         let led = call(&one, "redirect", json!({}), talk()).await.unwrap_err();
         assert!(
             matches!(led, UpstreamError::Protocol(_)),
@@ -113,7 +120,9 @@ async fn credentials_that_are_not_enough_are_not_tried_again_and_again() {
         world
             .until(&one, |state| *state == State::AuthRequired)
             .await;
+        let tries = fake.count("refused");
         let refused = call(&one, "echo", json!({}), talk()).await.unwrap_err();
+        assert_eq!(fake.count("refused"), tries);
         let challenge = r#"Bearer resource_metadata="https://x.example/meta""#.to_owned();
         assert_eq!(
             refused,
@@ -203,5 +212,24 @@ async fn lists_change_over_http() {
             .await
             .unwrap();
     }
+    world.upstreams.close().await;
+}
+
+/// Streams that end are read to their end, so that the next call need not connect anew.
+#[tokio::test]
+async fn connections_are_used_again() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    let before = fake.count("connection");
+    for _ in 0..20 {
+        call(&one, "ask", json!({"method": "roots/list"}), talk())
+            .await
+            .unwrap();
+        call(&one, "echo", json!({}), talk()).await.unwrap();
+    }
+    let opened = fake.count("connection") - before;
+    assert!(opened < 8, "{opened} connections");
     world.upstreams.close().await;
 }
