@@ -233,3 +233,50 @@ async fn connections_are_used_again() {
     assert!(opened < 8, "{opened} connections");
     world.upstreams.close().await;
 }
+
+#[tokio::test]
+async fn the_oldest_transport_has_one_stream_for_all() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen_sse(&[]).await;
+    let one = world.one(json!({"url": server.url("/sse")})).await;
+    let result = call(&one, "echo", json!({"text": "a"}), talk())
+        .await
+        .unwrap();
+    assert_eq!(text(&result), "a");
+    let mut short = talk();
+    short.deadline = Instant::now() + Duration::from_millis(300);
+    let late = call(&one, "hang", json!({}), short).await.unwrap_err();
+    assert_eq!(late, UpstreamError::Late);
+    fake.until("hang cancelled", 1).await;
+    let (hang, cut) = tokio::join!(call(&one, "hang", json!({}), talk()), async {
+        fake.until("hang", 2).await;
+        call(&one, "cut", json!({}), talk()).await
+    });
+    for lost in [hang, cut] {
+        assert!(matches!(lost, Err(UpstreamError::Lost { .. })), "{lost:?}");
+    }
+    let result = call(&one, "echo", json!({"text": "b"}), talk())
+        .await
+        .unwrap();
+    assert_eq!((text(&result), fake.count("cut")), ("b", 1));
+    world.upstreams.close().await;
+}
+
+/// What we say is for the server that was named, and for no other.
+#[tokio::test]
+async fn an_endpoint_elsewhere_is_not_spoken_to() {
+    let mut world = World::new(Settings {
+        retries: 0,
+        ..settings()
+    });
+    let fake = Fake::new(&world, "legacy");
+    let elsewhere = "http://127.0.0.1:9/message";
+    let server = fake.listen_sse(&[("FAKE_ENDPOINT", elsewhere)]).await;
+    world.set(&json!({"one": {"url": server.url("/sse")}}));
+    let one = world.upstreams.get("one").unwrap();
+    world.until(&one, |state| *state == State::Failed).await;
+    let cause = one.status().cause.unwrap();
+    assert!(cause.contains("is at another server"), "{cause}");
+    world.upstreams.close().await;
+}
