@@ -443,6 +443,8 @@ class Handler(BaseHTTPRequestHandler):
             except OSError:
                 return note("hang cancelled")
         reply(message, self.event, asker(self.event))
+        # Some end a stream a little after its last event.
+        time.sleep(0.02)
         self.end_stream()
 
     def plain(self, message):
