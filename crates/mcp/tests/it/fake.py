@@ -446,6 +446,7 @@ class Handler(BaseHTTPRequestHandler):
         # Some end a stream a little after its last event.
         time.sleep(0.02)
         self.end_stream()
+        note("stream ended")
 
     def plain(self, message):
         got = []
