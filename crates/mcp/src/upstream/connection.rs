@@ -173,11 +173,17 @@ impl Connection {
             }
             Wire::Sse(sse) => {
                 waiting.posted.go();
-                if let Err(fault) = sse.post(text).await {
+                let mut answer = waiting.answer;
+                let posted = tokio::select! {
+                    posted = sse.post(text) => posted,
+                    // Some take note of a message only when they are done with it.
+                    Ok(answer) = &mut answer => return answer,
+                };
+                if let Err(fault) = posted {
                     self.exchange.leave(waiting.id);
                     return self.seen(Err(fault));
                 }
-                waiting.answer
+                answer
             }
             Wire::Http(http) => {
                 let headers = match call.era {
@@ -249,10 +255,15 @@ impl Connection {
         {
             http.give_up_session().await;
         }
+        self.part().await;
+        self.exchange.end(&self.why_gone());
+    }
+
+    /// Ends what was started for it, and leaves the calls over HTTP that are under way.
+    pub(super) async fn part(&self) {
         self.end.cancel();
         self.tasks.close();
         self.tasks.wait().await;
-        self.exchange.end(&self.why_gone());
     }
 }
 

@@ -407,3 +407,49 @@ pub(super) async fn question(
     events.send(ask).await.map_err(|_| gone())?;
     answer.await.map_err(|_| gone())?
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn exchange(flights_max: usize) -> (Arc<Exchange>, mpsc::Receiver<Letter>) {
+        let (notices, _) = mpsc::unbounded_channel();
+        let (outbox, letters) = mpsc::channel(1);
+        let hooks = Arc::new(Hooks::new("s".into(), notices));
+        (Arc::new(Exchange::new(hooks, outbox, flights_max)), letters)
+    }
+
+    #[tokio::test]
+    async fn what_never_went_did_not_run() {
+        let (exchange, _letters) = exchange(10);
+        let enter = || exchange.enter(None, Abilities::default()).unwrap();
+        let (waits, went, left) = (enter(), enter(), enter());
+        assert!(went.posted.go());
+        assert!(!exchange.leave(left.id), "there is nothing to cancel");
+        assert!(!left.posted.go(), "and it must not go any more");
+        exchange.end("over");
+        let over = || "over".to_owned();
+        assert_eq!(waits.answer.await.unwrap(), Err(Fault::NotSent(over())));
+        assert_eq!(went.answer.await.unwrap(), Err(Fault::Lost(over())));
+        let late = exchange.enter(None, Abilities::default()).err();
+        assert_eq!(late, Some(Fault::NotSent(over())));
+    }
+
+    #[tokio::test]
+    async fn the_table_has_an_end_and_answers_find_their_call() {
+        let (exchange, _letters) = exchange(0);
+        let enter = || exchange.enter(None, Abilities::default());
+        let mut all: Vec<Waiting> = (0..OWN_MAX).map(|_| enter().unwrap()).collect();
+        assert!(enter().is_err());
+        let last = all.pop().unwrap();
+        let text = format!(
+            r#"[{{"id":{},"result":1}},{{"id":{0},"result":2}}]"#,
+            last.id
+        );
+        assert!(exchange.hear(text.as_bytes(), None).is_none());
+        assert_eq!(last.answer.await.unwrap(), Ok(json!(1)));
+        assert!(enter().is_ok());
+        let own = exchange.hear(br#"{"id":1,"result":3}"#, Some(1));
+        assert_eq!(own, Some(Ok(json!(3))));
+    }
+}

@@ -11,8 +11,10 @@ pub(super) enum Fault {
     NotSent(String),
     /// The server does not know us any more, so it did not run.
     NoSession(String),
-    /// Who we are is not enough.
+    /// It does not know who we are; what it said about that.
     Auth(Option<String>),
+    /// It knows, and that is not enough for this request.
+    Forbidden(Option<String>),
     /// An error as the answer.
     Rpc(RpcError),
     /// A status that is no success, with the error in its body if there was one.
@@ -51,7 +53,9 @@ impl Fault {
         };
         match self {
             Fault::NotSent(cause) | Fault::NoSession(cause) => unavailable(cause, None),
-            Fault::Auth(challenge) => UpstreamError::AuthRequired { challenge },
+            Fault::Auth(challenge) | Fault::Forbidden(challenge) => {
+                UpstreamError::AuthRequired { challenge }
+            }
             Fault::Rpc(error)
             | Fault::Status {
                 error: Some(error), ..

@@ -130,7 +130,9 @@ impl Target<'_> {
                         return Ok(greeted(connection.0, peer, Way::Modern));
                     }
                 }
-                Ok(Err(fault @ (Fault::NotSent(_) | Fault::Auth(_)))) => return Err(fault),
+                Ok(Err(fault @ (Fault::NotSent(_) | Fault::Auth(_) | Fault::Forbidden(_)))) => {
+                    return Err(fault);
+                }
                 // It does not know the question, or does not answer what it does not know.
                 Ok(Err(_)) | Err(_) => {}
             }
@@ -146,7 +148,7 @@ impl Target<'_> {
                 let why = error.map(|error| error.to_string());
                 let old = self.connect_sse(url, own).await;
                 return old.map_err(|fault| match fault {
-                    fault @ (Fault::NotSent(_) | Fault::Auth(_)) => fault,
+                    fault @ (Fault::NotSent(_) | Fault::Auth(_) | Fault::Forbidden(_)) => fault,
                     _ => Fault::Protocol(
                         why.unwrap_or_else(|| "there is no such server at its address".to_owned()),
                     ),

@@ -312,8 +312,11 @@ pub(super) async fn judged(stream: Streaming, in_session: bool) -> Result<Stream
             .get(name)
             .and_then(|value| value.to_str().ok())
     };
-    if matches!(status, 401 | 403) {
-        return Err(Fault::Auth(header(WWW_AUTHENTICATE).map(str::to_owned)));
+    let challenge = || header(WWW_AUTHENTICATE).map(str::to_owned);
+    match status {
+        401 => return Err(Fault::Auth(challenge())),
+        403 => return Err(Fault::Forbidden(challenge())),
+        _ => {}
     }
     let seconds = header(RETRY_AFTER).and_then(|text| text.parse().ok());
     let retry_after = seconds.map(Duration::from_secs);

@@ -251,7 +251,8 @@ impl Upstream {
             return Err(self.told(Fault::NotSent(cause)));
         }
         let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);
-        match matches!(before.fault, Some(Fault::Auth(_))) && is_recent {
+        let refused = matches!(before.fault, Some(Fault::Auth(_) | Fault::Forbidden(_)));
+        match refused && is_recent {
             true => Err(self.unavailable(before)),
             false => Ok(()),
         }
@@ -259,9 +260,11 @@ impl Upstream {
 
     fn unavailable(&self, tried: &Tried) -> UpstreamError {
         match &tried.fault {
-            Some(Fault::Auth(challenge)) => UpstreamError::AuthRequired {
-                challenge: challenge.clone(),
-            },
+            Some(Fault::Auth(challenge) | Fault::Forbidden(challenge)) => {
+                UpstreamError::AuthRequired {
+                    challenge: challenge.clone(),
+                }
+            }
             fault => {
                 let status = locked(&self.status);
                 let cause = fault.clone().map(|fault| self::cause(fault, &status.state));

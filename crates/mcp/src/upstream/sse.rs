@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-/// For one message to be taken.
+/// For a message that nobody waits for.
 const COURTESY: Duration = Duration::from_secs(10);
 
 pub(super) struct Sse {
@@ -90,11 +90,7 @@ impl Sse {
         let body = Body::Bytes(text.into());
         let headers = self.headers.clone();
         let sent = send(&self.fetcher, Method::POST, &self.endpoint, headers, body);
-        let posted = timeout(COURTESY, async { judged(sent.await?, true).await });
-        let mut answer = match posted.await {
-            Ok(answer) => answer?,
-            Err(_) => return Err(Fault::Lost("it does not take what it is sent".to_owned())),
-        };
+        let mut answer = judged(sent.await?, true).await?;
         // Only a body that has been read leaves its connection to the next.
         let _ = timeout(COURTESY, answer.next()).await;
         Ok(())
@@ -102,7 +98,7 @@ impl Sse {
 
     pub(super) async fn deliver(&self, mut letters: mpsc::Receiver<Letter>) {
         while let Some(letter) = letters.recv().await {
-            let _ = self.post(letter.text).await;
+            let _ = timeout(COURTESY, self.post(letter.text)).await;
         }
     }
 }

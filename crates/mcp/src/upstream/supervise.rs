@@ -63,7 +63,11 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                     Why::Idle => failures = 0,
                 }
                 let lost = connection.why_gone();
-                connection.close().await;
+                match why {
+                    // What is under way over HTTP has streams of its own, and may still come to an end.
+                    Why::Lost => connection.part().await,
+                    _ => connection.close().await,
+                }
                 match why {
                     Why::Idle => {
                         if !rest(up).await {
@@ -83,7 +87,7 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
             }
             Err(fault) => {
                 failures += 1;
-                let refused = matches!(fault, Fault::Auth(_));
+                let refused = matches!(fault, Fault::Auth(_) | Fault::Forbidden(_));
                 let words = cause(fault.clone(), &State::Failed);
                 match refused {
                     true => settle(up, State::AuthRequired, words, failures),

@@ -1,4 +1,4 @@
-"""A server that does on demand what servers should not: fake.py legacy|modern stdio|http NOTE [PORT].
+"""A server that does on demand what servers should not: fake.py legacy|modern stdio|http|sse NOTE [PORT].
 
 What it runs it writes into the file NOTE, a line each, so that a test can see what ran, and how often.
 """
@@ -137,6 +137,8 @@ def answer(message, send, ask):
         return {"protocolVersion": "2025-06-18", "capabilities": capabilities(), "serverInfo": {"name": "fake"}}
     if method == "ping":
         return {}
+    if method == "tools/list" and accept_none == "no-list":
+        raise ValueError("the list is broken")
     if method == "tools/list":
         every = tools()
         at = int(params.get("cursor", 0))
@@ -176,8 +178,9 @@ def reply(message, send, ask):
         return
     try:
         result = answer(message, send, ask)
-    except KeyError as error:
-        send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": -32601, "message": str(error)}})
+    except (KeyError, ValueError) as error:
+        code = -32601 if isinstance(error, KeyError) else -32603
+        send({"jsonrpc": "2.0", "id": message["id"], "error": {"code": code, "message": str(error)}})
         return
     if result is not None:
         send({"jsonrpc": "2.0", "id": message["id"], "result": result})
@@ -273,6 +276,10 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
 
+    def setup(self):
+        note("connection")
+        super().setup()
+
     def log_message(self, *args):
         pass
 
@@ -310,6 +317,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def allowed(self):
         if token and self.headers.get("Authorization") != f"Bearer {token}":
+            note("refused")
             self.refuse(401, b"", [("WWW-Authenticate", 'Bearer resource_metadata="https://x.example/meta"')])
             return False
         session = self.headers.get("Mcp-Session-Id")
@@ -323,7 +331,28 @@ class Handler(BaseHTTPRequestHandler):
         sessions.pop(self.headers.get("Mcp-Session-Id"), None)
         self.refuse(200)
 
+    def events(self):
+        """The oldest transport: everything comes on this one stream."""
+        self.begin_stream()
+        endpoint = os.environ.get("FAKE_ENDPOINT", "message?session=1")
+        data = f"event: endpoint\ndata: {endpoint}\n\n".encode()
+        self.open = threading.Event()
+        streams[:] = [self]
+        self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+        self.open.wait(30)
+
+    def post_message(self, message):
+        self.refuse(202)
+        stream = streams[0]
+        if message.get("params", {}).get("name") == "cut":
+            note("cut")
+            stream.cut()
+            return stream.open.set()
+        threading.Thread(target=reply, args=(message, stream.event, asker(stream.event)), daemon=True).start()
+
     def do_GET(self):
+        if TRANSPORT == "sse":
+            return self.events()
         if ERA == "modern":
             return self.refuse(405)
         if not self.allowed():
@@ -347,6 +376,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         message = json.loads(body)
+        if TRANSPORT == "sse":
+            return self.post_message(message) if self.path.startswith("/message") else self.refuse(404)
         if not self.allowed():
             return
         method, params = message.get("method"), message.get("params", {})
@@ -412,7 +443,10 @@ class Handler(BaseHTTPRequestHandler):
             except OSError:
                 return note("hang cancelled")
         reply(message, self.event, asker(self.event))
+        # Some end a stream a little after its last event.
+        time.sleep(0.02)
         self.end_stream()
+        note("stream ended")
 
     def plain(self, message):
         got = []

@@ -190,7 +190,8 @@ async fn one_that_cannot_start_says_why_and_is_given_up() {
 #[tokio::test]
 async fn one_that_says_nothing_is_waited_for_so_long() {
     let mut world = World::new(Settings {
-        connect_timeout: Duration::from_millis(500),
+        // Time enough for its first words, also on a busy machine.
+        connect_timeout: Duration::from_secs(6),
         retries: 0,
         ..settings()
     });
@@ -203,7 +204,7 @@ async fn one_that_says_nothing_is_waited_for_so_long() {
     let cause = one.status().cause.unwrap();
     assert_eq!(
         cause,
-        "it did not answer within 0.5 s; it says: Welcome! I am not a server."
+        "it did not answer within 6 s; it says: Welcome! I am not a server."
     );
     world.upstreams.close().await;
     fake.all_gone().await;
@@ -372,5 +373,48 @@ async fn lists_have_all_pages_and_change() {
             "it has forgotten"
         );
     }
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn a_list_or_calls_that_fail_show_in_the_state() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let mut server = fake.stdio();
+    server["env"]["FAKE_BREAK"] = json!("no-list");
+    world.set(&json!({ "one": server }));
+    let one = world.upstreams.get("one").unwrap();
+    world.until(&one, |state| *state == State::Degraded).await;
+    let cause = one.status().cause.unwrap();
+    assert!(
+        cause.contains("list of tools") && cause.contains("the list is broken"),
+        "{cause}"
+    );
+    call(&one, "echo", json!({}), talk()).await.unwrap();
+    let one = world.one(fake.stdio()).await;
+    for n in 1..=3 {
+        assert_eq!(one.status().state, State::Connected, "before {n}");
+        call(&one, "neither", json!({}), talk()).await.unwrap_err();
+    }
+    assert_eq!(one.status().state, State::Degraded);
+    call(&one, "echo", json!({}), talk()).await.unwrap();
+    assert_eq!(
+        (one.status().state, one.status().cause),
+        (State::Connected, None)
+    );
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn whoever_wants_another_connection_gets_one() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "modern");
+    let one = world.one(fake.stdio()).await;
+    let before = one.status().pid;
+    one.reconnect();
+    world.until(&one, |state| *state == State::Starting).await;
+    world.until(&one, |state| *state == State::Connected).await;
+    assert_ne!(one.status().pid, before);
+    assert_eq!(fake.count("start"), 2);
     world.upstreams.close().await;
 }

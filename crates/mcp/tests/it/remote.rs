@@ -24,11 +24,18 @@ async fn answers_that_are_none_are_told_apart() {
             matches!(&busy, UpstreamError::Unavailable { retry_after, .. } if *retry_after == retry),
             "{busy:?}"
         );
+        // Not for this call; the others go on.
+        let forbidden = status(403).await;
+        assert!(
+            matches!(forbidden, UpstreamError::AuthRequired { .. }),
+            "{forbidden:?}"
+        );
+        assert_eq!(one.status().state, State::Connected);
         // It may have run, so it is not sent again.
         let broken = status(502).await;
         assert!(matches!(broken, UpstreamError::Lost { .. }), "{broken:?}");
         assert!(matches!(status(415).await, UpstreamError::Protocol(_)));
-        assert_eq!(fake.count("status"), 3);
+        assert_eq!(fake.count("status"), 4);
         let led = call(&one, "redirect", json!({}), talk()).await.unwrap_err();
         assert!(
             matches!(led, UpstreamError::Protocol(_)),
@@ -113,7 +120,9 @@ async fn credentials_that_are_not_enough_are_not_tried_again_and_again() {
         world
             .until(&one, |state| *state == State::AuthRequired)
             .await;
+        let tries = fake.count("refused");
         let refused = call(&one, "echo", json!({}), talk()).await.unwrap_err();
+        assert_eq!(fake.count("refused"), tries);
         let challenge = r#"Bearer resource_metadata="https://x.example/meta""#.to_owned();
         assert_eq!(
             refused,
@@ -203,5 +212,70 @@ async fn lists_change_over_http() {
             .await
             .unwrap();
     }
+    world.upstreams.close().await;
+}
+
+/// Streams that end are read to their end, so that the next call need not connect anew.
+#[tokio::test]
+async fn connections_are_used_again() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    let before = fake.count("connection");
+    for n in 1..=20 {
+        let arguments = json!({"method": "roots/list"});
+        call(&one, "ask", arguments, talk()).await.unwrap();
+        fake.until("stream ended", n).await;
+    }
+    let opened = fake.count("connection") - before;
+    assert!(opened < 10, "{opened} connections");
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn the_oldest_transport_has_one_stream_for_all() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen_sse(&[]).await;
+    let one = world.one(json!({"url": server.url("/sse")})).await;
+    let result = call(&one, "echo", json!({"text": "a"}), talk())
+        .await
+        .unwrap();
+    assert_eq!(text(&result), "a");
+    let mut short = talk();
+    short.deadline = Instant::now() + Duration::from_millis(300);
+    let late = call(&one, "hang", json!({}), short).await.unwrap_err();
+    assert_eq!(late, UpstreamError::Late);
+    fake.until("hang cancelled", 1).await;
+    let (hang, cut) = tokio::join!(call(&one, "hang", json!({}), talk()), async {
+        fake.until("hang", 2).await;
+        call(&one, "cut", json!({}), talk()).await
+    });
+    for lost in [hang, cut] {
+        assert!(matches!(lost, Err(UpstreamError::Lost { .. })), "{lost:?}");
+    }
+    let result = call(&one, "echo", json!({"text": "b"}), talk())
+        .await
+        .unwrap();
+    assert_eq!((text(&result), fake.count("cut")), ("b", 1));
+    world.upstreams.close().await;
+}
+
+/// What we say is for the server that was named, and for no other.
+#[tokio::test]
+async fn an_endpoint_elsewhere_is_not_spoken_to() {
+    let mut world = World::new(Settings {
+        retries: 0,
+        ..settings()
+    });
+    let fake = Fake::new(&world, "legacy");
+    let elsewhere = "http://127.0.0.1:9/message";
+    let server = fake.listen_sse(&[("FAKE_ENDPOINT", elsewhere)]).await;
+    world.set(&json!({"one": {"url": server.url("/sse")}}));
+    let one = world.upstreams.get("one").unwrap();
+    world.until(&one, |state| *state == State::Failed).await;
+    let cause = one.status().cause.unwrap();
+    assert!(cause.contains("is at another server"), "{cause}");
     world.upstreams.close().await;
 }

@@ -238,6 +238,11 @@ impl Fake {
         json!({"command": "python3", "args": args, "env": {"BOTH": "own"}})
     }
 
+    /// Starts it as a server over the oldest transport.
+    pub(crate) async fn listen_sse(&self, env: &[(&str, &str)]) -> Listening {
+        self.starts("sse", free_port(), env).await
+    }
+
     /// Starts it as a server over HTTP.
     pub(crate) async fn listen(&self) -> Listening {
         self.listens(free_port(), &[]).await
@@ -252,8 +257,12 @@ impl Fake {
     }
 
     async fn listens(&self, port: u16, env: &[(&str, &str)]) -> Listening {
+        self.starts("http", port, env).await
+    }
+
+    async fn starts(&self, transport: &str, port: u16, env: &[(&str, &str)]) -> Listening {
         let note = self.note.to_str().unwrap();
-        let args = [&script("fake.py"), self.era, "http", note, "PORT"];
+        let args = [&script("fake.py"), self.era, transport, note, "PORT"];
         Listening::start_with("python3", &args, port, env).await
     }
 
