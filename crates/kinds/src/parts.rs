@@ -33,6 +33,8 @@ impl Parts {
             documents: Pool::new(Arc::clone(&spawner), DOCUMENTS),
             fetcher: Fetcher::new(fetch::Options {
                 allow: options.http_allow.clone(),
+                // An upstream server may be asked by many at a time.
+                idle_connections_max: 64,
                 ..fetch::Options::default()
             }),
             python: Interpreter::new(options, &spawner),
