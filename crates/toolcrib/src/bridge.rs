@@ -234,6 +234,9 @@ impl Bridge {
             }
         } else {
             let body = reply.whole().await;
+            if reply.status >= 400 && !answers(&body, id) {
+                return Some(Lost::Refused(refusal(reply.status, &body)));
+            }
             is_answered = !body.is_empty();
             if is_answered {
                 self.say_unless_cancelled(id, body).await;
@@ -397,6 +400,20 @@ impl Bridge {
                     .insert(name.to_owned(), tool["inputSchema"].clone());
             }
         }
+    }
+}
+
+/// Whether this is the answer to this request: before it is read, a request is refused without its id.
+fn answers(text: &str, id: &str) -> bool {
+    Message::read(text).is_ok_and(|message| message.id.is_some_and(|it| it.get() == id))
+}
+
+/// What a server says that refuses a request unread.
+fn refusal(status: u16, body: &str) -> String {
+    let body: Value = serde_json::from_str(body).unwrap_or_default();
+    match body["error"]["message"].as_str() {
+        Some(message) => message.to_owned(),
+        None => format!("it answers with status {status}"),
     }
 }
 

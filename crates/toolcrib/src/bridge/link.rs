@@ -49,6 +49,8 @@ pub(crate) enum Lost {
     Before(String),
     /// It may have been done.
     Midway(String),
+    /// It was not done.
+    Refused(String),
 }
 
 impl fmt::Display for Lost {
@@ -59,6 +61,7 @@ impl fmt::Display for Lost {
                 f,
                 "The connection to the toolcrib server was lost, and what was asked may have been done: {why}"
             ),
+            Lost::Refused(why) => write!(f, "The toolcrib server refuses this: {why}"),
         }
     }
 }
