@@ -31,8 +31,15 @@ run: build ## build, then serve a demo workspace (PORT=8787 or LISTEN=127.0.0.1:
 	exec $(BINARY) serve --workspace $(DEMO) --listen $(LISTEN)
 
 .PHONY: test
-test: ## run all tests, with a PostgreSQL and Python programs of their own
-	python=$$(scripts/python-tools); TOOLCRIB_TEST_PYTHON=$$python scripts/with-postgres cargo test --locked --workspace
+test: ## run all tests, with a PostgreSQL, Python and MCP programs of their own
+	python=$$(scripts/python-tools); programs=$$(scripts/mcp-programs); \
+	  TOOLCRIB_TEST_PYTHON=$$python TOOLCRIB_TEST_MCP=$$programs scripts/with-postgres cargo test --locked --workspace
+
+# Built as `make test` builds it, so that nothing is compiled twice; the suite's client is an example.
+.PHONY: conformance
+conformance: ## run MCP's conformance suite on our server and on our upstream client
+	programs=$$(scripts/mcp-programs); cargo test --locked --workspace --no-run; \
+	  TOOLCRIB_TEST_MCP=$$programs cargo test --locked --workspace --test mcp conformance:: -- --nocapture --test-threads=1
 
 .PHONY: lint
 lint: ## check format, lints and dependencies
@@ -51,7 +58,8 @@ bench: build ## measure; BENCH_ARGS="..." goes to bench/run.py
 
 .PHONY: soak
 soak: ## run the long suites (optimised build, TOOLCRIB_SOAK=1)
-	python=$$(scripts/python-tools); TOOLCRIB_SOAK=1 TOOLCRIB_TEST_PYTHON=$$python scripts/with-postgres cargo test --locked --release --workspace
+	python=$$(scripts/python-tools); programs=$$(scripts/mcp-programs); \
+	  TOOLCRIB_SOAK=1 TOOLCRIB_TEST_PYTHON=$$python TOOLCRIB_TEST_MCP=$$programs scripts/with-postgres cargo test --locked --release --workspace
 
 .PHONY: show-spine
 show-spine: build ## show everything the spine must show, with figures
@@ -64,6 +72,10 @@ show-access: ## show who may do what, with figures
 .PHONY: show-kinds
 show-kinds: ## show every kind of tool, with figures
 	scripts/show-kinds
+
+.PHONY: show-mcp
+show-mcp: ## show MCP on both sides and in both eras, with figures
+	scripts/show-mcp
 
 .PHONY: clean
 clean: ## remove everything that was built, installed or made by `make run`

@@ -5,12 +5,16 @@ usage: python client.py TARGET [option...] list
        python client.py TARGET [option...] read URI
        python client.py TARGET [option...] get PROMPT [ARGUMENTS]
        python client.py TARGET [option...] watch COUNT
+       python client.py TARGET [option...] script
 
 TARGET is a URL or, with --transport stdio, a command line. ARGUMENTS are JSON. Options stand before the action.
-`watch`, like --watch with a call, waits for that many changes of lists.
+`watch`, like --watch with a call, waits for that many changes of lists. `script` reads steps from stdin and does them in
+their order over one connection: `[{"action": "call", "name": "echo", "arguments": {}, "progress": true}, …]`. A step has
+members named like the action's arguments and options; it may also have `cancel_on_progress` (at the first progress) or
+`cancel_when` (as soon as this file is there). Its events have its number as `step`, and a step that fails ends nothing.
 
 Each line has `event`: connected, tools, resources, templates, prompts, result, progress, log, elicitation, sampling,
-list_changed, watching, cancelled, alive, error. The exit code is 1 after an `error`, and 0 otherwise.
+roots, list_changed, watching, cancelled, alive, error. The exit code is 1 after an `error`, and 0 otherwise.
 """
 
 import argparse
@@ -24,7 +28,7 @@ from mcp import Client, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp_types import CreateMessageResult, ElicitResult, TextContent
+from mcp_types import CreateMessageResult, ElicitResult, ListRootsResult, Root, TextContent
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 MODES = {"auto": "auto", "legacy": "legacy", "modern": MODERN_PROTOCOL_VERSIONS[-1]}
@@ -35,8 +39,7 @@ def main():
     try:
         anyio.run(run, arguments)
     except BaseException as failure:
-        for cause in causes(failure):
-            say("error", kind=type(cause).__name__, code=getattr(cause, "code", None), message=str(cause), data=getattr(cause, "data", None))
+        complain(failure)
         return 1
     return 0
 
@@ -52,11 +55,13 @@ def parsed_arguments():
     parser.add_argument("--cancel-after", type=float, metavar="SECONDS")
     parser.add_argument("--elicit", metavar="ANSWER", help="JSON to accept with, or decline, or cancel")
     parser.add_argument("--sample", metavar="TEXT", help="what to answer to sampling")
+    parser.add_argument("--root", metavar="URI", help="what to answer when asked for roots")
     parser.add_argument("--log-level")
     parser.add_argument("--watch", type=int, default=0, metavar="COUNT")
-    parser.add_argument("action", choices=("list", "call", "read", "get", "watch"))
+    parser.add_argument("action", choices=("list", "call", "read", "get", "watch", "script"))
     parser.add_argument("name", nargs="?")
     parser.add_argument("arguments", nargs="?", type=json.loads)
+    parser.set_defaults(cancel_on_progress=False, cancel_when=None)
     return parser.parse_args()
 
 
@@ -70,7 +75,9 @@ async def run(arguments):
         message_handler=heard,
         elicitation_callback=elicitation(arguments.elicit) if arguments.elicit else None,
         sampling_callback=sampling(arguments.sample) if arguments.sample else None,
+        list_roots_callback=roots(arguments.root) if arguments.root else None,
     )
+    steps = json.load(sys.stdin) if arguments.action == "script" else []
     with anyio.fail_after(arguments.timeout):
         async with client:
             say("connected", protocolVersion=client.protocol_version, serverInfo=client.server_info, capabilities=client.server_capabilities)
@@ -78,6 +85,8 @@ async def run(arguments):
                 await watched(client, int(arguments.name))
             elif arguments.watch:
                 await watched(client, arguments.watch, act(client, arguments))
+            elif arguments.action == "script":
+                await follow_script(client, arguments, steps)
             else:
                 await act(client, arguments)
 
@@ -104,6 +113,18 @@ async def act(client, arguments):
         await call(client, arguments)
 
 
+step = None
+
+
+async def follow_script(client, arguments, steps):
+    global step
+    for step, members in enumerate(steps):
+        try:
+            await act(client, argparse.Namespace(**{**vars(arguments), "name": None, "arguments": None, **members}))
+        except Exception as failure:
+            complain(failure)
+
+
 async def list_everything(client):
     capabilities = client.server_capabilities
     # An era that is set rather than found has asked the server for nothing yet; then we try.
@@ -128,13 +149,28 @@ async def pages(ask, member):
 
 
 async def call(client, arguments):
-    callback = progress if arguments.progress else None
-    with anyio.move_on_after(arguments.cancel_after) as patience:
-        result = await client.call_tool(arguments.name, arguments.arguments, progress_callback=callback)
-        say("result", result=result)
+    async def heard_progress(done, total, message):
+        say("progress", progress=done, total=total, message=message)
+        if arguments.cancel_on_progress:
+            patience.cancel()
+
+    callback = heard_progress if arguments.progress or arguments.cancel_on_progress else None
+    async with anyio.create_task_group() as tasks:
+        with anyio.move_on_after(arguments.cancel_after) as patience:
+            if arguments.cancel_when:
+                tasks.start_soon(cancel_when, arguments.cancel_when, patience)
+            result = await client.call_tool(arguments.name, arguments.arguments, progress_callback=callback)
+            say("result", result=result)
+        tasks.cancel_scope.cancel()
     if patience.cancelled_caught:
         say("cancelled")
         say("alive", tools=len(await pages(client.list_tools, "tools")))
+
+
+async def cancel_when(file, patience):
+    while not await anyio.Path(file).exists():
+        await anyio.sleep(0.02)
+    patience.cancel()
 
 
 changes_heard = 0
@@ -176,10 +212,6 @@ async def heard(message):
         say("error", kind=type(message).__name__, message=str(message))
 
 
-async def progress(done, total, message):
-    say("progress", progress=done, total=total, message=message)
-
-
 async def log(params):
     say("log", level=params.level, data=params.data)
 
@@ -202,11 +234,26 @@ def sampling(text):
     return answered
 
 
+def roots(uri):
+    async def answered(_context):
+        say("roots")
+        return ListRootsResult(roots=[Root(uri=uri)])
+
+    return answered
+
+
 def say(event, **members):
     def plain(value):
         return value.model_dump(mode="json", by_alias=True, exclude_none=True)
 
+    if step is not None:
+        members["step"] = step
     print(json.dumps({"event": event, **members}, default=plain, ensure_ascii=False), flush=True)
+
+
+def complain(failure):
+    for cause in causes(failure):
+        say("error", kind=type(cause).__name__, code=getattr(cause, "code", None), message=str(cause), data=getattr(cause, "data", None))
 
 
 def causes(failure):

@@ -1,6 +1,6 @@
 """An upstream server for tests, made with the Python SDK 2: it speaks both eras.
 
-usage: python server.py [--transport stdio|sse|http] [--port PORT]
+usage: python server.py [--transport stdio|sse|http] [--port PORT] [--note FILE]
 """
 
 from mcp.server import NotificationOptions
@@ -34,7 +34,11 @@ async def changed(ctx):
         await ctx.session.send_tool_list_changed()
 
 
-fill(server, Context, ToolAnnotations, ToolError, ask, changed)
+def version(ctx):
+    return ctx.protocol_version
+
+
+fill(server, Context, ToolAnnotations, ToolError, ask, changed, version)
 
 if __name__ == "__main__":
     serve(server, server._lowlevel_server, NotificationOptions)

@@ -1,6 +1,6 @@
 """The upstream server of server.py, made with the Python SDK 1: it knows the legacy era only.
 
-usage: python server_legacy.py [--transport stdio|sse|http] [--port PORT]
+usage: python server_legacy.py [--transport stdio|sse|http] [--port PORT] [--note FILE]
 """
 
 from mcp.server.fastmcp import Context, FastMCP
@@ -22,7 +22,12 @@ async def changed(ctx):
     await ctx.session.send_tool_list_changed()
 
 
-fill(server, Context, ToolAnnotations, ToolError, ask, changed)
+def version(ctx):
+    # What the client asked for, and got, as long as this SDK knows it.
+    return ctx.session.client_params.protocolVersion
+
+
+fill(server, Context, ToolAnnotations, ToolError, ask, changed, version)
 
 if __name__ == "__main__":
     serve(server, server._mcp_server, NotificationOptions)

@@ -6,6 +6,7 @@ An upstream speaks the protocol only through the SDK that it is made with; see s
 import argparse
 import asyncio
 import functools
+import os
 import socket
 
 import uvicorn
@@ -27,8 +28,9 @@ class Measure(BaseModel):
     length: int
 
 
-def fill(server, Context, Annotations, ToolError, ask, changed):
-    """Registers everything but what differs between SDKs: `ask` asks a person, `changed` tells of a new tool."""
+def fill(server, Context, Annotations, ToolError, ask, changed, version):
+    """Registers everything but what differs between SDKs: `ask` asks a person, `changed` tells of a new tool, `version`
+    is the one of the protocol that is spoken."""
     reads = Annotations.model_validate({"readOnlyHint": True})
     writes = Annotations.model_validate({"readOnlyHint": False, "idempotentHint": False})
 
@@ -52,6 +54,11 @@ def fill(server, Context, Annotations, ToolError, ask, changed):
         """Always fails."""
         raise ToolError("this tool fails")
 
+    @server.tool(annotations=reads)
+    def spoken(ctx: Context) -> str:
+        """Says which version of the protocol this call came in."""
+        return version(ctx)
+
     @server.tool(annotations=writes)
     def count(file: str) -> int:
         """Adds a line to a file and says how many it has: how often this tool ran."""
@@ -61,8 +68,9 @@ def fill(server, Context, Annotations, ToolError, ask, changed):
 
     @server.tool(annotations=reads)
     async def slow(seconds: float, ctx: Context, file: str = "") -> str:
-        """Takes its time and tells of its progress; notes in a file whether it finished or was cancelled."""
+        """Takes its time and tells of its progress; notes in a file that it began, and whether it finished or was cancelled."""
         steps = max(1, round(seconds / STEP_SECONDS))
+        append(file, "began")
         try:
             for step in range(steps):
                 await ctx.report_progress(step, steps, f"step {step} of {steps}")
@@ -114,7 +122,9 @@ def serve(server, lowlevel, NotificationOptions):
     parser = argparse.ArgumentParser()
     parser.add_argument("--transport", choices=("stdio", "sse", "http"), default="stdio")
     parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--note", default="", help="a file that gets a line with the id of this process")
     arguments = parser.parse_args()
+    append(arguments.note, str(os.getpid()))
     # The SDKs say nothing of changes to clients of the legacy era unless they are told to.
     changes = NotificationOptions(tools_changed=True)
     lowlevel.create_initialization_options = functools.partial(lowlevel.create_initialization_options, changes)

@@ -1,0 +1,24 @@
+//! MCP on both sides with programs of others: the official suite, real clients, real upstream servers, and every pair of
+//! era and transport between them. Figures are printed (`-- --nocapture` shows them). They need
+//! `TOOLCRIB_TEST_MCP=$(scripts/mcp-programs)`.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+mod client;
+mod clients;
+mod conformance;
+#[path = "../kinds/crib.rs"]
+#[expect(dead_code, reason = "the tests of kinds use more of it")]
+mod crib;
+#[path = "../cli/harness.rs"]
+#[expect(dead_code, reason = "the command line's tests use more of it")]
+mod harness;
+mod matrix;
+mod programs;
+mod sessions;
+#[path = "../kinds/site.rs"]
+#[expect(dead_code, reason = "the tests of kinds use more of it")]
+mod site;
+mod stdio;
+mod upstreams;
+mod world;
