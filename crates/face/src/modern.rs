@@ -9,22 +9,34 @@ use catalog::caller::Caller;
 use mcp::wire::{
     self, Era, LEGACY, META_CAPABILITIES, META_VERSION, MODERN, Message, RpcError, Sort, code,
 };
+use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
 /// Whether a message is of this era: its header says so, or its `_meta` does.
 pub fn is_modern(version: Option<&str>, message: &Message<'_>) -> bool {
-    let in_body = || {
-        message
-            .params
-            .is_some_and(|params| params.get().contains(META_VERSION))
-    };
+    let in_body = || message.params.is_some_and(|it| names_version(it.get()));
     match version.map(str::trim) {
         Some(version) => !LEGACY.contains(&version) || in_body(),
         None => in_body(),
     }
+}
+
+/// Whether the `_meta` of these params names a version. The same text elsewhere, as in an argument, means nothing.
+fn names_version(params: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Params<'a> {
+        #[serde(borrow, rename = "_meta")]
+        meta: HashMap<Cow<'a, str>, &'a RawValue>,
+    }
+    // Most have none, which is seen sooner than read.
+    params.contains("protocolVersion")
+        && serde_json::from_str::<Params<'_>>(params)
+            .is_ok_and(|it| it.meta.contains_key(META_VERSION))
 }
 
 impl Face {
@@ -124,4 +136,29 @@ fn envelope(headers: &Headers<'_>, params: &Params) -> Result<Value, RpcError> {
     capabilities
         .cloned()
         .ok_or_else(|| invalid(format!("params._meta must hold \"{META_CAPABILITIES}\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_era_is_read_from_meta_alone() {
+        let is_modern = |params: &str, version: Option<&str>| {
+            let text = format!(r#"{{"id":1,"method":"a","params":{params}}}"#);
+            is_modern(version, &Message::read(&text).unwrap())
+        };
+        let named = r#"{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}"#;
+        assert!(is_modern(named, None) && is_modern(named, Some("2025-11-25")));
+        assert!(is_modern(&named.replace('/', "\\/"), None));
+        assert!(is_modern("{}", Some("2026-07-28")) && !is_modern("{}", Some("2025-11-25")));
+        for other in [
+            r#"{"arguments":{"a":"io.modelcontextprotocol/protocolVersion"}}"#,
+            r#"{"_meta":{"a":"io.modelcontextprotocol/protocolVersion"}}"#,
+            r#"{"arguments":{"_meta":{"io.modelcontextprotocol/protocolVersion":""}}}"#,
+            r#"{"protocolVersion":"2025-11-25"}"#,
+        ] {
+            assert!(!is_modern(other, None), "{other}");
+        }
+    }
 }

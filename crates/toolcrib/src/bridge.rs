@@ -9,7 +9,7 @@ pub(crate) use link::{Link, Local};
 use events::Events;
 use face::headers::repeated;
 use link::{Headers, Lost, Reply};
-use mcp::wire::{self, META_VERSION, MODERN, Message, RpcError, Sort, code};
+use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
@@ -148,9 +148,7 @@ impl Bridge {
             }
         };
         let method = message.method.as_deref().unwrap_or_default().to_owned();
-        let is_modern = message
-            .params
-            .is_some_and(|params| params.get().contains(META_VERSION));
+        let is_modern = face::modern::is_modern(None, &message);
         match message.sort() {
             Sort::Request if method == "initialize" && !is_modern => {
                 self.lock().initialize = Some(text.clone());
