@@ -49,6 +49,15 @@ impl Client {
 
     /// Does these steps over one connection.
     pub(crate) fn script(&self, steps: &[Value]) -> Story {
+        self.run(&["script"], &json!(steps).to_string())
+    }
+
+    /// Calls a tool and waits until it has heard of a change of some list.
+    pub(crate) fn call_and_watch(&self, tool: &str) -> Story {
+        self.run(&["--watch", "1", "call", tool, "{}"], "")
+    }
+
+    fn run(&self, action: &[&str], stdin: &str) -> Story {
         let mut command = Command::new(program("py/bin/python"));
         command.args([&script("client.py"), &self.target]);
         command.args(["--transport", self.transport, "--era", self.era]);
@@ -56,8 +65,8 @@ impl Client {
         if let Some(key) = &self.key {
             command.args(["--header", &format!("Authorization: Bearer {key}")]);
         }
-        command.args(&self.answers).arg("script");
-        let ended = run(command, &json!(steps).to_string());
+        command.args(&self.answers).args(action);
+        let ended = run(command, stdin);
         let events = ended.stdout.lines();
         let events = events.map(|line| serde_json::from_str(line).unwrap());
         let story = Story {

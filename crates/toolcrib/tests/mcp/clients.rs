@@ -3,7 +3,7 @@
 use crate::client::Client;
 use crate::harness::ADMIN_KEY;
 use crate::programs::{Ended, npm, program, run};
-use crate::world::{UPSTREAM, World, kinds, noted};
+use crate::world::{UPSTREAM, World, kinds, names, noted};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -36,6 +36,30 @@ fn the_python_client_in_the_modern_era() {
         // It finds out by itself.
         assert_eq!(python(&world, transport, "auto"), "2026-07-28");
     }
+}
+
+/// A tool that appears at an upstream, as it is told to clients in both eras.
+#[test]
+fn clients_hear_of_a_tool_that_is_new() {
+    let world = World::new();
+    let http = |era| Client::new("http", &world.url("/mcp"), era).with_key(ADMIN_KEY);
+    let all = [
+        http("legacy"),
+        http("modern"),
+        Client::new("stdio", &world.stdio(), "legacy"),
+    ];
+    for (number, client) in all.into_iter().enumerate() {
+        let story = client.call_and_watch(&format!("{UPSTREAM}.grow"));
+        let heard = story
+            .events
+            .iter()
+            .filter(|it| it["event"] == "list_changed");
+        let heard: Vec<&Value> = heard.map(|it| &it["what"]).collect();
+        assert_eq!(heard, ["tools"], "{story:?}");
+        let grown = format!("{UPSTREAM}.grown_{}", number + 1);
+        assert!(names(&world.crib).contains(&grown), "{grown}");
+    }
+    println!("list_changed: heard by legacy clients over http and stdio, and by a modern one");
 }
 
 #[test]

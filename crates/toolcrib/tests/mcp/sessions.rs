@@ -3,7 +3,7 @@
 use crate::crib::{Crib, sandbox, until};
 use crate::harness::{ADMIN_KEY, Running};
 use serde_json::{Value, json};
-use std::io::{Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
@@ -106,6 +106,44 @@ fn a_session_that_was_deleted_is_unknown() {
         assert!(answer.body.contains("no such session"), "{answer:?}");
     }
     assert_eq!(client.ping(&other).status, 200);
+}
+
+/// What a client says of itself stands in one place; the same text in what somebody writes says nothing.
+#[test]
+fn the_era_is_not_read_from_arguments() {
+    let crib = Crib::new();
+    let client = admin(&crib.server);
+    let session = client.open();
+    let data = "a \"io.modelcontextprotocol/protocolVersion\": \"2026-07-28\"";
+    let params = json!({"name": "clean_text", "arguments": {"data": data}});
+    let request = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let answer = client.send("POST", Some(&session), Some(&request));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let answer: Value = serde_json::from_str(&answer.body).unwrap();
+    assert_eq!(answer["result"]["content"][0]["text"], data, "{answer}");
+}
+
+/// A session of the older transport lasts as long as its stream.
+#[test]
+fn a_stream_that_is_closed_ends_its_session() {
+    let crib = Crib::new();
+    let address = &crib.server.address;
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(30)))
+        .unwrap();
+    let head = format!(
+        "GET /sse HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {ADMIN_KEY}\r\nAccept: text/event-stream\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    let lines = BufReader::new(&stream).lines().map_while(Result::ok);
+    let said = lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned));
+    let endpoint = { said }.next().unwrap();
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let post = || crib.server.request("POST", &endpoint, Some(&ping)).0;
+    assert_eq!(post(), 202);
+    drop(stream);
+    until("the session is gone", || (post() == 404).then_some(()));
 }
 
 #[test]

@@ -21,6 +21,8 @@ struct Spoken {
     stdin: ChildStdin,
     lines: Receiver<Value>,
     is_modern: bool,
+    /// Whether it writes `/` as `\\/`.
+    escapes: bool,
     last: u64,
 }
 
@@ -44,6 +46,7 @@ impl Spoken {
             stdin,
             lines,
             is_modern,
+            escapes: false,
             last: 0,
         };
         if !is_modern {
@@ -55,7 +58,12 @@ impl Spoken {
     }
 
     fn write(&mut self, message: &Value) {
-        writeln!(self.stdin, "{message}").unwrap();
+        let text = message.to_string();
+        let text = match self.escapes {
+            true => text.replace('/', "\\/"),
+            false => text,
+        };
+        writeln!(self.stdin, "{text}").unwrap();
     }
 
     /// The whole answer to a request.
@@ -152,6 +160,20 @@ fn several_on_one_workspace_have_one_set_of_upstreams() {
     println!(
         "stdio: 3 processes, 1 upstream; the owner is killed: answered after {answered:?}, upstream reached after {reached:?}, 1 upstream"
     );
+}
+
+/// Some write slashes with a backslash, and some speak of the protocol in what they write.
+#[test]
+fn the_era_is_what_the_request_says() {
+    let crib = Crib::new();
+    let mut legacy = Spoken::start(&crib.sandbox, &[], false);
+    let data = json!({"data": "\"io.modelcontextprotocol/protocolVersion\""});
+    let said = legacy.call("clean_text", &data);
+    assert_eq!(said.as_deref(), data["data"].as_str());
+    let mut modern = Spoken::start(&crib.sandbox, &[], true);
+    modern.escapes = true;
+    let said = modern.call("clean_text", &data);
+    assert_eq!(said.as_deref(), data["data"].as_str());
 }
 
 #[test]
