@@ -151,7 +151,12 @@ fn table() -> Vec<Row> {
 }
 
 /// Routes that take a session or an admin's key: what they answer depends on more than the scope.
-const APART: [(&str, &str); 2] = [("POST", "/api/v1/keys"), ("POST", "/api/v1/logout")];
+const APART: [(&str, &str); 3] = [
+    ("POST", "/api/v1/keys"),
+    ("POST", "/api/v1/logout"),
+    // Its answer does not end; see the tests of MCP.
+    ("GET", "/sse"),
+];
 
 /// Who shows what, and what it opens.
 struct Guest {
