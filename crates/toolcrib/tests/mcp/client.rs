@@ -34,14 +34,14 @@ impl Client {
     }
 
     /// Accepts questions to a person with this.
-    pub(crate) fn answering(mut self, answer: Value) -> Self {
+    pub(crate) fn answering(mut self, answer: &Value) -> Self {
         self.answers = vec!["--elicit".to_owned(), answer.to_string()];
         self
     }
 
     /// Can be asked everything that a client can be asked.
     pub(crate) fn able(self) -> Self {
-        let mut able = self.answering(json!({}));
+        let mut able = self.answering(&json!({}));
         let more = ["--sample", "a text", "--root", "file:///nowhere"];
         able.answers.extend(more.map(str::to_owned));
         able
@@ -79,7 +79,7 @@ impl Client {
 }
 
 /// A step that calls a tool.
-pub(crate) fn call(tool: &str, arguments: Value) -> Value {
+pub(crate) fn call(tool: &str, arguments: &Value) -> Value {
     json!({"action": "call", "name": tool, "arguments": arguments})
 }
 

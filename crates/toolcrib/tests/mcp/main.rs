@@ -2,7 +2,11 @@
 //! era and transport between them. Figures are printed (`-- --nocapture` shows them). They need
 //! `TOOLCRIB_TEST_MCP=$(scripts/mcp-programs)`.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test may stop at once, and these print figures"
+)]
 
 mod client;
 mod clients;

@@ -43,13 +43,13 @@ fn steps(upstream: &str, note: &Path) -> Vec<Value> {
     let tool = |name: &str| format!("{upstream}.{name}");
     let slow = |arguments: Value, option: &str| json!({"action": "call", "name": tool("slow"), "arguments": arguments, option: true});
     vec![
-        call(&tool("spoken"), json!({})),
-        call(&tool("add"), json!({"a": 19, "b": 23})),
-        call(&tool("measure"), json!({"text": "four"})),
-        call(&tool("fail"), json!({})),
+        call(&tool("spoken"), &json!({})),
+        call(&tool("add"), &json!({"a": 19, "b": 23})),
+        call(&tool("measure"), &json!({"text": "four"})),
+        call(&tool("fail"), &json!({})),
         slow(json!({"seconds": 0.3}), "progress"),
         slow(json!({"seconds": 60, "file": note}), "cancel_on_progress"),
-        call(&tool("ask"), json!({"question": "Which color?"})),
+        call(&tool("ask"), &json!({"question": "Which color?"})),
     ]
 }
 
@@ -88,7 +88,7 @@ fn row(crib: &Crib, era: &'static str, transport: &'static str) -> String {
     let all: Vec<Value> = all
         .flat_map(|(upstream, _)| steps(upstream, &note(upstream)))
         .collect();
-    let story = client.answering(json!({"answer": "blue"})).script(&all);
+    let story = client.answering(&json!({"answer": "blue"})).script(&all);
     let expected = if era == "modern" {
         "2026-07-28"
     } else {

@@ -159,8 +159,8 @@ fn every_tool_of_every_server_is_listed_once_and_can_be_called() {
     let mut steps = vec![json!({"action": "list"})];
     for (server, tool, arguments, _) in CALLS {
         let arguments = arguments.replace("REPO", others.folder());
-        let arguments = serde_json::from_str(&arguments).unwrap();
-        steps.push(call(&format!("{server}.{tool}"), arguments));
+        let arguments: Value = serde_json::from_str(&arguments).unwrap();
+        steps.push(call(&format!("{server}.{tool}"), &arguments));
     }
     let story = through_us(&crib).script(&steps);
     for (number, (server, _, _, expected)) in CALLS.into_iter().enumerate() {

@@ -29,7 +29,7 @@ pub(crate) fn kinds() -> [(&'static str, Value, &'static str); 6] {
     ]
 }
 
-fn tool(name: &str, kind: &str, config: Value, properties: Value) -> Value {
+fn tool(name: &str, kind: &str, config: &Value, properties: &Value) -> Value {
     json!({
         "name": name, "description": format!("A tool of the kind {kind}."), "kind": kind, "config": config,
         "input_schema": {"type": "object", "properties": properties},
@@ -37,15 +37,19 @@ fn tool(name: &str, kind: &str, config: Value, properties: Value) -> Value {
 }
 
 fn tools(site: &Site) -> Value {
-    let text = json!({"type": "string"});
+    let text = |name: &str| json!({name: {"type": "string"}});
+    let numbers = json!({"a": {"type": "number"}, "b": {"type": "number"}});
     let http = json!({"base_url": site.url, "method": "GET", "path": "/{{name}}"});
     let mcp = json!({"server_name": UPSTREAM, "tool_name": "echo"});
+    let shell = json!({"command": ["printf", "[%s]", "{{text}}"]});
+    let python = json!({"script": "greet.py"});
+    let expression = json!({"expression": "a * b"});
     json!({"version": 1, "tools": [
-        tool("greet", "python", json!({"script": "greet.py"}), json!({"name": text})),
-        tool("words", "shell", json!({"command": ["printf", "[%s]", "{{text}}"]}), json!({"text": text})),
-        tool("times", "expression", json!({"expression": "a * b"}), json!({"a": {"type": "number"}, "b": {"type": "number"}})),
-        tool("site", "http", http, json!({"name": text})),
-        tool("say", "mcp", mcp, json!({"text": text})),
+        tool("greet", "python", &python, &text("name")),
+        tool("words", "shell", &shell, &text("text")),
+        tool("times", "expression", &expression, &numbers),
+        tool("site", "http", &http, &text("name")),
+        tool("say", "mcp", &mcp, &text("text")),
     ]})
 }
 
@@ -86,14 +90,14 @@ impl World {
         let note = self.note(note);
         let slow = format!("{UPSTREAM}.slow");
         let mut steps = vec![json!({"action": "list"})];
-        steps.extend(kinds().map(|(tool, arguments, _)| call(tool, arguments)));
+        steps.extend(kinds().map(|(tool, arguments, _)| call(tool, &arguments)));
         let arguments = json!({"seconds": 0.3});
         steps.push(
             json!({"action": "call", "name": slow, "arguments": arguments, "progress": true}),
         );
         let arguments = json!({"seconds": 60, "file": note});
         steps.push(json!({"action": "call", "name": slow, "arguments": arguments, "cancel_on_progress": true}));
-        steps.push(call(&format!("{UPSTREAM}.fail"), json!({})));
+        steps.push(call(&format!("{UPSTREAM}.fail"), &json!({})));
         steps.push(json!({"action": "read", "name": "fixture://greeting"}));
         steps.push(json!({"action": "get", "name": format!("{UPSTREAM}.review"), "arguments": {"subject": "it"}}));
         let story = client.script(&steps);
