@@ -25,6 +25,7 @@ import time
 import urllib.parse
 
 import kinds
+import mcp
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = "serialize_for_cell"
@@ -279,7 +280,8 @@ def slow(bench, report, engine):
 
 
 SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "idle": idle, "lists": lists, "slow": slow,
-             "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number)}
+             "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number),
+             "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED)}
 
 
 def find(given, name, how):

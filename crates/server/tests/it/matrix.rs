@@ -56,7 +56,7 @@ fn row(
 const NIL: &str = "/api/v1/keys/00000000-0000-0000-0000-000000000000";
 
 #[rustfmt::skip]
-fn table() -> Vec<Row> {
+fn of_the_registry() -> Vec<Row> {
     use Needs::{Admin, Anyone, Author, Call, Nothing, Operate, Read};
     let limit = json!({"target_type": "USER", "target_id": "nobody", "max_count": 1});
     let none = Value::Null;
@@ -103,20 +103,6 @@ fn table() -> Vec<Row> {
         row("GET", "/api/v1/policy", "/api/v1/policy", none.clone(), Admin, 200),
         row("PUT", "/api/v1/policy", "/api/v1/policy?dry_run=true", json!({"rules": []}), Admin, 200),
         row("GET", "/api/v1/policy/explain", "/api/v1/policy/explain?tool=none", none.clone(), Anyone, 200),
-        row("GET", "/api/v1/servers", "/api/v1/servers", none.clone(), Read, 200),
-        row("GET", "/api/v1/servers/{name}", "/api/v1/servers/none", none.clone(), Read, 404),
-        row("POST", "/api/v1/servers/{name}/reconnect", "/api/v1/servers/none/reconnect", none.clone(), Operate, 404),
-        row("GET", "/api/v1/servers/{name}/tools", "/api/v1/servers/none/tools", none.clone(), Read, 404),
-        row("GET", "/api/v1/servers/{name}/resources", "/api/v1/servers/none/resources", none.clone(), Read, 404),
-        row("GET", "/api/v1/servers/{name}/prompts", "/api/v1/servers/none/prompts", none.clone(), Read, 404),
-        row("GET", "/api/v1/servers/{name}/resources/read", "/api/v1/servers/none/resources/read?uri=x", none.clone(), Read, 404),
-        row("POST", "/mcp", "/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), Read, 400),
-        row("GET", "/mcp", "/mcp", none.clone(), Read, 405),
-        row("DELETE", "/mcp", "/mcp", none.clone(), Read, 405),
-        row("POST", "/mcp/{toolset}", "/mcp/none", json!({}), Read, 404),
-        row("GET", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
-        row("DELETE", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
-        row("POST", "/messages", "/messages?session_id=none", json!({}), Read, 404),
         row("GET", "/api/v1/limits", "/api/v1/limits", none.clone(), Anyone, 200),
         row("POST", "/api/v1/limits", "/api/v1/limits", limit.clone(), Operate, 422),
         row("PUT", "/api/v1/limits", "/api/v1/limits", limit, Operate, 422),
@@ -148,6 +134,34 @@ fn table() -> Vec<Row> {
         row("PUT", "/api/v1/secrets/verify", "/api/v1/secrets/verify", json!({"value": ""}), Author, 422),
         row("DELETE", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none, Author, 404),
     ]
+}
+
+#[rustfmt::skip]
+fn of_mcp() -> Vec<Row> {
+    use Needs::{Operate, Read};
+    let none = Value::Null;
+    vec![
+        row("GET", "/api/v1/servers", "/api/v1/servers", none.clone(), Read, 200),
+        row("GET", "/api/v1/servers/{name}", "/api/v1/servers/none", none.clone(), Read, 404),
+        row("POST", "/api/v1/servers/{name}/reconnect", "/api/v1/servers/none/reconnect", none.clone(), Operate, 404),
+        row("GET", "/api/v1/servers/{name}/tools", "/api/v1/servers/none/tools", none.clone(), Read, 404),
+        row("GET", "/api/v1/servers/{name}/resources", "/api/v1/servers/none/resources", none.clone(), Read, 404),
+        row("GET", "/api/v1/servers/{name}/prompts", "/api/v1/servers/none/prompts", none.clone(), Read, 404),
+        row("GET", "/api/v1/servers/{name}/resources/read", "/api/v1/servers/none/resources/read?uri=x", none.clone(), Read, 404),
+        row("POST", "/mcp", "/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), Read, 400),
+        row("GET", "/mcp", "/mcp", none.clone(), Read, 405),
+        row("DELETE", "/mcp", "/mcp", none.clone(), Read, 405),
+        row("POST", "/mcp/{toolset}", "/mcp/none", json!({}), Read, 404),
+        row("GET", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
+        row("DELETE", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
+        row("POST", "/messages", "/messages?session_id=none", json!({}), Read, 404),
+    ]
+}
+
+fn table() -> Vec<Row> {
+    let mut all = of_the_registry();
+    all.extend(of_mcp());
+    all
 }
 
 /// Routes that take a session or an admin's key: what they answer depends on more than the scope.

@@ -1,0 +1,107 @@
+"""The scenario `mcp`: calls over MCP in both eras beside the same call over REST and the bare server, a long list, and a
+server that stands in front of another one.
+
+The figures beside other programs (the official SDK, other gateways) are not ours to run here; docs/performance.md has them.
+"""
+
+import json
+import statistics
+import time
+import urllib.request
+
+MODERN = "2026-07-28"
+META = {"io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+def message(method, params, modern):
+    if modern:
+        params = {**params, "_meta": META}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}, ensure_ascii=False)
+
+
+def headers(bench, method, name=None, session=None):
+    lines = [*bench.key_header(), "--header", "Accept: application/json, text/event-stream"]
+    if session:
+        return [*lines, "--header", f"Mcp-Session-Id: {session}"]
+    lines += ["--header", f"MCP-Protocol-Version: {MODERN}", "--header", f"Mcp-Method: {method}"]
+    return lines + (["--header", f"Mcp-Name: {name}"] if name else [])
+
+
+def post(bench, server, body, extra=()):
+    request = urllib.request.Request(server.url + "/mcp", data=body.encode(), method="POST")
+    for name, value in [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream"),
+                        ("X-API-Key", bench.key), *extra]:
+        request.add_header(name, value)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return answer.headers, json.load(answer)
+
+
+def session_of(bench, server):
+    begin = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+    return post(bench, server, message("initialize", begin, False))[0]["Mcp-Session-Id"]
+
+
+def call(bench, server, conns, tool, sent, cleaned, session=None):
+    body = message("tools/call", {"name": tool, "arguments": {"data": sent}}, not session)
+    return bench.load(server, "/mcp", conns, "--method", "POST", *headers(bench, "tools/call", tool, session), "--body", body,
+                      "--expect", f"/result/structuredContent/result={json.dumps(cleaned, ensure_ascii=False)}")
+
+
+def run(bench, report, engine, number, tool, sent, cleaned):
+    """`bench` and `report` are run.py's; `tool` takes `data` and gives it back cleaned."""
+    if engine != "sqlite":
+        report.note("measured on SQLite only: what differs between the engines is the log, which rest-call measures")
+        return
+    ours = bench.server(0, False)
+    bare = bench.start([bench.bench, "bare-echo", "--listen", "127.0.0.1:0"])
+    bare.reference = True
+    session = session_of(bench, ours)
+    rounds = []
+    for _ in range(bench.options.rounds):
+        rounds.append((bench.call(bare, 8), bench.call(ours, 8), call(bench, ours, 8, tool, sent, cleaned),
+                       call(bench, ours, 8, tool, sent, cleaned, session)))
+    cases = ("bare-echo c=8", "rest-call c=8", "mcp modern c=8", "mcp legacy c=8")
+    errors = sum(report.row("mcp", engine, case, [r[i] for r in rounds])[1] for i, case in enumerate(cases))
+    over = lambda a, b: statistics.median(r[a]["rps"] / r[b]["rps"] for r in rounds)
+    report.goal("call over MCP, modern, over the same call over REST, 8 connections", engine, over(2, 1), 0.8, at_least=True, errors=errors)
+    report.goal("call over MCP, legacy, over the same call over REST, 8 connections", engine, over(3, 1), 0.8, at_least=True, errors=errors)
+    long_list(bench, report, engine)
+    gateway(bench, report, engine, ours, tool, sent, cleaned, number)
+
+
+def long_list(bench, report, engine):
+    many = bench.server(1_000, False)
+    body = message("tools/list", {}, True)
+    figures = [bench.load(many, "/mcp", 1, "--method", "POST", *headers(bench, "tools/list"), "--body", body,
+                          "--expect", '/result/resultType="complete"') for _ in range(bench.options.rounds)]
+    mid, errors = report.row("mcp", engine, "tools/list of 1,000", figures)
+    report.goal("tools/list of 1,000 tools, processor time of the server", engine, mid["server_cpu_us"], 100, " µs", errors=errors)
+
+
+def gateway(bench, report, engine, upstream, tool, sent, cleaned, number):
+    folder = bench.folder / "gateway"
+    folder.mkdir()
+    (folder / "tools.json").write_text(json.dumps({"version": 1, "tools": []}))
+    server = {"url": upstream.url + "/mcp", "headers": {"X-API-Key": bench.key}}
+    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"up": server}}))
+    command = [bench.binary, "serve", "--workspace", folder, "--data", bench.folder / "gateway-data", "--listen", "127.0.0.1:0"]
+    between = bench.start(command, bench.environment(False))
+    name = f"up.{tool}"
+    listed = message("tools/list", {}, True)
+    extra = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/list")]
+    deadline = time.monotonic() + 30
+    while not any(it["name"] == name for it in post(bench, between, listed, extra)[1]["result"]["tools"]):
+        if time.monotonic() > deadline:
+            raise RuntimeError("the gateway does not list its upstream's tools")
+        time.sleep(0.05)
+    for conns in (1, 8):
+        rounds = [(call(bench, upstream, conns, tool, sent, cleaned), call(bench, between, conns, name, sent, cleaned))
+                  for _ in range(bench.options.rounds)]
+        _, first = report.row("mcp", engine, f"upstream itself c={conns}", [r[0] for r in rounds])
+        _, second = report.row("mcp", engine, f"through the gateway c={conns}", [r[1] for r in rounds])
+        if conns == 1:
+            added = statistics.median(r[1]["p50_us"] - r[0]["p50_us"] for r in rounds) / 1000
+            report.goal("added by the gateway, median, one connection", engine, added, 0.12, " ms", errors=first + second)
+        else:
+            ratio = statistics.median(r[1]["rps"] / r[0]["rps"] for r in rounds)
+            report.goal("gateway over its upstream, 8 connections", engine, ratio, 0.45, at_least=True, errors=first + second)
