@@ -153,7 +153,7 @@ fn of_mcp() -> Vec<Row> {
         row("DELETE", "/mcp", "/mcp", none.clone(), Read, 405),
         row("POST", "/mcp/{toolset}", "/mcp/none", json!({}), Read, 404),
         row("GET", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
-        row("DELETE", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
+        row("DELETE", "/mcp/{toolset}", "/mcp/none", none, Read, 404),
         row("POST", "/messages", "/messages?session_id=none", json!({}), Read, 404),
     ]
 }
