@@ -154,6 +154,7 @@ impl App {
             access: ArcSwap::from_pointee(access),
             agents: ArcSwap::from_pointee(Agents::new(agents)),
             agent_changes: tokio::sync::Mutex::default(),
+            toolsets: ArcSwap::default(),
             status,
             servers,
             node,
@@ -184,6 +185,7 @@ impl App {
         app.executor.set_keyring(keyring);
         app.policy_without(app.access.load().left());
         app.load_policy().await.map_err(StartError::Catalogue)?;
+        app.load_toolsets().await.map_err(StartError::Catalogue)?;
         app.load_limits().await.map_err(StartError::Catalogue)?;
         app.settle_idempotency()
             .await

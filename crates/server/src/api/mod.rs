@@ -13,5 +13,6 @@ pub(crate) mod oidc;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod tools;
+pub(crate) mod toolsets;
 pub(crate) mod users;
 pub(crate) mod versions;

@@ -29,4 +29,5 @@ mod sessions;
 mod shelf;
 mod testapp;
 mod tools;
+mod toolsets;
 mod versions;

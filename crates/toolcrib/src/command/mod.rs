@@ -20,6 +20,7 @@ pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod show_config;
 pub(crate) mod tools;
+pub(crate) mod toolsets;
 pub(crate) mod users;
 
 use crate::cli::{Command, Config};
@@ -41,6 +42,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Serve(serve) => serve::run(context, serve).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
+        Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Users(users) => users::run(context, users).await,
@@ -75,6 +77,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Man { .. } => Some("man"),
         Command::Call(_)
         | Command::Tools(_)
+        | Command::Toolsets(_)
         | Command::Log(_)
         | Command::Keys(_)
         | Command::Users(_)
