@@ -39,7 +39,7 @@ impl App {
             running_calls: self.executor.running(),
             servers: self
                 .servers
-                .load()
+                .borrow()
                 .servers
                 .iter()
                 .map(|server| server.name.clone())

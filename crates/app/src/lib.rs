@@ -29,6 +29,7 @@ pub mod time;
 pub mod tool_tests;
 pub mod tools;
 pub mod toolsets;
+pub mod upstreams;
 pub mod users;
 pub mod versions;
 pub mod writer;
@@ -56,7 +57,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use store::Db;
-use tokio::sync::mpsc;
+use tokio::sync::{broadcast, mpsc, watch};
 
 /// How long a stopping server waits for the answers of keyed calls to be stored.
 const KEYED_GRACE: Duration = Duration::from_secs(5);
@@ -72,7 +73,9 @@ pub struct App {
     toolsets: ArcSwap<toolsets::Kept>,
     pub status: Arc<ArcSwap<status::ShelfStatus>>,
     /// The upstream servers of `mcp.json`.
-    pub servers: Arc<ArcSwap<McpFile>>,
+    pub servers: watch::Receiver<Arc<McpFile>>,
+    pub upstreams: Arc<mcp::upstream::Upstreams>,
+    told: broadcast::Sender<mcp::upstream::Notice>,
     pub workspace: PathBuf,
     pub data: PathBuf,
     /// This installation's name in rows it writes.
@@ -107,6 +110,7 @@ impl App {
     /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
     pub async fn stop(&self, grace: Duration) {
         self.executor.stop(grace).await;
+        self.upstreams.close().await;
         self.idempotent.tasks.close();
         // Only who waits for a call of another server is still here after this.
         let _ = tokio::time::timeout(KEYED_GRACE, self.idempotent.tasks.wait()).await;

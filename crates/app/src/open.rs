@@ -29,6 +29,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use store::Db;
 use store::tools::ToolRow;
+use tokio::sync::watch;
 
 /// What the configuration decides about an `App`.
 pub struct Options {
@@ -132,7 +133,8 @@ impl App {
         let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
-        let runnable = kinds::all(&options.kinds);
+        let mut runnable = kinds::all(&options.kinds);
+        let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let named = runnable
             .builtins
             .iter()
@@ -141,7 +143,7 @@ impl App {
         let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
         let (executor, writer) = snapshot.await?;
         let status = Arc::clone(&writer.status);
-        let servers = Arc::clone(&writer.servers);
+        let servers = writer.servers.subscribe();
         let (jobs, thread) = writer.spawn();
         let watcher = if options.watch {
             watched(&options.workspace, &jobs)
@@ -157,6 +159,8 @@ impl App {
             toolsets: ArcSwap::default(),
             status,
             servers,
+            upstreams,
+            told: tokio::sync::broadcast::Sender::new(256),
             node,
             idempotent: InFlight::default(),
             writer: Mutex::new(Some(WriterHandle {
@@ -190,6 +194,9 @@ impl App {
         app.settle_idempotency()
             .await
             .map_err(StartError::Catalogue)?;
+        if let Some(notices) = notices.filter(|_| options.watch) {
+            crate::upstreams::connect(&app, notices);
+        }
         Ok(app)
     }
 }
@@ -226,7 +233,9 @@ async fn first_snapshot(
         mcp_warnings: files.servers.warnings.clone(),
         ..ShelfStatus::default()
     }));
-    let kinds::All { kinds, builtins } = runnable;
+    let kinds::All {
+        kinds, builtins, ..
+    } = runnable;
     let builtins: HashMap<String, Tool> = builtins
         .into_iter()
         .map(|tool| (tool.definition.name.clone(), tool))
@@ -247,10 +256,10 @@ async fn first_snapshot(
         workspace: options.workspace.clone(),
         shelf: FileShelf::new(&options.workspace),
         mcp_text: files.mcp_text,
-        servers: Arc::new(ArcSwap::from_pointee(files.servers)),
+        servers: watch::Sender::new(Arc::new(files.servers)),
         env: Arc::clone(&options.env),
         vault,
-        builtins,
+        given: builtins,
         shadowed: HashMap::new(),
         status,
     };

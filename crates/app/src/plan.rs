@@ -17,7 +17,7 @@ use catalog::problem::Problem;
 use catalog::tool::{Definition, Millis, SYSTEM_USER, Shelf, Tool, id_from_name};
 use catalog::tools_file::Edit;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::tools::{ToolRow, VersionRow, definition_text, shelf_name};
 use uuid::Uuid;
@@ -168,7 +168,7 @@ impl Plan {
                 Ok(*id)
             }
             Write::Reassign(asked) => self.reassign(writer, asked, caller).await,
-            Write::Reload => Ok(Uuid::nil()),
+            Write::Reload | Write::Server { .. } => Ok(Uuid::nil()),
         }
     }
 
@@ -300,8 +300,29 @@ impl Plan {
         if let Some(covered) = writer.shadowed.get(name).filter(|_| from_file) {
             self.unshadowed.push(name.clone());
             self.show(covered.clone());
-        } else if let Some(builtin) = writer.builtins.get(name) {
-            self.show(builtin.clone());
+        } else if let Some(given) = writer.given.get(name) {
+            self.show(given.clone());
+        }
+    }
+
+    /// What an upstream server has now, for what it had before.
+    pub(crate) fn take_server<'a>(&mut self, before: impl Iterator<Item = &'a Tool>, now: &[Tool]) {
+        let kept: HashSet<Uuid> = now.iter().map(|tool| tool.id).collect();
+        for tool in before.filter(|tool| !kept.contains(&tool.id)) {
+            // Something else may have its name by now.
+            let shown = self.find_name(&tool.definition.name);
+            if shown.is_some_and(|shown| shown.id == tool.id) {
+                self.forget_name(&tool.definition.name);
+                self.by_id.insert(tool.id, None);
+                self.changes.push(Change::Remove(tool.id));
+            }
+        }
+        for tool in now {
+            let shown = self.find_name(&tool.definition.name);
+            let is_free = shown.as_ref().is_none_or(|it| it.shelf == Shelf::Server);
+            if is_free && shown.is_none_or(|it| it != *tool) {
+                self.show(tool.clone());
+            }
         }
     }
 
@@ -313,6 +334,9 @@ impl Plan {
         match tool.shelf {
             Shelf::Builtin => Err(Error::conflict(format!(
                 "'{name}' is a builtin and cannot be changed; switch it off with `builtins.disabled` in toolcrib.toml, or put a tool of that name into tools.json to replace it"
+            ))),
+            Shelf::Server => Err(Error::conflict(format!(
+                "'{name}' is a tool of an MCP server and cannot be changed here; make a tool of kind mcp that stands for it, or put a tool of that name into tools.json to replace it"
             ))),
             shelf => {
                 if shelf == Shelf::File {
@@ -338,11 +362,12 @@ impl Plan {
         let Some(other) = self.find_name(name) else {
             return Ok(());
         };
-        if other.shelf == Shelf::Builtin && shelf == Shelf::File {
+        if matches!(other.shelf, Shelf::Builtin | Shelf::Server) && shelf == Shelf::File {
             return Ok(());
         }
         let place = |shelf| match shelf {
             Shelf::Builtin => "among the builtins",
+            Shelf::Server => "among the tools of an MCP server",
             Shelf::File => "on the file shelf (tools.json)",
             Shelf::Database => "on the database shelf",
         };

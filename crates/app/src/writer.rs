@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::Db;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
 /// How many changes one group takes at most; also the queue's length.
@@ -57,6 +57,8 @@ pub enum Write {
     Reassign(Arc<Reassign>),
     /// Looks at the files on disk.
     Reload,
+    /// An upstream server tells what it has.
+    Server { name: Arc<str>, tools: Vec<Tool> },
 }
 
 /// A change on its way, with where its answer goes.
@@ -76,11 +78,11 @@ pub struct Writer {
     pub workspace: PathBuf,
     pub shelf: FileShelf,
     pub mcp_text: String,
-    pub servers: Arc<ArcSwap<McpFile>>,
+    pub servers: watch::Sender<Arc<McpFile>>,
     pub env: EnvLookup,
     pub(crate) vault: Arc<Vault>,
-    /// Compiled-in tools by name: they come back when the file no longer overrides them.
-    pub builtins: HashMap<String, Tool>,
+    /// Compiled-in tools, and those of upstream servers, by name: they come back when the file no longer overrides them.
+    pub given: HashMap<String, Tool>,
     /// Database tools whose name the file shelf took.
     pub shadowed: HashMap<String, Tool>,
     pub status: Arc<ArcSwap<ShelfStatus>>,
@@ -203,11 +205,28 @@ impl Writer {
             results.push(match (&job.write, &*blocked) {
                 (Write::Reload, Some(Blocked::Store(_))) => Err(Error::Unavailable(String::new())),
                 (Write::Reload, _) => Ok(None),
+                (Write::Server { name, tools }, _) => {
+                    self.take_server(&mut plan, name, tools);
+                    Ok(None)
+                }
                 (_, Some(blocked)) if on_file => Err(blocked.error()),
                 (write, _) => plan.apply(self, write, &job.caller).await.map(Some),
             });
         }
         (plan, results)
+    }
+
+    fn take_server(&mut self, plan: &mut Plan, name: &Arc<str>, tools: &[Tool]) {
+        let is_its = |tool: &Tool| {
+            let server = tool.definition.config.get("server_name");
+            tool.shelf == Shelf::Server && server.is_some_and(|server| *server == **name)
+        };
+        let base = Arc::clone(&plan.base);
+        let before = base.after(None).map(|entry| &entry.tool);
+        plan.take_server(before.filter(|tool| is_its(tool)), tools);
+        self.given.retain(|_, tool| !is_its(tool));
+        let named = |tool: &Tool| (tool.definition.name.clone(), tool.clone());
+        self.given.extend(tools.iter().map(named));
     }
 
     /// Takes an edit on disk into the plan. The problems of a file that is not valid stay on show.
@@ -259,7 +278,7 @@ impl Writer {
         }
     }
 
-    /// `mcp.json` is read and checked; its servers are not connected by this version.
+    /// `mcp.json` is read and checked; whoever connects its servers is told.
     fn reload_servers(&mut self) {
         let path = self.workspace.join(shelf::MCP_FILE);
         let read = shelf::read_file(&path, shelf::MCP_FILE, "{\"mcpServers\": {}}");
@@ -280,7 +299,7 @@ impl Writer {
                     status.mcp_problems.clear();
                     status.mcp_warnings.clone_from(&file.warnings);
                 });
-                self.servers.store(Arc::new(file));
+                self.servers.send_replace(Arc::new(file));
             }
             Err(problems) => {
                 for problem in &problems {
@@ -422,7 +441,10 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
         | Write::Restore {
             shelf: Shelf::File, ..
         } => true,
-        Write::Create { .. } | Write::Restore { .. } | Write::Reassign(_) => false,
+        Write::Create { .. }
+        | Write::Restore { .. }
+        | Write::Reassign(_)
+        | Write::Server { .. } => false,
         // One that nobody knows any more may stand in the file again.
         Write::Update { id, .. } | Write::Delete { id, .. } => {
             plan.find(*id).is_none_or(|tool| tool.shelf == Shelf::File)

@@ -26,6 +26,8 @@ pub enum Shelf {
     File,
     /// The registry database.
     Database,
+    /// An upstream MCP server, which says what there is.
+    Server,
 }
 
 /// Which machinery runs the tool.

@@ -25,5 +25,5 @@ pub use kind::{Failure, Keyring, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
 pub use quota::{Quota, Quotas, Target};
 pub use response::{CallError, ToolResponse};
-pub use talk::{Event, Question, Talk, Unanswered};
+pub use talk::{Asker, Event, Question, Talk, Unanswered};
 pub use usage::PaceUse;

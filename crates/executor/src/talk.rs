@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::kind::{Failure, Run};
 use serde_json::Value;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc, oneshot};
 
@@ -75,6 +75,32 @@ impl Run {
 
     /// The same, under a name that the other side sees.
     pub async fn ask_as(
+        &self,
+        key: Option<&str>,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, Unanswered> {
+        self.asker().ask(key, method, params).await
+    }
+
+    /// For whoever asks in a task of its own.
+    pub fn asker(&self) -> Asker {
+        Asker {
+            talk: self.talk.clone(),
+            patience: Arc::clone(&self.patience),
+        }
+    }
+}
+
+/// Puts questions for a call.
+#[derive(Debug, Clone)]
+pub struct Asker {
+    talk: Option<Talk>,
+    patience: Arc<Patience>,
+}
+
+impl Asker {
+    pub async fn ask(
         &self,
         key: Option<&str>,
         method: &str,

@@ -10,8 +10,8 @@ pub struct Headers<'a> {
     pub version: Option<&'a str>,
     pub method: Option<&'a str>,
     pub name: Option<&'a str>,
-    /// Gives `Mcp-Param-…` by the rest of its name.
-    pub param: &'a dyn Fn(&str) -> Option<String>,
+    /// Gives `Mcp-Param-…` by the rest of its name; none where nothing stands between that would read them.
+    pub param: Option<&'a dyn Fn(&str) -> Option<String>>,
 }
 
 fn mismatch(message: impl Into<String>) -> RpcError {
@@ -53,13 +53,14 @@ pub(crate) fn check_params(
     schema: &Value,
     arguments: Option<&Value>,
 ) -> Result<(), RpcError> {
-    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let (Some(properties), Some(param)) = (properties, headers.param) else {
         return Ok(());
     };
     for (property, schema) in properties {
         let argument = arguments.and_then(|all| all.get(property));
         if let Some(name) = schema.get("x-mcp-header").and_then(Value::as_str) {
-            let said = (headers.param)(name);
+            let said = param(name);
             let fits = match (argument.filter(|it| !it.is_null()), &said) {
                 (None, None) => true,
                 (Some(argument), Some(said)) => {
@@ -78,6 +79,27 @@ pub(crate) fn check_params(
     Ok(())
 }
 
+/// The headers that a tool's schema wants its arguments repeated in.
+pub fn repeated(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (property, schema) in properties.into_iter().flatten() {
+        let Some(argument) = arguments.get(property) else {
+            continue;
+        };
+        if let Some(name) = schema.get("x-mcp-header").and_then(Value::as_str) {
+            let text = match argument {
+                Value::String(text) => Some(text.clone()),
+                Value::Bool(_) | Value::Number(_) => Some(argument.to_string()),
+                _ => None,
+            };
+            found.extend(text.map(|text| (format!("mcp-param-{name}"), written(&text))));
+        }
+        found.extend(repeated(schema, argument));
+    }
+    found
+}
+
 fn is_same(argument: &Value, said: &str) -> bool {
     match argument {
         Value::String(text) => text == said,
@@ -87,6 +109,15 @@ fn is_same(argument: &Value, said: &str) -> bool {
             number.to_string() == said || (as_said.is_some() && number.as_f64() == as_said)
         }
         _ => false,
+    }
+}
+
+/// A text as a header's value, wrapped where it could not stand there as it is.
+pub fn written(text: &str) -> String {
+    let is_plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte)) && text.trim() == text;
+    match is_plain && !text.starts_with("=?base64?") {
+        true => text.to_owned(),
+        false => format!("=?base64?{}?=", STANDARD.encode(text)),
     }
 }
 

@@ -15,6 +15,7 @@ mod listing;
 mod offers;
 mod parked;
 mod result;
+mod upstream;
 
 pub use exchange::{Answer, Exchange, Step};
 pub use sessions::{NoSession, Session};
@@ -73,6 +74,7 @@ impl Face {
             app,
         });
         changes::watch(&face);
+        upstream::listen(&face);
         face
     }
 

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use catalog::caller::{Caller, Scopes};
 use catalog::catalogue::{Catalogue, Entry};
 use catalog::policy::{Policy, Verdict};
-use catalog::tool::Definition;
+use catalog::tool::{Definition, KindName};
 use executor::Executor;
 use mcp::wire::RpcError;
 use serde_json::{Map, Value, json};
@@ -188,6 +188,16 @@ pub(crate) fn cursor(params: &Params) -> Result<Option<String>, RpcError> {
 
 /// A tool as clients see it.
 pub(crate) fn tool(definition: &Definition) -> Value {
+    // What an upstream server says of its tool is passed on whole, but for the name.
+    if let (KindName::Mcp, Some(Value::Object(listed))) =
+        (definition.kind, definition.config.get("listed"))
+    {
+        let mut tool = Map::from_iter([("name".to_owned(), definition.name.as_str().into())]);
+        tool.extend(listed.clone());
+        let schema = tool.shift_remove("inputSchema").unwrap_or_default();
+        tool.insert("inputSchema".to_owned(), as_object_schema(schema));
+        return Value::Object(tool);
+    }
     let mut tool = json!({"name": definition.name, "description": definition.description});
     let told = &definition.annotations;
     if let Some(title) = &told.title {

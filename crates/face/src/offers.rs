@@ -1,14 +1,21 @@
-//! Resources and prompts: what the upstream servers offer besides tools, passed on.
+//! Resources and prompts: what the upstream servers offer besides tools, listed together and passed on.
 
 use crate::context::{Context, Params, invalid};
 use crate::fixtures;
 use crate::listing::cursor;
 use crate::parked::{Pending, Underway};
 use crate::result::Done;
+use crate::upstream::{ask, failed};
 use executor::{Event, Talk};
+use mcp::upstream::{Lists, Upstream};
 use mcp::wire::{Era, RpcError, code};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+use std::sync::Arc;
 use tokio::sync::mpsc;
+
+/// What stands before the address of a resource that another server has as well: `toolcrib+SERVER:ADDRESS`.
+const OWN: &str = "toolcrib+";
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,6 +33,30 @@ impl Offer {
             Offer::Prompts => "prompts",
         }
     }
+
+    /// What an item is called by.
+    fn key(self) -> &'static str {
+        match self {
+            Offer::Resources => "uri",
+            Offer::Templates => "uriTemplate",
+            Offer::Prompts => "name",
+        }
+    }
+
+    fn of(self, lists: &Lists) -> &[Value] {
+        match self {
+            Offer::Resources => &lists.resources,
+            Offer::Templates => &lists.templates,
+            Offer::Prompts => &lists.prompts,
+        }
+    }
+}
+
+/// The servers, in the order of their names.
+fn servers(context: &Context) -> Vec<Arc<Upstream>> {
+    let mut all = context.face.app.upstreams.all();
+    all.sort_by(|a, b| a.name().cmp(b.name()));
+    all
 }
 
 pub(crate) fn list(context: &Context, offer: Offer, params: &Params) -> Result<Done, RpcError> {
@@ -34,7 +65,83 @@ pub(crate) fn list(context: &Context, offer: Offer, params: &Params) -> Result<D
     if context.face.settings.conformance {
         all.extend(fixtures::list(offer));
     }
+    let mut taken: HashSet<String> = HashSet::new();
+    for server in servers(context) {
+        for item in offer.of(&server.lists()) {
+            let Some(name) = item[offer.key()].as_str() else {
+                continue;
+            };
+            let own = format!("{}.{name}", server.name());
+            if !context.face.app.may_use(&context.caller, &own) {
+                continue;
+            }
+            let shown = match offer {
+                Offer::Prompts => own,
+                _ if taken.contains(name) => format!("{OWN}{}:{name}", server.name()),
+                _ => name.to_owned(),
+            };
+            taken.insert(shown.clone());
+            let mut item = item.clone();
+            item[offer.key()] = shown.into();
+            all.push(item);
+        }
+    }
     Ok(Done::value(json!({offer.member(): all})).cached(context.era()))
+}
+
+/// The server that has a resource, and what it calls it there.
+fn holder(context: &Context, uri: &str) -> Option<(Arc<Upstream>, String)> {
+    let may = |server: &Upstream, uri: &str| {
+        let own = format!("{}.{uri}", server.name());
+        context.face.app.may_use(&context.caller, &own)
+    };
+    if let Some((server, uri)) = uri.strip_prefix(OWN).and_then(|it| it.split_once(':')) {
+        let server = context.face.app.upstreams.get(server)?;
+        return may(&server, uri).then(|| (server, uri.to_owned()));
+    }
+    let servers: Vec<Arc<Upstream>> = servers(context);
+    let servers = servers.into_iter().filter(|server| may(server, uri));
+    let has = |server: &Upstream| {
+        let lists = server.lists();
+        let listed = lists.resources.iter().any(|it| it["uri"] == uri);
+        let templates = lists.templates.iter();
+        let fits = |it: &Value| {
+            let template = it["uriTemplate"].as_str();
+            template.is_some_and(|template| fits_template(template, uri))
+        };
+        (listed, listed || templates.into_iter().any(fits))
+    };
+    let known: Vec<(Arc<Upstream>, bool, bool)> = servers
+        .map(|server| {
+            let (listed, fits) = has(&server);
+            (server, listed, fits)
+        })
+        .collect();
+    let listed = known.iter().find(|(_, listed, _)| *listed);
+    let found = listed.or_else(|| known.iter().find(|(.., fits)| *fits));
+    found.map(|(server, ..)| (Arc::clone(server), uri.to_owned()))
+}
+
+/// Whether an address could have been made from a template: what stands between the braces may be anything.
+fn fits_template(template: &str, uri: &str) -> bool {
+    let mut rest = uri;
+    let mut pieces = template.split('{');
+    let first = pieces.next().unwrap_or_default();
+    let Some(after) = rest.strip_prefix(first) else {
+        return false;
+    };
+    rest = after;
+    for piece in pieces {
+        let fixed = piece.split_once('}').map_or("", |(_, fixed)| fixed);
+        if fixed.is_empty() {
+            continue;
+        }
+        match rest.find(fixed) {
+            Some(at) => rest = &rest[at + fixed.len()..],
+            None => return false,
+        }
+    }
+    template.ends_with('}') || rest.is_empty()
 }
 
 pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcError> {
@@ -47,11 +154,37 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
             .settings
             .conformance
             .then(|| fixtures::read(&asked));
-        let found = fixture.flatten().ok_or_else(|| unknown(era, &asked));
-        let work = async move { Ok(Done::value(found?).cached(era)) };
-        Ok(underway(context, params, |_| Box::pin(work)))
+        if let Some(found) = fixture.flatten() {
+            let work = async move { Ok(Done::value(found).cached(era)) };
+            return Ok(underway(context, params, |_| Box::pin(work)));
+        }
+        let (server, own) = holder(context, &asked).ok_or_else(|| unknown(era, &asked))?;
+        let sent = Map::from_iter([("uri".to_owned(), own.into())]);
+        let work = |talk: Talk| -> Pending {
+            Box::pin(async move {
+                match ask(&server, "resources/read", sent, &talk, true).await {
+                    Ok(result) => Ok(without_cache(result, era)),
+                    Err(error) => Err(failed(&server, error)),
+                }
+            })
+        };
+        Ok(underway(context, params, work))
     };
     context.follow("resources/read", &uri, params, start).await
+}
+
+/// How long an upstream's answer may be kept is for it to say, where it does.
+fn without_cache(mut result: Value, era: Era) -> Done {
+    let members = result.as_object_mut();
+    let has_said = members.as_ref().is_some_and(|it| it.contains_key("ttlMs"));
+    if let (Some(members), Era::Legacy) = (members, era) {
+        members.remove("ttlMs");
+        members.remove("cacheScope");
+    }
+    match has_said {
+        true => Done::value(result),
+        false => Done::value(result).cached(era),
+    }
 }
 
 fn unknown(era: Era, uri: &str) -> RpcError {
@@ -62,19 +195,39 @@ fn unknown(era: Era, uri: &str) -> RpcError {
     RpcError::new(code, "There is no such resource").with_data(json!({"uri": uri}))
 }
 
+/// The server of a prompt `server.prompt`, and what it calls it.
+fn prompt<'a>(context: &Context, name: &'a str) -> Option<(Arc<Upstream>, &'a str)> {
+    let (server, own) = name.split_once('.')?;
+    let server = context.face.app.upstreams.get(server)?;
+    let known = server.lists().prompts.iter().any(|it| it["name"] == own);
+    (known && context.face.app.may_use(&context.caller, name)).then_some((server, own))
+}
+
 pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcError> {
     let name = params.text("name")?.to_owned();
     let asked = name.clone();
     let start = move |context: &Context, params: &mut Params| {
         let arguments = params.0.remove("arguments").unwrap_or_else(|| json!({}));
-        if !context.face.settings.conformance || !fixtures::has_prompt(&asked) {
-            return Err(invalid(format!("There is no prompt '{asked}'")));
+        if context.face.settings.conformance && fixtures::has_prompt(&asked) {
+            let work = |talk: Talk| -> Pending {
+                Box::pin(async move {
+                    fixtures::get(&asked, &arguments, &talk)
+                        .await
+                        .map(Done::value)
+                })
+            };
+            return Ok(underway(context, params, work));
         }
+        let none = || invalid(format!("There is no prompt '{asked}'"));
+        let (server, own) = prompt(context, &asked).ok_or_else(none)?;
+        let sent = Map::from_iter([
+            ("name".to_owned(), own.into()),
+            ("arguments".to_owned(), arguments),
+        ]);
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
-                fixtures::get(&asked, &arguments, &talk)
-                    .await
-                    .map(Done::value)
+                let result = ask(&server, "prompts/get", sent, &talk, true).await;
+                result.map(Done::value).map_err(|it| failed(&server, it))
             })
         };
         Ok(underway(context, params, work))
@@ -82,10 +235,48 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
     context.follow("prompts/get", &name, params, start).await
 }
 
-pub(crate) async fn complete(context: &Context, params: Params) -> Result<Done, RpcError> {
-    let _ = (context, params);
-    let none = json!({"values": [], "total": 0, "hasMore": false});
-    Ok(Done::value(json!({"completion": none})))
+/// Completion of an argument, where its server offers it.
+pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Done, RpcError> {
+    let none = json!({"completion": {"values": [], "total": 0, "hasMore": false}});
+    let mut about = params.0.remove("ref").unwrap_or_default();
+    let found = match about["type"].as_str() {
+        Some("ref/prompt") => {
+            let name = about["name"].as_str().unwrap_or_default().to_owned();
+            prompt(context, &name).map(|(server, own)| {
+                about["name"] = own.into();
+                server
+            })
+        }
+        Some("ref/resource") => {
+            let uri = about["uri"].as_str().unwrap_or_default().to_owned();
+            holder(context, &uri).map(|(server, own)| {
+                about["uri"] = own.into();
+                server
+            })
+        }
+        _ => return Err(invalid("params.ref must name a prompt or a resource")),
+    };
+    let Some(server) = found else {
+        return Ok(Done::value(none));
+    };
+    let able = server.status().capabilities;
+    if able.is_none_or(|able| able.get("completions").is_none()) {
+        return Ok(Done::value(none));
+    }
+    let mut sent = Map::from_iter([("ref".to_owned(), about)]);
+    for name in ["argument", "context"] {
+        if let Some(value) = params.0.remove(name) {
+            sent.insert(name.to_owned(), value);
+        }
+    }
+    let (events, _said) = mpsc::channel(1);
+    let talk = Talk {
+        events,
+        capabilities: json!({}),
+        log_level: None,
+    };
+    let result = ask(&server, "completion/complete", sent, &talk, true).await;
+    result.map(Done::value).map_err(|it| failed(&server, it))
 }
 
 /// A request that may talk.
@@ -101,4 +292,19 @@ fn underway(
         log_level: context.log_level(params),
     };
     Underway::new(work(talk), said, context, params)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_fits_the_template_it_was_made_from() {
+        assert!(fits_template("test://t/{id}/data", "test://t/1/data"));
+        assert!(fits_template("demo://r/{id}", "demo://r/12"));
+        assert!(fits_template("file:///{+path}", "file:///a/b"));
+        assert!(!fits_template("test://t/{id}/data", "test://t/1/other"));
+        assert!(!fits_template("test://t/{id}/data", "test://x/1/data"));
+        assert!(!fits_template("test://t", "test://t/1"));
+    }
 }

@@ -75,7 +75,13 @@ impl Underway {
                         return context.face.parked.park(self, about);
                     }
                 }
-                done = &mut self.work => return done,
+                done = &mut self.work => {
+                    // What was said before the end goes before it; nobody waits for answers any more.
+                    while let Ok(event) = self.events.try_recv() {
+                        self.heard(context, event).await;
+                    }
+                    return done;
+                }
             }
         }
     }

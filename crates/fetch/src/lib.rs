@@ -11,6 +11,7 @@ mod multipart;
 mod network;
 mod redirect;
 mod request;
+mod streaming;
 
 pub use address::{Block, not_global};
 pub use allow::Allowed;
@@ -20,6 +21,7 @@ pub use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 pub use network::{Network, Reaching};
 pub use request::{Answer, Body, Limits, Overflow, Piece, Request, Trust, is_ours};
 pub use rustls::pki_types::CertificateDer;
+pub use streaming::Streaming;
 pub use url::Url;
 
 use connect::{Connector, Outside};
@@ -35,8 +37,7 @@ use redirect::Hop;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Connections that are kept for each host when nobody uses them, and for how long.
-const IDLE_MAX: usize = 8;
+/// How long a connection is kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(15);
 
 /// What the headers of an answer may be.
@@ -54,6 +55,8 @@ pub struct Options {
     pub user_agent: HeaderValue,
     /// For the name, the connection and TLS.
     pub connect_timeout: Duration,
+    /// Connections that are kept for each host when nobody uses them.
+    pub idle_connections_max: usize,
 }
 
 impl Default for Options {
@@ -64,6 +67,7 @@ impl Default for Options {
             roots: Vec::new(),
             user_agent: HeaderValue::from_static(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))),
             connect_timeout: Duration::from_secs(3),
+            idle_connections_max: 8,
         }
     }
 }
@@ -89,7 +93,7 @@ impl Fetcher {
         });
         let client = |trust| {
             let outside = Arc::clone(&outside);
-            pool().build(Connector { trust, outside })
+            pool(options.idle_connections_max).build(Connector { trust, outside })
         };
         Fetcher {
             operator: client(Trust::Operator),
@@ -174,12 +178,12 @@ impl Fetcher {
     }
 }
 
-fn pool() -> Builder {
+fn pool(idle_connections_max: usize) -> Builder {
     let mut builder = Client::builder(TokioExecutor::new());
     builder
         .pool_timer(TokioTimer::new())
         .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(IDLE_MAX)
+        .pool_max_idle_per_host(idle_connections_max)
         .http1_max_headers(HEADERS_MAX)
         .http1_max_buf_size(HEADER_BYTES_MAX);
     builder

@@ -4,6 +4,7 @@ pub mod builtin;
 mod confined;
 mod expression;
 pub mod http;
+mod mcp;
 mod parts;
 mod python;
 mod shell;
@@ -12,11 +13,14 @@ mod template;
 pub use expression::{EXPRESSION, EXPRESSION_SEAL};
 pub use parts::{DOCUMENTS, DOCUMENTS_SEAL};
 
+use ::mcp::upstream::{Notice, Upstreams};
 use catalog::tool::{KindName, Tool};
 use executor::Kinds;
 use parts::Parts;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::mpsc;
 
 /// A Python program that tells what a function of a script takes; see its first lines.
 pub const DESCRIBE: &str = include_str!("python/describe.py");
@@ -45,6 +49,7 @@ pub struct Options {
     /// What tools may call although it is not public.
     pub http_allow: Vec<fetch::Allowed>,
     pub web_search: builtin::SearchOptions,
+    pub upstreams: ::mcp::upstream::Settings,
 }
 
 /// How scripts run that do not say otherwise.
@@ -87,6 +92,7 @@ impl Default for Options {
             },
             http_allow: Vec::new(),
             web_search: builtin::SearchOptions::default(),
+            upstreams: ::mcp::upstream::Settings::default(),
         }
     }
 }
@@ -144,18 +150,34 @@ pub struct All {
     pub kinds: Kinds,
     /// The tools that are in every catalogue, owned by the system.
     pub builtins: Vec<Tool>,
+    /// The MCP servers that tools of kind `mcp` stand for. Nobody is connected to before they are told whom to.
+    pub upstreams: Arc<Upstreams>,
+    /// What they have to tell; taken by whoever listens.
+    pub notices: Option<mpsc::UnboundedReceiver<Notice>>,
 }
 
 /// What this build can run.
 pub fn all(options: &Options) -> All {
     let parts = Parts::new(options);
     let builtins = builtin::Builtins::new(options, &parts);
+    let (told, notices) = mpsc::unbounded_channel();
+    let upstreams = Upstreams::new(::mcp::upstream::Options {
+        spawner: Arc::clone(&parts.spawner),
+        fetcher: parts.fetcher.clone(),
+        environment: options.environment.clone(),
+        folder: options.workspace.clone(),
+        settings: options.upstreams.clone(),
+        notices: told,
+    });
     All {
+        upstreams: Arc::clone(&upstreams),
+        notices: Some(notices),
         builtins: builtins.tools(),
         kinds: Kinds::default()
             .with(KindName::Builtin, builtins)
             .with(KindName::Expression, expression::Expressions::new(&parts))
             .with(KindName::Http, http::Http::new(parts.fetcher.clone()))
+            .with(KindName::Mcp, mcp::Mcp(upstreams))
             .with(KindName::Python, python::Python::new(options, &parts))
             .with(KindName::Shell, shell::Shell::new(options, &parts)),
     }

@@ -3,16 +3,17 @@
 use crate::auth::Door;
 use crate::request::Api;
 use crate::router::Server;
-use hyper::body::Incoming;
+use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::convert::Infallible;
 use std::io;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, UnixListener};
@@ -21,7 +22,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Where the server listens.
 pub struct Listeners {
-    pub tcp: TcpListener,
+    /// None serves only the owner's socket.
+    pub tcp: Option<TcpListener>,
     pub unix: Option<UnixListener>,
 }
 
@@ -59,7 +61,10 @@ struct Face {
     graceful: GracefulShutdown,
 }
 
-async fn accept_tcp(face: &Face, listener: TcpListener) {
+async fn accept_tcp(face: &Face, listener: Option<TcpListener>) {
+    let Some(listener) = listener else {
+        return std::future::pending().await;
+    };
     loop {
         let Ok(permit) = Arc::clone(&face.connections).acquire_owned().await else {
             return;
@@ -98,6 +103,37 @@ async fn pause_after(error: &io::Error) {
     tokio::time::sleep(Duration::from_millis(50)).await;
 }
 
+fn is_stream(response: &axum::response::Response) -> bool {
+    let kind = response.headers().get(axum::http::header::CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream"))
+}
+
+/// A body that is not done before it is dropped.
+struct Busy {
+    body: axum::body::Body,
+    _until: Until,
+}
+
+struct Until(Arc<Idle>);
+
+impl Drop for Until {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+impl hyper::body::Body for Busy {
+    type Data = bytes::Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+}
+
 impl Face {
     fn start(
         &self,
@@ -113,8 +149,19 @@ impl Face {
                 idle.begin();
                 request.extensions_mut().insert(door);
                 let response = api.answer(request.map(axum::body::Body::new)).await;
-                idle.end();
-                Ok::<_, Infallible>(response)
+                Ok::<_, Infallible>(match is_stream(&response) {
+                    // As long as somebody reads it, the connection is in use.
+                    true => response.map(|body| {
+                        axum::body::Body::new(Busy {
+                            body,
+                            _until: Until(idle),
+                        })
+                    }),
+                    false => {
+                        idle.end();
+                        response
+                    }
+                })
             }
         });
         let connection = http1::Builder::new()

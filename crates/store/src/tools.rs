@@ -49,6 +49,7 @@ pub struct Head {
 pub fn shelf_name(shelf: Shelf) -> &'static str {
     match shelf {
         Shelf::Builtin => "builtin",
+        Shelf::Server => "server",
         Shelf::File => "file",
         Shelf::Database => "database",
     }

@@ -28,7 +28,7 @@ pub(crate) struct Cli {
 }
 
 /// What every command takes.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Global {
     /// Print one JSON document; a failure is {"error": {"code", "message", "details", "request_id"}}
     #[arg(long, global = true)]
@@ -60,6 +60,8 @@ pub(crate) enum Command {
     },
     /// Run the server
     Serve(Serve),
+    /// Speak MCP on stdin and stdout, for clients that start their servers themselves
+    Mcp(Mcp),
     /// Call a tool and print what it answers
     Call(Call),
     /// List, show and change tools
@@ -134,6 +136,13 @@ pub(crate) struct Serve {
     /// No key needed; only on a loopback address
     #[arg(long)]
     pub(crate) dev: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Mcp {
+    /// Only the tools of this toolset
+    #[arg(long, value_name = "NAME")]
+    pub(crate) toolset: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -10,6 +10,7 @@ use catalog::policy::Policy;
 use catalog::secret::Secret;
 use std::sync::Arc;
 
+#[derive(Clone)]
 pub(crate) struct Context {
     pub(crate) out: Out,
     pub(crate) global: Global,

@@ -1,5 +1,6 @@
 //! The `toolcrib` program: reads the command line, runs the command, turns its end into an exit code.
 
+mod bridge;
 mod cli;
 mod client;
 mod command;

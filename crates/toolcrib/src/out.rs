@@ -4,6 +4,7 @@ use crate::config::Environment;
 use crate::table;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write, stderr, stdout};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why a command did not succeed, and so its exit code.
@@ -116,14 +117,14 @@ pub(crate) enum Paint {
 }
 
 /// Where a command's words go.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Out {
     pub(crate) json: bool,
     /// A person reads stdout.
     pub(crate) terminal: bool,
     colour: bool,
     colour_errors: bool,
-    gone: AtomicBool,
+    gone: Arc<AtomicBool>,
 }
 
 impl Out {
@@ -134,7 +135,7 @@ impl Out {
             terminal: stdout().is_terminal(),
             colour: colour && stdout().is_terminal(),
             colour_errors: colour && stderr().is_terminal(),
-            gone: AtomicBool::new(false),
+            gone: Arc::default(),
         }
     }
 

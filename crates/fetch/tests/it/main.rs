@@ -8,6 +8,7 @@ mod limits;
 mod redirects;
 mod refused;
 mod server;
+mod streaming;
 mod tls;
 mod trust;
 mod world;

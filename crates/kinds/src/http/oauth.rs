@@ -119,7 +119,7 @@ impl Tokens {
 /// Who chose the addresses of a tool: those in tools.json are the operator's.
 pub(super) fn trust(run: &Run) -> Trust {
     match run.entry.tool.shelf {
-        Shelf::File | Shelf::Builtin => Trust::Operator,
+        Shelf::File | Shelf::Builtin | Shelf::Server => Trust::Operator,
         Shelf::Database => Trust::Guarded,
     }
 }

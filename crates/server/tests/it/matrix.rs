@@ -213,7 +213,7 @@ async fn everybody_gets_what_their_role_allows_and_nothing_else() {
         let address = tcp.local_addr().unwrap();
         let socket = app.folder.path().join("s");
         let listeners = server::Listeners {
-            tcp,
+            tcp: Some(tcp),
             unix: Some(UnixListener::bind(&socket).unwrap()),
         };
         let grace = Duration::from_secs(5);

@@ -15,6 +15,7 @@ pub(crate) mod limits;
 pub(crate) mod log;
 mod made;
 pub(crate) mod manual;
+pub(crate) mod mcp;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod serve;
@@ -40,6 +41,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
     match command {
         Command::Init { folder } => init::run(context, &folder),
         Command::Serve(serve) => serve::run(context, serve).await,
+        Command::Mcp(args) => mcp::run(context, args).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
@@ -76,6 +78,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Completions { .. } => Some("completions"),
         Command::Man { .. } => Some("man"),
         Command::Call(_)
+        | Command::Mcp(_)
         | Command::Tools(_)
         | Command::Toolsets(_)
         | Command::Log(_)

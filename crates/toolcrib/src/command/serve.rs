@@ -96,6 +96,65 @@ async fn open(context: &Context, place: &Place, config: &Config) -> Result<Arc<A
     }
 }
 
+/// A server of nobody but those who have the workspace's socket; no port is opened.
+pub(crate) struct Owned {
+    app: Arc<App>,
+    serving: JoinHandle<()>,
+    stop: CancellationToken,
+    grace: Duration,
+    place: Place,
+}
+
+impl Owned {
+    /// None: somebody else owns the workspace.
+    pub(crate) async fn start(context: &Context, place: &Place) -> Result<Option<Self>> {
+        let config = context.config(place, Vec::new())?;
+        let app = match App::open(context.app_options(place, &config, true)).await {
+            Ok(app) => app,
+            Err(app::StartError::Owned(_)) => return Ok(None),
+            Err(error) => return Err(start_failure(error, place)),
+        };
+        let unix = bind_socket(place).map_err(|error| {
+            Failure::failed(format!(
+                "cannot listen on the socket in {}: {error}",
+                place.data.display()
+            ))
+        })?;
+        let listeners = Listeners {
+            tcp: None,
+            unix: Some(unix),
+        };
+        let server = Server::new(
+            Arc::clone(&app),
+            limits(&config),
+            edge(&config),
+            mcp(&config),
+            false,
+        );
+        let (stop, grace) = (
+            CancellationToken::new(),
+            config.duration("server.grace_seconds"),
+        );
+        let serving = server::serve(server, listeners, stop.clone(), grace);
+        Ok(Some(Owned {
+            serving: tokio::spawn(serving),
+            app,
+            stop,
+            grace,
+            place: place.clone(),
+        }))
+    }
+
+    pub(crate) async fn stop(self) {
+        self.stop.cancel();
+        let _ = self.serving.await;
+        self.app.stop(self.grace).await;
+        if let Ok(socket) = SocketPath::new(&self.place.data) {
+            let _ = std::fs::remove_file(&socket.path);
+        }
+    }
+}
+
 /// A server that is ready.
 struct Started {
     listeners: Listeners,
@@ -141,7 +200,7 @@ async fn start(
     context.out.line(format!("listening on http://{address}"));
     Ok(Started {
         listeners: Listeners {
-            tcp,
+            tcp: Some(tcp),
             unix: Some(unix),
         },
         address,

@@ -1,0 +1,86 @@
+//! An answer that is read while it comes, such as a stream of events. Nothing is followed and nothing is decompressed.
+
+use crate::error::{Error, Phase};
+use crate::guard::{self, place};
+use crate::redirect::Hop;
+use crate::{Fetcher, Request, broken, request};
+use bytes::Bytes;
+use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, USER_AGENT};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+/// An answer of which the body is still to come. Dropping it closes its connection, unless all of it has been read.
+pub struct Streaming {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+    place: String,
+    body: Incoming,
+}
+
+impl Fetcher {
+    /// Sends a request and returns when the headers are here, whatever the status. Of the limits only `total` counts,
+    /// and only until then: how long the body may take and how much of it is wanted, the reader decides.
+    pub async fn open(&self, request: Request) -> Result<Streaming, Error> {
+        request::check_headers(&request.headers)?;
+        let url = guard::read(&request.url)?;
+        let after = request.limits.total;
+        let trust = request.trust;
+        let mut headers = request.headers;
+        let body = request.body.write(&mut headers);
+        headers
+            .entry(USER_AGENT)
+            .or_insert_with(|| self.user_agent.clone());
+        headers
+            .entry(ACCEPT)
+            .or_insert(HeaderValue::from_static("*/*"));
+        // What is compressed comes in lumps, and a stream is wanted as it is written.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let hop = Hop {
+            method: request.method,
+            url,
+            headers,
+            body,
+        };
+        let answered = tokio::time::timeout(after, self.exchange(&hop, trust)).await;
+        let response = answered.unwrap_or_else(|_| {
+            Err(Error::Timeout {
+                place: place(&hop.url),
+                phase: Phase::Answer,
+                after,
+            })
+        })?;
+        let (head, body) = response.into_parts();
+        let plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+        if !head.headers.get_all(CONTENT_ENCODING).iter().all(plain) {
+            return Err(Error::Protocol {
+                place: place(&hop.url),
+                why: "its answer is compressed although that was not asked for",
+                source: None,
+            });
+        }
+        Ok(Streaming {
+            status: head.status,
+            headers: head.headers,
+            place: place(&hop.url),
+            body,
+        })
+    }
+}
+
+impl Streaming {
+    /// The next piece, or `None` where the body has ended as it should. May be dropped and asked again.
+    pub async fn next(&mut self) -> Option<Result<Bytes, Error>> {
+        loop {
+            match self.body.frame().await? {
+                Ok(frame) => match frame.into_data() {
+                    Ok(piece) if piece.is_empty() => {}
+                    Ok(piece) => return Some(Ok(piece)),
+                    // Trailers.
+                    Err(_) => {}
+                },
+                Err(error) => return Some(Err(broken(error, self.place.clone()))),
+            }
+        }
+    }
+}

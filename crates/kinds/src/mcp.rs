@@ -1,0 +1,185 @@
+//! The `mcp` kind: a tool of an upstream MCP server, under whatever name it has here. What the server answers is passed on
+//! as it is; what it says meanwhile goes to whoever asked.
+
+use ::mcp::upstream::{Saying, Talk, Upstream, UpstreamError, Upstreams};
+use ::mcp::wire::RpcError;
+use catalog::tool::Definition;
+use executor::kind::{CheckFuture, FROM_OUTSIDE, RunFuture};
+use executor::{Code, Event, Failure, Kind, Output, Run};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+
+/// How much a server may say before it has to wait for the listener.
+const SAYINGS: usize = 16;
+
+/// The executor ends the call at its deadline, which moves while somebody is asked.
+const LATER: Duration = Duration::from_secs(24 * 3600);
+
+pub(crate) struct Mcp(pub(crate) Arc<Upstreams>);
+
+impl Mcp {
+    fn server(&self, config: &Map<String, Value>) -> Result<Arc<Upstream>, Failure> {
+        let name = text(config, "server_name");
+        self.0.get(name).ok_or_else(|| {
+            let known: Vec<String> = self.0.all().iter().map(|it| it.name().to_owned()).collect();
+            let known = match known.is_empty() {
+                true => "there are none".to_owned(),
+                false => format!("there are {}", known.join(", ")),
+            };
+            Failure::new(
+                Code::NotConfigured,
+                format!("There is no MCP server '{name}' ({known}); add it to mcp.json"),
+            )
+        })
+    }
+
+    async fn call(&self, run: &Run) -> Result<Output, Failure> {
+        let definition = &run.entry.tool.definition;
+        let config = &definition.config;
+        let server = self.server(config)?;
+        let mut arguments = run.arguments.clone();
+        if let (Value::Object(all), Some(Value::Object(pinned))) =
+            (&mut arguments, config.get("arguments"))
+        {
+            all.extend(pinned.clone());
+        }
+        let params = Map::from_iter([
+            ("name".to_owned(), text(config, "tool_name").into()),
+            ("arguments".to_owned(), arguments),
+        ]);
+        let (events, mut said) = mpsc::channel(SAYINGS);
+        let told = &definition.annotations;
+        let talk = Talk {
+            events: run.talk.as_ref().map(|_| events),
+            capabilities: run
+                .talk
+                .as_ref()
+                .map_or_else(|| json!({}), |it| it.capabilities.clone()),
+            deadline: Instant::now() + LATER,
+            cancel: run.cancel.clone(),
+            may_repeat: told.read_only == Some(true) || told.idempotent == Some(true),
+            log_level: run.talk.as_ref().and_then(|it| it.log_level.clone()),
+        };
+        let mut answer = Box::pin(server.request("tools/call", params, talk));
+        let answer = loop {
+            tokio::select! {
+                biased;
+                Some(saying) = said.recv() => pass_on(run, saying).await,
+                answer = &mut answer => break answer,
+            }
+        };
+        // What was said before the answer is passed on before it.
+        while let Ok(saying) = said.try_recv() {
+            pass_on(run, saying).await;
+        }
+        match answer {
+            Ok(result) => outcome(result),
+            Err(error) => Err(failure(server.name(), &error)),
+        }
+    }
+}
+
+impl Kind for Mcp {
+    fn run<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
+        Box::pin(self.call(run))
+    }
+
+    /// A server that is not there may still come; only a name that nobody could have is refused elsewhere.
+    fn check<'a>(&'a self, _definition: &'a Definition) -> CheckFuture<'a> {
+        Box::pin(std::future::ready(Ok(())))
+    }
+}
+
+fn text<'a>(config: &'a Map<String, Value>, name: &str) -> &'a str {
+    config.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+async fn pass_on(run: &Run, saying: Saying) {
+    match saying {
+        Saying::Progress {
+            progress,
+            total,
+            message,
+        } => {
+            let event = Event::Progress {
+                progress,
+                total,
+                message,
+            };
+            run.tell(event).await;
+        }
+        Saying::Log(line) => run.tell(Event::Log(line)).await,
+        Saying::Ask {
+            method,
+            params,
+            reply,
+        } => {
+            let asker = run.asker();
+            // In a task of its own: the server may ask more, and say more, before it has its answer.
+            tokio::spawn(async move {
+                let mut reply: oneshot::Sender<Result<Value, RpcError>> = reply;
+                let answer = tokio::select! {
+                    answer = asker.ask(None, &method, params) => answer,
+                    () = reply.closed() => return,
+                };
+                let _ = reply.send(answer.map_err(|why| RpcError::new(why.code, why.message)));
+            });
+        }
+    }
+}
+
+/// What came back. The data are the structured content; without it the text, and without that the blocks.
+fn outcome(result: Value) -> Result<Output, Failure> {
+    let blocks = result.get("content").and_then(Value::as_array);
+    let texts: Vec<&str> = blocks
+        .into_iter()
+        .flatten()
+        .filter(|block| block["type"] == "text")
+        .filter_map(|block| block["text"].as_str())
+        .collect();
+    let only_text = blocks.is_none_or(|blocks| blocks.len() == texts.len());
+    let joined = texts.join("\n");
+    if result.get("isError") == Some(&Value::Bool(true)) {
+        let mut failure = Failure::execution(match joined.is_empty() {
+            true => "the MCP server says that its tool failed",
+            false => &joined,
+        });
+        failure.raw = Some(result);
+        return Err(failure);
+    }
+    let data = match result.get("structuredContent") {
+        Some(data) if !data.is_null() => data.clone(),
+        _ if only_text => Value::String(joined),
+        _ => blocks.cloned().map_or(Value::Null, Value::Array),
+    };
+    Ok(Output {
+        data,
+        message: Some(FROM_OUTSIDE.to_owned()),
+        raw: Some(result),
+        ..Output::default()
+    })
+}
+
+fn failure(server: &str, error: &UpstreamError) -> Failure {
+    let code = match error {
+        UpstreamError::Unavailable { .. } => Code::ServiceUnavailable,
+        UpstreamError::AuthRequired { .. } => Code::AuthRequired,
+        UpstreamError::Rpc(_) | UpstreamError::Lost { .. } | UpstreamError::Protocol(_) => {
+            Code::UpstreamError
+        }
+        UpstreamError::Late => Code::Timeout,
+        UpstreamError::Cancelled => Code::Cancelled,
+    };
+    let details = match error {
+        UpstreamError::Unavailable { retry_after, .. } => {
+            let seconds = retry_after.map_or(1, |it| it.as_secs().max(1));
+            json!({"server": server, "retry_after_seconds": seconds})
+        }
+        UpstreamError::Rpc(error) => json!({"server": server, "error": error}),
+        UpstreamError::Lost { .. } => json!({"server": server, "tool_ran": null}),
+        _ => json!({"server": server}),
+    };
+    Failure::new(code, format!("MCP server '{server}': {error}")).with_details(details)
+}

@@ -1,0 +1,292 @@
+//! One connection to an upstream: how a request goes out over its transport and how its answer comes back.
+
+use super::exchange::{Answer, Exchange, Letter};
+use super::fault::Fault;
+use super::headers::ParamHeaders;
+use super::http::Http;
+use super::message::Outgoing;
+use super::sse::Sse;
+use super::talk::Talk;
+use crate::wire::Era;
+use arc_swap::ArcSwap;
+use serde_json::{Map, Value, json};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub(super) enum Wire {
+    Stdio { pid: Option<u32> },
+    Http(Arc<Http>),
+    Sse(Arc<Sse>),
+}
+
+/// What was learned of a server in the first exchange.
+#[derive(Debug, Clone)]
+pub(super) struct Peer {
+    pub(super) era: Era,
+    pub(super) version: String,
+    pub(super) info: Option<Value>,
+    pub(super) capabilities: Value,
+    pub(super) instructions: Option<String>,
+}
+
+impl Peer {
+    pub(super) fn can(&self, name: &str) -> bool {
+        self.capabilities
+            .get(name)
+            .is_some_and(|one| !one.is_null())
+    }
+
+    pub(super) fn tells_changes(&self, name: &str) -> bool {
+        let says = self
+            .capabilities
+            .get(name)
+            .and_then(|one| one.get("listChanged"));
+        says.and_then(Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// That a connection is no more, and why.
+#[derive(Default)]
+pub(super) struct Loss {
+    pub(super) token: CancellationToken,
+    cause: OnceLock<String>,
+}
+
+impl Loss {
+    /// The first cause counts.
+    pub(super) fn say(&self, cause: String) {
+        let _ = self.cause.set(cause);
+        self.token.cancel();
+    }
+
+    pub(super) fn cause(&self) -> Option<String> {
+        self.cause.get().cloned()
+    }
+}
+
+pub(super) struct Connection {
+    pub(super) wire: Wire,
+    pub(super) exchange: Arc<Exchange>,
+    pub(super) loss: Arc<Loss>,
+    /// Ends everything that was started for it.
+    pub(super) end: CancellationToken,
+    pub(super) tasks: TaskTracker,
+    pub(super) peer: OnceLock<Peer>,
+    /// Which arguments of which tools are told in headers too.
+    pub(super) param_headers: ArcSwap<ParamHeaders>,
+    /// How much an older server was asked to log.
+    pub(super) log_level: Mutex<Option<usize>>,
+}
+
+/// A request on one connection.
+pub(super) struct Call<'a> {
+    pub(super) method: &'a str,
+    pub(super) params: &'a Map<String, Value>,
+    pub(super) meta: Map<String, Value>,
+    pub(super) extra: &'a Map<String, Value>,
+    pub(super) era: Era,
+    pub(super) talk: &'a Talk,
+}
+
+impl Connection {
+    pub(super) fn new(wire: Wire, exchange: Arc<Exchange>, loss: Arc<Loss>) -> Self {
+        Connection {
+            wire,
+            exchange,
+            loss,
+            end: CancellationToken::new(),
+            tasks: TaskTracker::new(),
+            peer: OnceLock::new(),
+            param_headers: ArcSwap::default(),
+            log_level: Mutex::default(),
+        }
+    }
+
+    /// Starts something that ends with the connection.
+    pub(super) fn keep(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let end = self.end.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = work => {}
+                () = end.cancelled() => {}
+            }
+        });
+    }
+
+    pub(super) fn is_gone(&self) -> bool {
+        self.loss.token.is_cancelled() || self.end.is_cancelled()
+    }
+
+    pub(super) fn is_http(&self) -> bool {
+        matches!(self.wire, Wire::Http(_))
+    }
+
+    pub(super) fn pid(&self) -> Option<u32> {
+        match self.wire {
+            Wire::Stdio { pid } => pid,
+            _ => None,
+        }
+    }
+
+    /// Sends a request and waits for its answer, for as long as whoever asked does. Who stops waiting, cancels it.
+    pub(super) async fn call(&self, call: Call<'_>) -> Answer {
+        let talk = call.talk;
+        talk.bound(self.call_unbound(call)).await
+    }
+
+    async fn call_unbound(&self, call: Call<'_>) -> Answer {
+        let talk = call.talk;
+        let waiting = self.exchange.enter(talk.events.clone(), talk.abilities())?;
+        // An older server must not be told that its first exchange is cancelled, and on HTTP a modern one sees it.
+        let is_first = matches!(call.method, "initialize" | "server/discover");
+        let silent = is_first || (self.is_http() && call.era == Era::Modern);
+        let _under_way = UnderWay {
+            exchange: &self.exchange,
+            id: waiting.id,
+            silent,
+        };
+        let mut meta = call.meta;
+        if talk.events.is_some() {
+            meta.insert("progressToken".to_owned(), waiting.id.into());
+        }
+        if call.method == "subscriptions/listen" {
+            self.exchange.listening.store(waiting.id, Ordering::Relaxed);
+        }
+        let outgoing = Outgoing {
+            id: Some(waiting.id),
+            method: call.method,
+            params: call.params,
+            meta: &meta,
+            extra: call.extra,
+        };
+        let text = outgoing.text();
+        let answer = match &self.wire {
+            Wire::Stdio { .. } => {
+                let posted = Some(Arc::clone(&waiting.posted));
+                let letter = Letter { text, posted };
+                if self.exchange.outbox.send(letter).await.is_err() {
+                    return Err(Fault::NotSent(self.why_gone()));
+                }
+                waiting.answer
+            }
+            Wire::Sse(sse) => {
+                waiting.posted.go();
+                if let Err(fault) = sse.post(text).await {
+                    self.exchange.leave(waiting.id);
+                    return self.seen(Err(fault));
+                }
+                waiting.answer
+            }
+            Wire::Http(http) => {
+                let headers = match call.era {
+                    Era::Modern => self.param_headers.load().of(call.method, call.params),
+                    Era::Legacy => Vec::new(),
+                };
+                waiting.posted.go();
+                let answer = http.call(&self.exchange, waiting.id, text, headers, call.era);
+                let answer = tokio::select! {
+                    answer = answer => answer,
+                    // An older server may give it on its other stream.
+                    Ok(answer) = waiting.answer => answer,
+                };
+                // However it ended, there is nothing left to cancel.
+                self.exchange.leave(waiting.id);
+                return self.seen(answer);
+            }
+        };
+        answer
+            .await
+            .unwrap_or_else(|_| Err(Fault::Lost(self.why_gone())))
+    }
+
+    /// What a failure over HTTP says about the connection as a whole.
+    fn seen(&self, answer: Answer) -> Answer {
+        match &answer {
+            Err(Fault::NotSent(cause) | Fault::NoSession(cause)) => self.loss.say(cause.clone()),
+            Err(Fault::Auth(_)) => self.loss.say("it wants other credentials".to_owned()),
+            _ => {}
+        }
+        answer
+    }
+
+    pub(super) fn why_gone(&self) -> String {
+        let cause = self.loss.cause();
+        cause.unwrap_or_else(|| "the connection was closed".to_owned())
+    }
+
+    pub(super) async fn notify(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<(), Fault> {
+        let none = Map::new();
+        let meta = params.get("_meta").and_then(Value::as_object);
+        let outgoing = Outgoing {
+            id: None,
+            method,
+            params,
+            meta: meta.unwrap_or(&none),
+            extra: &none,
+        };
+        let text = outgoing.text();
+        match &self.wire {
+            Wire::Stdio { .. } => {
+                let letter = Letter { text, posted: None };
+                let sent = self.exchange.outbox.send(letter).await;
+                sent.map_err(|_| Fault::NotSent(self.why_gone()))
+            }
+            Wire::Sse(sse) => sse.post(text).await,
+            Wire::Http(http) => http.tell(text).await,
+        }
+    }
+
+    /// Ends it in good order: a session is given up, a program may end by itself for a moment.
+    pub(super) async fn close(&self) {
+        if let Wire::Http(http) = &self.wire
+            && self.loss.cause().is_none()
+        {
+            http.give_up_session().await;
+        }
+        self.end.cancel();
+        self.tasks.close();
+        self.tasks.wait().await;
+        self.exchange.end(&self.why_gone());
+    }
+}
+
+impl Drop for Connection {
+    /// For whoever forgot, or was stopped before it could be closed.
+    fn drop(&mut self) {
+        self.end.cancel();
+        self.exchange.end("the connection was closed");
+    }
+}
+
+/// A call that somebody waits for.
+struct UnderWay<'a> {
+    exchange: &'a Exchange,
+    id: u64,
+    silent: bool,
+}
+
+impl Drop for UnderWay<'_> {
+    /// Only the drop of the future tells that nobody waits any more.
+    fn drop(&mut self) {
+        if !self.exchange.leave(self.id) || self.silent {
+            return;
+        }
+        let params = json!({"requestId": self.id, "reason": "nobody waits for it any more"});
+        let none = Map::new();
+        let text = Outgoing {
+            id: None,
+            method: "notifications/cancelled",
+            params: params.as_object().unwrap_or(&none),
+            meta: &none,
+            extra: &none,
+        }
+        .text();
+        let _ = self.exchange.outbox.try_send(Letter { text, posted: None });
+    }
+}

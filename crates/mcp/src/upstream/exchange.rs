@@ -1,0 +1,409 @@
+//! What is under way on one connection: calls that wait for their answers, and what a server says or asks meanwhile.
+
+use super::fault::Fault;
+use super::hooks::{Changed, Hooks};
+use super::locked;
+use super::message::{self, Incoming, Read};
+use super::talk::{Abilities, Saying};
+use crate::wire::{RpcError, code};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Questions of one server that may be open at a time.
+const ASKS_MAX: usize = 32;
+
+/// Requests of our own that need no room among the calls: lists, notifications, whether anybody is there.
+const OWN_MAX: usize = 64;
+
+pub(super) type Answer = Result<Value, Fault>;
+
+/// A message on its way out, and how far it is.
+pub(super) struct Letter {
+    pub(super) text: String,
+    pub(super) posted: Option<Arc<Posted>>,
+}
+
+/// Whether a request has gone. What never went cannot have run.
+#[derive(Default)]
+pub(super) struct Posted(AtomicU8);
+
+impl Posted {
+    const WAITS: u8 = 0;
+    const GONE: u8 = 1;
+    const WITHDRAWN: u8 = 2;
+
+    /// Now it goes, unless nobody wants it any more.
+    pub(super) fn go(&self) -> bool {
+        self.turn(Posted::GONE)
+    }
+
+    /// Whether it could be held back.
+    fn withdraw(&self) -> bool {
+        self.turn(Posted::WITHDRAWN)
+    }
+
+    fn turn(&self, into: u8) -> bool {
+        let (order, fail) = (Ordering::AcqRel, Ordering::Acquire);
+        let turned = self.0.compare_exchange(Posted::WAITS, into, order, fail);
+        turned.is_ok()
+    }
+}
+
+/// One call that is under way.
+struct Flight {
+    answer: oneshot::Sender<Answer>,
+    events: Option<mpsc::Sender<Saying>>,
+    abilities: Abilities,
+    posted: Arc<Posted>,
+    over: CancellationToken,
+}
+
+/// Whoever waits for an answer.
+pub(super) struct Waiting {
+    pub(super) id: u64,
+    pub(super) posted: Arc<Posted>,
+    pub(super) answer: oneshot::Receiver<Answer>,
+}
+
+#[derive(Default)]
+struct Flights {
+    all: HashMap<u64, Flight>,
+    /// Why there will be no answers any more.
+    ended: Option<String>,
+}
+
+pub(super) struct Exchange {
+    pub(super) hooks: Arc<Hooks>,
+    pub(super) outbox: mpsc::Sender<Letter>,
+    flights: Mutex<Flights>,
+    flights_max: usize,
+    last_id: AtomicU64,
+    asks: Arc<Semaphore>,
+    /// Questions that are open, by their ids as they came.
+    asking: Mutex<HashMap<String, CancellationToken>>,
+    /// The number of the request that brings a modern server's notifications; 0 where there is none.
+    pub(super) listening: AtomicU64,
+}
+
+/// Who is to be asked.
+enum Asked {
+    One(mpsc::Sender<Saying>, CancellationToken),
+    Nobody,
+    /// It cannot be told which of them.
+    Several,
+}
+
+impl Exchange {
+    pub(super) fn new(hooks: Arc<Hooks>, outbox: mpsc::Sender<Letter>, flights_max: usize) -> Self {
+        Exchange {
+            hooks,
+            outbox,
+            flights: Mutex::default(),
+            flights_max: flights_max + OWN_MAX,
+            last_id: AtomicU64::new(0),
+            asks: Arc::new(Semaphore::new(ASKS_MAX)),
+            asking: Mutex::default(),
+            listening: AtomicU64::new(0),
+        }
+    }
+
+    /// A number for a call, and a place to wait for its answer.
+    pub(super) fn enter(
+        &self,
+        events: Option<mpsc::Sender<Saying>>,
+        abilities: Abilities,
+    ) -> Result<Waiting, Fault> {
+        let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
+        let posted = Arc::new(Posted::default());
+        let (sender, receiver) = oneshot::channel();
+        let flight = Flight {
+            answer: sender,
+            events,
+            abilities,
+            posted: Arc::clone(&posted),
+            over: CancellationToken::new(),
+        };
+        let mut flights = locked(&self.flights);
+        if let Some(cause) = &flights.ended {
+            return Err(Fault::NotSent(cause.clone()));
+        }
+        if flights.all.len() >= self.flights_max {
+            return Err(Fault::NotSent("too many calls wait for it".to_owned()));
+        }
+        flights.all.insert(id, flight);
+        Ok(Waiting {
+            id,
+            posted,
+            answer: receiver,
+        })
+    }
+
+    /// Nobody waits for this one any more. Whether it is still under way at the server.
+    pub(super) fn leave(&self, id: u64) -> bool {
+        let flight = locked(&self.flights).all.remove(&id);
+        flight.is_some_and(|flight| {
+            flight.over.cancel();
+            !flight.posted.withdraw()
+        })
+    }
+
+    /// Nothing more will come. What was not sent did not run.
+    pub(super) fn end(&self, cause: &str) {
+        let all = {
+            let mut flights = locked(&self.flights);
+            flights.ended.get_or_insert_with(|| cause.to_owned());
+            std::mem::take(&mut flights.all)
+        };
+        for flight in all.into_values() {
+            flight.over.cancel();
+            let fault = match flight.posted.withdraw() {
+                true => Fault::NotSent(cause.to_owned()),
+                false => Fault::Lost(cause.to_owned()),
+            };
+            let _ = flight.answer.send(Err(fault));
+        }
+    }
+
+    /// Takes in what a server said. `within` is the call on whose own stream it came; if this is its answer, it is
+    /// returned.
+    pub(super) fn hear(self: &Arc<Self>, text: &[u8], within: Option<u64>) -> Option<Answer> {
+        match message::read(text) {
+            Read::One(one) => self.hear_one(*one, within),
+            Read::Several(several) => several
+                .into_iter()
+                .fold(None, |found, one| self.hear_one(one, within).or(found)),
+            Read::Garbage => {
+                self.heard_garbage(text);
+                None
+            }
+        }
+    }
+
+    fn hear_one(self: &Arc<Self>, message: Incoming, within: Option<u64>) -> Option<Answer> {
+        if let Some(method) = &message.method {
+            match &message.id {
+                Some(id) => self.asked(id, method, &message, within),
+                None => self.told(method, message.params.as_ref(), within),
+            }
+            return None;
+        }
+        let id = match message.answers() {
+            Some(id) => id,
+            // An error that names nobody can only be for the one who waits.
+            None if message.is_error_of_nobody() => within.or_else(|| self.only())?,
+            None => return None,
+        };
+        let answer = match message.outcome() {
+            Ok(Ok(result)) => Ok(result),
+            Ok(Err(error)) => Err(Fault::Rpc(error)),
+            Err(why) => Err(Fault::Protocol(why)),
+        };
+        if within == Some(id) {
+            return Some(answer);
+        }
+        self.answer(id, answer);
+        None
+    }
+
+    pub(super) fn answer(&self, id: u64, answer: Answer) {
+        let flight = locked(&self.flights).all.remove(&id);
+        match flight {
+            Some(flight) => {
+                flight.over.cancel();
+                let _ = flight.answer.send(answer);
+            }
+            // Late, twice, or made up: nobody waits for it.
+            None => {
+                tracing::debug!(server = %self.hooks.server, id, "an answer that nobody waits for")
+            }
+        }
+    }
+
+    /// The one call that waits, if there is only one.
+    pub(super) fn only(&self) -> Option<u64> {
+        let flights = locked(&self.flights);
+        let mut ids = flights.all.keys();
+        ids.next().copied().filter(|_| ids.next().is_none())
+    }
+
+    fn heard_garbage(&self, text: &[u8]) {
+        let text = String::from_utf8_lossy(&text[..text.len().min(200)]);
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        tracing::debug!(server = %self.hooks.server, text, "not a message");
+        locked(&self.hooks.noise).get_or_insert_with(|| text.to_owned());
+    }
+
+    /// A notification.
+    fn told(&self, method: &str, params: Option<&Value>, within: Option<u64>) {
+        let changed = &self.hooks.changed;
+        match method {
+            "notifications/progress" => self.progress(params),
+            "notifications/message" => self.log(params, within),
+            "notifications/tools/list_changed" => changed.add(Changed::TOOLS),
+            "notifications/resources/list_changed" => changed.add(Changed::RESOURCES),
+            "notifications/prompts/list_changed" => changed.add(Changed::PROMPTS),
+            "notifications/resources/updated" => {
+                let uri = params.and_then(|params| params.get("uri")?.as_str());
+                uri.into_iter().for_each(|uri| self.hooks.updated(uri));
+            }
+            "notifications/subscriptions/acknowledged" => self.hooks.listens.notify_one(),
+            "notifications/cancelled" => {
+                if let Some(id) = params.and_then(|params| params.get("requestId")) {
+                    self.taken_back(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// An older server takes a question back, a modern one ends a stream of notifications.
+    fn taken_back(&self, id: &Value) {
+        if let Some(over) = locked(&self.asking).get(&id.to_string()) {
+            over.cancel();
+        }
+        let listening = self.listening.load(Ordering::Relaxed);
+        if listening != 0 && id.as_u64() == Some(listening) {
+            self.answer(
+                listening,
+                Err(Fault::Lost("the server ended it".to_owned())),
+            );
+        }
+    }
+
+    fn progress(&self, params: Option<&Value>) {
+        let number = |name: &str| params.and_then(|params| params.get(name)?.as_f64());
+        let token = params.and_then(|params| match params.get("progressToken")? {
+            Value::String(text) => text.parse().ok(),
+            number => number.as_u64(),
+        });
+        let (Some(token), Some(progress)) = (token, number("progress")) else {
+            return;
+        };
+        let message = params.and_then(|params| params.get("message")?.as_str());
+        let saying = Saying::Progress {
+            progress,
+            total: number("total"),
+            message: message.map(str::to_owned),
+        };
+        self.say(token, saying);
+    }
+
+    /// On a shared stream only one who is alone can be meant: nobody sees what belongs to another's call.
+    fn log(&self, params: Option<&Value>, within: Option<u64>) {
+        if let (Some(id), Some(params)) = (within.or_else(|| self.only()), params) {
+            self.say(id, Saying::Log(params.clone()));
+        }
+    }
+
+    fn say(&self, id: u64, saying: Saying) {
+        let flights = locked(&self.flights);
+        let events = flights
+            .all
+            .get(&id)
+            .and_then(|flight| flight.events.as_ref());
+        if let Some(events) = events {
+            // Whoever does not listen misses it; nothing waits for them.
+            let _ = events.try_send(saying);
+        }
+    }
+
+    /// A request of the server.
+    fn asked(self: &Arc<Self>, id: &Value, method: &str, message: &Incoming, within: Option<u64>) {
+        let refuse = |code, text: &str| Err(RpcError::new(code, text));
+        let answer = match method {
+            "ping" => Ok(json!({})),
+            "elicitation/create" | "sampling/createMessage" | "roots/list" => {
+                match self.whom(method, within) {
+                    Asked::One(events, over) => {
+                        let params = message.params.clone().unwrap_or_else(|| json!({}));
+                        return self.ask(id, method, params, events, &over);
+                    }
+                    Asked::Nobody if method == "roots/list" => Ok(json!({"roots": []})),
+                    Asked::Nobody => refuse(code::NO_METHOD, "nobody here can be asked that"),
+                    Asked::Several => {
+                        self.hooks.alone.store(true, Ordering::Relaxed);
+                        let why = "several calls are under way, and it cannot be told which of them asks; try again";
+                        refuse(code::INTERNAL, why)
+                    }
+                }
+            }
+            _ => refuse(code::NO_METHOD, "no such method"),
+        };
+        self.post(id, &answer);
+    }
+
+    fn whom(&self, method: &str, within: Option<u64>) -> Asked {
+        let flights = locked(&self.flights);
+        let can = |flight: &&Flight| flight.abilities.answer(method) && flight.events.is_some();
+        let mut able = match within {
+            Some(id) => flights.all.get(&id).into_iter().filter(can).collect(),
+            None => flights.all.values().filter(can).collect::<Vec<_>>(),
+        };
+        match (able.pop(), able.is_empty()) {
+            (None, _) => Asked::Nobody,
+            (Some(flight), true) => match &flight.events {
+                Some(events) => Asked::One(events.clone(), flight.over.clone()),
+                None => Asked::Nobody,
+            },
+            (Some(_), false) => Asked::Several,
+        }
+    }
+
+    fn ask(
+        self: &Arc<Self>,
+        id: &Value,
+        method: &str,
+        params: Value,
+        events: mpsc::Sender<Saying>,
+        over: &CancellationToken,
+    ) {
+        let Ok(permit) = Arc::clone(&self.asks).try_acquire_owned() else {
+            let error = RpcError::new(code::INTERNAL, "too many questions are open");
+            return self.post(id, &Err(error));
+        };
+        let (this, id, method) = (Arc::clone(self), id.clone(), method.to_owned());
+        let over = over.child_token();
+        locked(&self.asking).insert(id.to_string(), over.clone());
+        tokio::spawn(async move {
+            let _permit = permit;
+            let answer = tokio::select! {
+                answer = question(&events, method, params) => answer,
+                () = over.cancelled() => {
+                    Err(RpcError::new(code::INTERNAL, "the call that it belonged to is over"))
+                }
+            };
+            locked(&this.asking).remove(&id.to_string());
+            this.post(&id, &answer);
+        });
+    }
+
+    fn post(&self, id: &Value, answer: &Result<Value, RpcError>) {
+        let text = message::answer(id, answer);
+        // A server that asks without end and reads nothing is not answered.
+        let _ = self.outbox.try_send(Letter { text, posted: None });
+    }
+}
+
+/// Asks whoever is behind a call.
+pub(super) async fn question(
+    events: &mpsc::Sender<Saying>,
+    method: String,
+    params: Value,
+) -> Result<Value, RpcError> {
+    let (reply, answer) = oneshot::channel();
+    let ask = Saying::Ask {
+        method,
+        params,
+        reply,
+    };
+    let gone = || RpcError::new(code::INTERNAL, "nobody is there to answer");
+    events.send(ask).await.map_err(|_| gone())?;
+    answer.await.map_err(|_| gone())?
+}

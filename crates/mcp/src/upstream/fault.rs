@@ -1,0 +1,76 @@
+//! What went wrong on one connection, in more detail than a caller needs.
+
+use super::error::UpstreamError;
+use super::status::State;
+use crate::wire::RpcError;
+use std::time::Duration;
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Fault {
+    /// It never left, so it did not run.
+    NotSent(String),
+    /// The server does not know us any more, so it did not run.
+    NoSession(String),
+    /// Who we are is not enough.
+    Auth(Option<String>),
+    /// An error as the answer.
+    Rpc(RpcError),
+    /// A status that is no success, with the error in its body if there was one.
+    Status {
+        status: u16,
+        error: Option<RpcError>,
+        retry_after: Option<Duration>,
+    },
+    /// It left, and nothing came back.
+    Lost(String),
+    Protocol(String),
+    Late,
+    Cancelled,
+}
+
+impl Fault {
+    /// Whether nothing can have happened.
+    pub(super) fn is_unsent(&self) -> bool {
+        matches!(self, Fault::NotSent(_) | Fault::NoSession(_))
+    }
+
+    /// The error that a server gave as its answer, in whichever way.
+    pub(super) fn rpc(&self) -> Option<&RpcError> {
+        match self {
+            Fault::Rpc(error) => Some(error),
+            Fault::Status { error, .. } => error.as_ref(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn told(self, state: &State) -> UpstreamError {
+        let unavailable = |cause, retry_after| UpstreamError::Unavailable {
+            state: state.clone(),
+            cause,
+            retry_after,
+        };
+        match self {
+            Fault::NotSent(cause) | Fault::NoSession(cause) => unavailable(cause, None),
+            Fault::Auth(challenge) => UpstreamError::AuthRequired { challenge },
+            Fault::Rpc(error)
+            | Fault::Status {
+                error: Some(error), ..
+            } => UpstreamError::Rpc(error),
+            Fault::Status {
+                status: 429,
+                retry_after,
+                ..
+            } => unavailable("it is asked too often (HTTP 429)".to_owned(), retry_after),
+            Fault::Status { status, .. } if status >= 500 => UpstreamError::Lost {
+                cause: format!("it answered HTTP {status}"),
+            },
+            Fault::Status { status, .. } => {
+                UpstreamError::Protocol(format!("it answered HTTP {status}"))
+            }
+            Fault::Lost(cause) => UpstreamError::Lost { cause },
+            Fault::Protocol(why) => UpstreamError::Protocol(why),
+            Fault::Late => UpstreamError::Late,
+            Fault::Cancelled => UpstreamError::Cancelled,
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What the connections of one upstream tell it, and what outlives each of them.
+
+use super::{Notice, locked};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, mpsc};
+
+/// Updates of resources that are told on in a second.
+const UPDATES_MAX: u32 = 100;
+
+/// What a connection tells the upstream that it belongs to, and what outlives it.
+pub(super) struct Hooks {
+    pub(super) server: Arc<str>,
+    pub(super) notices: mpsc::UnboundedSender<Notice>,
+    pub(super) changed: Changed,
+    /// It could once not be told whose call a question belonged to: from then on one at a time.
+    pub(super) alone: AtomicBool,
+    updates: Mutex<(Option<Instant>, u32)>,
+    pub(super) watched: Watched,
+    /// The stream for a modern server's notifications is open, or there is none.
+    pub(super) listens: Notify,
+    /// The first line that was no message: it often says why there is no answer.
+    pub(super) noise: Mutex<Option<String>>,
+}
+
+/// The resources of which changes are to be told.
+#[derive(Default)]
+pub(super) struct Watched {
+    pub(super) uris: Mutex<BTreeSet<String>>,
+    pub(super) told: Notify,
+}
+
+/// Which lists are no longer what they were.
+#[derive(Default)]
+pub(super) struct Changed {
+    which: AtomicU8,
+    pub(super) told: Notify,
+}
+
+impl Changed {
+    pub(super) const TOOLS: u8 = 1;
+    pub(super) const RESOURCES: u8 = 2;
+    pub(super) const PROMPTS: u8 = 4;
+    pub(super) const ALL: u8 = 7;
+
+    pub(super) fn add(&self, which: u8) {
+        self.which.fetch_or(which, Ordering::Relaxed);
+        self.told.notify_one();
+    }
+
+    pub(super) fn take(&self) -> u8 {
+        self.which.swap(0, Ordering::Relaxed)
+    }
+}
+
+impl Hooks {
+    pub(super) fn new(server: Arc<str>, notices: mpsc::UnboundedSender<Notice>) -> Self {
+        Hooks {
+            server,
+            notices,
+            changed: Changed::default(),
+            alone: AtomicBool::new(false),
+            updates: Mutex::default(),
+            watched: Watched::default(),
+            listens: Notify::new(),
+            noise: Mutex::default(),
+        }
+    }
+
+    pub(super) fn updated(&self, uri: &str) {
+        {
+            let mut updates = locked(&self.updates);
+            let now = Instant::now();
+            match updates.0 {
+                Some(since) if now - since < Duration::from_secs(1) => updates.1 += 1,
+                _ => *updates = (Some(now), 1),
+            }
+            if updates.1 > UPDATES_MAX {
+                return;
+            }
+        }
+        let server = Arc::clone(&self.server);
+        let uri = uri.to_owned();
+        let _ = self.notices.send(Notice::ResourceUpdated { server, uri });
+    }
+}

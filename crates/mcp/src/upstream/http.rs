@@ -1,0 +1,374 @@
+//! Streamable HTTP: every request is a POST of its own, answered with JSON or with a stream of events. Older servers
+//! keep a session and may have a stream for what they say unasked.
+
+use super::connection::Loss;
+use super::events::{Event, Events};
+use super::exchange::{Answer, Exchange, Letter};
+use super::fault::Fault;
+use crate::wire::{Era, RpcError};
+use arc_swap::ArcSwap;
+use fetch::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use fetch::{
+    Body, Bytes, Error, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Phase, Request,
+    Streaming, Trust,
+};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{sleep, timeout};
+
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
+const STREAM: &str = "text/event-stream";
+
+/// For messages that nobody waits for, and for the end of a session.
+const COURTESY: Duration = Duration::from_secs(5);
+
+/// What is read of an answer that is no success.
+const REFUSAL_BYTES_MAX: usize = 64 << 10;
+
+/// Whoever waits for an answer has a deadline of their own.
+const LONG: Duration = Duration::from_secs(7 * 24 * 3600);
+
+pub(super) struct Http {
+    fetcher: Fetcher,
+    url: String,
+    /// What goes with every request: what the operator wrote, the version and the session.
+    headers: ArcSwap<HeaderMap>,
+    bytes_max: usize,
+}
+
+/// The headers that an operator wrote for a server.
+pub(super) fn own_headers(headers: &BTreeMap<String, String>) -> Result<HeaderMap, Fault> {
+    let mut all = HeaderMap::new();
+    for (name, value) in headers {
+        let bad = |_| Fault::Protocol(format!("the header '{name}' cannot be sent"));
+        let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad(()))?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| bad(()))?;
+        value.set_sensitive(true);
+        all.insert(header, value);
+    }
+    Ok(all)
+}
+
+impl Http {
+    pub(super) fn new(fetcher: Fetcher, url: &str, own: HeaderMap, bytes_max: usize) -> Self {
+        let mut headers = own;
+        let accept = HeaderValue::from_static("application/json, text/event-stream");
+        headers.insert(ACCEPT, accept);
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Http {
+            fetcher,
+            url: url.to_owned(),
+            headers: ArcSwap::from_pointee(headers),
+            bytes_max,
+        }
+    }
+
+    /// Which version all further requests are in.
+    pub(super) fn set_version(&self, version: &str) {
+        if let Ok(value) = HeaderValue::from_str(version) {
+            self.set(&VERSION, &value);
+        }
+    }
+
+    fn set(&self, name: &HeaderName, value: &HeaderValue) {
+        self.headers.rcu(|headers| {
+            let mut headers = HeaderMap::clone(headers);
+            headers.insert(name, value.clone());
+            headers
+        });
+    }
+
+    pub(super) fn has_session(&self) -> bool {
+        self.headers.load().contains_key(SESSION)
+    }
+
+    pub(super) async fn call(
+        &self,
+        exchange: &Arc<Exchange>,
+        id: u64,
+        text: String,
+        extra: Vec<(HeaderName, HeaderValue)>,
+        era: Era,
+    ) -> Answer {
+        let stream = self.send(Method::POST, Some(text), extra).await?;
+        if era == Era::Legacy
+            && !self.has_session()
+            && let Some(session) = stream.headers.get(SESSION)
+        {
+            self.set(&SESSION, session);
+        }
+        match content_type(&stream) {
+            STREAM => self.answer_in(stream, exchange, id, era).await,
+            "application/json" => {
+                let body = whole(stream, self.bytes_max).await?;
+                let answer = exchange.hear(&body, Some(id));
+                answer.unwrap_or_else(|| {
+                    let why = "what it answered is no answer to what was asked";
+                    Err(Fault::Protocol(why.to_owned()))
+                })
+            }
+            other => Err(Fault::Protocol(format!(
+                "it answered HTTP {} with '{other}', which is neither JSON nor a stream of events",
+                stream.status
+            ))),
+        }
+    }
+
+    /// The answer in a stream of events. An older server may break it off and go on when it is asked again.
+    async fn answer_in(
+        &self,
+        mut stream: Streaming,
+        exchange: &Arc<Exchange>,
+        id: u64,
+        era: Era,
+    ) -> Answer {
+        let mut events = Events::new(self.bytes_max);
+        let mut last = None;
+        loop {
+            let broke = loop {
+                let piece = match stream.next().await {
+                    Some(Ok(piece)) => piece,
+                    Some(Err(error)) => break error.to_string(),
+                    None => break "its stream ended before the answer".to_owned(),
+                };
+                for event in take(&mut events, &piece)? {
+                    last = event.id.or(last);
+                    let answer = said(&event.name, &event.data)
+                        .and_then(|text| exchange.hear(text, Some(id)));
+                    if let Some(answer) = answer {
+                        finish(stream);
+                        return answer;
+                    }
+                }
+            };
+            let Some(from) = last.as_ref().filter(|_| era == Era::Legacy) else {
+                return Err(Fault::Lost(broke));
+            };
+            sleep(Duration::from_millis(events.retry_ms.unwrap_or(500))).await;
+            stream = self.resume(from).await.map_err(|_| Fault::Lost(broke))?;
+            events = Events::new(self.bytes_max);
+        }
+    }
+
+    async fn resume(&self, from: &str) -> Result<Streaming, Fault> {
+        let from = HeaderValue::from_str(from)
+            .map_err(|_| Fault::Protocol("an id of an event is no header".to_owned()))?;
+        self.open(vec![(LAST_EVENT, from)]).await
+    }
+
+    /// The stream for what a server says unasked.
+    async fn open(&self, extra: Vec<(HeaderName, HeaderValue)>) -> Result<Streaming, Fault> {
+        let stream = self.send(Method::GET, None, extra).await?;
+        match content_type(&stream) {
+            STREAM => Ok(stream),
+            _ => Err(Fault::Protocol("it has no stream of events".to_owned())),
+        }
+    }
+
+    /// A message to which there is no answer.
+    pub(super) async fn tell(&self, text: String) -> Result<(), Fault> {
+        let sent = timeout(COURTESY, self.send(Method::POST, Some(text), Vec::new())).await;
+        finish(sent.unwrap_or(Err(Fault::Late))?);
+        Ok(())
+    }
+
+    /// Tells an older server that it can forget us.
+    pub(super) async fn give_up_session(&self) {
+        if self.has_session() {
+            let sent = self.send(Method::DELETE, None, Vec::new());
+            let _ = timeout(COURTESY, sent).await;
+        }
+    }
+
+    /// Sends a request and takes an answer that is a success.
+    async fn send(
+        &self,
+        method: Method,
+        text: Option<String>,
+        extra: Vec<(HeaderName, HeaderValue)>,
+    ) -> Result<Streaming, Fault> {
+        let mut headers = HeaderMap::clone(&self.headers.load());
+        if text.is_none() {
+            headers.remove(CONTENT_TYPE);
+        }
+        if method == Method::GET {
+            headers.insert(ACCEPT, HeaderValue::from_static(STREAM));
+        }
+        headers.extend(extra);
+        let body = text.map_or(Body::Empty, |text| Body::Bytes(text.into()));
+        let stream = send(&self.fetcher, method, &self.url, headers, body).await?;
+        judged(stream, self.has_session()).await
+    }
+
+    /// Hears what an older server says unasked, for as long as there is such a stream; tells `opened` when it is
+    /// there, or is not.
+    pub(super) async fn hearken(
+        &self,
+        exchange: &Arc<Exchange>,
+        loss: &Loss,
+        opened: oneshot::Sender<()>,
+    ) {
+        let mut opened = Some(opened);
+        let mut last: Option<HeaderValue> = None;
+        let mut pause = Duration::from_millis(500);
+        loop {
+            let extra = last.iter().map(|last| (LAST_EVENT, last.clone())).collect();
+            let mut stream = match self.open(extra).await {
+                Ok(stream) => stream,
+                Err(Fault::NotSent(cause) | Fault::NoSession(cause)) => return loss.say(cause),
+                // There is none, which is its right.
+                Err(_) => return,
+            };
+            opened.take().map(|opened| opened.send(()));
+            let mut events = Events::new(self.bytes_max);
+            while let Some(Ok(piece)) = stream.next().await {
+                let Ok(ended) = take(&mut events, &piece) else {
+                    break;
+                };
+                for event in ended {
+                    pause = Duration::from_millis(500);
+                    let id = event.id.and_then(|id| HeaderValue::from_str(&id).ok());
+                    last = id.or(last);
+                    if let Some(text) = said(&event.name, &event.data) {
+                        exchange.hear(text, None);
+                    }
+                }
+            }
+            let asked = events.retry_ms.map(Duration::from_millis);
+            sleep(asked.unwrap_or(pause).max(Duration::from_millis(100))).await;
+            pause = (pause * 2).min(Duration::from_secs(30));
+        }
+    }
+
+    /// Posts what is not answered, one after the other.
+    pub(super) async fn deliver(&self, mut letters: mpsc::Receiver<Letter>) {
+        while let Some(letter) = letters.recv().await {
+            let _ = self.tell(letter.text).await;
+        }
+    }
+}
+
+/// What an event says, where it is one that says something.
+fn said<'a>(name: &str, data: &'a str) -> Option<&'a [u8]> {
+    let is_message = matches!(name, "" | "message");
+    Some(data.as_bytes()).filter(|data| is_message && !data.is_empty())
+}
+
+pub(super) fn take(events: &mut Events, piece: &[u8]) -> Result<Vec<Event>, Fault> {
+    let too_long = |_| Fault::Protocol("an event of its stream is longer than may be".to_owned());
+    events.take(piece).map_err(too_long)
+}
+
+pub(super) async fn send(
+    fetcher: &Fetcher,
+    method: Method,
+    url: &str,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Streaming, Fault> {
+    let mut request = Request::new(method, url, Trust::Operator);
+    request.headers = headers;
+    request.body = body;
+    request.limits.total = LONG;
+    fetcher.open(request).await.map_err(|error| unsent(&error))
+}
+
+/// Whether a request may have arrived although there is no answer.
+fn unsent(error: &Error) -> Fault {
+    let text = error.to_string();
+    match error {
+        Error::BadUrl { .. }
+        | Error::BadHeader { .. }
+        | Error::BadAllowed { .. }
+        | Error::Refused { .. }
+        | Error::Resolve { .. }
+        | Error::Connect { .. }
+        | Error::Tls { .. }
+        | Error::Timeout {
+            phase: Phase::Connection,
+            ..
+        } => Fault::NotSent(text),
+        Error::Timeout { .. }
+        | Error::TooLarge { .. }
+        | Error::TooManyRedirects { .. }
+        | Error::Protocol { .. } => Fault::Lost(text),
+    }
+}
+
+/// Takes an answer apart that is no success.
+pub(super) async fn judged(stream: Streaming, in_session: bool) -> Result<Streaming, Fault> {
+    let status = stream.status.as_u16();
+    if (200..300).contains(&status) {
+        return Ok(stream);
+    }
+    let header = |name: HeaderName| {
+        stream
+            .headers
+            .get(name)
+            .and_then(|value| value.to_str().ok())
+    };
+    if matches!(status, 401 | 403) {
+        return Err(Fault::Auth(header(WWW_AUTHENTICATE).map(str::to_owned)));
+    }
+    let seconds = header(RETRY_AFTER).and_then(|text| text.parse().ok());
+    let retry_after = seconds.map(Duration::from_secs);
+    let body = whole(stream, REFUSAL_BYTES_MAX).await.unwrap_or_default();
+    let error = serde_json::from_slice::<Value>(&body).ok();
+    let error = error.and_then(|mut body| body.get_mut("error").map(Value::take));
+    let error = error.and_then(|error| serde_json::from_value::<RpcError>(error).ok());
+    // Some say it with the wrong status.
+    let speaks_of_session = || {
+        let text = String::from_utf8_lossy(&body).to_ascii_lowercase();
+        text.contains("session")
+    };
+    if in_session && (status == 404 || (status == 400 && speaks_of_session())) {
+        let cause = format!("it does not know the session any more (HTTP {status})");
+        return Err(Fault::NoSession(cause));
+    }
+    Err(Fault::Status {
+        status,
+        error,
+        retry_after,
+    })
+}
+
+fn content_type(stream: &Streaming) -> &str {
+    let value = stream.headers.get(CONTENT_TYPE);
+    let value = value.and_then(|value| value.to_str().ok()).unwrap_or("");
+    value.split(';').next().unwrap_or_default().trim()
+}
+
+/// All of a body.
+async fn whole(mut stream: Streaming, bytes_max: usize) -> Result<Bytes, Fault> {
+    let mut first: Option<Bytes> = None;
+    let mut all = Vec::new();
+    while let Some(piece) = stream.next().await {
+        let piece = piece.map_err(|error| Fault::Lost(error.to_string()))?;
+        if all.len() + first.as_ref().map_or(0, Bytes::len) + piece.len() > bytes_max {
+            return Err(Fault::Protocol(
+                "its answer is longer than may be".to_owned(),
+            ));
+        }
+        match (&first, all.is_empty()) {
+            // Most bodies are one piece, which need not be copied.
+            (None, true) => first = Some(piece),
+            _ => {
+                all.extend(first.take().unwrap_or_default());
+                all.extend(piece);
+            }
+        }
+    }
+    Ok(first.unwrap_or_else(|| all.into()))
+}
+
+/// Reads the rest, so that the connection can be used again; whoever does not come to an end is left.
+fn finish(mut stream: Streaming) {
+    tokio::spawn(timeout(COURTESY, async move {
+        while let Some(Ok(_)) = stream.next().await {}
+    }));
+}

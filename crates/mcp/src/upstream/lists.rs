@@ -1,0 +1,154 @@
+//! What a server offers: all pages of its lists, as raw JSON.
+
+use super::Settings;
+use super::connection::{Connection, Peer};
+use super::fault::Fault;
+use super::headers::ParamHeaders;
+use super::hooks::Changed;
+use super::server::cause;
+use super::talk::Talk;
+use crate::wire::{Era, code};
+use serde_json::{Map, Value};
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// All that a server has told it has. Kept while it is down.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Lists {
+    pub tools: Vec<Value>,
+    pub resources: Vec<Value>,
+    pub templates: Vec<Value>,
+    pub prompts: Vec<Value>,
+}
+
+/// Reads the lists that may have changed. A list that cannot be read stays as it was, and why is told.
+pub(super) async fn read(
+    connection: &Connection,
+    before: &Lists,
+    which: u8,
+    settings: &Settings,
+) -> (Lists, Option<String>) {
+    let mut lists = before.clone();
+    let Some(peer) = connection.peer.get() else {
+        return (lists, None);
+    };
+    let reader = Reader {
+        connection,
+        settings,
+        talk: Talk::until(Instant::now() + settings.connect_timeout),
+    };
+    let wanted = |flag: u8, name: &str| which & flag != 0 && offers(peer, name);
+    let (tools, resources, templates, prompts) = tokio::join!(
+        reader.list_if(wanted(Changed::TOOLS, "tools"), "tools/list", "tools"),
+        reader.list_if(
+            wanted(Changed::RESOURCES, "resources"),
+            "resources/list",
+            "resources"
+        ),
+        reader.list_if(
+            wanted(Changed::RESOURCES, "resources"),
+            "resources/templates/list",
+            "resourceTemplates"
+        ),
+        reader.list_if(
+            wanted(Changed::PROMPTS, "prompts"),
+            "prompts/list",
+            "prompts"
+        ),
+    );
+    let mut fault = None;
+    let mut put =
+        |list: &mut Vec<Value>, name: &str, read: Option<Result<Vec<Value>, Fault>>| match read {
+            Some(Ok(items)) => *list = items,
+            Some(Err(why)) => {
+                let why = cause(why, &super::State::Degraded);
+                fault.get_or_insert(format!("its list of {name} cannot be read: {why}"));
+            }
+            None => {}
+        };
+    let tools = tools.map(|tools| tools.map(|tools| usable(tools, connection, peer)));
+    put(&mut lists.tools, "tools", tools);
+    put(&mut lists.resources, "resources", resources);
+    put(&mut lists.templates, "resource templates", templates);
+    put(&mut lists.prompts, "prompts", prompts);
+    (lists, fault)
+}
+
+/// One that says nothing at all of itself may still have tools.
+fn offers(peer: &Peer, name: &str) -> bool {
+    let silent = peer.capabilities.as_object().is_none_or(Map::is_empty);
+    peer.can(name) || (silent && name == "tools")
+}
+
+/// Tools that can be called: each with a name that no other has and, over HTTP, with marks that can be followed.
+fn usable(mut tools: Vec<Value>, connection: &Connection, peer: &Peer) -> Vec<Value> {
+    let mut names = HashSet::new();
+    tools.retain(|tool| {
+        let name = tool.get("name").and_then(Value::as_str);
+        name.is_some_and(|name| names.insert(name.to_owned()))
+    });
+    if connection.is_http() && peer.era == Era::Modern {
+        let server = &connection.exchange.hooks.server;
+        let headers = ParamHeaders::of_tools(&mut tools, server);
+        connection.param_headers.store(Arc::new(headers));
+    }
+    tools
+}
+
+struct Reader<'a> {
+    connection: &'a Connection,
+    settings: &'a Settings,
+    talk: Talk,
+}
+
+impl Reader<'_> {
+    async fn list_if(
+        &self,
+        wanted: bool,
+        method: &str,
+        member: &str,
+    ) -> Option<Result<Vec<Value>, Fault>> {
+        match wanted {
+            true => Some(self.list(method, member).await),
+            false => None,
+        }
+    }
+
+    async fn list(&self, method: &str, member: &str) -> Result<Vec<Value>, Fault> {
+        let mut items = Vec::new();
+        let mut params = Map::new();
+        for _ in 0..self.settings.pages_max {
+            let answer = self.connection.ask(method, &params, &self.talk, 1).await;
+            let mut page = match answer {
+                // It has no such list, whatever it said before.
+                Err(fault)
+                    if fault
+                        .rpc()
+                        .is_some_and(|error| error.code == code::NO_METHOD) =>
+                {
+                    return Ok(items);
+                }
+                page => page?,
+            };
+            let found = page.get_mut(member).map(Value::take);
+            let Some(Value::Array(found)) = found else {
+                let why = format!("its answer to '{method}' has no '{member}'");
+                return Err(Fault::Protocol(why));
+            };
+            items.extend(found);
+            if items.len() > self.settings.items_max {
+                let why = format!("it is longer than {}", self.settings.items_max);
+                return Err(Fault::Protocol(why));
+            }
+            match page.get_mut("nextCursor").map(Value::take) {
+                Some(Value::String(cursor)) if !cursor.is_empty() => {
+                    params.insert("cursor".to_owned(), cursor.into())
+                }
+                _ => return Ok(items),
+            };
+        }
+        let why = format!("it has more than {} pages", self.settings.pages_max);
+        Err(Fault::Protocol(why))
+    }
+}

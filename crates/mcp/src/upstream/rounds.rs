@@ -1,0 +1,159 @@
+//! A request in the words of each era. A modern server that needs something to go on answers with questions, and is
+//! asked again with the answers to them.
+
+use super::connection::{Call, Connection};
+use super::exchange::{Answer, question};
+use super::fault::Fault;
+use super::locked;
+use super::talk::Talk;
+use crate::wire::{
+    Era, META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError, code,
+};
+use serde_json::{Map, Value, json};
+
+/// From the one that says most.
+const LOG_LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
+/// Who we are.
+pub(super) fn client_info() -> Value {
+    json!({"name": "toolcrib", "version": env!("CARGO_PKG_VERSION")})
+}
+
+impl Connection {
+    /// A request in the era of this server, with as many rounds as it takes.
+    pub(super) async fn ask(
+        &self,
+        method: &str,
+        params: &Map<String, Value>,
+        talk: &Talk,
+        rounds_max: usize,
+    ) -> Answer {
+        let era = self.peer.get().map_or(Era::Legacy, |peer| peer.era);
+        if era == Era::Legacy {
+            self.raise_log_level(talk).await;
+        }
+        let mut extra = Map::new();
+        for _ in 0..rounds_max {
+            let call = Call {
+                method,
+                params,
+                meta: meta(params, era, talk),
+                extra: &extra,
+                era,
+                talk,
+            };
+            let result = self.call(call).await?;
+            let kind = result.get("resultType").and_then(Value::as_str);
+            if era == Era::Legacy || kind != Some("input_required") {
+                return Ok(result);
+            }
+            extra = talk.bound(answers(&result, talk)).await?;
+        }
+        Err(Fault::Protocol(format!(
+            "it asked for more {rounds_max} times"
+        )))
+    }
+
+    /// An older server logs for all at once: as much as whoever wants most.
+    async fn raise_log_level(&self, talk: &Talk) {
+        let level = talk.log_level.as_deref();
+        let level = level.and_then(|level| LOG_LEVELS.iter().position(|one| *one == level));
+        let Some(level) = level else { return };
+        if !self.peer.get().is_some_and(|peer| peer.can("logging")) {
+            return;
+        }
+        {
+            let mut now = locked(&self.log_level);
+            if now.is_some_and(|now| now <= level) {
+                return;
+            }
+            *now = Some(level);
+        }
+        let params = json!({"level": LOG_LEVELS[level]});
+        let none = Map::new();
+        let quiet = Talk {
+            cancel: talk.cancel.clone(),
+            ..Talk::until(talk.deadline)
+        };
+        let call = Call {
+            method: "logging/setLevel",
+            params: params.as_object().unwrap_or(&none),
+            meta: Map::new(),
+            extra: &none,
+            era: Era::Legacy,
+            talk: &quiet,
+        };
+        // The call itself matters more than what is logged about it.
+        let _ = self.call(call).await;
+    }
+}
+
+/// `_meta` as the server's era has it. What is for the caller's own connection stays with it.
+pub(super) fn meta(params: &Map<String, Value>, era: Era, talk: &Talk) -> Map<String, Value> {
+    const OURS: [&str; 5] = [
+        META_VERSION,
+        META_CAPABILITIES,
+        META_CLIENT,
+        META_LOG_LEVEL,
+        "progressToken",
+    ];
+    let mut meta = Map::new();
+    if let Some(theirs) = params.get("_meta").and_then(Value::as_object) {
+        for (name, value) in theirs {
+            if !OURS.contains(&name.as_str()) {
+                meta.insert(name.clone(), value.clone());
+            }
+        }
+    }
+    if era == Era::Modern {
+        meta.insert(META_VERSION.to_owned(), MODERN.into());
+        meta.insert(META_CAPABILITIES.to_owned(), talk.capabilities.clone());
+        meta.insert(META_CLIENT.to_owned(), client_info());
+        if let Some(level) = &talk.log_level {
+            meta.insert(META_LOG_LEVEL.to_owned(), level.as_str().into());
+        }
+    }
+    meta
+}
+
+/// What the request is sent again with.
+async fn answers(result: &Value, talk: &Talk) -> Result<Map<String, Value>, Fault> {
+    let mut extra = Map::new();
+    if let Some(state) = result.get("requestState") {
+        extra.insert("requestState".to_owned(), state.clone());
+    }
+    let Some(questions) = result.get("inputRequests").and_then(Value::as_object) else {
+        return Ok(extra);
+    };
+    let mut responses = Map::new();
+    for (key, asked) in questions {
+        let method = asked.get("method").and_then(Value::as_str);
+        let params = asked.get("params").cloned().unwrap_or_else(|| json!({}));
+        let response = answer(method.unwrap_or_default(), params, talk).await;
+        responses.insert(key.clone(), response.map_err(Fault::Rpc)?);
+    }
+    extra.insert("inputResponses".to_owned(), responses.into());
+    Ok(extra)
+}
+
+async fn answer(method: &str, params: Value, talk: &Talk) -> Result<Value, RpcError> {
+    match &talk.events {
+        Some(events) if talk.abilities().answer(method) => {
+            question(events, method.to_owned(), params).await
+        }
+        _ if method == "roots/list" => Ok(json!({"roots": []})),
+        _ => Err(RpcError::new(
+            code::NO_METHOD,
+            format!("the server asks for '{method}', which nobody here can do"),
+        )),
+    }
+}

@@ -1,0 +1,363 @@
+//! One upstream, connected or not, and how it is asked.
+
+use super::connection::Connection;
+use super::error::UpstreamError;
+use super::fault::Fault;
+use super::handshake::Way;
+use super::hooks::{Changed, Hooks};
+use super::lists::{self, Lists};
+use super::status::{State, Status};
+use super::tail::Tail;
+use super::talk::Talk;
+use super::{Notice, Options, locked};
+use crate::wire::{RpcError, code};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use catalog::mcp_file::ServerConfig;
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::sync::{Notify, Semaphore, watch};
+use tokio_util::sync::CancellationToken;
+
+/// So many calls in a row without an answer, and a server counts as degraded.
+const FAILURES: u32 = 3;
+
+/// How long credentials that were refused are not tried again.
+const REFUSED: Duration = Duration::from_secs(30);
+
+/// A server of `mcp.json`.
+pub struct Upstream {
+    pub(super) name: Arc<str>,
+    pub(super) config: ServerConfig,
+    pub(super) options: Arc<Options>,
+    pub(super) hooks: Arc<Hooks>,
+    pub(super) tail: Arc<Tail>,
+    pub(super) current: ArcSwapOption<Connection>,
+    pub(super) lists: ArcSwap<Lists>,
+    pub(super) status: Mutex<Status>,
+    /// How many tries there have been, and what the last one came to.
+    pub(super) tries: watch::Sender<Tried>,
+    pub(super) known: Mutex<Option<Way>>,
+    /// Somebody needs a connection.
+    pub(super) needed: Notify,
+    /// Somebody wants another one.
+    pub(super) renew: Notify,
+    /// A call over HTTP went without an answer: is anybody there?
+    pub(super) doubt: Notify,
+    pub(super) use_: Use,
+    /// Calls in a row that went without an answer.
+    failures: AtomicU32,
+    turn: Semaphore,
+    pub(super) end: CancellationToken,
+    pub(super) ended: CancellationToken,
+}
+
+#[derive(Clone, Default)]
+pub(super) struct Tried {
+    pub(super) count: u64,
+    pub(super) fault: Option<Fault>,
+    pub(super) at: Option<Instant>,
+}
+
+/// Whether anybody needs the connection.
+pub(super) struct Use {
+    pub(super) calls: AtomicUsize,
+    pub(super) last: Mutex<Instant>,
+}
+
+impl Upstream {
+    pub(super) fn new(config: ServerConfig, options: Arc<Options>) -> Self {
+        let name: Arc<str> = config.name.as_str().into();
+        let state = match config.disabled {
+            true => State::Disabled,
+            false => State::Starting,
+        };
+        Upstream {
+            hooks: Arc::new(Hooks::new(Arc::clone(&name), options.notices.clone())),
+            tail: Arc::new(Tail::new(options.settings.stderr_bytes_kept)),
+            name,
+            config,
+            options,
+            current: ArcSwapOption::empty(),
+            lists: ArcSwap::default(),
+            status: Mutex::new(Status::new(state)),
+            tries: watch::Sender::new(Tried::default()),
+            known: Mutex::default(),
+            needed: Notify::new(),
+            renew: Notify::new(),
+            doubt: Notify::new(),
+            use_: Use {
+                calls: AtomicUsize::new(0),
+                last: Mutex::new(Instant::now()),
+            },
+            failures: AtomicU32::new(0),
+            turn: Semaphore::new(1),
+            end: CancellationToken::new(),
+            ended: CancellationToken::new(),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub fn config(&self) -> &ServerConfig {
+        &self.config
+    }
+
+    pub fn status(&self) -> Status {
+        let mut status = locked(&self.status).clone();
+        status.stderr = self.tail.text();
+        status
+    }
+
+    /// What it offers, or offered last.
+    pub fn lists(&self) -> Arc<Lists> {
+        self.lists.load_full()
+    }
+
+    /// Connects anew, now.
+    pub fn reconnect(&self) {
+        self.renew.notify_one();
+    }
+
+    /// The resources of which changes are to be told, all of them; those of before are forgotten.
+    pub fn watch(&self, uris: BTreeSet<String>) {
+        let watched = &self.hooks.watched;
+        let differs = {
+            let mut now = locked(&watched.uris);
+            let differs = *now != uris;
+            *now = uris;
+            differs
+        };
+        if differs {
+            watched.told.notify_one();
+        }
+    }
+
+    /// Sends a request and returns the raw result. What may have run is not sent again, unless `talk` allows it.
+    pub async fn request(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+        talk: Talk,
+    ) -> Result<Value, UpstreamError> {
+        let in_use = InUse::new(&self.use_);
+        if in_use.others >= self.options.settings.calls_max {
+            return Err(self.told(Fault::NotSent("too many calls wait for it".to_owned())));
+        }
+        let mut is_second = false;
+        loop {
+            let connection = self.connection(&talk).await?;
+            let _turn = match self.wants_turn(&talk) {
+                true => Some(
+                    self.take_turn(&talk)
+                        .await
+                        .map_err(|fault| self.told(fault))?,
+                ),
+                false => None,
+            };
+            let rounds_max = self.options.settings.rounds_max;
+            let outcome = connection.ask(method, &params, &talk, rounds_max).await;
+            self.saw(&connection, &outcome);
+            let fault = match outcome {
+                Ok(result) => return Ok(result),
+                Err(fault) => fault,
+            };
+            if is_second || !self.may_go_again(&connection, &fault, &talk).await {
+                return Err(self.told(fault));
+            }
+            is_second = true;
+        }
+    }
+
+    /// Whether a request may be sent again: what did not run, and what may run twice.
+    async fn may_go_again(&self, connection: &Connection, fault: &Fault, talk: &Talk) -> bool {
+        let mismatch = |error: &RpcError| error.code == code::HEADER_MISMATCH;
+        if connection.is_http() && fault.rpc().is_some_and(mismatch) {
+            // It was refused because a tool has other headers by now.
+            let (before, settings) = (self.lists.load(), &self.options.settings);
+            let read = lists::read(connection, &before, Changed::TOOLS, settings);
+            let read = talk.bound(async { Ok(read.await) }).await;
+            self.hooks.changed.add(Changed::TOOLS);
+            return read.is_ok_and(|(_, fault)| fault.is_none());
+        }
+        (fault.is_unsent() && connection.is_gone())
+            || (talk.may_repeat && matches!(fault, Fault::Lost(_)))
+    }
+
+    /// Tells a server something, if it is connected.
+    pub async fn notify(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<(), UpstreamError> {
+        let connection = self.current.load_full();
+        let Some(connection) = connection.filter(|connection| !connection.is_gone()) else {
+            return Err(self.told(Fault::NotSent("it is not connected".to_owned())));
+        };
+        let told = connection.notify(method, &params).await;
+        told.map_err(|fault| self.told(fault))
+    }
+
+    pub(super) fn told(&self, fault: Fault) -> UpstreamError {
+        let state = locked(&self.status).state.clone();
+        fault.told(&state)
+    }
+
+    /// The connection, or the next one: whoever needs it, waits for the same try.
+    async fn connection(&self, talk: &Talk) -> Result<Arc<Connection>, UpstreamError> {
+        let usable = || {
+            let connection = self.current.load_full();
+            connection.filter(|connection| !connection.is_gone())
+        };
+        if let Some(connection) = usable() {
+            return Ok(connection);
+        }
+        let mut tries = self.tries.subscribe();
+        let before = tries.borrow_and_update().clone();
+        self.check_worth(&before)?;
+        // It may have come while we were asking.
+        if let Some(connection) = usable() {
+            return Ok(connection);
+        }
+        self.needed.notify_one();
+        let waited = talk.bound(async {
+            let gone = || Fault::NotSent("the server was removed".to_owned());
+            tokio::select! {
+                tried = tries.wait_for(|tried| tried.count > before.count) => {
+                    tried.map(drop).map_err(|_| gone())
+                }
+                () = self.end.cancelled() => Err(gone()),
+            }
+        });
+        waited.await.map_err(|fault| match fault {
+            // It never left.
+            Fault::Late => self.told(Fault::NotSent("it was not connected in time".to_owned())),
+            fault => self.told(fault),
+        })?;
+        match usable() {
+            Some(connection) => Ok(connection),
+            None => Err(self.unavailable(&tries.borrow())),
+        }
+    }
+
+    /// Whether there is a point in trying.
+    fn check_worth(&self, before: &Tried) -> Result<(), UpstreamError> {
+        if self.config.disabled {
+            let cause = "it is switched off in mcp.json".to_owned();
+            return Err(self.told(Fault::NotSent(cause)));
+        }
+        let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);
+        match matches!(before.fault, Some(Fault::Auth(_))) && is_recent {
+            true => Err(self.unavailable(before)),
+            false => Ok(()),
+        }
+    }
+
+    fn unavailable(&self, tried: &Tried) -> UpstreamError {
+        match &tried.fault {
+            Some(Fault::Auth(challenge)) => UpstreamError::AuthRequired {
+                challenge: challenge.clone(),
+            },
+            fault => {
+                let status = locked(&self.status);
+                let cause = fault.clone().map(|fault| self::cause(fault, &status.state));
+                UpstreamError::Unavailable {
+                    state: status.state.clone(),
+                    cause: cause.unwrap_or_else(|| "the connection was lost again".to_owned()),
+                    retry_after: Some(self.options.settings.backoff_base),
+                }
+            }
+        }
+    }
+
+    /// Where it could once not be told whose question it was, only one at a time may be asked.
+    fn wants_turn(&self, talk: &Talk) -> bool {
+        self.hooks.alone.load(Ordering::Relaxed) && talk.abilities().any()
+    }
+
+    async fn take_turn(&self, talk: &Talk) -> Result<tokio::sync::SemaphorePermit<'_>, Fault> {
+        let turn = async {
+            let gone = |_| Fault::NotSent("the server was removed".to_owned());
+            self.turn.acquire().await.map_err(gone)
+        };
+        talk.bound(turn).await
+    }
+
+    /// What a call tells of the server.
+    fn saw(&self, connection: &Connection, outcome: &Result<Value, Fault>) {
+        let is_fault = matches!(
+            outcome,
+            Err(Fault::Lost(_) | Fault::Protocol(_) | Fault::Late)
+        ) || matches!(outcome, Err(Fault::Status { error: None, status, .. }) if *status >= 500);
+        if !is_fault {
+            if outcome.is_ok() && self.failures.swap(0, Ordering::Relaxed) >= FAILURES {
+                self.change(|status| {
+                    if status.state == State::Degraded {
+                        (status.state, status.cause) = (State::Connected, None);
+                    }
+                });
+            }
+            return;
+        }
+        if connection.is_http() && matches!(outcome, Err(Fault::Lost(_))) {
+            self.doubt.notify_one();
+        }
+        if self.failures.fetch_add(1, Ordering::Relaxed) + 1 >= FAILURES {
+            self.change(|status| {
+                if status.state == State::Connected {
+                    status.state = State::Degraded;
+                    status.cause = Some("its last calls went without an answer".to_owned());
+                }
+            });
+        }
+    }
+
+    /// Changes the status, and tells so if it is another.
+    pub(super) fn change(&self, change: impl FnOnce(&mut Status)) {
+        let differs = {
+            let mut status = locked(&self.status);
+            let before = (status.state.clone(), status.cause.clone(), status.pid);
+            change(&mut status);
+            before != (status.state.clone(), status.cause.clone(), status.pid)
+        };
+        if differs {
+            let _ = self
+                .options
+                .notices
+                .send(Notice::State(Arc::clone(&self.name)));
+        }
+    }
+}
+
+/// Why a try came to nothing, in words.
+pub(super) fn cause(fault: Fault, state: &State) -> String {
+    match fault {
+        Fault::NotSent(cause) | Fault::NoSession(cause) | Fault::Lost(cause) => cause,
+        fault => fault.told(state).to_string(),
+    }
+}
+
+/// Somebody uses the connection, beside so many others.
+struct InUse<'a> {
+    use_: &'a Use,
+    others: usize,
+}
+
+impl<'a> InUse<'a> {
+    fn new(use_: &'a Use) -> Self {
+        // In one order with the swap of the connection, so that nobody's is closed under them.
+        let others = use_.calls.fetch_add(1, Ordering::SeqCst);
+        InUse { use_, others }
+    }
+}
+
+impl Drop for InUse<'_> {
+    fn drop(&mut self) {
+        *locked(&self.use_.last) = Instant::now();
+        self.use_.calls.fetch_sub(1, Ordering::SeqCst);
+    }
+}

@@ -1,0 +1,101 @@
+//! All upstreams, as `mcp.json` has them.
+
+use super::server::Upstream;
+use super::supervise::supervise;
+use super::{Notice, Options, locked};
+use arc_swap::ArcSwap;
+use catalog::mcp_file::ServerConfig;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+type All = BTreeMap<Arc<str>, Arc<Upstream>>;
+
+/// The servers, by name.
+pub struct Upstreams {
+    options: Arc<Options>,
+    all: ArcSwap<All>,
+    changing: Mutex<()>,
+    tasks: TaskTracker,
+}
+
+impl Upstreams {
+    pub fn new(options: Options) -> Arc<Self> {
+        Arc::new(Upstreams {
+            options: Arc::new(options),
+            all: ArcSwap::default(),
+            changing: Mutex::default(),
+            tasks: TaskTracker::new(),
+        })
+    }
+
+    /// Makes these the servers: new ones are started, those that are gone are stopped, changed ones start again and
+    /// the others go on undisturbed. Called within a runtime.
+    pub fn set(&self, configs: Vec<ServerConfig>) {
+        let _one_at_a_time = locked(&self.changing);
+        let before = self.all.load_full();
+        let mut now = All::new();
+        let mut started = Vec::new();
+        for config in configs {
+            let name: Arc<str> = config.name.as_str().into();
+            let old = before.get(&name);
+            let upstream = match old.filter(|old| old.config == config) {
+                Some(same) => Arc::clone(same),
+                None => {
+                    let upstream = Arc::new(Upstream::new(config, Arc::clone(&self.options)));
+                    started.push((Arc::clone(&upstream), old.map(|old| old.ended.clone())));
+                    upstream
+                }
+            };
+            now.insert(name, upstream);
+        }
+        for (name, old) in &*before {
+            if !now.get(name).is_some_and(|now| Arc::ptr_eq(now, old)) {
+                old.end.cancel();
+                self.tell(name);
+            }
+        }
+        self.all.store(Arc::new(now));
+        for (upstream, predecessor) in started {
+            self.start(upstream, predecessor);
+        }
+    }
+
+    fn start(&self, upstream: Arc<Upstream>, predecessor: Option<CancellationToken>) {
+        self.tell(&upstream.name);
+        match upstream.config.disabled {
+            true => upstream.ended.cancel(),
+            false => drop(self.tasks.spawn(supervise(upstream, predecessor))),
+        }
+    }
+
+    fn tell(&self, name: &Arc<str>) {
+        let _ = self.options.notices.send(Notice::State(Arc::clone(name)));
+    }
+
+    pub fn get(&self, name: &str) -> Option<Arc<Upstream>> {
+        self.all.load().get(name).cloned()
+    }
+
+    /// In the order of their names.
+    pub fn all(&self) -> Vec<Arc<Upstream>> {
+        self.all.load().values().cloned().collect()
+    }
+
+    /// Ends them all, with every program that was started.
+    pub async fn close(&self) {
+        self.set(Vec::new());
+        self.tasks.close();
+        self.tasks.wait().await;
+    }
+}
+
+impl Drop for Upstreams {
+    /// For whoever forgot to close them.
+    fn drop(&mut self) {
+        for upstream in self.all.load().values() {
+            upstream.end.cancel();
+        }
+    }
+}

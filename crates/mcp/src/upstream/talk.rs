@@ -1,0 +1,101 @@
+//! How a request in progress talks back to whoever asked.
+
+use super::fault::Fault;
+use crate::wire::RpcError;
+use serde_json::{Value, json};
+use std::time::Instant;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Who asks, what they can be asked, and how long they wait.
+#[derive(Debug, Clone)]
+pub struct Talk {
+    /// Where progress, log messages and questions go. Progress and log messages are left out while it is full.
+    pub events: Option<mpsc::Sender<Saying>>,
+    /// What the asking client can do: `{"elicitation":{},"sampling":{},"roots":{}}`.
+    pub capabilities: Value,
+    pub deadline: Instant,
+    pub cancel: CancellationToken,
+    /// Read-only or idempotent: may be sent again after a lost connection.
+    pub may_repeat: bool,
+    pub log_level: Option<String>,
+}
+
+/// What an upstream says while it works.
+#[derive(Debug)]
+pub enum Saying {
+    Progress {
+        progress: f64,
+        total: Option<f64>,
+        message: Option<String>,
+    },
+    /// The params of a log message.
+    Log(Value),
+    /// A question that is answered by a person, a model or the client itself.
+    Ask {
+        /// elicitation/create, sampling/createMessage or roots/list.
+        method: String,
+        params: Value,
+        reply: oneshot::Sender<Result<Value, RpcError>>,
+    },
+}
+
+impl Talk {
+    /// Nobody listens.
+    pub fn until(deadline: Instant) -> Self {
+        Talk {
+            events: None,
+            capabilities: json!({}),
+            deadline,
+            cancel: CancellationToken::new(),
+            may_repeat: false,
+            log_level: None,
+        }
+    }
+
+    pub(super) fn abilities(&self) -> Abilities {
+        let has = |name: &str| self.events.is_some() && self.capabilities.get(name).is_some();
+        Abilities {
+            elicitation: has("elicitation"),
+            sampling: has("sampling"),
+            roots: has("roots"),
+        }
+    }
+
+    /// Waits for the work, but no longer than whoever asked does.
+    pub(super) async fn bound<T>(
+        &self,
+        work: impl Future<Output = Result<T, Fault>>,
+    ) -> Result<T, Fault> {
+        tokio::select! {
+            biased;
+            done = work => done,
+            () = self.cancel.cancelled() => Err(Fault::Cancelled),
+            () = tokio::time::sleep_until(self.deadline.into()) => Err(Fault::Late),
+        }
+    }
+}
+
+/// What a client can be asked.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Abilities {
+    elicitation: bool,
+    sampling: bool,
+    roots: bool,
+}
+
+impl Abilities {
+    pub(super) fn any(self) -> bool {
+        self.elicitation || self.sampling || self.roots
+    }
+
+    /// Whether a client with these can answer this method.
+    pub(super) fn answer(self, method: &str) -> bool {
+        match method {
+            "elicitation/create" => self.elicitation,
+            "sampling/createMessage" => self.sampling,
+            "roots/list" => self.roots,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What servers over HTTP do wrong, in both eras.
+
+use crate::world::{Fake, World, call, names, settings, talk, text};
+use mcp::upstream::{Settings, State, UpstreamError};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const ERAS: [&str; 2] = ["legacy", "modern"];
+
+#[tokio::test]
+async fn answers_that_are_none_are_told_apart() {
+    let mut world = World::new(settings());
+    for era in ERAS {
+        let fake = Fake::new(&world, era);
+        let server = fake.listen().await;
+        let one = world.one(json!({"url": server.url("/mcp")})).await;
+        let status = async |status: u16| {
+            let arguments = json!({ "status": status });
+            call(&one, "status", arguments, talk()).await.unwrap_err()
+        };
+        let busy = status(429).await;
+        let retry = Some(Duration::from_secs(7));
+        assert!(
+            matches!(&busy, UpstreamError::Unavailable { retry_after, .. } if *retry_after == retry),
+            "{busy:?}"
+        );
+        // It may have run, so it is not sent again.
+        let broken = status(502).await;
+        assert!(matches!(broken, UpstreamError::Lost { .. }), "{broken:?}");
+        assert!(matches!(status(415).await, UpstreamError::Protocol(_)));
+        assert_eq!(fake.count("status"), 3);
+        let led = call(&one, "redirect", json!({}), talk()).await.unwrap_err();
+        assert!(
+            matches!(led, UpstreamError::Protocol(_)),
+            "nothing is followed: {led:?}"
+        );
+        let cut = call(&one, "cut", json!({}), talk()).await.unwrap_err();
+        assert!(matches!(cut, UpstreamError::Lost { .. }), "{cut:?}");
+        assert_eq!(fake.count("cut"), 1);
+        let mut again = talk();
+        again.may_repeat = true;
+        let cut = call(&one, "cut", json!({}), again).await.unwrap_err();
+        assert!(matches!(cut, UpstreamError::Lost { .. }), "{cut:?}");
+        assert_eq!(fake.count("cut"), 3, "and once more where it may");
+        let result = call(&one, "echo", json!({"text": era}), talk())
+            .await
+            .unwrap();
+        assert_eq!((text(&result), &result["x-result"]), (era, &json!(1)));
+    }
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn a_session_that_is_gone_is_begun_again() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    call(&one, "forget_sessions", json!({}), talk())
+        .await
+        .unwrap();
+    // It did not run the first time, so it may be sent again.
+    let result = call(&one, "echo", json!({"text": "a"}), talk())
+        .await
+        .unwrap();
+    assert_eq!((text(&result), fake.count("echo")), ("a", 1));
+    world.upstreams.close().await;
+    assert_eq!(fake.count("delete"), 1, "and given up in the end");
+}
+
+#[tokio::test]
+async fn a_stream_that_breaks_off_is_taken_up_again() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    let result = call(&one, "resume", json!({}), talk()).await.unwrap();
+    assert_eq!(text(&result), "resumed");
+    assert_eq!((fake.count("resume"), fake.count("resumed")), (1, 1));
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn a_modern_request_says_in_headers_what_it_is() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "modern");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    assert_eq!(
+        names(&one.lists().tools),
+        ["echo", "count", "odd"],
+        "and not the bad one"
+    );
+    // The server refuses what its headers do not say as well.
+    let arguments = json!({"text": "x", "where": "here"});
+    let result = call(&one, "echo", arguments.clone(), talk()).await.unwrap();
+    assert_eq!(text(&result), "x");
+    // What it wants there may change without a word.
+    call(&one, "remark", json!({}), talk()).await.unwrap();
+    let result = call(&one, "echo", arguments, talk()).await.unwrap();
+    assert_eq!((text(&result), fake.count("echo")), ("x", 2));
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn credentials_that_are_not_enough_are_not_tried_again_and_again() {
+    let mut world = World::new(settings());
+    for era in ERAS {
+        let fake = Fake::new(&world, era);
+        let server = fake.listen_with(&[("FAKE_TOKEN", "secret")]).await;
+        world.set(&json!({"one": {"url": server.url("/mcp")}}));
+        let one = world.upstreams.get("one").unwrap();
+        world
+            .until(&one, |state| *state == State::AuthRequired)
+            .await;
+        let refused = call(&one, "echo", json!({}), talk()).await.unwrap_err();
+        let challenge = r#"Bearer resource_metadata="https://x.example/meta""#.to_owned();
+        assert_eq!(
+            refused,
+            UpstreamError::AuthRequired {
+                challenge: Some(challenge)
+            }
+        );
+        let headers = json!({"Authorization": "Bearer secret"});
+        let one = world
+            .one(json!({"url": server.url("/mcp"), "headers": headers}))
+            .await;
+        call(&one, "echo", json!({}), talk()).await.unwrap();
+    }
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn a_server_that_is_down_is_found_again() {
+    let mut world = World::new(Settings {
+        retries: 0,
+        ..settings()
+    });
+    for era in ERAS {
+        let fake = Fake::new(&world, era);
+        let server = fake.listen().await;
+        let port = server.port;
+        let one = world.one(json!({"url": server.url("/mcp")})).await;
+        drop(server);
+        let began = Instant::now();
+        let down = loop {
+            match call(&one, "echo", json!({}), talk()).await {
+                // It has not ended yet.
+                Ok(_) | Err(UpstreamError::Lost { .. }) => {}
+                Err(down) => break down,
+            }
+            assert!(began.elapsed() < crate::world::LONG);
+        };
+        assert!(
+            matches!(down, UpstreamError::Unavailable { .. }),
+            "{down:?}"
+        );
+        assert_eq!(
+            names(&one.lists().tools)[0],
+            "echo",
+            "what it had is still known"
+        );
+        let _server = fake.listen_at(port).await;
+        let result = call(&one, "echo", json!({"text": "back"}), talk())
+            .await
+            .unwrap();
+        assert_eq!(text(&result), "back");
+    }
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn whoever_leaves_is_noticed() {
+    let mut world = World::new(settings());
+    for era in ERAS {
+        let fake = Fake::new(&world, era);
+        let server = fake.listen().await;
+        let one = world.one(json!({"url": server.url("/mcp")})).await;
+        let mut short = talk();
+        short.deadline = Instant::now() + Duration::from_millis(300);
+        let late = call(&one, "hang", json!({}), short).await.unwrap_err();
+        assert_eq!(late, UpstreamError::Late);
+        fake.until("hang cancelled", 1).await;
+    }
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn lists_change_over_http() {
+    let mut world = World::new(settings());
+    for era in ERAS {
+        let fake = Fake::new(&world, era);
+        let server = fake.listen().await;
+        let one = world.one(json!({"url": server.url("/mcp")})).await;
+        let grown = async {
+            // The stream for notifications may not be there yet at the first.
+            while !names(&one.lists().tools).contains(&"grown0") {
+                call(&one, "grow", json!({}), talk()).await.unwrap();
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        tokio::time::timeout(crate::world::LONG, grown)
+            .await
+            .unwrap();
+    }
+    world.upstreams.close().await;
+}

@@ -1,0 +1,405 @@
+//! MCP on stdin and stdout: every line is posted to the server, and what it answers or says comes back as lines. The era
+//! is the client's business and the server's; here only sessions, cancelling and lost connections are looked after.
+
+mod events;
+mod link;
+
+pub(crate) use link::{Link, Local};
+
+use events::Events;
+use face::headers::repeated;
+use link::{Headers, Lost, Reply};
+use mcp::wire::{self, META_VERSION, MODERN, Message, RpcError, Sort, code};
+use serde_json::Value;
+use std::collections::{HashMap, HashSet};
+use std::io::{BufRead, Read, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// The longest line that is taken.
+const LINE_BYTES_MAX: usize = 64 << 20;
+
+/// How long answers are waited for when stdin has ended, and how long they may take to be written.
+const LAST_ANSWERS: Duration = Duration::from_secs(30);
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// How long to wait before a stream that ended is opened again.
+const AGAIN: Duration = Duration::from_secs(1);
+
+pub(crate) struct Bridge {
+    link: Link,
+    out: mpsc::Sender<String>,
+    tasks: TaskTracker,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    session: Option<String>,
+    version: Option<String>,
+    /// What the client began with, to begin again where the server has forgotten.
+    initialize: Option<String>,
+    running: HashMap<String, CancellationToken>,
+    /// Requests whose answers nobody wants any more.
+    cancelled: HashSet<String>,
+    listening: Option<CancellationToken>,
+    /// The schemas of tools that want arguments repeated in headers.
+    marked: HashMap<String, Value>,
+}
+
+/// Reads stdin until it ends. Both ends are threads: a runtime could not stop while one of its own waits for a line.
+pub(crate) async fn run(link: Link) -> std::io::Result<()> {
+    let (out, lines) = mpsc::channel::<String>(256);
+    let writing = std::thread::spawn(move || write(lines));
+    let (taken, mut asked) = mpsc::channel(16);
+    std::thread::spawn(move || read(&taken));
+    let bridge = Arc::new(Bridge {
+        link,
+        out,
+        tasks: TaskTracker::new(),
+        state: Mutex::default(),
+    });
+    let mut terminate = signal(SignalKind::terminate())?;
+    loop {
+        let line = tokio::select! {
+            line = asked.recv() => line,
+            _ = terminate.recv() => None,
+            _ = tokio::signal::ctrl_c() => None,
+        };
+        match line {
+            None => break,
+            Some(Ok(text)) => bridge.take(text).await,
+            Some(Err(error)) => bridge.say(wire::error(None, &error)).await,
+        }
+    }
+    // Whoever closes stdin right after the last line may still want its answer.
+    bridge.tasks.close();
+    let _ = tokio::time::timeout(LAST_ANSWERS, bridge.tasks.wait()).await;
+    bridge.end().await;
+    drop(bridge);
+    let written = tokio::task::spawn_blocking(move || writing.join());
+    let _ = tokio::time::timeout(LAST_WORDS, written).await;
+    Ok(())
+}
+
+fn write(mut lines: mpsc::Receiver<String>) {
+    let mut stdout = std::io::stdout().lock();
+    while let Some(mut line) = lines.blocking_recv() {
+        // Between the lines of a JSON text there is nothing that matters.
+        line.retain(|letter| letter != '\n' && letter != '\r');
+        line.push('\n');
+        if stdout.write_all(line.as_bytes()).is_err() || stdout.flush().is_err() {
+            return;
+        }
+    }
+}
+
+/// Every line, or why it is none that could be passed on.
+fn read(taken: &mpsc::Sender<Result<String, RpcError>>) {
+    let mut stdin = std::io::stdin().lock();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let most = (&mut stdin)
+            .take(LINE_BYTES_MAX as u64)
+            .read_until(b'\n', &mut line);
+        if !matches!(most, Ok(n) if n > 0) {
+            return;
+        }
+        let is_cut = line.len() == LINE_BYTES_MAX && !line.ends_with(b"\n");
+        if is_cut && stdin.skip_until(b'\n').is_err() {
+            return;
+        }
+        let said = match std::str::from_utf8(&line) {
+            _ if is_cut => {
+                let why = "The line is too long";
+                Err(RpcError::new(code::INVALID_REQUEST, why))
+            }
+            Err(_) => Err(RpcError::new(code::PARSE, "The line is not UTF-8")),
+            Ok(text) if text.trim().is_empty() => continue,
+            Ok(text) => Ok(text.trim().to_owned()),
+        };
+        if taken.blocking_send(said).is_err() {
+            return;
+        }
+    }
+}
+
+impl Bridge {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn say(&self, line: String) {
+        let _ = self.out.send(line).await;
+    }
+
+    /// One line of the client's. Requests go on in tasks of their own; everything else in its order.
+    async fn take(self: &Arc<Self>, text: String) {
+        let message = match Message::read(&text) {
+            Ok(message) => message,
+            Err(error) => {
+                let error = RpcError::new(code::PARSE, format!("This is no message: {error}"));
+                return self.say(wire::error(None, &error)).await;
+            }
+        };
+        let method = message.method.as_deref().unwrap_or_default().to_owned();
+        let is_modern = message
+            .params
+            .is_some_and(|params| params.get().contains(META_VERSION));
+        match message.sort() {
+            Sort::Request if method == "initialize" && !is_modern => {
+                self.lock().initialize = Some(text.clone());
+                self.request(text, None).await;
+            }
+            Sort::Request => {
+                let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
+                let token = CancellationToken::new();
+                self.lock().running.insert(id.clone(), token.clone());
+                let bridge = Arc::clone(self);
+                self.tasks.spawn(async move {
+                    let headers = is_modern.then(|| bridge.described(&text));
+                    tokio::select! {
+                        () = bridge.request(text, headers) => {}
+                        // A modern server is told by hanging up.
+                        () = token.cancelled() => {}
+                    }
+                    let mut state = bridge.lock();
+                    state.running.remove(&id);
+                    state.cancelled.remove(&id);
+                });
+            }
+            Sort::Notification if method == "notifications/cancelled" => {
+                let params: Value = message
+                    .params
+                    .and_then(|it| serde_json::from_str(it.get()).ok())
+                    .unwrap_or_default();
+                self.cancel(&params["requestId"].to_string(), text).await;
+            }
+            _ => {
+                let _ = self.post(&text, None).await;
+                if method == "notifications/initialized" {
+                    self.listen();
+                }
+            }
+        }
+    }
+
+    /// A legacy server is told; either way nobody waits for the answer any more.
+    async fn cancel(self: &Arc<Self>, id: &str, text: String) {
+        let (token, is_legacy) = {
+            let mut state = self.lock();
+            let token = state.running.get(id).cloned();
+            if token.is_some() {
+                state.cancelled.insert(id.to_owned());
+            }
+            (token, state.session.is_some())
+        };
+        if is_legacy {
+            let _ = self.post(&text, None).await;
+        } else if let Some(token) = token {
+            token.cancel();
+        }
+    }
+
+    /// Posts a request and passes on everything that comes back for it.
+    async fn request(self: &Arc<Self>, text: String, described: Option<Described>) {
+        let Ok(message) = Message::read(&text) else {
+            return;
+        };
+        let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
+        let failed = match self.post(&text, described.as_ref()).await {
+            Ok(reply) => self.pass(&id, reply).await,
+            Err(lost) => Some(lost),
+        };
+        if let Some(lost) = failed {
+            let error = RpcError::new(code::INTERNAL, lost.to_string());
+            self.say(wire::error(message.id, &error)).await;
+        }
+    }
+
+    async fn pass(&self, id: &str, mut reply: Reply) -> Option<Lost> {
+        let mut is_answered = false;
+        if reply.is_stream {
+            let mut events = Events::default();
+            while let Some(bytes) = reply.next().await {
+                for text in events.add(&bytes) {
+                    is_answered |= is_answer(&text);
+                    self.say_unless_cancelled(id, text).await;
+                }
+            }
+        } else {
+            let body = reply.whole().await;
+            is_answered = !body.is_empty();
+            if is_answered {
+                self.say_unless_cancelled(id, body).await;
+            }
+        }
+        (!is_answered).then(|| Lost::Midway("the connection ended before the answer".to_owned()))
+    }
+
+    async fn say_unless_cancelled(&self, id: &str, text: String) {
+        self.note_tools(&text);
+        let is_cancelled = self.lock().cancelled.contains(id);
+        if !(is_cancelled && is_answer(&text)) {
+            self.say(text).await;
+        }
+    }
+
+    /// Posts a message; where the server has forgotten the session, begins anew and posts it again.
+    async fn post(
+        self: &Arc<Self>,
+        text: &str,
+        described: Option<&Described>,
+    ) -> Result<Reply, Lost> {
+        let reply = self.post_once(text, described).await?;
+        if reply.status != 404 || described.is_some() || self.lock().session.is_none() {
+            return Ok(reply);
+        }
+        let initialize = self.lock().initialize.clone();
+        let Some(initialize) = initialize else {
+            return Ok(reply);
+        };
+        self.lock().session = None;
+        let mut begun = self.post_once(&initialize, None).await?;
+        begun.whole().await;
+        let initialized = wire::request(None, "notifications/initialized", None);
+        self.post_once(&initialized, None).await?;
+        self.listen();
+        self.post_once(text, described).await
+    }
+
+    async fn post_once(&self, text: &str, described: Option<&Described>) -> Result<Reply, Lost> {
+        let mut headers: Headers = Vec::new();
+        let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
+        add("content-type", "application/json");
+        add("accept", "application/json, text/event-stream");
+        match described {
+            Some(described) => {
+                add("mcp-protocol-version", MODERN);
+                add("mcp-method", &described.method);
+                if let Some(name) = &described.name {
+                    add("mcp-name", name);
+                }
+                headers.extend(described.repeated.iter().cloned());
+            }
+            None => self.add_session(&mut headers),
+        }
+        let reply = self.link.send("POST", &headers, Some(text)).await?;
+        if let Some(session) = &reply.session {
+            self.lock().session = Some(session.clone());
+        }
+        Ok(reply)
+    }
+
+    fn add_session(&self, headers: &mut Headers) {
+        let state = self.lock();
+        if let Some(session) = &state.session {
+            headers.push(("mcp-session-id".to_owned(), session.clone()));
+        }
+        if let Some(version) = &state.version {
+            headers.push(("mcp-protocol-version".to_owned(), version.clone()));
+        }
+    }
+
+    /// What the server says unasked, for as long as there is a session.
+    fn listen(self: &Arc<Self>) {
+        let token = CancellationToken::new();
+        let before = self.lock().listening.replace(token.clone());
+        if let Some(before) = before {
+            before.cancel();
+        }
+        let bridge = Arc::downgrade(self);
+        tokio::spawn(async move {
+            while let Some(bridge) = bridge.upgrade().filter(|_| !token.is_cancelled()) {
+                let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
+                bridge.add_session(&mut headers);
+                match bridge.link.send("GET", &headers, None).await {
+                    Ok(mut reply) if reply.is_stream => {
+                        let mut events = Events::default();
+                        loop {
+                            let next = tokio::select! {
+                                next = reply.next() => next,
+                                () = token.cancelled() => return,
+                            };
+                            let Some(bytes) = next else { break };
+                            for text in events.add(&bytes) {
+                                bridge.say(text).await;
+                            }
+                        }
+                    }
+                    // It has none to give.
+                    Ok(_) => return,
+                    Err(_) => {}
+                }
+                drop(bridge);
+                tokio::time::sleep(AGAIN).await;
+            }
+        });
+    }
+
+    /// The client is gone.
+    async fn end(&self) {
+        if let Some(listening) = self.lock().listening.take() {
+            listening.cancel();
+        }
+        let mut headers = Vec::new();
+        self.add_session(&mut headers);
+        if self.lock().session.is_some() {
+            let _ = self.link.send("DELETE", &headers, None).await;
+        }
+        self.link.close().await;
+    }
+}
+
+/// What the headers of a modern request repeat of its body.
+struct Described {
+    method: String,
+    name: Option<String>,
+    /// Arguments.
+    repeated: Vec<(String, String)>,
+}
+
+impl Bridge {
+    fn described(&self, text: &str) -> Described {
+        let message: Value = serde_json::from_str(text).unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or_default();
+        let name = match method {
+            "tools/call" | "prompts/get" => message["params"]["name"].as_str(),
+            "resources/read" => message["params"]["uri"].as_str(),
+            _ => None,
+        };
+        let schema = name.and_then(|name| self.lock().marked.get(name).cloned());
+        let arguments = &message["params"]["arguments"];
+        Described {
+            method: method.to_owned(),
+            name: name.map(face::headers::written),
+            repeated: schema.map_or_else(Vec::new, |schema| repeated(&schema, arguments)),
+        }
+    }
+
+    /// Remembers the tools whose arguments are to be repeated in headers.
+    fn note_tools(&self, text: &str) {
+        if !text.contains("x-mcp-header") {
+            return;
+        }
+        let answer: Value = serde_json::from_str(text).unwrap_or_default();
+        let tools = answer["result"]["tools"].as_array().cloned();
+        let mut state = self.lock();
+        for tool in tools.unwrap_or_default() {
+            if let Some(name) = tool["name"].as_str() {
+                state
+                    .marked
+                    .insert(name.to_owned(), tool["inputSchema"].clone());
+            }
+        }
+    }
+}
+
+fn is_answer(text: &str) -> bool {
+    Message::read(text).is_ok_and(|message| message.sort() == Sort::Response)
+}
