@@ -30,4 +30,5 @@ mod shelf;
 mod testapp;
 mod tools;
 mod toolsets;
+mod toolsets_mcp;
 mod versions;

@@ -132,6 +132,16 @@ fn table() -> Vec<Row> {
         row("GET", "/login/oidc/callback", "/login/oidc/callback", none.clone(), Nothing, 404),
         row("GET", "/login/{token}", "/login/none", none.clone(), Nothing, 200),
         row("POST", "/login/{token}", "/login/none", none.clone(), Nothing, 401),
+        // Without a session; a stream would never end, and is looked at where toolsets are.
+        row("POST", "/mcp", "/mcp", json!({}), Read, 400),
+        row("GET", "/mcp", "/mcp", none.clone(), Read, 405),
+        row("DELETE", "/mcp", "/mcp", none.clone(), Read, 405),
+        row("POST", "/mcp/{toolset}", "/mcp/none", json!({}), Read, 404),
+        row("GET", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
+        row("DELETE", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
+        row("POST", "/messages", "/messages", json!({}), Read, 404),
+        row("POST", "/messages/{toolset}", "/messages/none", json!({}), Read, 404),
+        row("GET", "/sse/{toolset}", "/sse/none", none.clone(), Read, 404),
         row("GET", "/api/v1/tools/test", "/api/v1/tools/test", none.clone(), Read, 404),
         row("PUT", "/api/v1/tools/test", "/api/v1/tools/test", definition("test"), Author, 404),
         row("PATCH", "/api/v1/tools/test", "/api/v1/tools/test", json!({}), Author, 404),
@@ -143,8 +153,13 @@ fn table() -> Vec<Row> {
     ]
 }
 
-/// Routes that take a session or an admin's key: what they answer depends on more than the scope.
-const APART: [(&str, &str); 2] = [("POST", "/api/v1/keys"), ("POST", "/api/v1/logout")];
+/// Routes that take a session or an admin's key: what they answer depends on more than the scope. And one that opens a
+/// stream.
+const APART: [(&str, &str); 3] = [
+    ("POST", "/api/v1/keys"),
+    ("POST", "/api/v1/logout"),
+    ("GET", "/sse"),
+];
 
 /// Who shows what, and what it opens.
 struct Guest {
