@@ -326,13 +326,14 @@ async fn settle_access(app: Weak<App>) {
         let read = async {
             app.try_load_access().await?;
             app.load_policy().await?;
+            app.load_toolsets().await?;
             app.load_limits().await
         };
         match read.await {
             Ok(()) => return app.access_doubted.store(false, Ordering::Relaxed),
             Err(error) => tracing::warn!(
                 ?error,
-                "users, keys, rules and limits could not be read anew yet"
+                "users, keys, rules, toolsets and limits could not be read anew yet"
             ),
         }
         drop(one_at_a_time);

@@ -46,13 +46,19 @@ pub struct InFlight {
 }
 
 impl App {
-    /// Runs a tool for a caller. With a key, at most once.
+    /// Runs a tool for a caller, who names it as the toolset does that they came through. With a key, at most once.
     pub async fn call(
         self: &Arc<Self>,
         caller: Arc<Caller>,
         request: CallRequest,
         idempotency_key: Option<String>,
     ) -> Result<ToolResponse> {
+        let request = match self.within_toolset(&caller, request) {
+            Ok(request) => request,
+            Err((request, refusal)) => {
+                return Ok(self.executor.refuse(&caller, &request, *refusal).await);
+            }
+        };
         let Some(key) = idempotency_key else {
             return Ok(self.executor.call(caller, request).await);
         };

@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use catalog::caller::{Caller, Scope, Transport};
 use catalog::policy::{Check, Effect, Subject, Verdict};
 use catalog::tool::{SYSTEM_USER, Tool};
+use catalog::toolset::Membership;
 use executor::Code;
 use executor::denial::told;
 use serde::Serialize;
@@ -41,7 +42,7 @@ pub struct Explanation {
 /// One check of the decision.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Reason {
-    /// key, owner, scope, active, owner_left, whitelist, rule or approval.
+    /// key, owner, toolset, scope, active, owner_left, whitelist, rule or approval.
     pub check: &'static str,
     /// pass, deny or hide.
     pub effect: &'static str,
@@ -63,8 +64,10 @@ impl App {
         let mut explanation = self.reasons(&asked, &query.tool);
         explanation.who = who;
         let admin = caller.scopes.allow(Scope::Admin);
-        if !admin && (explanation.verdict == "hidden" || self.visible(caller, &query.tool).is_err())
-        {
+        // That a tool they may know of is not in a set is no secret.
+        let is_hidden = |reason: &Reason| reason.effect == "hide" && reason.check != "toolset";
+        let hidden = explanation.reasons.iter().any(is_hidden);
+        if !admin && (hidden || self.visible(caller, &query.tool).is_err()) {
             // Whoever may not know of a tool is not told why, nor that there is one, nor its name.
             return Ok(Explanation {
                 verdict: "hidden",
@@ -192,6 +195,7 @@ impl App {
         let passed = effect == Effect::Pass;
         let (check, message) = match check {
             Check::Owner => ("owner", self.owner_reason(passed, asked, tool)),
+            Check::Toolset(membership) => ("toolset", toolset_reason(asked, membership)),
             Check::Scope => {
                 let have = asked.scopes.names().join(", ");
                 let verb = if passed { "hold" } else { "do not hold" };
@@ -264,6 +268,19 @@ impl App {
             (Effect::Pass, Some(pattern)) => format!("the rule for {of} allows '{pattern}'"),
             (Effect::Pass, None) => format!("the rule for {of} says nothing against it"),
         }
+    }
+}
+
+fn toolset_reason(asked: &Caller, membership: Option<Membership<'_>>) -> String {
+    let set = format!("the toolset '{}'", asked.toolset.as_deref().unwrap_or(""));
+    match membership {
+        None => format!("{set} is not there for them"),
+        Some(Membership::Listed) => format!("{set} lists it"),
+        Some(Membership::Fits(pattern)) => format!("{set} takes in '{pattern}'"),
+        Some(Membership::Everything) => format!("{set} holds every tool"),
+        Some(Membership::Denied(pattern)) => format!("{set} leaves out '{pattern}'"),
+        Some(Membership::NameTaken) => format!("in {set} another tool has its name"),
+        Some(Membership::Outside) => format!("{set} does not hold it"),
     }
 }
 

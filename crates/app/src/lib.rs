@@ -29,6 +29,7 @@ pub mod status;
 pub mod time;
 pub mod tool_tests;
 pub mod tools;
+pub mod toolsets;
 pub mod upstreams;
 pub mod users;
 pub mod versions;
@@ -70,6 +71,7 @@ pub struct App {
     pub access: ArcSwap<access::Access>,
     agents: ArcSwap<agents::Agents>,
     agent_changes: tokio::sync::Mutex<()>,
+    toolsets: ArcSwap<toolsets::Kept>,
     pub status: Arc<ArcSwap<status::ShelfStatus>>,
     /// The upstream servers of `mcp.json`.
     pub servers: watch::Receiver<Arc<McpFile>>,

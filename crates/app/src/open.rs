@@ -156,6 +156,7 @@ impl App {
             access: ArcSwap::from_pointee(access),
             agents: ArcSwap::from_pointee(Agents::new(agents)),
             agent_changes: tokio::sync::Mutex::default(),
+            toolsets: ArcSwap::default(),
             status,
             servers,
             upstreams,
@@ -196,6 +197,7 @@ impl App {
         self.executor.set_keyring(keyring);
         self.policy_without(self.access.load().left());
         self.load_policy().await?;
+        self.load_toolsets().await?;
         self.load_limits().await?;
         self.settle_idempotency().await
     }

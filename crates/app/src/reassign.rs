@@ -1,4 +1,4 @@
-//! What somebody leaves behind goes to somebody else: tools, agents and secrets, all in one commit.
+//! What somebody leaves behind goes to somebody else: tools, agents, toolsets and secrets, all in one commit.
 
 use crate::App;
 use crate::audit::act;
@@ -21,6 +21,7 @@ pub struct Reassigned {
     /// Removed ones among them, as with the agents.
     pub tools: usize,
     pub agents: usize,
+    pub toolsets: usize,
     /// Named ones, and the sealed values of the tools.
     pub secrets: usize,
 }
@@ -31,7 +32,7 @@ pub struct Reassign {
     pub(crate) from: Uuid,
     pub(crate) to: Uuid,
     pub(crate) tools: Vec<Uuid>,
-    /// Agents, named secrets and the audit log's line.
+    /// Agents, toolsets, named secrets and the audit log's line.
     pub(crate) rest: Vec<store::Write>,
 }
 
@@ -62,6 +63,7 @@ impl App {
             to: to.name.clone(),
             tools: tools.len(),
             agents: 0,
+            toolsets: 0,
             secrets,
         })
     }
@@ -75,6 +77,7 @@ impl App {
         // Nobody changes any of it until all of it has changed hands.
         let _secrets = self.vault.changes.lock().await;
         let _agents = self.agent_changes.lock().await;
+        let _toolsets = self.access_changes.lock().await;
         let now = self.clock.now();
         let all_agents = self.agents.load_full();
         let agents = all_agents.owned_by(from.id).map(|row| AgentRow {
@@ -84,6 +87,7 @@ impl App {
             ..(**row).clone()
         });
         let agents: Vec<AgentRow> = agents.collect();
+        let toolsets = self.toolsets.load().handed(from.id, to.id, now);
         let named = self.vault.named_of(from.id);
         let tools = self.store.tools_of(from.id).await?;
         let done = Reassigned {
@@ -91,9 +95,10 @@ impl App {
             to: to.name.clone(),
             tools: tools.len(),
             agents: agents.len(),
+            toolsets: toolsets.len(),
             secrets: named.len() + self.values_of(&tools),
         };
-        let after = json!({"to": to.name, "tools": done.tools, "agents": done.agents, "secrets": done.secrets});
+        let after = json!({"to": to.name, "tools": done.tools, "agents": done.agents, "toolsets": done.toolsets, "secrets": done.secrets});
         let told = act(
             now,
             &caller,
@@ -108,9 +113,11 @@ impl App {
             at: now,
         });
         let moved = agents.iter().cloned().map(store::Write::Agent);
-        let rest = named.chain(moved).chain([told]).collect();
+        let sets = toolsets.iter().cloned().map(store::Write::Toolset);
+        let rest = named.chain(moved).chain(sets).chain([told]).collect();
         self.hand_over(caller, from, to, &tools, rest).await?;
         self.agents.store(Arc::new(all_agents.with(agents)));
+        self.show_toolsets(self.toolsets.load().with(toolsets));
         Ok(done)
     }
 

@@ -22,4 +22,5 @@ pub mod schema;
 pub mod secret;
 pub mod tool;
 pub mod tools_file;
+pub mod toolset;
 pub mod window;

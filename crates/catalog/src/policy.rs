@@ -1,8 +1,10 @@
 //! Who may use what: the one decision that list, search and call all ask, and that can explain itself.
 
 use crate::caller::{Caller, Role, Scope};
+use crate::catalogue::Catalogue;
 use crate::glob;
 use crate::tool::{SYSTEM_USER, StandsFor, Tool};
+use crate::toolset::{Membership, Shown, Toolset, Toolsets};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -128,6 +130,8 @@ pub enum Effect {
 pub enum Check<'a> {
     /// Whether the caller may know of it: their own, the system's, a public one, or they are an admin.
     Owner,
+    /// Whether it is in the toolset that the caller came through; none: there is no such set for this caller.
+    Toolset(Option<Membership<'a>>),
     Scope,
     Active,
     OwnerLeft,
@@ -148,6 +152,7 @@ pub struct Policy {
     pub rules: HashMap<Subject, Rule>,
     /// Users who are gone; their things are kept but out of use.
     pub left: HashSet<Uuid>,
+    pub toolsets: Arc<Toolsets>,
 }
 
 impl Policy {
@@ -188,12 +193,22 @@ impl Policy {
         };
         let deny_unless = |fine: bool| if fine { Effect::Pass } else { Effect::Deny };
 
-        let seen = if may_see(caller, tool) {
-            Effect::Pass
-        } else {
-            Effect::Hide
-        };
-        check(Check::Owner, seen, Denial::Scope);
+        let hide_unless = |fine: bool| if fine { Effect::Pass } else { Effect::Hide };
+
+        check(
+            Check::Owner,
+            hide_unless(may_see(caller, tool)),
+            Denial::Scope,
+        );
+        if caller.toolset.is_some() {
+            let membership = self.toolset(caller).map(|set| set.membership(tool));
+            let is_in = membership.is_some_and(Membership::is_in);
+            check(
+                Check::Toolset(membership),
+                hide_unless(is_in),
+                Denial::Scope,
+            );
+        }
         let may_call = deny_unless(caller.scopes.allow(Scope::Call));
         check(Check::Scope, may_call, Denial::Scope);
         let active = deny_unless(tool.definition.is_active);
@@ -217,6 +232,30 @@ impl Policy {
         let approval = deny_unless(!needs_approval(tool));
         check(Check::Approval, approval, Denial::Approval);
         verdict
+    }
+
+    /// The toolset that a caller came through, where it is there for them: their own, a public one, or they are an admin.
+    /// What somebody left behind is out of use.
+    pub fn toolset(&self, caller: &Caller) -> Option<&Toolset> {
+        let toolset = self.toolsets.get(caller.toolset.as_deref()?)?;
+        let is_theirs = toolset.owner == SYSTEM_USER
+            || toolset.owner == caller.user
+            || toolset.definition.is_public
+            || caller.scopes.allow(Scope::Admin);
+        (is_theirs && !self.left.contains(&toolset.owner)).then_some(toolset)
+    }
+
+    /// The tool that a name stands for, for this caller; the verdict is still to be asked.
+    pub fn find<'a>(
+        &'a self,
+        catalogue: &'a Catalogue,
+        caller: &Caller,
+        name: &str,
+    ) -> Option<Shown<'a>> {
+        if caller.toolset.is_some() {
+            return self.toolset(caller)?.find(catalogue, name);
+        }
+        Some(Shown::plain(catalogue.find(name)?))
     }
 
     /// The rules that concern a caller, from the widest to the narrowest.

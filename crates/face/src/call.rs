@@ -1,8 +1,10 @@
 //! `tools/call`: from the request to the executor and back.
 
 use crate::context::{Context, Params, invalid};
+use crate::finder;
 use crate::parked::Underway;
 use crate::result::{Done, of_call};
+use catalog::toolset::FIND_TOOLS;
 use executor::{CallRequest, Talk};
 use mcp::wire::{RpcError, code};
 use serde_json::{Map, Value};
@@ -12,8 +14,17 @@ use tokio::sync::mpsc;
 /// How much a call may say before it has to wait for its listener.
 const EVENTS: usize = 16;
 
-pub(crate) async fn call(context: &Context, params: Params) -> Result<Done, RpcError> {
-    let name = params.text("name")?.to_owned();
+pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, RpcError> {
+    let mut name = params.text("name")?.to_owned();
+    if let Some(listing) = finder::of(context, &name) {
+        if name == FIND_TOOLS {
+            return finder::find(context, listing, &params).await;
+        }
+        name = match finder::meant(&mut params) {
+            Ok(name) => name,
+            Err(why) => return finder::refused(context, why),
+        };
+    }
     let asked = name.clone();
     let start = move |context: &Context, params: &mut Params| start(context, asked, params);
     context.follow("tools/call", &name, params, start).await

@@ -87,8 +87,8 @@ fn discover(context: &Context) -> Done {
         "supportedVersions": versions,
         "capabilities": capabilities(Era::Modern),
     });
-    if let Some(text) = &context.face.settings.instructions {
-        result["instructions"] = text.as_str().into();
+    if let Some(text) = context.face.instructions(&context.caller) {
+        result["instructions"] = text.into();
     }
     Done::value(result).cached(Era::Modern)
 }

@@ -4,12 +4,14 @@
 pub mod exchange;
 pub mod headers;
 pub mod modern;
+pub mod search;
 pub mod sessions;
 
 mod call;
 mod changes;
 mod context;
 mod dispatch;
+mod finder;
 mod fixtures;
 mod listing;
 mod offers;
@@ -21,6 +23,7 @@ pub use exchange::{Answer, Exchange, Step};
 pub use sessions::{NoSession, Session};
 
 use app::App;
+use catalog::caller::Caller;
 use listing::Listings;
 use parked::Parked;
 use sessions::Sessions;
@@ -36,6 +39,8 @@ pub struct Settings {
     pub sessions_max: usize,
     /// Shown to models by those clients that show it.
     pub instructions: Option<String>,
+    /// Clients get `find_tools` and `call_tool` instead of more tools than this; 0 lists them all.
+    pub find_tools_above: usize,
     /// Whether the resources and prompts of the conformance suite are there.
     pub conformance: bool,
 }
@@ -46,6 +51,7 @@ impl Default for Settings {
             session_idle: Duration::from_secs(1800),
             sessions_max: 10_000,
             instructions: None,
+            find_tools_above: 0,
             conformance: false,
         }
     }
@@ -66,7 +72,7 @@ impl Face {
     pub fn new(app: Arc<App>, settings: Settings) -> Arc<Self> {
         let face = Arc::new(Face {
             sessions: Sessions::new(settings.session_idle, settings.sessions_max),
-            listings: Listings::default(),
+            listings: Listings::new(settings.find_tools_above),
             parked: Parked::default(),
             changes: changes::Changes::default(),
             stopping: CancellationToken::new(),
@@ -76,6 +82,14 @@ impl Face {
         changes::watch(&face);
         upstream::listen(&face);
         face
+    }
+
+    /// What the models of a caller are told: by their toolset, else by this server.
+    pub(crate) fn instructions(&self, caller: &Caller) -> Option<String> {
+        let policy = self.app.executor.policy.load();
+        let toolset = policy.toolset(caller);
+        let own = toolset.and_then(|set| set.definition.instructions.clone());
+        own.or_else(|| self.settings.instructions.clone())
     }
 
     /// Ends what would never end by itself.

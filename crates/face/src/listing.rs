@@ -1,14 +1,16 @@
 //! What `tools/list` tells: for each caller the tools they may call, as text that is made once and kept until the catalogue
-//! or the policy changes. Callers who see the same share the text.
+//! or the policy changes. Callers who see the same share the text. Where there are too many, two stand for all of them.
 
 use crate::context::{Context, Params, invalid};
+use crate::finder::{self, Finder};
 use crate::result::Done;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use catalog::caller::{Caller, Scopes};
-use catalog::catalogue::{Catalogue, Entry};
+use catalog::catalogue::Catalogue;
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName};
+use catalog::toolset::Shown;
 use executor::Executor;
 use mcp::wire::RpcError;
 use serde_json::{Map, Value, json};
@@ -32,10 +34,16 @@ pub(crate) struct Listing {
     ends: Vec<(Arc<str>, usize)>,
     /// The same for the same tools.
     pub(crate) fingerprint: u64,
+    /// Where two tools stand for the others.
+    pub(crate) finder: Option<Finder>,
 }
 
-#[derive(Debug, Default)]
-pub(crate) struct Listings(Mutex<Kept>);
+#[derive(Debug)]
+pub(crate) struct Listings {
+    /// Two tools stand for more than so many; for none where it is 0.
+    find_tools_above: usize,
+    kept: Mutex<Kept>,
+}
 
 #[derive(Debug, Default)]
 struct Kept {
@@ -60,6 +68,13 @@ struct Known {
 }
 
 impl Listings {
+    pub(crate) fn new(find_tools_above: usize) -> Self {
+        Listings {
+            find_tools_above,
+            kept: Mutex::default(),
+        }
+    }
+
     pub(crate) fn of(&self, executor: &Executor, caller: &Caller) -> Arc<Listing> {
         let catalogue = executor.catalogue.load_full();
         let policy = executor.policy.load_full();
@@ -68,7 +83,7 @@ impl Listings {
             key: caller.key_id,
             toolset: caller.toolset.clone(),
         };
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.by_caller.get(&who)
             && Arc::ptr_eq(&known.catalogue, &catalogue)
             && Arc::ptr_eq(&known.policy, &policy)
@@ -77,12 +92,20 @@ impl Listings {
             return Arc::clone(&known.listing);
         }
         let visible = visible(&catalogue, &policy, caller);
-        let fingerprint = fingerprint(&visible);
+        let asks = policy
+            .toolset(caller)
+            .is_some_and(|set| set.definition.find_tools);
+        let too_many = self.find_tools_above > 0 && visible.len() > self.find_tools_above;
+        let by_finding = asks || too_many;
+        let fingerprint = fingerprint(&visible, by_finding);
         let shared = kept
             .by_fingerprint
             .get(&fingerprint)
             .and_then(Weak::upgrade);
-        let listing = shared.unwrap_or_else(|| Arc::new(Listing::new(&visible, fingerprint)));
+        let listing = shared.unwrap_or_else(|| {
+            let finder = by_finding.then(|| Finder::new(&visible));
+            Arc::new(Listing::new(&visible, fingerprint, finder))
+        });
         if kept.by_caller.len() >= CALLERS_MAX {
             // Rare enough to begin anew: whoever is still there has theirs made again.
             kept.by_caller.clear();
@@ -102,44 +125,71 @@ impl Listings {
     }
 }
 
-fn visible<'a>(catalogue: &'a Catalogue, policy: &Policy, caller: &Caller) -> Vec<&'a Arc<Entry>> {
-    let all = catalogue.after(None);
-    all.filter(|entry| policy.verdict(caller, &entry.tool) == Verdict::Allowed)
-        .collect()
+/// In the order of the toolset, or of the names.
+fn visible<'a>(catalogue: &'a Catalogue, policy: &'a Policy, caller: &Caller) -> Vec<Shown<'a>> {
+    let mut all = match (&caller.toolset, policy.toolset(caller)) {
+        (None, _) => catalogue.after(None).map(Shown::plain).collect(),
+        (Some(_), Some(set)) => set.members(catalogue),
+        (Some(_), None) => Vec::new(),
+    };
+    all.retain(|it| policy.verdict(caller, &it.entry.tool) == Verdict::Allowed);
+    all
 }
 
-fn fingerprint(entries: &[&Arc<Entry>]) -> u64 {
+fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
-    for entry in entries {
-        (&entry.name, &entry.hash).hash(&mut hasher);
+    by_finding.hash(&mut hasher);
+    for it in visible {
+        (it.name, &it.entry.hash).hash(&mut hasher);
+        if let Some(pick) = it.pick {
+            let pinned = serde_json::to_string(&pick.arguments).unwrap_or_default();
+            (&pick.name, &pick.description, pinned).hash(&mut hasher);
+        }
     }
     hasher.finish()
 }
 
 impl Listing {
-    fn new(entries: &[&Arc<Entry>], fingerprint: u64) -> Self {
+    fn new(visible: &[Shown<'_>], fingerprint: u64, finder: Option<Finder>) -> Self {
         let mut listing = Listing {
             text: String::new(),
-            ends: Vec::with_capacity(entries.len()),
+            ends: Vec::new(),
             fingerprint,
+            finder,
         };
-        for entry in entries {
-            if !listing.text.is_empty() {
-                listing.text.push(',');
+        if listing.finder.is_some() {
+            for tool in finder::tools() {
+                let name = tool["name"].as_str().unwrap_or_default().into();
+                listing.push(name, &tool);
             }
-            let tool = tool(&entry.tool.definition);
-            listing.text.push_str(&tool.to_string());
-            listing
-                .ends
-                .push((Arc::clone(&entry.name), listing.text.len()));
+            return listing;
+        }
+        listing.ends.reserve(visible.len());
+        for it in visible {
+            listing.push(it.name.into(), &shown(it));
         }
         listing
     }
 
-    /// The page after the tool of this name.
+    fn push(&mut self, name: Arc<str>, tool: &Value) {
+        if !self.text.is_empty() {
+            self.text.push(',');
+        }
+        self.text.push_str(&tool.to_string());
+        self.ends.push((name, self.text.len()));
+    }
+
+    /// The page after the tool of this name; from the start again where it is gone from a list with an order of its own.
     fn page(&self, after: Option<&str>) -> Done {
         let first = after.map_or(0, |after| {
-            self.ends.partition_point(|(name, _)| **name <= *after)
+            let place = self.ends.iter().position(|(name, _)| **name == *after);
+            match place {
+                Some(place) => place + 1,
+                None if self.ends.is_sorted_by(|a, b| a.0 <= b.0) => {
+                    self.ends.partition_point(|(name, _)| **name <= *after)
+                }
+                None => 0,
+            }
         });
         let last = (first + PAGE).min(self.ends.len());
         let start = match first {
@@ -186,8 +236,28 @@ pub(crate) fn cursor(params: &Params) -> Result<Option<String>, RpcError> {
         .ok_or_else(|| invalid("params.cursor is none that this server has given"))
 }
 
+/// A tool as clients see it, changed as its toolset wants it.
+pub(crate) fn shown(it: &Shown<'_>) -> Value {
+    let mut tool = tool(&it.entry.tool.definition);
+    let Some(pick) = it.pick else { return tool };
+    if pick.name.is_some() {
+        tool["name"] = it.name.into();
+        // It is the title of something else now.
+        if let Some(members) = tool.as_object_mut() {
+            members.shift_remove("title");
+        }
+    }
+    if let Some(description) = &pick.description {
+        tool["description"] = description.as_str().into();
+    }
+    if !pick.arguments.is_empty() {
+        tool["inputSchema"] = pick.input_schema(&tool["inputSchema"]);
+    }
+    tool
+}
+
 /// A tool as clients see it.
-pub(crate) fn tool(definition: &Definition) -> Value {
+fn tool(definition: &Definition) -> Value {
     // What an upstream server says of its tool is passed on whole, but for the name.
     if let (KindName::Mcp, Some(Value::Object(listed))) =
         (definition.kind, definition.config.get("listed"))

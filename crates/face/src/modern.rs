@@ -6,6 +6,7 @@ use crate::dispatch::{self, status};
 use crate::exchange::{Answer, Exchange, Work};
 use crate::headers::{self, Headers};
 use catalog::caller::Caller;
+use catalog::toolset::Shown;
 use mcp::wire::{
     self, Era, LEGACY, META_CAPABILITIES, META_VERSION, MODERN, Message, RpcError, Sort, code,
 };
@@ -102,9 +103,11 @@ impl Face {
         caller: &Caller,
         params: &Params,
     ) -> Result<(), RpcError> {
-        let catalogue = self.app.executor.catalogue.load();
+        let executor = &self.app.executor;
+        let (policy, catalogue) = (executor.policy.load(), executor.catalogue.load());
         let name = params.0.get("name").and_then(Value::as_str);
-        let Some(entry) = name.and_then(|name| catalogue.find(name)) else {
+        let found = name.and_then(|name| policy.find(&catalogue, caller, name));
+        let Some(Shown { entry, .. }) = found else {
             return Ok(());
         };
         // Most schemas want nothing repeated, which is known from their text alone.

@@ -144,7 +144,7 @@ fn succeeded(response: &ToolResponse) -> Done {
     }
 }
 
-fn failed(error: &CallError, era: Era) -> Result<Done, RpcError> {
+pub(crate) fn failed(error: &CallError, era: Era) -> Result<Done, RpcError> {
     let required = error.details.get("required_capabilities");
     if let (Era::Modern, Some(required)) = (era, required) {
         return Err(missing_capability(required));

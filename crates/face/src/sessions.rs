@@ -370,8 +370,8 @@ impl Face {
             "capabilities": dispatch::capabilities(Era::Legacy),
             "serverInfo": server_info(),
         });
-        if let Some(text) = &self.settings.instructions {
-            result["instructions"] = text.as_str().into();
+        if let Some(text) = self.instructions(&session.caller) {
+            result["instructions"] = text.into();
         }
         Done::value(result)
     }

@@ -7,6 +7,7 @@ use crate::auth::{CanRead, Door};
 use crate::body::JsonText;
 use crate::error::ApiError;
 use crate::router::Server;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
@@ -44,15 +45,16 @@ impl FromRequestParts<Arc<Server>> for Client {
         // Whether a tool may be called is asked when it is.
         let CanRead(caller) = CanRead::from_request_parts(parts, server).await?;
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, server).await;
-        let toolset = path.ok().and_then(|Path(mut all)| all.remove("toolset"));
-        if let Some(name) = toolset {
-            let why = format!("There is no toolset '{name}'");
-            return Err(ApiError::new(Code::NotFound, why));
-        }
-        let caller = Caller {
-            transport: Transport::Mcp,
-            ..Caller::clone(&caller)
+        let toolset = match path {
+            Ok(Path(mut all)) => all.remove("toolset"),
+            Err(PathRejection::MissingPathParams(_)) => None,
+            Err(_) => return Err(ApiError::new(Code::NotFound, "There is no such toolset")),
         };
+        let mut caller = match toolset {
+            None => Caller::clone(&caller),
+            Some(name) => server.app.through_toolset(&caller, &name)?,
+        };
+        caller.transport = Transport::Mcp;
         Ok(Client {
             caller: Arc::new(caller),
             headers: parts.headers.clone(),
@@ -277,7 +279,9 @@ pub(crate) async fn sse(State(server): State<Arc<Server>>, client: Client) -> Re
             refuse(StatusCode::SERVICE_UNAVAILABLE, &error)
         }
         Ok(session) => {
-            let address = format!("/messages?session_id={}", session.id);
+            let toolset = client.caller.toolset.iter();
+            let toolset: String = toolset.map(|name| format!("/{name}")).collect();
+            let address = format!("/messages{toolset}?session_id={}", session.id);
             let first = format!("event: endpoint\ndata: {address}\n\n");
             let (said, ended) = (session.stream(), Arc::clone(&server));
             pump(&server, said, Some(first), move || {

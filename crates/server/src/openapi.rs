@@ -20,6 +20,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
         (name = "calls", description = "Running tools"),
         (name = "executions", description = "What happened"),
         (name = "agents", description = "Models, their instructions and their tools"),
+        (name = "toolsets", description = "Selections of tools with an MCP address of their own"),
         (name = "users", description = "Who there is, and what they may do"),
         (name = "keys", description = "What programs show to be let in"),
         (name = "policy", description = "Which tools are kept from whom"),

@@ -2,7 +2,7 @@
 
 use crate::api::{
     admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, servers,
-    tools, users, versions,
+    tools, toolsets, users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -117,6 +117,14 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
             agents::delete_agent
         ))
         .routes(routes!(agents::restore_agent))
+        .routes(routes!(toolsets::list_toolsets, toolsets::create_toolset))
+        .routes(routes!(
+            toolsets::get_toolset,
+            toolsets::update_toolset,
+            toolsets::patch_toolset,
+            toolsets::delete_toolset
+        ))
+        .routes(routes!(toolsets::restore_toolset))
         .routes(routes!(policy::get_policy, policy::set_policy))
         .routes(routes!(policy::explain))
         .routes(routes!(

@@ -48,8 +48,13 @@ pub(crate) fn all() -> Vec<Unlisted> {
         all.push(Unlisted::new(Method::GET, path, mcp::listen));
         all.push(Unlisted::new(Method::DELETE, path, mcp::end));
     }
-    all.push(Unlisted::new(Method::GET, "/sse", mcp::sse));
-    all.push(Unlisted::new(Method::POST, "/messages", mcp::message));
+    for (stream, post) in [
+        ("/sse", "/messages"),
+        ("/sse/{toolset}", "/messages/{toolset}"),
+    ] {
+        all.push(Unlisted::new(Method::GET, stream, mcp::sse));
+        all.push(Unlisted::new(Method::POST, post, mcp::message));
+    }
     // The address of trying out is also that of a tool named `test`, and so on.
     all.extend(tools::named("/api/v1/tools/test", "test"));
     all.extend(secrets::named("/api/v1/secrets/rotate", "rotate"));

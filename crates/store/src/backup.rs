@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 11] = [
+const TABLES: [&str; 12] = [
     "users",
     "keys",
     "tools",
@@ -16,6 +16,7 @@ const TABLES: [&str; 11] = [
     "tool_tests",
     "idempotency",
     "agents",
+    "toolsets",
     "policies",
     "limits",
     "secrets",

@@ -12,6 +12,7 @@ use crate::sessions::{
     OPEN_SESSION, SessionRow,
 };
 use crate::tools::{PUT_TOOL, ToolRow, VERSIONS_AT_ONCE, VersionRow, add_versions};
+use crate::toolsets::{PUT_TOOLSET, ToolsetRow};
 use crate::users::{PUT_USER, UserRow};
 use catalog::tool::Millis;
 use sqlx::AssertSqlSafe;
@@ -69,6 +70,7 @@ pub enum Write {
         at: Millis,
     },
     Agent(AgentRow),
+    Toolset(ToolsetRow),
     Policy(PolicyRow),
     Limit(LimitRow),
     NoLimit {
@@ -142,6 +144,8 @@ impl Db {
                             &row.model_provider, &row.model_name, &row.base_url, &row.system_prompt, &row.config,
                             &row.tools, &row.memory_config, row.is_active, row.is_public, row.version,
                             row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Toolset(row) => vec![must!(PUT_TOOLSET, row.id, row.owner_id, &row.name, &row.definition,
+                            row.version, row.created_at, row.updated_at, row.deleted_at)],
                         Write::Policy(row) => vec![must!(ADD_POLICY, row.version, &row.document, row.created_at)],
                         Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, &row.target_name,
                             row.max_count, row.updated_at)],

@@ -18,6 +18,7 @@ pub mod secrets;
 pub mod sessions;
 pub mod tool_tests;
 pub mod tools;
+pub mod toolsets;
 pub mod users;
 
 pub use commit::Write;

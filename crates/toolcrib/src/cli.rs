@@ -1,8 +1,10 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
 mod access;
+mod toolsets;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
+pub(crate) use toolsets::Toolsets;
 
 use catalog::clock::Clock;
 use catalog::tool::KindName;
@@ -70,6 +72,9 @@ pub(crate) enum Command {
     /// List, show and change tools
     #[command(subcommand)]
     Tools(Tools),
+    /// List, show and change toolsets: selections of tools with an MCP address of their own
+    #[command(subcommand)]
+    Toolsets(Toolsets),
     /// Show the execution log, newest first
     Log(Log),
     /// Make, list and revoke API keys

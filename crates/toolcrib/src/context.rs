@@ -187,6 +187,7 @@ pub(crate) fn mcp(config: &Config) -> face::Settings {
         session_idle: config.duration("mcp.session_idle_seconds"),
         sessions_max: config.count("mcp.sessions_max"),
         instructions: (!instructions.is_empty()).then(|| instructions.to_owned()),
+        find_tools_above: config.count("mcp.find_tools_above"),
         conformance: config.yes("mcp.conformance"),
     }
 }

@@ -10,6 +10,14 @@ fn someone(role: Role) -> Caller {
     Caller::of_user(Uuid::from_u128(9), "someone", role, Transport::Rest)
 }
 
+/// A set that everybody may use.
+fn toolset(owner: Uuid, body: serde_json::Value) -> Arc<Toolsets> {
+    let definition = crate::toolset::toolset_from_text(&body.to_string()).unwrap();
+    let name = definition.name.as_str().into();
+    let toolset = Arc::new(Toolset::new(owner, definition));
+    Arc::new(Toolsets::from([(name, toolset)]))
+}
+
 fn rule(allow: Option<&[&str]>, deny: &[&str], hide: &[&str]) -> Rule {
     let owned = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
     Rule {
@@ -70,6 +78,7 @@ fn rules_take_away_and_never_give() {
         let with = |rule: Rule, name: &str| {
             let policy = Policy {
                 rules: HashMap::from([(subject.clone(), rule)]),
+                toolsets: toolset(SYSTEM_USER, json!({"name": "data"})),
                 ..Policy::default()
             };
             policy.verdict(&caller, &tool(name, SYSTEM_USER))
@@ -90,6 +99,7 @@ fn rules_take_away_and_never_give() {
     // A rule for somebody else changes nothing.
     let others = Policy {
         rules: HashMap::from([(Subject::Key(agent), rule(None, &["*"], &["*"]))]),
+        toolsets: toolset(SYSTEM_USER, json!({"name": "data"})),
         ..Policy::default()
     };
     let verdict = others.verdict(&caller, &tool("sql", SYSTEM_USER));
@@ -161,4 +171,53 @@ fn what_a_user_left_behind_is_out_of_use() {
     let gone = Verdict::Denied(Denial::OwnerLeft);
     assert_eq!(policy.verdict(&someone(Role::Admin), &theirs), gone);
     assert_eq!(policy.verdict(&someone(Role::Author), &theirs), gone);
+}
+
+#[test]
+fn what_is_not_in_the_toolset_does_not_exist_there() {
+    let mut caller = someone(Role::Author);
+    let owner = Uuid::from_u128(1);
+    let body = json!({"name": "data", "tools": ["sql", {"tool": "web", "name": "look"}], "deny": ["sql_*"], "allow": ["sql*"]});
+    let mut policy = Policy {
+        toolsets: toolset(caller.user, body.clone()),
+        ..Policy::default()
+    };
+    let verdict = |policy: &Policy, caller: &Caller, name: &str| {
+        policy.verdict(caller, &tool(name, SYSTEM_USER))
+    };
+    assert_eq!(verdict(&policy, &caller, "shell"), Verdict::Allowed);
+    caller.toolset = Some("data".into());
+    for (name, expected) in [
+        ("sql", Verdict::Allowed),
+        ("web", Verdict::Allowed),
+        ("sql2", Verdict::Allowed),
+        ("sql_write", Verdict::Hidden),
+        ("shell", Verdict::Hidden),
+    ] {
+        assert_eq!(verdict(&policy, &caller, name), expected, "{name}");
+    }
+    // A set gives nothing that its user may not have, and its rules go on counting.
+    let theirs = tool("sql", owner);
+    assert_eq!(policy.verdict(&caller, &theirs), Verdict::Hidden);
+    let subject = Subject::Toolset("data".into());
+    policy.rules = HashMap::from([(subject, rule(None, &["sql2"], &[]))]);
+    let denied = Verdict::Denied(Denial::Rule(SubjectKind::Toolset));
+    assert_eq!(verdict(&policy, &caller, "sql2"), denied);
+    policy.rules.clear();
+    // A set that is not there, not theirs, or left behind holds nothing.
+    caller.toolset = Some("other".into());
+    assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Hidden);
+    caller.toolset = Some("data".into());
+    policy.toolsets = toolset(owner, body.clone());
+    assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Hidden);
+    let mut admin = someone(Role::Admin);
+    admin.toolset = Some("data".into());
+    assert_eq!(verdict(&policy, &admin, "sql"), Verdict::Allowed);
+    let mut public = body;
+    public["is_public"] = json!(true);
+    policy.toolsets = toolset(owner, public);
+    assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Allowed);
+    policy.left.insert(owner);
+    assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Hidden);
+    assert_eq!(verdict(&policy, &admin, "sql"), Verdict::Hidden);
 }

@@ -14,5 +14,6 @@ pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod servers;
 pub(crate) mod tools;
+pub(crate) mod toolsets;
 pub(crate) mod users;
 pub(crate) mod versions;

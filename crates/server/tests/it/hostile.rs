@@ -82,6 +82,8 @@ async fn no_identity_breaks_the_server() {
             for path in [
                 format!("/api/v1/tools/{e}"),
                 format!("/api/v1/agents/{e}"),
+                format!("/api/v1/toolsets/{e}"),
+                format!("/api/v1/toolsets?q={e}&owner={e}&cursor={e}"),
                 format!("/api/v1/users/{e}"),
                 format!("/api/v1/executions/{e}"),
                 format!("/api/v1/tools/{e}/versions"),
@@ -118,6 +120,7 @@ async fn no_identity_breaks_the_server() {
                 ("PUT", "/api/v1/policy?dry_run=true".to_owned(), json!({"rules": [{"subject": "everyone", "deny": [text]}]})),
                 ("POST", "/api/v1/agents".to_owned(), json!({"name": text, "model_provider": "openai", "model_name": text, "system_prompt": text, "description": text})),
                 ("POST", "/api/v1/tools".to_owned(), json!({"name": text, "description": text, "kind": text, "config": {"name": text}})),
+                ("POST", "/api/v1/toolsets".to_owned(), json!({"name": text, "tools": [text, {"tool": "a", "name": text, "arguments": {text.as_str(): text}}], "allow": [text], "instructions": text})),
                 ("POST", format!("/api/v1/tools/{e}/call"), json!({"arguments": {"a": text}, "idempotency_key": text})),
                 ("POST", "/api/v1/tools/serialize_for_cell/call".to_owned(), json!({"arguments": {"data": text}, "idempotency_key": text})),
             ] {

@@ -29,4 +29,6 @@ mod sessions;
 mod shelf;
 mod testapp;
 mod tools;
+mod toolsets;
+mod toolsets_mcp;
 mod versions;

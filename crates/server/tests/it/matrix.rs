@@ -125,6 +125,7 @@ fn of_the_registry() -> Vec<Row> {
         row("GET", "/login/oidc/callback", "/login/oidc/callback", none.clone(), Nothing, 404),
         row("GET", "/login/{token}", "/login/none", none.clone(), Nothing, 200),
         row("POST", "/login/{token}", "/login/none", none.clone(), Nothing, 401),
+        row("GET", "/sse/{toolset}", "/sse/none", none.clone(), Read, 404),
         row("GET", "/api/v1/tools/test", "/api/v1/tools/test", none.clone(), Read, 404),
         row("PUT", "/api/v1/tools/test", "/api/v1/tools/test", definition("test"), Author, 404),
         row("PATCH", "/api/v1/tools/test", "/api/v1/tools/test", json!({}), Author, 404),
@@ -138,7 +139,7 @@ fn of_the_registry() -> Vec<Row> {
 
 #[rustfmt::skip]
 fn of_mcp() -> Vec<Row> {
-    use Needs::{Operate, Read};
+    use Needs::{Author, Operate, Read};
     let none = Value::Null;
     vec![
         row("GET", "/api/v1/servers", "/api/v1/servers", none.clone(), Read, 200),
@@ -148,13 +149,22 @@ fn of_mcp() -> Vec<Row> {
         row("GET", "/api/v1/servers/{name}/resources", "/api/v1/servers/none/resources", none.clone(), Read, 404),
         row("GET", "/api/v1/servers/{name}/prompts", "/api/v1/servers/none/prompts", none.clone(), Read, 404),
         row("GET", "/api/v1/servers/{name}/resources/read", "/api/v1/servers/none/resources/read?uri=x", none.clone(), Read, 404),
-        row("POST", "/mcp", "/mcp", json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}), Read, 400),
+        row("GET", "/api/v1/toolsets", "/api/v1/toolsets", none.clone(), Read, 200),
+        row("POST", "/api/v1/toolsets", "/api/v1/toolsets", json!({}), Author, 422),
+        row("GET", "/api/v1/toolsets/{name}", "/api/v1/toolsets/none", none.clone(), Read, 404),
+        row("PUT", "/api/v1/toolsets/{name}", "/api/v1/toolsets/none", json!({"name": "none"}), Author, 404),
+        row("PATCH", "/api/v1/toolsets/{name}", "/api/v1/toolsets/none", json!({}), Author, 404),
+        row("DELETE", "/api/v1/toolsets/{name}", "/api/v1/toolsets/none", none.clone(), Author, 404),
+        row("POST", "/api/v1/toolsets/{name}/restore", "/api/v1/toolsets/none/restore", none.clone(), Author, 404),
+        // Without a session; a stream would never end, and is looked at where toolsets are.
+        row("POST", "/mcp", "/mcp", json!({}), Read, 400),
         row("GET", "/mcp", "/mcp", none.clone(), Read, 405),
         row("DELETE", "/mcp", "/mcp", none.clone(), Read, 405),
         row("POST", "/mcp/{toolset}", "/mcp/none", json!({}), Read, 404),
         row("GET", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
         row("DELETE", "/mcp/{toolset}", "/mcp/none", none, Read, 404),
-        row("POST", "/messages", "/messages?session_id=none", json!({}), Read, 404),
+        row("POST", "/messages", "/messages", json!({}), Read, 404),
+        row("POST", "/messages/{toolset}", "/messages/none", json!({}), Read, 404),
     ]
 }
 

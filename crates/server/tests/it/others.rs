@@ -59,6 +59,11 @@ fn table() -> Vec<Row> {
         row("PATCH", "/api/v1/agents/{}", json!({"model_name": "other"}), Author, 403),
         row("DELETE", "/api/v1/agents/{}", none.clone(), Author, 403),
         row("POST", "/api/v1/agents/{}/restore", none.clone(), Author, 404),
+        row("GET", "/api/v1/toolsets/{}", none.clone(), Anyone, 200),
+        row("PUT", "/api/v1/toolsets/{}", json!({"name": "{}"}), Author, 403),
+        row("PATCH", "/api/v1/toolsets/{}", json!({"tools": []}), Author, 403),
+        row("DELETE", "/api/v1/toolsets/{}", none.clone(), Author, 403),
+        row("POST", "/api/v1/toolsets/{}/restore", none.clone(), Author, 404),
         row("POST", "/api/v1/limits", limit, Operate, 201),
         row("DELETE", "/api/v1/limits/TOOL/{}", none.clone(), Operate, 204),
         // Nobody's secret is public.
@@ -99,7 +104,12 @@ async fn scene(app: &TestApp) -> String {
             json!({"type": "basic", "username": "theirs-account", "password": "hush-hush-hush"});
         let mut agent = json!({"name": name, "model_provider": "openai", "model_name": "m"});
         agent["is_public"] = json!(is_public);
-        for (path, body) in [("/api/v1/tools", tool), ("/api/v1/agents", agent)] {
+        let toolset = json!({"name": name, "tools": [name], "is_public": is_public});
+        for (path, body) in [
+            ("/api/v1/tools", tool),
+            ("/api/v1/agents", agent),
+            ("/api/v1/toolsets", toolset),
+        ] {
             let made = app.as_key(&owner.key, "POST", path, body).await;
             assert_eq!(made.status, 201, "{}", made.body);
         }
@@ -118,6 +128,8 @@ async fn state(app: &TestApp, owner: &str) -> Vec<Value> {
         "tools/shared",
         "agents/theirs",
         "agents/shared",
+        "toolsets/theirs",
+        "toolsets/shared",
         "secrets",
     ] {
         let path = format!("/api/v1/{path}");
@@ -225,6 +237,10 @@ async fn an_admin_reads_and_changes_what_is_anybodys() {
                 (
                     format!("/api/v1/agents/{name}"),
                     json!({"model_name": "by-an-admin"}),
+                ),
+                (
+                    format!("/api/v1/toolsets/{name}"),
+                    json!({"description": "By an admin"}),
                 ),
             ] {
                 let got = app.get(&path).await;

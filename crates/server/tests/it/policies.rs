@@ -68,6 +68,11 @@ async fn scene(app: &TestApp) {
         .await;
     let agent = json!({"name": "bot", "model_provider": "openai", "model_name": "m"});
     app.post("/api/v1/agents", agent).await;
+    for name in ["data", "other"] {
+        let toolset = json!({"name": name, "is_public": true});
+        let made = app.post("/api/v1/toolsets", toolset).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+    }
     let made = app
         .post(
             "/api/v1/keys",

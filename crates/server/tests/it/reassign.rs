@@ -25,9 +25,18 @@ async fn scene(app: &TestApp) -> String {
             .await;
         assert_eq!(made.status, 201, "{}", made.body);
     }
+    for name in ["kit", "old-kit"] {
+        let body = json!({"name": name, "tools": ["used"]});
+        let made = app.as_key(&kim, "POST", "/api/v1/toolsets", body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+    }
     app.as_key(&kim, "PUT", "/api/v1/secrets/kims", json!({"value": TOKEN}))
         .await;
-    for path in ["/api/v1/tools/removed", "/api/v1/agents/former"] {
+    for path in [
+        "/api/v1/tools/removed",
+        "/api/v1/agents/former",
+        "/api/v1/toolsets/old-kit",
+    ] {
         let gone = app.as_key(&kim, "DELETE", path, Value::Null).await;
         assert_eq!(gone.status, 204, "{}", gone.body);
     }
@@ -55,6 +64,9 @@ async fn owners(app: &TestApp) -> Vec<String> {
     for row in store.agents().await.unwrap() {
         owners.push(format!("agent {} {}", row.name, name(row.owner_id)));
     }
+    for row in store.toolsets().await.unwrap() {
+        owners.push(format!("toolset {} {}", row.name, name(row.owner_id)));
+    }
     for row in store.secrets().await.unwrap() {
         let what = row.name.unwrap_or_else(|| "value".to_owned());
         owners.push(format!("secret {what} {}", name(row.owner_id)));
@@ -72,6 +84,8 @@ fn all_of(name: &str) -> Vec<String> {
         "tool covered",
         "tool removed",
         "tool used",
+        "toolset kit",
+        "toolset old-kit",
     ];
     things.map(|thing| format!("{thing} {name}")).to_vec()
 }
@@ -86,7 +100,7 @@ async fn everything_goes_what_is_covered_or_removed_among_it() {
         let moved = app
             .post("/api/v1/users/kim/reassign", json!({"to": "lee"}))
             .await;
-        let expected = json!({"from": "kim", "to": "lee", "tools": 3, "agents": 2, "secrets": 2});
+        let expected = json!({"from": "kim", "to": "lee", "tools": 3, "agents": 2, "toolsets": 2, "secrets": 2});
         assert_eq!((moved.status, &moved.body), (200, &expected));
         assert_eq!(owners(app).await, all_of("lee"));
         // What is out of use comes back as lee's.
@@ -164,7 +178,7 @@ async fn all_or_nothing() {
         assert_eq!(refused.status, 422, "{}", refused.body);
         let some = json!({"to": "lee", "tools": ["used", "used"]});
         let moved = app.post("/api/v1/users/kim/reassign", some).await;
-        let expected = json!({"from": "kim", "to": "lee", "tools": 1, "agents": 0, "secrets": 1});
+        let expected = json!({"from": "kim", "to": "lee", "tools": 1, "agents": 0, "toolsets": 0, "secrets": 1});
         assert_eq!((moved.status, &moved.body), (200, &expected));
     })
     .await;

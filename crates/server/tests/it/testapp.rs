@@ -25,6 +25,7 @@ pub(crate) struct TestApp {
     /// How many pages a day file of the log may have; 0 is no bound.
     pub(crate) log_pages: Arc<AtomicU32>,
     database: Option<String>,
+    mcp: face::Settings,
 }
 
 pub(crate) struct Answer {
@@ -58,6 +59,20 @@ pub(crate) async fn on_both<F: AsyncFn(&TestApp)>(test: F) {
 }
 
 pub(crate) async fn on_both_with<F: AsyncFn(&TestApp)>(tools: Value, policy: Policy, test: F) {
+    on_both_given(tools, policy, face::Settings::default(), test).await;
+}
+
+/// The same with an MCP server that is set up so.
+pub(crate) async fn on_both_mcp<F: AsyncFn(&TestApp)>(mcp: face::Settings, test: F) {
+    on_both_given(json!([]), Policy::default(), mcp, test).await;
+}
+
+async fn on_both_given<F: AsyncFn(&TestApp)>(
+    tools: Value,
+    policy: Policy,
+    mcp: face::Settings,
+    test: F,
+) {
     let mut databases = vec![None];
     match postgres_url() {
         None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
@@ -77,6 +92,7 @@ pub(crate) async fn on_both_with<F: AsyncFn(&TestApp)>(tools: Value, policy: Pol
             Clock::manual(NOW),
             policy.clone(),
             None,
+            mcp.clone(),
         )
         .await;
         test(&app).await;
@@ -94,6 +110,7 @@ impl TestApp {
         clock: Clock,
         policy: Policy,
         sealing: Option<String>,
+        mcp: face::Settings,
     ) -> TestApp {
         let url = database.as_ref().map(|name| {
             let url = postgres_url().unwrap();
@@ -116,6 +133,7 @@ impl TestApp {
             oidc: None,
             kinds: kinds::Options {
                 fixtures: true,
+                conformance: mcp.conformance,
                 ..kinds::Options::default()
             },
             env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),
@@ -129,17 +147,12 @@ impl TestApp {
             ..Limits::default()
         };
         TestApp {
-            server: Server::new(
-                app,
-                limits,
-                server::Edge::default(),
-                face::Settings::default(),
-                false,
-            ),
+            server: Server::new(app, limits, server::Edge::default(), mcp.clone(), false),
             clock,
             folder,
             log_pages,
             database,
+            mcp,
         }
     }
 
@@ -211,6 +224,7 @@ impl TestApp {
             self.clock.clone(),
             Policy::default(),
             sealing,
+            self.mcp.clone(),
         )
         .await
     }

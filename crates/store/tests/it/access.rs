@@ -12,6 +12,7 @@ use store::limits::LimitRow;
 use store::policies::PolicyRow;
 use store::secrets::SecretRow;
 use store::sessions::{LinkRow, SessionRow};
+use store::toolsets::ToolsetRow;
 use store::users::{ADMIN_USER, UserRow};
 use store::{Db, Error, Write};
 use uuid::Uuid;
@@ -347,5 +348,39 @@ async fn tamper(db: &Db, sql: &'static str) {
     match db {
         Db::Sqlite(pool) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
         Db::Postgres(pool) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
+    }
+}
+
+#[tokio::test]
+async fn toolsets_come_back_as_written_and_a_live_name_is_given_once() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let mut toolset = ToolsetRow {
+            id: Uuid::from_u128(12),
+            owner_id: ADMIN_USER,
+            name: HOSTILE.into(),
+            // The order of members is the author's.
+            definition: r#"{"tools":[{"tool":"b","arguments":{"z":1,"a":"한글"}},"a"]}"#.into(),
+            version: 1,
+            created_at: 1,
+            updated_at: 1,
+            deleted_at: None,
+        };
+        db.write(&[Write::Toolset(toolset.clone())]).await.unwrap();
+        assert_eq!(db.toolsets().await.unwrap(), std::slice::from_ref(&toolset));
+        let stale = db.write(&[Write::Toolset(toolset.clone())]).await;
+        assert!(matches!(stale, Err(Error::Taken(_))), "{stale:?}");
+        let other = ToolsetRow {
+            id: Uuid::from_u128(13),
+            ..toolset.clone()
+        };
+        let taken = db.write(&[Write::Toolset(other.clone())]).await;
+        assert!(matches!(taken, Err(Error::Taken(_))), "{taken:?}");
+        toolset.version = 2;
+        toolset.deleted_at = Some(3);
+        let writes = [Write::Toolset(toolset.clone()), Write::Toolset(other)];
+        db.write(&writes).await.unwrap();
+        assert_eq!(db.toolsets().await.unwrap().len(), 2);
+        fresh.end().await;
     }
 }

@@ -24,6 +24,7 @@ pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod show_config;
 pub(crate) mod tools;
+pub(crate) mod toolsets;
 pub(crate) mod users;
 
 use crate::cli::{Command, Config};
@@ -48,6 +49,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Import(import) => import::run(context, import),
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
+        Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
         Command::Log(log) => log::run(context, log).await,
         Command::Keys(keys) => keys::run(context, keys).await,
         Command::Users(users) => users::run(context, users).await,
@@ -87,6 +89,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Connect(_)
         | Command::Tools(_)
         | Command::Servers(_)
+        | Command::Toolsets(_)
         | Command::Log(_)
         | Command::Keys(_)
         | Command::Users(_)

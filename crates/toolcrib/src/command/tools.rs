@@ -210,7 +210,7 @@ async fn list(context: &Context, filter: ToolFilter) -> Result {
 }
 
 /// For people the members one below the other, for programs the JSON.
-fn show(out: &Out, tool: &Value) {
+pub(super) fn show(out: &Out, tool: &Value) {
     if out.json || !out.terminal {
         out.value(tool);
         return;

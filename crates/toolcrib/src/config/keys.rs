@@ -124,6 +124,13 @@ pub(crate) const KEYS: &[Key] = &[
     key("mcp.instructions", Holds::Text),
     key("mcp.session_idle_seconds", Holds::Seconds),
     key("mcp.sessions_max", MANY),
+    key(
+        "mcp.find_tools_above",
+        Holds::Count {
+            least: 0,
+            most: 1_000_000,
+        },
+    ),
     key("mcp.conformance", Holds::Yes),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
     key("http.allow", Holds::Names),

@@ -12,3 +12,4 @@ mod malformed;
 mod secrets;
 mod serving;
 mod terminal;
+mod toolsets;

@@ -44,6 +44,7 @@ const TABLES: &[&str] = &[
     "sessions",
     "tool_versions",
     "tools",
+    "toolsets",
     "users",
 ];
 const TABLE_OWNERS: &[&str] = &["store", "executions"];

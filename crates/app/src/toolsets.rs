@@ -1,0 +1,448 @@
+//! Toolsets: named, ordered selections of tools. Those in use are part of the policy's snapshot, so that one verdict
+//! decides what is in a set; a tool that a set names may come later, or be gone since.
+
+use crate::App;
+use crate::audit::act;
+use crate::error::{Error, Result, expect_version};
+use crate::{page, patch, time};
+use catalog::caller::{Caller, Scope, Transport};
+use catalog::policy::Verdict;
+use catalog::tool::Millis;
+use catalog::toolset::{Pick, Toolset, ToolsetDefinition, Toolsets, toolset_from_text};
+use executor::{CallRequest, Code, Failure};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use store::Write;
+use store::toolsets::ToolsetRow;
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+/// A toolset as it is shown.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolsetView {
+    pub id: Uuid,
+    pub owner: String,
+    pub name: String,
+    pub description: Option<String>,
+    /// Names or ids of tools, or objects with `tool`, `name`, `description` and `arguments`.
+    #[schema(value_type = Vec<Value>)]
+    pub tools: Vec<Pick>,
+    /// Those of them that are not there, or that the set's owner may not see.
+    pub missing: Vec<String>,
+    /// Patterns; what fits comes behind the listed tools.
+    pub allow: Option<Vec<String>>,
+    /// Patterns; what fits is left out.
+    pub deny: Vec<String>,
+    /// Told to the models that use the set.
+    pub instructions: Option<String>,
+    /// Whether clients get `find_tools` and `call_tool` instead of all tools.
+    pub find_tools: bool,
+    pub is_public: bool,
+    pub version: i64,
+    pub created_at: String,
+    pub updated_at: String,
+    pub deleted_at: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ToolsetPage {
+    pub items: Vec<ToolsetView>,
+    pub next_cursor: Option<String>,
+}
+
+/// Which toolsets to list.
+#[derive(Debug, Default)]
+pub struct ToolsetFilter {
+    pub q: Option<String>,
+    pub owner: Option<String>,
+    pub limit: Option<usize>,
+    pub cursor: Option<String>,
+}
+
+/// A stored toolset and what it says.
+#[derive(Debug, Clone)]
+struct Stored {
+    row: ToolsetRow,
+    toolset: Arc<Toolset>,
+}
+
+impl Stored {
+    /// None, and a line in the server's log, where what is stored cannot be read.
+    fn read(row: ToolsetRow) -> Option<Self> {
+        match toolset_from_text(&row.definition) {
+            Ok(definition) => Some(Self::new(row, definition)),
+            Err(problems) => {
+                let why = crate::error::summary(&problems);
+                let name = &row.name;
+                tracing::error!(name, why, "a stored toolset cannot be read and is left out");
+                None
+            }
+        }
+    }
+
+    fn new(row: ToolsetRow, definition: ToolsetDefinition) -> Self {
+        let toolset = Arc::new(Toolset::new(row.owner_id, definition));
+        Stored { row, toolset }
+    }
+
+    fn definition(&self) -> &ToolsetDefinition {
+        &self.toolset.definition
+    }
+
+    fn may_see(&self, caller: &Caller) -> bool {
+        self.row.owner_id == caller.user
+            || self.definition().is_public
+            || caller.scopes.allow(Scope::Admin)
+    }
+}
+
+/// Every toolset, also those that were removed, in the order of names.
+#[derive(Debug, Default)]
+pub(crate) struct Kept(Vec<Arc<Stored>>);
+
+impl Kept {
+    fn of(mut all: Vec<Arc<Stored>>) -> Self {
+        all.sort_unstable_by(|a, b| {
+            (&a.row.name, a.row.updated_at).cmp(&(&b.row.name, b.row.updated_at))
+        });
+        Kept(all)
+    }
+
+    pub(crate) fn with(&self, rows: Vec<ToolsetRow>) -> Self {
+        let is_other = |it: &&Arc<Stored>| !rows.iter().any(|row| row.id == it.row.id);
+        let mut all: Vec<Arc<Stored>> = self.0.iter().filter(is_other).cloned().collect();
+        all.extend(rows.into_iter().filter_map(Stored::read).map(Arc::new));
+        Kept::of(all)
+    }
+
+    /// What one user has, removed ones among it, as rows of another's.
+    pub(crate) fn handed(&self, from: Uuid, to: Uuid, now: Millis) -> Vec<ToolsetRow> {
+        let theirs = self.0.iter().filter(|it| it.row.owner_id == from);
+        let handed = theirs.map(|it| ToolsetRow {
+            owner_id: to,
+            version: it.row.version + 1,
+            updated_at: now,
+            ..it.row.clone()
+        });
+        handed.collect()
+    }
+
+    fn live(&self) -> impl Iterator<Item = &Arc<Stored>> {
+        self.0.iter().filter(|it| it.row.deleted_at.is_none())
+    }
+
+    /// By id or name; of several that were removed under one name the last.
+    fn find(&self, asked: &str, gone: bool) -> Option<&Arc<Stored>> {
+        let meant = |it: &&Arc<Stored>| it.row.deleted_at.is_some() == gone;
+        let id = Uuid::parse_str(asked).ok();
+        let by_id = self.0.iter().filter(meant).find(|it| Some(it.row.id) == id);
+        by_id.or_else(|| self.0.iter().filter(meant).rfind(|it| it.row.name == asked))
+    }
+}
+
+impl App {
+    pub fn list_toolsets(&self, caller: &Caller, filter: &ToolsetFilter) -> Result<ToolsetPage> {
+        let limit = page::limit(filter.limit)?;
+        let word = filter.q.as_deref().unwrap_or_default().to_lowercase();
+        let kept = self.toolsets.load_full();
+        let fits = |it: &&Arc<Stored>| {
+            let after = filter.cursor.as_ref();
+            let about = it.definition().description.as_deref().unwrap_or_default();
+            let text = format!("{}\n{about}", it.row.name).to_lowercase();
+            let owner = filter.owner.as_ref();
+            after.is_none_or(|cursor| it.row.name > *cursor)
+                && it.may_see(caller)
+                && text.contains(&word)
+                && owner.is_none_or(|owner| *owner == self.user_name(it.row.owner_id))
+        };
+        let mut found: Vec<&Arc<Stored>> = kept.live().filter(fits).take(limit + 1).collect();
+        let more = found.len() > limit;
+        found.truncate(limit);
+        let last = found.last().filter(|_| more);
+        Ok(ToolsetPage {
+            next_cursor: last.map(|it| it.row.name.clone()),
+            items: found.into_iter().map(|it| self.toolset_view(it)).collect(),
+        })
+    }
+
+    pub fn get_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<ToolsetView> {
+        let found = self.visible_toolset(caller, name_or_id, false)?;
+        Ok(self.toolset_view(&found))
+    }
+
+    pub async fn create_toolset(&self, caller: &Caller, body: &str) -> Result<ToolsetView> {
+        let asked = toolset_from_text(body).map_err(Error::problems)?;
+        let now = self.clock.now();
+        let row = ToolsetRow {
+            id: Uuid::now_v7(),
+            owner_id: caller.user,
+            version: 1,
+            created_at: now,
+            updated_at: now,
+            ..row_of(&asked)?
+        };
+        let made = Stored::new(row, asked);
+        self.put_toolset(caller, made, None, "toolset.create").await
+    }
+
+    /// Replaces a toolset by the definition in `body`.
+    pub async fn update_toolset(
+        &self,
+        caller: &Caller,
+        name_or_id: &str,
+        body: &str,
+        expected_version: Option<i64>,
+    ) -> Result<ToolsetView> {
+        let old = self.own_toolset(caller, name_or_id, false)?;
+        self.replace_toolset(caller, &old, body, expected_version)
+            .await
+    }
+
+    /// Changes only the members of a JSON merge patch.
+    pub async fn patch_toolset(
+        &self,
+        caller: &Caller,
+        name_or_id: &str,
+        patch: &str,
+        expected_version: Option<i64>,
+    ) -> Result<ToolsetView> {
+        let old = self.own_toolset(caller, name_or_id, false)?;
+        let patch = patch::read(patch)?;
+        let mut merged = shape(&old);
+        patch::merge(&mut merged, patch);
+        let expected = expected_version.or(Some(old.row.version));
+        self.replace_toolset(caller, &old, &merged.to_string(), expected)
+            .await
+    }
+
+    async fn replace_toolset(
+        &self,
+        caller: &Caller,
+        old: &Stored,
+        body: &str,
+        expected_version: Option<i64>,
+    ) -> Result<ToolsetView> {
+        let asked = toolset_from_text(body).map_err(Error::problems)?;
+        expect_version("Toolset", &old.row.name, old.row.version, expected_version)?;
+        let row = ToolsetRow {
+            id: old.row.id,
+            owner_id: old.row.owner_id,
+            version: old.row.version + 1,
+            created_at: old.row.created_at,
+            updated_at: self.clock.now(),
+            ..row_of(&asked)?
+        };
+        let new = Stored::new(row, asked);
+        self.put_toolset(caller, new, Some(old), "toolset.update")
+            .await
+    }
+
+    pub async fn delete_toolset(
+        &self,
+        caller: &Caller,
+        name_or_id: &str,
+        expected_version: Option<i64>,
+    ) -> Result<()> {
+        let old = self.own_toolset(caller, name_or_id, false)?;
+        expect_version("Toolset", &old.row.name, old.row.version, expected_version)?;
+        let gone = self.moved(&old, Some(self.clock.now()));
+        self.put_toolset(caller, gone, Some(&old), "toolset.delete")
+            .await?;
+        Ok(())
+    }
+
+    /// Brings a removed toolset back.
+    pub async fn restore_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<ToolsetView> {
+        let old = self.own_toolset(caller, name_or_id, true)?;
+        let back = self.moved(&old, None);
+        self.put_toolset(caller, back, Some(&old), "toolset.restore")
+            .await
+    }
+
+    /// The same, removed or not.
+    fn moved(&self, old: &Stored, deleted_at: Option<Millis>) -> Stored {
+        let row = ToolsetRow {
+            version: old.row.version + 1,
+            updated_at: self.clock.now(),
+            deleted_at,
+            ..old.row.clone()
+        };
+        Stored {
+            row,
+            toolset: Arc::clone(&old.toolset),
+        }
+    }
+
+    async fn put_toolset(
+        &self,
+        caller: &Caller,
+        new: Stored,
+        old: Option<&Stored>,
+        action: &str,
+    ) -> Result<ToolsetView> {
+        // The policy holds the toolsets, and whoever changes it holds this.
+        let _one_at_a_time = self.access_changes.lock().await;
+        let kept = self.toolsets.load_full();
+        let row = &new.row;
+        let other = kept.find(&row.name, false);
+        let other = other.filter(|other| other.row.id != row.id);
+        if other.is_some() && row.deleted_at.is_none() {
+            return Err(Error::conflict(format!(
+                "A toolset named '{}' is there already. Choose another name, or change or remove that one",
+                row.name
+            )));
+        }
+        let target = format!("toolset:{}", row.name);
+        let (before, after) = (old.map(shape), Some(shape(&new)));
+        let done = act(row.updated_at, caller, action, target, before, after);
+        self.store_access(&[Write::Toolset(row.clone()), done])
+            .await?;
+        let view = self.toolset_view(&new);
+        self.show_toolsets(kept.with(vec![new.row]));
+        Ok(view)
+    }
+
+    /// At start, and where it is in doubt: what is stored.
+    pub(crate) async fn load_toolsets(&self) -> Result<()> {
+        let rows = self.store.toolsets().await?;
+        self.show_toolsets(Kept::default().with(rows));
+        Ok(())
+    }
+
+    /// Lets these count. The caller holds `access_changes`.
+    pub(crate) fn show_toolsets(&self, kept: Kept) {
+        let live = kept.live();
+        let live = live.map(|it| (it.row.name.as_str().into(), Arc::clone(&it.toolset)));
+        let toolsets: Toolsets = live.collect();
+        self.toolsets.store(Arc::new(kept));
+        let mut policy = (**self.executor.policy.load()).clone();
+        policy.toolsets = Arc::new(toolsets);
+        self.executor.set_policy(policy);
+    }
+
+    /// The same caller, coming through this toolset.
+    pub fn through_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<Caller> {
+        let found = self.visible_toolset(caller, name_or_id, false)?;
+        let through = Caller {
+            toolset: Some(found.row.name.as_str().into()),
+            ..caller.clone()
+        };
+        let is_open = self.executor.policy.load().toolset(&through).is_some();
+        is_open
+            .then_some(through)
+            .ok_or_else(|| not_found(name_or_id))
+    }
+
+    /// A call as the toolset means it that the caller came through: the tool by its own name, with what is set for it.
+    /// The refusal of one that names what is not there, or an argument that is set already.
+    pub(crate) fn within_toolset(
+        &self,
+        caller: &Caller,
+        mut request: CallRequest,
+    ) -> Result<CallRequest, (CallRequest, Box<Failure>)> {
+        if caller.toolset.is_none() {
+            return Ok(request);
+        }
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let Some(found) = policy.find(&catalogue, caller, &request.tool) else {
+            let why = format!("Tool '{}' not found", request.tool);
+            let refusal = Failure::new(Code::ToolNotFound, why);
+            return Err((request, Box::new(refusal)));
+        };
+        request.tool = found.entry.name.to_string();
+        let filled = found.pick.map(|pick| pick.fill(&mut request.arguments));
+        if let Some(Err(argument)) = filled {
+            let why = format!(
+                "The argument '{argument}' of '{}' is set by the toolset; leave it out",
+                found.name
+            );
+            let refusal =
+                Failure::new(Code::InvalidInput, why).with_details(json!({"argument": argument}));
+            return Err((request, Box::new(refusal)));
+        }
+        Ok(request)
+    }
+
+    fn visible_toolset(&self, caller: &Caller, asked: &str, gone: bool) -> Result<Arc<Stored>> {
+        let kept = self.toolsets.load();
+        let found = kept.find(asked, gone).filter(|it| it.may_see(caller));
+        found.cloned().ok_or_else(|| not_found(asked))
+    }
+
+    fn own_toolset(&self, caller: &Caller, asked: &str, gone: bool) -> Result<Arc<Stored>> {
+        let found = self.visible_toolset(caller, asked, gone)?;
+        if found.row.owner_id != caller.user && !caller.scopes.allow(Scope::Admin) {
+            return Err(Error::Forbidden(format!(
+                "Only its owner or an admin may change '{}'",
+                found.row.name
+            )));
+        }
+        Ok(found)
+    }
+
+    fn toolset_view(&self, stored: &Stored) -> ToolsetView {
+        let (row, wanted) = (&stored.row, stored.definition());
+        ToolsetView {
+            id: row.id,
+            owner: self.user_name(row.owner_id),
+            name: row.name.clone(),
+            description: wanted.description.clone(),
+            tools: wanted.tools.clone(),
+            missing: self.missing(stored),
+            allow: wanted.allow.clone(),
+            deny: wanted.deny.clone(),
+            instructions: wanted.instructions.clone(),
+            find_tools: wanted.find_tools,
+            is_public: wanted.is_public,
+            version: row.version,
+            created_at: time::rfc3339(row.created_at),
+            updated_at: time::rfc3339(row.updated_at),
+            deleted_at: row.deleted_at.map(time::rfc3339),
+        }
+    }
+
+    fn missing(&self, stored: &Stored) -> Vec<String> {
+        let access = self.access.load();
+        let owner = access.user(stored.row.owner_id).map(|owner| {
+            let role = crate::access::role_of(owner);
+            Caller::of_user(owner.id, &owner.name, role, Transport::Mcp)
+        });
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let is_there = |pick: &Pick| {
+            let (entry, owner) = (pick.entry(&catalogue), owner.as_ref());
+            let both = entry.zip(owner);
+            both.is_some_and(|(entry, owner)| policy.verdict(owner, &entry.tool) != Verdict::Hidden)
+        };
+        let picks = stored.definition().tools.iter();
+        let missing = picks.filter(|pick| !is_there(pick));
+        missing.map(|pick| pick.tool.clone()).collect()
+    }
+}
+
+fn not_found(asked: &str) -> Error {
+    Error::NotFound {
+        what: "Toolset",
+        name: asked.to_owned(),
+    }
+}
+
+/// What the author wrote, as a row that nobody owns yet.
+fn row_of(asked: &ToolsetDefinition) -> Result<ToolsetRow> {
+    let definition = serde_json::to_string(asked).map_err(|e| Error::Internal(e.to_string()))?;
+    Ok(ToolsetRow {
+        id: Uuid::nil(),
+        owner_id: Uuid::nil(),
+        name: asked.name.clone(),
+        definition,
+        version: 0,
+        created_at: 0,
+        updated_at: 0,
+        deleted_at: None,
+    })
+}
+
+/// The author's part of a toolset.
+fn shape(stored: &Stored) -> Value {
+    serde_json::to_value(stored.definition()).unwrap_or_default()
+}

@@ -1,0 +1,287 @@
+//! What a toolset is: a named, ordered selection of tools, some of them under other names, with other descriptions or
+//! with arguments that are set beforehand.
+
+mod read;
+
+pub use read::toolset_from_text;
+
+use crate::catalogue::{Catalogue, Entry};
+use crate::glob;
+use crate::tool::Tool;
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The two tools that stand for all others where those are too many to list.
+pub const FIND_TOOLS: &str = "find_tools";
+pub const CALL_TOOL: &str = "call_tool";
+
+/// What an author writes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ToolsetDefinition {
+    pub name: String,
+    pub description: Option<String>,
+    /// In the order in which they are listed.
+    pub tools: Vec<Pick>,
+    /// Patterns; what fits comes behind the listed ones. None adds nothing, unless no tool is listed either: then every
+    /// tool is in the set.
+    pub allow: Option<Vec<String>>,
+    /// Patterns; what fits is not in the set, listed or not.
+    pub deny: Vec<String>,
+    /// For the models that use the set.
+    pub instructions: Option<String>,
+    /// Whether clients are given two tools to find and call the others with, instead of all of them.
+    pub find_tools: bool,
+    pub is_public: bool,
+}
+
+/// One listed tool.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Pick {
+    /// Its name or id.
+    pub tool: String,
+    /// What it is called here.
+    pub name: Option<String>,
+    pub description: Option<String>,
+    /// Set beforehand: no caller sees or sends them.
+    pub arguments: Map<String, Value>,
+}
+
+/// As short as an author would write it.
+impl Serialize for Pick {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if self.name.is_none() && self.description.is_none() && self.arguments.is_empty() {
+            return serializer.serialize_str(&self.tool);
+        }
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry("tool", &self.tool)?;
+        if let Some(name) = &self.name {
+            members.serialize_entry("name", name)?;
+        }
+        if let Some(description) = &self.description {
+            members.serialize_entry("description", description)?;
+        }
+        if !self.arguments.is_empty() {
+            members.serialize_entry("arguments", &self.arguments)?;
+        }
+        members.end()
+    }
+}
+
+impl Pick {
+    /// The tool that is meant. What looks like an id is one: nobody can take another tool's id as a name.
+    pub fn entry<'a>(&self, catalogue: &'a Catalogue) -> Option<&'a Arc<Entry>> {
+        match Uuid::parse_str(&self.tool) {
+            Ok(id) => catalogue.by_id(id),
+            Err(_) => catalogue.get(&self.tool),
+        }
+    }
+
+    /// The tool's schema without what is set beforehand.
+    pub fn input_schema(&self, schema: &Value) -> Value {
+        let mut schema = schema.clone();
+        let Some(members) = schema.as_object_mut() else {
+            return schema;
+        };
+        if let Some(Value::Object(properties)) = members.get_mut("properties") {
+            properties.retain(|name, _| !self.arguments.contains_key(name));
+        }
+        if let Some(Value::Array(required)) = members.get_mut("required") {
+            let is_set = |name: &Value| {
+                name.as_str()
+                    .is_some_and(|n| self.arguments.contains_key(n))
+            };
+            required.retain(|name| !is_set(name));
+            if required.is_empty() {
+                members.shift_remove("required");
+            }
+        }
+        schema
+    }
+
+    /// Adds what is set beforehand to a caller's arguments. Refuses those that name any of it, and says which.
+    pub fn fill(&self, arguments: &mut Value) -> Result<(), String> {
+        if self.arguments.is_empty() {
+            return Ok(());
+        }
+        if arguments.is_null() {
+            *arguments = Value::Object(Map::new());
+        }
+        // What is no object is refused by the tool's schema.
+        let Some(given) = arguments.as_object_mut() else {
+            return Ok(());
+        };
+        if let Some(name) = self.arguments.keys().find(|name| given.contains_key(*name)) {
+            return Err(name.clone());
+        }
+        given.extend(self.arguments.clone());
+        Ok(())
+    }
+}
+
+/// Whether a tool is in a set, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Membership<'a> {
+    Listed,
+    /// With the pattern that it fits.
+    Fits(&'a str),
+    /// The set holds every tool.
+    Everything,
+    /// With the pattern that takes it away.
+    Denied(&'a str),
+    /// Its name stands for another tool here.
+    NameTaken,
+    Outside,
+}
+
+impl Membership<'_> {
+    pub fn is_in(self) -> bool {
+        match self {
+            Membership::Listed | Membership::Fits(_) | Membership::Everything => true,
+            Membership::Denied(_) | Membership::NameTaken | Membership::Outside => false,
+        }
+    }
+}
+
+/// One tool of a set, as the set shows it.
+#[derive(Debug, Clone, Copy)]
+pub struct Shown<'a> {
+    pub name: &'a str,
+    pub entry: &'a Arc<Entry>,
+    /// None where a pattern brought it in.
+    pub pick: Option<&'a Pick>,
+}
+
+impl<'a> Shown<'a> {
+    /// Under its own name.
+    pub fn plain(entry: &'a Arc<Entry>) -> Self {
+        Shown {
+            name: &entry.name,
+            entry,
+            pick: None,
+        }
+    }
+}
+
+/// A toolset in use.
+#[derive(Debug, Clone, Default)]
+pub struct Toolset {
+    pub owner: Uuid,
+    pub definition: ToolsetDefinition,
+    /// Places in the list: of names that were given here, and of tools by what they are referred to by.
+    renamed: HashMap<String, usize>,
+    by_name: HashMap<String, Vec<usize>>,
+    by_id: HashMap<Uuid, Vec<usize>>,
+}
+
+/// All of them, by name.
+pub type Toolsets = HashMap<Arc<str>, Arc<Toolset>>;
+
+impl Toolset {
+    pub fn new(owner: Uuid, definition: ToolsetDefinition) -> Self {
+        let mut toolset = Toolset {
+            owner,
+            ..Toolset::default()
+        };
+        for (at, pick) in definition.tools.iter().enumerate() {
+            if let Some(name) = &pick.name {
+                toolset.renamed.insert(name.clone(), at);
+            }
+            match Uuid::parse_str(&pick.tool) {
+                Ok(id) => toolset.by_id.entry(id).or_default().push(at),
+                Err(_) => {
+                    let places = toolset.by_name.entry(pick.tool.clone()).or_default();
+                    places.push(at);
+                }
+            }
+        }
+        toolset.definition = definition;
+        toolset
+    }
+
+    pub fn membership<'a>(&'a self, tool: &Tool) -> Membership<'a> {
+        let wanted = &self.definition;
+        let judged = tool.stands_for();
+        let takes_away = |p: &&String| judged.names().any(|name| glob::fits(p, name));
+        if let Some(pattern) = wanted.deny.iter().find(takes_away) {
+            return Membership::Denied(pattern);
+        }
+        if self.picks_of(tool).next().is_some() {
+            return Membership::Listed;
+        }
+        let name = tool.definition.name.as_str();
+        if self.renamed.contains_key(name) {
+            return Membership::NameTaken;
+        }
+        match &wanted.allow {
+            Some(allow) => {
+                let pattern = allow.iter().find(|pattern| glob::fits(pattern, name));
+                pattern.map_or(Membership::Outside, |p| Membership::Fits(p))
+            }
+            None if wanted.tools.is_empty() => Membership::Everything,
+            None => Membership::Outside,
+        }
+    }
+
+    /// The tool that a name stands for here. A tool that was given another name, or arguments, is found under no other:
+    /// whoever could call it by its own would get around what was set for it.
+    pub fn find<'a>(&'a self, catalogue: &'a Catalogue, name: &str) -> Option<Shown<'a>> {
+        if let Some((name, at)) = self.renamed.get_key_value(name) {
+            let pick = &self.definition.tools[*at];
+            let entry = pick.entry(catalogue)?;
+            let is_in = self.membership(&entry.tool).is_in();
+            return is_in.then_some(Shown {
+                name,
+                entry,
+                pick: Some(pick),
+            });
+        }
+        let entry = catalogue.get(name)?;
+        let pick = match self.membership(&entry.tool) {
+            Membership::Listed => {
+                let mut picks = self.picks_of(&entry.tool);
+                Some(picks.find(|pick| pick.name.is_none())?)
+            }
+            Membership::Fits(_) | Membership::Everything => None,
+            Membership::Denied(_) | Membership::NameTaken | Membership::Outside => return None,
+        };
+        Some(Shown {
+            name: &entry.name,
+            entry,
+            pick,
+        })
+    }
+
+    /// Every tool of the set: the listed ones in their order, then the others in the order of their names.
+    pub fn members<'a>(&'a self, catalogue: &'a Catalogue) -> Vec<Shown<'a>> {
+        let picks = self.definition.tools.iter();
+        let listed = picks.filter_map(|pick| {
+            let name = match &pick.name {
+                Some(name) => name,
+                None => &*pick.entry(catalogue)?.name,
+            };
+            let shown = self.find(catalogue, name)?;
+            let is_this = shown.pick.is_some_and(|found| std::ptr::eq(found, pick));
+            is_this.then_some(shown)
+        });
+        let mut members: Vec<Shown<'a>> = listed.collect();
+        if self.definition.allow.is_some() || self.definition.tools.is_empty() {
+            let others = catalogue.after(None);
+            let others = others.filter_map(|entry| self.find(catalogue, &entry.name));
+            members.extend(others.filter(|shown| shown.pick.is_none()));
+        }
+        members
+    }
+
+    fn picks_of(&self, tool: &Tool) -> impl Iterator<Item = &Pick> {
+        let named = self.by_name.get(tool.definition.name.as_str());
+        let places = named.into_iter().chain(self.by_id.get(&tool.id)).flatten();
+        places.map(|at| &self.definition.tools[*at])
+    }
+}
+
+#[cfg(test)]
+mod tests;

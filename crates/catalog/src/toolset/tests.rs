@@ -1,0 +1,193 @@
+//! What is in a set, under which name, and what is wrong with one that is not valid.
+
+use super::*;
+use crate::catalogue::Change;
+use crate::tool::SYSTEM_USER;
+use crate::tool::tests::tool;
+use serde_json::json;
+
+fn set(body: Value) -> Toolset {
+    let definition = toolset_from_text(&body.to_string()).unwrap();
+    Toolset::new(SYSTEM_USER, definition)
+}
+
+fn catalogue(names: &[&str]) -> Catalogue {
+    let tools = names.iter().map(|name| tool(name, SYSTEM_USER));
+    Catalogue::default().with(tools.map(Change::Put).collect())
+}
+
+fn names(set: &Toolset, catalogue: &Catalogue) -> Vec<String> {
+    let shown = set.members(catalogue).into_iter();
+    let one = |it: Shown<'_>| match it.name == &*it.entry.name {
+        true => it.name.to_owned(),
+        false => format!("{}={}", it.name, it.entry.name),
+    };
+    shown.map(one).collect()
+}
+
+#[test]
+fn the_listed_come_first_in_their_order_then_what_fits() {
+    let all = catalogue(&["a", "b", "b2", "c", "sql_read", "sql_write"]);
+    for (body, expected) in [
+        (json!({"name": "s"}), "a b b2 c sql_read sql_write"),
+        (
+            json!({"name": "s", "tools": []}),
+            "a b b2 c sql_read sql_write",
+        ),
+        (json!({"name": "s", "allow": []}), ""),
+        (json!({"name": "s", "tools": ["c", "a"]}), "c a"),
+        (json!({"name": "s", "tools": ["c", "later"]}), "c"),
+        (json!({"name": "s", "allow": ["b*"]}), "b b2"),
+        (
+            json!({"name": "s", "tools": ["c", "b2"], "allow": ["b*", "a"]}),
+            "c b2 a b",
+        ),
+        (json!({"name": "s", "deny": ["sql_*", "?"]}), "b2"),
+        (
+            json!({"name": "s", "tools": ["c", "a"], "deny": ["c"]}),
+            "a",
+        ),
+        (
+            json!({"name": "s", "tools": [{"tool": "a", "name": "x"}, "b"]}),
+            "x=a b",
+        ),
+        // What was given a name here covers a tool of that name.
+        (
+            json!({"name": "s", "tools": [{"tool": "a", "name": "b"}], "allow": ["*"]}),
+            "b=a b2 c sql_read sql_write",
+        ),
+        // One tool under two names.
+        (
+            json!({"name": "s", "tools": [{"tool": "a", "name": "x"}, {"tool": "a", "name": "y"}]}),
+            "x=a y=a",
+        ),
+    ] {
+        let set = set(body.clone());
+        assert_eq!(names(&set, &all).join(" "), expected, "{body}");
+        for entry in all.after(None) {
+            let found = set
+                .members(&all)
+                .iter()
+                .any(|it| it.entry.name == entry.name);
+            assert_eq!(
+                set.membership(&entry.tool).is_in(),
+                found,
+                "{} in {body}",
+                entry.name
+            );
+        }
+    }
+}
+
+#[test]
+fn a_tool_by_its_id_follows_its_name_and_no_name_is_an_id() {
+    let all = catalogue(&["a", "b"]);
+    let id = all.get("a").unwrap().tool.id;
+    let by_id = set(json!({"name": "s", "tools": [id, "b"]}));
+    assert_eq!(names(&by_id, &all), ["a", "b"]);
+    let mut renamed = all.get("a").unwrap().tool.clone();
+    renamed.definition.name = "z".into();
+    let moved = all.with(vec![Change::Put(renamed)]);
+    assert_eq!(names(&by_id, &moved), ["z", "b"]);
+    assert!(by_id.find(&moved, "a").is_none());
+    // Somebody takes the id as the name of a tool.
+    let false_one = tool(&id.to_string(), SYSTEM_USER);
+    let taken = moved.with(vec![Change::Put(false_one)]);
+    assert_eq!(names(&by_id, &taken), ["z", "b"]);
+    assert!(by_id.find(&taken, &id.to_string()).is_none());
+    // The same tool by id and by name is there once.
+    let twice = set(json!({"name": "s", "tools": [id, "a"]}));
+    assert_eq!(names(&twice, &all), ["a"]);
+}
+
+#[test]
+fn a_renamed_tool_has_only_its_new_name() {
+    let all = catalogue(&["a", "b"]);
+    let set = set(
+        json!({"name": "s", "tools": [{"tool": "a", "name": "x", "arguments": {"k": 1}}], "allow": ["*"]}),
+    );
+    let found = set.find(&all, "x").unwrap();
+    assert_eq!(
+        (
+            &*found.entry.name,
+            found.pick.unwrap().arguments["k"].clone()
+        ),
+        ("a", json!(1))
+    );
+    let id = all.get("a").unwrap().tool.id.to_string();
+    for name in ["a", id.as_str(), "nothing"] {
+        assert!(set.find(&all, name).is_none(), "{name}");
+    }
+    assert!(set.find(&all, "b").unwrap().pick.is_none());
+}
+
+#[test]
+fn what_is_set_beforehand_is_neither_seen_nor_sent() {
+    let body = json!({"name": "s", "tools": [{"tool": "a", "arguments": {"k": 1, "n": null}}]});
+    let set = set(body);
+    let pick = &set.definition.tools[0];
+    let schema =
+        json!({"type": "object", "properties": {"k": {}, "q": {}}, "required": ["k", "q"]});
+    let left = json!({"type": "object", "properties": {"q": {}}, "required": ["q"]});
+    assert_eq!(pick.input_schema(&schema), left);
+    let schema = json!({"properties": {"k": {}}, "required": ["k"]});
+    assert_eq!(pick.input_schema(&schema), json!({"properties": {}}));
+    let mut arguments = json!({"q": 2});
+    assert_eq!(pick.fill(&mut arguments), Ok(()));
+    assert_eq!(arguments, json!({"q": 2, "k": 1, "n": null}));
+    let mut none = Value::Null;
+    assert_eq!(pick.fill(&mut none), Ok(()));
+    assert_eq!(none, json!({"k": 1, "n": null}));
+    // Not even the same value, and nothing is changed.
+    let mut arguments = json!({"k": 1});
+    assert_eq!(pick.fill(&mut arguments), Err("k".to_owned()));
+    assert_eq!(arguments, json!({"k": 1}));
+}
+
+#[test]
+fn what_is_written_is_read_again() {
+    let body = json!({"name": "s", "description": "d", "tools": ["a", {"tool": "b", "name": "x", "description": "한글", "arguments": {"z": 1, "a": 2}}],
+        "allow": null, "deny": ["c*"], "instructions": "Use\nthem", "find_tools": true, "is_public": true});
+    let read = toolset_from_text(&body.to_string()).unwrap();
+    let text = serde_json::to_string(&read).unwrap();
+    assert_eq!(toolset_from_text(&text).unwrap(), read);
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), body);
+}
+
+#[test]
+fn every_mistake_is_reported_at_its_place() {
+    let text = r#"{"description": 5, "allow": ["a b", 1], "deny": "x", "instructions": "\u0000", "find_tools": true,
+        "is_public": "yes", "colour": 1, "tools": ["a b", 7, {"name": "x"}, {"tool": "a", "name": "ä", "arguments": []},
+        {"tool": "a", "nmae": "x"}, "a", "call_tool", {"tool": "b", "arguments": {"k": {"$secret": "s"}}}]}"#;
+    let problems = toolset_from_text(text).unwrap_err();
+    let mut paths: Vec<&str> = problems.iter().map(|p| p.path.as_str()).collect();
+    paths.sort_unstable();
+    assert_eq!(
+        paths,
+        [
+            "$.allow[0]",
+            "$.allow[1]",
+            "$.colour",
+            "$.deny",
+            "$.description",
+            "$.instructions",
+            "$.is_public",
+            "$.name",
+            "$.tools[0]",
+            "$.tools[1]",
+            "$.tools[2].tool",
+            "$.tools[3].arguments",
+            "$.tools[3].name",
+            "$.tools[4].nmae",
+            // The last of three that are called `a`, and the one before it.
+            "$.tools[4]",
+            "$.tools[5]",
+            "$.tools[6]",
+            "$.tools[7].arguments.k",
+        ]
+        .into_iter()
+        .collect::<std::collections::BTreeSet<_>>()
+        .into_iter()
+        .collect::<Vec<_>>()
+    );
+}

@@ -1,0 +1,201 @@
+//! `find_tools` and `call_tool`: two tools that stand for all others where those are too many to list.
+
+use crate::context::{Context, Params};
+use crate::listing::{Listing, shown};
+use crate::result::{Done, failed};
+use crate::search::{Field, Index};
+use catalog::catalogue::Entry;
+use catalog::toolset::{CALL_TOOL, FIND_TOOLS, Pick, Shown};
+use executor::{CallError, Code};
+use mcp::wire::{RpcError, code};
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, OnceLock};
+
+const FOUND: u64 = 5;
+const FOUND_MAX: u64 = 20;
+const QUERY_CHARS_MAX: usize = 1_000;
+
+/// The tools that are not listed, and how they are found.
+#[derive(Debug)]
+pub(crate) struct Finder {
+    items: Vec<Item>,
+    /// Made when somebody first looks for something.
+    index: OnceLock<Index>,
+}
+
+#[derive(Debug)]
+struct Item {
+    name: Arc<str>,
+    entry: Arc<Entry>,
+    pick: Option<Pick>,
+}
+
+impl Item {
+    fn shown(&self) -> Shown<'_> {
+        Shown {
+            name: &self.name,
+            entry: &self.entry,
+            pick: self.pick.as_ref(),
+        }
+    }
+
+    fn description(&self) -> &str {
+        let own = self.pick.as_ref().and_then(|it| it.description.as_deref());
+        own.unwrap_or(&self.entry.tool.definition.description)
+    }
+
+    fn fields(&self) -> Vec<Field<'_>> {
+        let definition = &self.entry.tool.definition;
+        let mut fields: Vec<Field<'_>> = vec![(&*self.name, 3.0), (self.description(), 1.0)];
+        let title = definition.annotations.title.as_deref();
+        fields.extend(title.map(|title| (title, 2.0)));
+        let user = definition.description_user.as_deref();
+        fields.extend(user.map(|text| (text, 1.0)));
+        fields.extend(definition.examples.iter().map(|it| (it.as_str(), 1.0)));
+        fields
+    }
+}
+
+impl Finder {
+    pub(crate) fn new(visible: &[Shown<'_>]) -> Self {
+        let item = |it: &Shown<'_>| Item {
+            name: it.name.into(),
+            entry: Arc::clone(it.entry),
+            pick: it.pick.cloned(),
+        };
+        Finder {
+            items: visible.iter().map(item).collect(),
+            index: OnceLock::new(),
+        }
+    }
+
+    fn find(&self, query: &str, most: usize) -> Vec<Value> {
+        let make = || Index::new(self.items.iter().map(Item::fields));
+        let best = self.index.get_or_init(make).best(query, most);
+        let best = best.into_iter().map(|at| shown(&self.items[at].shown()));
+        best.map(brief).collect()
+    }
+}
+
+/// What is needed to choose and to call it.
+fn brief(mut tool: Value) -> Value {
+    if let Some(members) = tool.as_object_mut() {
+        members.retain(|name, _| ["name", "description", "inputSchema"].contains(&name.as_str()));
+    }
+    tool
+}
+
+/// The two tools, as they are listed.
+pub(crate) fn tools() -> [Value; 2] {
+    let query = json!({"type": "string", "description": "What is to be done, in a few words", "minLength": 1, "maxLength": QUERY_CHARS_MAX});
+    let limit = json!({"type": "integer", "description": "How many tools to return at most", "minimum": 1, "maximum": FOUND_MAX, "default": FOUND});
+    let found = json!({"type": "object", "properties": {"name": {"type": "string"}, "description": {"type": "string"}, "inputSchema": {"type": "object"}}, "required": ["name", "inputSchema"]});
+    let name =
+        json!({"type": "string", "description": "The name of the tool, as find_tools gives it"});
+    let arguments = json!({"type": "object", "description": "The tool's arguments, as its inputSchema describes them"});
+    [
+        json!({
+            "name": FIND_TOOLS,
+            "title": "Find tools",
+            "description": "Finds the tools that fit a task best, with their names, descriptions and input schemas. Use it first; then run one of them with call_tool.",
+            "inputSchema": {"type": "object", "properties": {"query": query, "limit": limit}, "required": ["query"], "additionalProperties": false},
+            "outputSchema": {"type": "object", "properties": {"tools": {"type": "array", "items": found}}, "required": ["tools"]},
+            "annotations": {"readOnlyHint": true, "openWorldHint": false},
+        }),
+        json!({
+            "name": CALL_TOOL,
+            "title": "Call a tool",
+            "description": "Runs a tool that find_tools has found, and returns its result.",
+            "inputSchema": {"type": "object", "properties": {"name": name, "arguments": arguments}, "required": ["name"], "additionalProperties": false},
+        }),
+    ]
+}
+
+/// The list that these two stand for, where the caller asks for one of them.
+pub(crate) fn of(context: &Context, name: &str) -> Option<Arc<Listing>> {
+    if ![FIND_TOOLS, CALL_TOOL].contains(&name) {
+        return None;
+    }
+    let executor = &context.face.app.executor;
+    let listing = context.face.listings.of(executor, &context.caller);
+    listing.finder.is_some().then_some(listing)
+}
+
+/// `find_tools`: looks, and runs nothing.
+pub(crate) async fn find(
+    context: &Context,
+    listing: Arc<Listing>,
+    params: &Params,
+) -> Result<Done, RpcError> {
+    let arguments = params.0.get("arguments").and_then(Value::as_object);
+    let (query, most) = match asked(arguments) {
+        Ok(asked) => asked,
+        Err(why) => return refused(context, why),
+    };
+    let look = move || {
+        let finder = listing.finder.as_ref();
+        finder.map_or_else(Vec::new, |finder| finder.find(&query, most))
+    };
+    // The first one to look pays for the index: too long for a thread that answers requests.
+    let found = tokio::task::spawn_blocking(look).await.map_err(|error| {
+        tracing::error!(%error, "a search for tools was lost");
+        RpcError::new(code::INTERNAL, "The tools could not be searched")
+    })?;
+    let answer = json!({"tools": found}).to_string();
+    let text = Value::from(answer.as_str());
+    Ok(Done::of(format!(
+        r#""content":[{{"type":"text","text":{text}}}],"structuredContent":{answer}"#
+    )))
+}
+
+fn asked(arguments: Option<&Map<String, Value>>) -> Result<(String, usize), String> {
+    let argument = |name: &str| arguments.and_then(|all| all.get(name));
+    let query = argument("query").and_then(Value::as_str).map(str::trim);
+    let is_short = |query: &&str| query.chars().count() <= QUERY_CHARS_MAX;
+    let query = query.filter(|it| !it.is_empty()).filter(is_short);
+    let query = query
+        .ok_or_else(|| format!("query: expected a text of 1 to {QUERY_CHARS_MAX} characters"))?;
+    let limit = match argument("limit") {
+        None | Some(Value::Null) => FOUND,
+        Some(limit) => {
+            let limit = limit.as_u64().filter(|it| (1..=FOUND_MAX).contains(it));
+            limit.ok_or_else(|| format!("limit: expected a whole number from 1 to {FOUND_MAX}"))?
+        }
+    };
+    Ok((query.to_owned(), usize::try_from(limit).unwrap_or_default()))
+}
+
+/// `call_tool`: the parameters become those of the tool that is meant. Gives its name.
+pub(crate) fn meant(params: &mut Params) -> Result<String, String> {
+    let mut arguments = match params.0.remove("arguments") {
+        Some(Value::Object(arguments)) => arguments,
+        _ => Map::new(),
+    };
+    let name = match arguments.remove("name") {
+        Some(Value::String(name)) if !name.is_empty() => name,
+        _ => return Err("name: expected the name of a tool, as find_tools gives it".to_owned()),
+    };
+    match arguments.remove("arguments") {
+        None | Some(Value::Null) => {}
+        Some(inner @ Value::Object(_)) => {
+            params.0.insert("arguments".to_owned(), inner);
+        }
+        Some(_) => return Err("arguments: expected an object".to_owned()),
+    }
+    match arguments.keys().next() {
+        None => Ok(name),
+        Some(other) => Err(format!(
+            "{other}: expected only name and arguments; the tool's own go into arguments"
+        )),
+    }
+}
+
+/// In words that the model reads, not its program.
+pub(crate) fn refused(context: &Context, message: String) -> Result<Done, RpcError> {
+    let error = CallError {
+        code: Code::InvalidInput,
+        message,
+        details: Value::Null,
+    };
+    failed(&error, context.era())
+}

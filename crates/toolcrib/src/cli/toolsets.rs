@@ -1,0 +1,29 @@
+//! The commands about toolsets.
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Toolsets {
+    /// List toolsets
+    List,
+    /// Show one toolset, and which of its tools are missing
+    Show { name: String },
+    /// Make a toolset; its MCP address is /mcp/NAME
+    Add {
+        /// {"name", "tools", "allow", "deny", …} as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
+        definition: String,
+    },
+    /// Replace a toolset's definition
+    Update {
+        name: String,
+        /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
+        definition: String,
+        /// Change only the members that are given; null removes one
+        #[arg(long)]
+        patch: bool,
+    },
+    /// Remove a toolset; `restore` brings it back
+    Remove { name: String },
+    /// Bring a removed toolset back
+    Restore { name: String },
+}
