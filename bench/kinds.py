@@ -11,13 +11,15 @@ import statistics
 ECHO_PATH = "/api/v1/tools/x/call"
 ECHO_BODY = {"arguments": {"data": "x"}}
 
-# Name, kind, config, arguments, answer, bare runner, what the call may be over runner and server together. A program is
-# started by a supervisor that ends it with everything it starts, which is one more program to start.
+# Name, kind, config, arguments, answer, bare runner, what the call may be over runner and server together. What is above 1 is
+# the kind's own: waking up for another process's answer, which the blocking bare runners do not, and for programs a
+# supervisor that ends them with everything they start, which is one more program to start. The executor's part is the call
+# that does nothing, and the same for all.
 KINDS = [
-    ("k_python", "python", {"script": "add.py"}, {"n": 41}, 42, "python", 1.5),
+    ("k_python", "python", {"script": "add.py"}, {"n": 41}, 42, "python", 2.0),
     ("k_expression", "expression", {"expression": "num1 * num2"}, {"num1": 6, "num2": 7}, 42, "expression", 1.5),
     ("k_shell", "shell", {"command": ["/bin/true"], "stdin": ""}, {}, "", "shell", 12.0),
-    ("k_http", "http", None, {}, "x", None, 1.6),
+    ("k_http", "http", None, {}, "x", None, 2.0),
 ]
 
 
