@@ -292,6 +292,13 @@ mod tests {
     }
 
     #[test]
+    fn a_rare_word_is_worth_more_than_one_that_stands_everywhere() {
+        let mut tools = vec![("file_tool", "Every file, file by file"); 6];
+        tools.push(("other", "An invoice"));
+        assert_eq!(index(&tools).best("file invoice", 1), [6]);
+    }
+
+    #[test]
     fn nothing_is_found_in_nothing() {
         assert!(index(&[]).best("anything", 5).is_empty());
         assert!(index(&[("", "")]).best("anything", 5).is_empty());

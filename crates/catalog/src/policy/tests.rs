@@ -11,7 +11,7 @@ fn someone(role: Role) -> Caller {
 }
 
 /// A set that everybody may use.
-fn toolset(owner: Uuid, body: serde_json::Value) -> Arc<Toolsets> {
+fn toolset(owner: Uuid, body: &serde_json::Value) -> Arc<Toolsets> {
     let definition = crate::toolset::toolset_from_text(&body.to_string()).unwrap();
     let name = definition.name.as_str().into();
     let toolset = Arc::new(Toolset::new(owner, definition));
@@ -78,7 +78,7 @@ fn rules_take_away_and_never_give() {
         let with = |rule: Rule, name: &str| {
             let policy = Policy {
                 rules: HashMap::from([(subject.clone(), rule)]),
-                toolsets: toolset(SYSTEM_USER, json!({"name": "data"})),
+                toolsets: toolset(SYSTEM_USER, &json!({"name": "data"})),
                 ..Policy::default()
             };
             policy.verdict(&caller, &tool(name, SYSTEM_USER))
@@ -99,7 +99,7 @@ fn rules_take_away_and_never_give() {
     // A rule for somebody else changes nothing.
     let others = Policy {
         rules: HashMap::from([(Subject::Key(agent), rule(None, &["*"], &["*"]))]),
-        toolsets: toolset(SYSTEM_USER, json!({"name": "data"})),
+        toolsets: toolset(SYSTEM_USER, &json!({"name": "data"})),
         ..Policy::default()
     };
     let verdict = others.verdict(&caller, &tool("sql", SYSTEM_USER));
@@ -179,7 +179,7 @@ fn what_is_not_in_the_toolset_does_not_exist_there() {
     let owner = Uuid::from_u128(1);
     let body = json!({"name": "data", "tools": ["sql", {"tool": "web", "name": "look"}], "deny": ["sql_*"], "allow": ["sql*"]});
     let mut policy = Policy {
-        toolsets: toolset(caller.user, body.clone()),
+        toolsets: toolset(caller.user, &body),
         ..Policy::default()
     };
     let verdict = |policy: &Policy, caller: &Caller, name: &str| {
@@ -208,14 +208,14 @@ fn what_is_not_in_the_toolset_does_not_exist_there() {
     caller.toolset = Some("other".into());
     assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Hidden);
     caller.toolset = Some("data".into());
-    policy.toolsets = toolset(owner, body.clone());
+    policy.toolsets = toolset(owner, &body);
     assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Hidden);
     let mut admin = someone(Role::Admin);
     admin.toolset = Some("data".into());
     assert_eq!(verdict(&policy, &admin, "sql"), Verdict::Allowed);
     let mut public = body;
     public["is_public"] = json!(true);
-    policy.toolsets = toolset(owner, public);
+    policy.toolsets = toolset(owner, &public);
     assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Allowed);
     policy.left.insert(owner);
     assert_eq!(verdict(&policy, &caller, "sql"), Verdict::Hidden);

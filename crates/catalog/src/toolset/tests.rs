@@ -6,7 +6,7 @@ use crate::tool::SYSTEM_USER;
 use crate::tool::tests::tool;
 use serde_json::json;
 
-fn set(body: Value) -> Toolset {
+fn set(body: &Value) -> Toolset {
     let definition = toolset_from_text(&body.to_string()).unwrap();
     Toolset::new(SYSTEM_USER, definition)
 }
@@ -62,7 +62,7 @@ fn the_listed_come_first_in_their_order_then_what_fits() {
             "x=a y=a",
         ),
     ] {
-        let set = set(body.clone());
+        let set = set(&body);
         assert_eq!(names(&set, &all).join(" "), expected, "{body}");
         for entry in all.after(None) {
             let found = set
@@ -83,7 +83,7 @@ fn the_listed_come_first_in_their_order_then_what_fits() {
 fn a_tool_by_its_id_follows_its_name_and_no_name_is_an_id() {
     let all = catalogue(&["a", "b"]);
     let id = all.get("a").unwrap().tool.id;
-    let by_id = set(json!({"name": "s", "tools": [id, "b"]}));
+    let by_id = set(&json!({"name": "s", "tools": [id, "b"]}));
     assert_eq!(names(&by_id, &all), ["a", "b"]);
     let mut renamed = all.get("a").unwrap().tool.clone();
     renamed.definition.name = "z".into();
@@ -96,7 +96,7 @@ fn a_tool_by_its_id_follows_its_name_and_no_name_is_an_id() {
     assert_eq!(names(&by_id, &taken), ["z", "b"]);
     assert!(by_id.find(&taken, &id.to_string()).is_none());
     // The same tool by id and by name is there once.
-    let twice = set(json!({"name": "s", "tools": [id, "a"]}));
+    let twice = set(&json!({"name": "s", "tools": [id, "a"]}));
     assert_eq!(names(&twice, &all), ["a"]);
 }
 
@@ -104,7 +104,7 @@ fn a_tool_by_its_id_follows_its_name_and_no_name_is_an_id() {
 fn a_renamed_tool_has_only_its_new_name() {
     let all = catalogue(&["a", "b"]);
     let set = set(
-        json!({"name": "s", "tools": [{"tool": "a", "name": "x", "arguments": {"k": 1}}], "allow": ["*"]}),
+        &json!({"name": "s", "tools": [{"tool": "a", "name": "x", "arguments": {"k": 1}}], "allow": ["*"]}),
     );
     let found = set.find(&all, "x").unwrap();
     assert_eq!(
@@ -124,7 +124,7 @@ fn a_renamed_tool_has_only_its_new_name() {
 #[test]
 fn what_is_set_beforehand_is_neither_seen_nor_sent() {
     let body = json!({"name": "s", "tools": [{"tool": "a", "arguments": {"k": 1, "n": null}}]});
-    let set = set(body);
+    let set = set(&body);
     let pick = &set.definition.tools[0];
     let schema =
         json!({"type": "object", "properties": {"k": {}, "q": {}}, "required": ["k", "q"]});
