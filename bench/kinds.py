@@ -31,8 +31,11 @@ def workspace(folder, echo):
     for name, kind, config, arguments, *_ in KINDS:
         schema = {"type": "object", "properties": {key: {"type": "integer"} for key in arguments}}
         config = config or {"base_url": echo, "method": "POST", "path": ECHO_PATH, "body": ECHO_BODY, "response": "/tool_name"}
+        # The goal for Python is for a tool as people write it, which says nothing of itself: it may have effects, so that it
+        # has begun is written down before it runs.
+        told = {} if kind == "python" else {"read_only": True}
         tools.append({"name": name, "description": f"measures {kind}", "kind": kind, "config": config,
-                      "input_schema": schema, "parallel_capable": True, "annotations": {"read_only": True}})
+                      "input_schema": schema, "parallel_capable": True, "annotations": told})
     (folder / "tools.json").write_text(json.dumps({"version": 1, "tools": tools}))
     (folder / "mcp.json").write_text(json.dumps({"mcpServers": {}}))
     return folder

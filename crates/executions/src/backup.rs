@@ -25,7 +25,7 @@ impl ExecutionLog {
         let checked = target.clone();
         blocking(move || empty_folder(&checked)).await?;
         match &self.engine {
-            Engine::Sqlite(source) => {
+            Engine::Sqlite(source, _) => {
                 let source = Arc::clone(source);
                 blocking(move || source.backup_to(&target)).await
             }

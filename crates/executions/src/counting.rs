@@ -81,7 +81,7 @@ impl ExecutionLog {
     ) -> Result<Vec<Calls>, LogError> {
         let since = since.max(0);
         match &self.engine {
-            Engine::Sqlite(folder) => {
+            Engine::Sqlite(folder, _) => {
                 let (folder, name) = (Arc::clone(folder), name.to_owned());
                 blocking(move || folder.counted(sql, &name, since, until)).await
             }

@@ -8,7 +8,7 @@ use crate::postgres::{self, Postgres};
 use crate::query::{Filter, Page, Search};
 use crate::queue::{Answer, Entry, Job, Mode};
 use crate::record::Execution;
-use crate::sqlite::{self, Folder};
+use crate::sqlite::{self, Folder, SharedWriter};
 use crate::stats::{Stats, Tally};
 use catalog::clock::Clock;
 use catalog::tool::Millis;
@@ -81,7 +81,7 @@ pub struct ExecutionLog {
 
 #[derive(Clone)]
 pub(crate) enum Engine {
-    Sqlite(Arc<Folder>),
+    Sqlite(Arc<Folder>, Arc<SharedWriter>),
     Postgres(Arc<Postgres>),
 }
 
@@ -96,9 +96,10 @@ impl ExecutionLog {
         let (path, given, time) = (folder.into(), options.clone(), clock.clone());
         let owed = Arc::new(Owed::default());
         let debts = Arc::clone(&owed);
-        let folder = blocking(move || sqlite::open(path, given, time, queue, debts)).await?;
+        let (folder, writer) =
+            blocking(move || sqlite::open(path, given, time, queue, debts)).await?;
         tokio::spawn(watch(jobs.downgrade(), clock, owed));
-        Ok(Self::start(Engine::Sqlite(folder), jobs, &options))
+        Ok(Self::start(Engine::Sqlite(folder, writer), jobs, &options))
     }
 
     /// Opens the log in a PostgreSQL database, beside other replicas. The pool should be the log's own.
@@ -148,8 +149,16 @@ impl ExecutionLog {
     ) -> Result<(), LogError> {
         row.settle_time()?;
         cap(&mut row, self.entry_bytes_max);
-        self.ask(|answer| Job::Write(Entry { row, mode, answer }))
-            .await
+        let (answer, answered) = oneshot::channel();
+        let mut left = Some(Entry { row, mode, answer });
+        if let Engine::Sqlite(_, writer) = &self.engine {
+            left = left.and_then(|entry| writer.write_at_once(entry).err());
+        }
+        if let Some(entry) = left {
+            let sent = self.jobs.send(Job::Write(entry)).await;
+            sent.map_err(|_| LogError::Closed)?;
+        }
+        answered.await.map_err(|_| LogError::Closed)?
     }
 
     /// Queues a job and waits for its answer.
@@ -165,7 +174,7 @@ impl ExecutionLog {
     /// One execution by its id.
     pub async fn get(&self, id: Uuid) -> Result<Option<Execution>, LogError> {
         match &self.engine {
-            Engine::Sqlite(folder) => {
+            Engine::Sqlite(folder, _) => {
                 let folder = Arc::clone(folder);
                 blocking(move || folder.get(id)).await
             }
@@ -177,7 +186,7 @@ impl ExecutionLog {
     pub async fn list(&self, filter: Filter) -> Result<Page, LogError> {
         let search = Search::new(filter)?;
         match &self.engine {
-            Engine::Sqlite(folder) => {
+            Engine::Sqlite(folder, _) => {
                 let folder = Arc::clone(folder);
                 blocking(move || folder.list(&search)).await
             }
@@ -193,7 +202,7 @@ impl ExecutionLog {
     ) -> Result<Stats, LogError> {
         let tally = Tally::new(since, until);
         match &self.engine {
-            Engine::Sqlite(folder) => {
+            Engine::Sqlite(folder, _) => {
                 let folder = Arc::clone(folder);
                 blocking(move || folder.stats(tally)).await
             }

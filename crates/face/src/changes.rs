@@ -129,7 +129,7 @@ pub(crate) async fn listen(context: Context, id: Box<RawValue>, params: Params) 
     let _leave = Leave(face, face.changes.add(listener, &accepted));
     // Until the client is gone, which drops this, or the server stops.
     face.stopped().await;
-    Answer::new(wire::result(&id, &Done::default().text(Era::Modern)))
+    Answer::new(Done::default().text(Era::Modern).into_result_of(&id))
 }
 
 struct Leave<'a>(&'a Face, u64);

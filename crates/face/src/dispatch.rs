@@ -37,9 +37,9 @@ pub(crate) async fn answer(
         return changes::listen(context, id, params).await;
     }
     match handle(&context, method, params).await {
-        Ok(done) => Answer::new(wire::result(&id, &done.text(era))),
+        Ok(done) => Answer::new(done.text(era).into_result_of(&id)),
         Err(error) => Answer {
-            text: wire::error(Some(&id), &error),
+            text: wire::error(Some(&id), &error).into(),
             status: status(&error, era),
         },
     }

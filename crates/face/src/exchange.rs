@@ -1,20 +1,82 @@
 //! One request and what comes back for it: messages that go before the answer, and the answer.
 
+use bytes::Bytes;
+use mcp::wire;
+use serde_json::value::RawValue;
 use std::future::Future;
 use std::pin::Pin;
 use tokio::sync::mpsc;
 
+/// A text, most of which may be shared with others: what is long and the same for many is not copied for each.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text {
+    pub(crate) own: String,
+    pub(crate) shared: Option<Shared>,
+}
+
+/// What stands in a text without being part of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Shared {
+    /// Where, in bytes.
+    pub(crate) at: usize,
+    /// In UTF-8.
+    pub(crate) bytes: Bytes,
+}
+
+impl Text {
+    /// As the result of the request whose id was `id`.
+    pub(crate) fn into_result_of(mut self, id: &RawValue) -> Self {
+        let whole = wire::result(id, &self.own);
+        // Behind it there is but a brace.
+        let before = whole.len() - self.own.len() - 1;
+        if let Some(shared) = &mut self.shared {
+            shared.at += before;
+        }
+        self.own = whole;
+        self
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    pub fn pieces(self) -> [Bytes; 3] {
+        let mut own = Bytes::from(self.own);
+        match self.shared {
+            None => [own, Bytes::new(), Bytes::new()],
+            Some(Shared { at, bytes }) => [own.split_to(at), bytes, own],
+        }
+    }
+
+    pub fn into_string(mut self) -> String {
+        if let Some(Shared { at, bytes }) = self.shared {
+            self.own
+                .insert_str(at, str::from_utf8(&bytes).unwrap_or_default());
+        }
+        self.own
+    }
+}
+
+impl From<String> for Text {
+    fn from(own: String) -> Self {
+        Text { own, shared: None }
+    }
+}
+
 /// The last message for a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answer {
-    pub text: String,
+    pub text: Text,
     /// The HTTP status it goes out with, where it goes out over HTTP.
     pub status: u16,
 }
 
 impl Answer {
-    pub fn new(text: String) -> Self {
-        Answer { text, status: 200 }
+    pub(crate) fn new(text: impl Into<Text>) -> Self {
+        Answer {
+            text: text.into(),
+            status: 200,
+        }
     }
 }
 

@@ -19,7 +19,7 @@ mod parked;
 mod result;
 mod upstream;
 
-pub use exchange::{Answer, Exchange, Step};
+pub use exchange::{Answer, Exchange, Step, Text};
 pub use sessions::{NoSession, Session};
 
 use app::App;

@@ -2,10 +2,12 @@
 //! or the policy changes. Callers who see the same share the text. Where there are too many, two stand for all of them.
 
 use crate::context::{Context, Params, invalid};
+use crate::exchange::Shared;
 use crate::finder::{self, Finder};
 use crate::result::Done;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use bytes::Bytes;
 use catalog::caller::{Caller, Scopes};
 use catalog::catalogue::Catalogue;
 use catalog::policy::{Policy, Verdict};
@@ -29,7 +31,7 @@ const CALLERS_MAX: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct Listing {
     /// As they stand between the brackets.
-    text: String,
+    text: Bytes,
     /// Each tool's name, and where it ends in the text.
     ends: Vec<(Arc<str>, usize)>,
     /// The same for the same tools.
@@ -151,32 +153,30 @@ fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
 
 impl Listing {
     fn new(visible: &[Shown<'_>], fingerprint: u64, finder: Option<Finder>) -> Self {
-        let mut listing = Listing {
-            text: String::new(),
-            ends: Vec::new(),
+        let (mut text, mut ends) = (String::new(), Vec::new());
+        let mut push = |name: Arc<str>, tool: &Value| {
+            if !text.is_empty() {
+                text.push(',');
+            }
+            text.push_str(&tool.to_string());
+            ends.push((name, text.len()));
+        };
+        if finder.is_some() {
+            for tool in finder::tools() {
+                push(tool["name"].as_str().unwrap_or_default().into(), &tool);
+            }
+        } else {
+            for it in visible {
+                push(it.name.into(), &shown(it));
+            }
+        }
+        text.shrink_to_fit();
+        Listing {
+            text: text.into(),
+            ends,
             fingerprint,
             finder,
-        };
-        if listing.finder.is_some() {
-            for tool in finder::tools() {
-                let name = tool["name"].as_str().unwrap_or_default().into();
-                listing.push(name, &tool);
-            }
-            return listing;
         }
-        listing.ends.reserve(visible.len());
-        for it in visible {
-            listing.push(it.name.into(), &shown(it));
-        }
-        listing
-    }
-
-    fn push(&mut self, name: Arc<str>, tool: &Value) {
-        if !self.text.is_empty() {
-            self.text.push(',');
-        }
-        self.text.push_str(&tool.to_string());
-        self.ends.push((name, self.text.len()));
     }
 
     /// The page after the tool of this name; from the start again where it is gone from a list with an order of its own.
@@ -201,16 +201,20 @@ impl Listing {
             0 => 0,
             _ => self.ends[last - 1].1,
         };
-        let text = self.text.get(start..end).unwrap_or_default();
-        let mut members = String::with_capacity(text.len() + 64);
-        members.push_str(r#""tools":["#);
-        members.push_str(text);
+        let mut members = r#""tools":["#.to_owned();
+        let shared = Shared {
+            at: members.len(),
+            bytes: self.text.slice(start..end.max(start)),
+        };
         members.push(']');
         if last < self.ends.len() {
             let cursor = URL_SAFE_NO_PAD.encode(&*self.ends[last - 1].0);
             members.push_str(&format!(r#","nextCursor":"{cursor}""#));
         }
-        Done::of(members)
+        Done {
+            shared: Some(shared),
+            ..Done::of(members)
+        }
     }
 }
 

@@ -54,7 +54,7 @@ impl Face {
             Ok(Some(work)) => work,
             Err(error) => {
                 let answer = Answer {
-                    text: wire::error(message.id, &error),
+                    text: wire::error(message.id, &error).into(),
                     status: status(&error, Era::Modern),
                 };
                 Box::pin(std::future::ready(answer))

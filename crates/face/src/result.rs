@@ -1,6 +1,7 @@
 //! Results as the protocol words them: the members that matter, and what each era wants around them.
 
 use crate::context::missing_capability;
+use crate::exchange::{Shared, Text};
 use executor::code::McpReport;
 use executor::kind::FROM_OUTSIDE;
 use executor::response::ResponseStatus;
@@ -14,6 +15,8 @@ use std::fmt::Write as _;
 pub(crate) struct Done {
     /// Without the braces: `"content":[…],"isError":true`.
     pub(crate) members: String,
+    /// What stands among the members and is not copied.
+    pub(crate) shared: Option<Shared>,
     pub(crate) meta: Map<String, Value>,
     /// What kind of result; the modern era says it of each.
     pub(crate) sort: Option<String>,
@@ -39,6 +42,7 @@ impl Done {
         let members = text.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
         Done {
             members: members.unwrap_or_default().to_owned(),
+            shared: None,
             meta,
             sort,
         }
@@ -56,12 +60,17 @@ impl Done {
         self
     }
 
-    pub(crate) fn text(self, era: Era) -> String {
+    pub(crate) fn text(self, era: Era) -> Text {
         let Done {
             members,
+            mut shared,
             mut meta,
             sort,
         } = self;
+        if let Some(shared) = &mut shared {
+            // Behind the brace.
+            shared.at += 1;
+        }
         let mut text = String::with_capacity(members.len() + 128);
         text.push('{');
         text.push_str(&members);
@@ -86,7 +95,7 @@ impl Done {
             add(&mut text, "_meta", &Value::Object(meta).to_string());
         }
         text.push('}');
-        text
+        Text { own: text, shared }
     }
 }
 
@@ -139,6 +148,7 @@ fn succeeded(response: &ToolResponse) -> Done {
     debug_assert!(response.status == ResponseStatus::Success);
     Done {
         members,
+        shared: None,
         meta,
         sort: None,
     }
@@ -157,6 +167,7 @@ pub(crate) fn failed(error: &CallError, era: Era) -> Result<Done, RpcError> {
     let told = json!({"code": error.code, "details": error.details});
     Ok(Done {
         members,
+        shared: None,
         meta: Map::from_iter([("toolcrib/error".to_owned(), told)]),
         sort: None,
     })
@@ -168,12 +179,13 @@ mod tests {
 
     #[test]
     fn each_era_gets_what_it_wants() {
-        assert_eq!(Done::default().text(Era::Legacy), "{}");
-        let modern: Value = serde_json::from_str(&Done::default().text(Era::Modern)).unwrap();
+        assert_eq!(Done::default().text(Era::Legacy).into_string(), "{}");
+        let modern: Value = serde_json::from_str(&Done::default().text(Era::Modern).own).unwrap();
         assert_eq!(modern["resultType"], "complete");
         assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
         let upstream = json!({"content": [], "resultType": "complete", "_meta": {META_SERVER: {"name": "x"}, "a": 1}, "b": 2});
-        let passed: Value = serde_json::from_str(&Done::value(upstream).text(Era::Legacy)).unwrap();
+        let passed: Value =
+            serde_json::from_str(&Done::value(upstream).text(Era::Legacy).own).unwrap();
         assert_eq!(passed, json!({"content": [], "b": 2, "_meta": {"a": 1}}));
     }
 }

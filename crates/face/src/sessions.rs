@@ -329,7 +329,7 @@ impl Face {
     ) -> Result<(Arc<Session>, Answer), (Answer, NoSession)> {
         let id = message.id.map(ToOwned::to_owned);
         let told = |error: &RpcError| Answer {
-            text: wire::error(id.as_deref(), error),
+            text: wire::error(id.as_deref(), error).into(),
             status: 400,
         };
         let params = Params::read(message.params.map(RawValue::get))
@@ -340,7 +340,7 @@ impl Face {
         })?;
         let text = self.greet(&session, &params).text(Era::Legacy);
         let id = id.unwrap_or_else(|| RawValue::NULL.to_owned());
-        Ok((session, Answer::new(wire::result(&id, &text))))
+        Ok((session, Answer::new(text.into_result_of(&id))))
     }
 
     /// A session whose client has said nothing yet.
@@ -405,7 +405,7 @@ impl Face {
         let params = Params::read(message.params.map(RawValue::get));
         if let ("initialize", Ok(params)) = (method, &params) {
             let text = self.greet(session, params).text(Era::Legacy);
-            let answer = Answer::new(wire::result(&id, &text));
+            let answer = Answer::new(text.into_result_of(&id));
             return Some(Exchange::new(
                 said,
                 Box::pin(std::future::ready(answer)),
@@ -439,7 +439,7 @@ impl Face {
 
 fn refused(said: mpsc::Receiver<String>, id: Option<&RawValue>, error: &RpcError) -> Exchange {
     let answer = Answer {
-        text: wire::error(id, error),
+        text: wire::error(id, error).into(),
         status: 400,
     };
     Exchange::new(said, Box::pin(std::future::ready(answer)), false)

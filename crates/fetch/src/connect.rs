@@ -6,23 +6,19 @@ use crate::error::{Error, Phase};
 use crate::guard::Guard;
 use crate::network::Network;
 use http::Uri;
-use hyper_util::client::legacy::connect::{Connected, Connection};
 use hyper_util::rt::TokioIo;
 use rustls::ClientConfig;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls_platform_verifier::Verifier;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
-use tower::Service;
 
 /// All of a host's addresses are judged; so many are dialled.
 const DIALS_MAX: usize = 6;
@@ -30,16 +26,7 @@ const DIALS_MAX: usize = 6;
 /// How long the first family of addresses is alone in being tried.
 const HEAD_START: Duration = Duration::from_millis(250);
 
-/// Makes the connections of one pool. Requests of the two kinds of trust have a pool each: a guarded one never rides
-/// on a connection that an operator's request has opened to a private address. And a pooled connection is one that
-/// was judged when it was dialled: it goes on leading there, whatever its name stands for by now.
-#[derive(Clone)]
-pub(crate) struct Connector {
-    pub(crate) trust: Trust,
-    pub(crate) outside: Arc<Outside>,
-}
-
-/// What the connectors share.
+/// What is needed to connect to somewhere.
 pub(crate) struct Outside {
     pub(crate) guard: Guard,
     pub(crate) network: Arc<dyn Network>,
@@ -56,32 +43,15 @@ pub(crate) trait Io: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> Io for T {}
 
-impl Connection for Box<dyn Io> {
-    fn connected(&self) -> Connected {
-        Connected::new()
-    }
-}
-
-impl Service<Uri> for Connector {
-    type Response = Stream;
-    type Error = Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Stream, Error>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, uri: Uri) -> Self::Future {
-        let Connector { trust, outside } = self.clone();
-        Box::pin(async move { outside.connect(&uri, trust).await })
-    }
-}
-
 impl Outside {
-    async fn connect(&self, uri: &Uri, trust: Trust) -> Result<Stream, Error> {
-        let place = uri.to_string().trim_end_matches('/').to_owned();
-        let connected = timeout(self.connect_timeout, self.open(uri, &place, trust)).await;
-        connected.unwrap_or_else(|_| Err(self.late(&place)))
+    pub(crate) async fn connect(
+        &self,
+        uri: &Uri,
+        place: &str,
+        trust: Trust,
+    ) -> Result<Stream, Error> {
+        let connected = timeout(self.connect_timeout, self.open(uri, place, trust)).await;
+        connected.unwrap_or_else(|_| Err(self.late(place)))
     }
 
     fn late(&self, place: &str) -> Error {

@@ -9,6 +9,7 @@ mod error;
 mod guard;
 mod multipart;
 mod network;
+mod pool;
 mod redirect;
 mod request;
 mod streaming;
@@ -24,25 +25,16 @@ pub use rustls::pki_types::CertificateDer;
 pub use streaming::Streaming;
 pub use url::Url;
 
-use connect::{Connector, Outside};
+use connect::Outside;
 use decode::{ACCEPTED, Intake, Taken};
 use guard::{Guard, place};
 use http::Uri;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, USER_AGENT};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper_util::client::legacy::{Builder, Client};
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use http_body_util::Full;
+use pool::{Pool, Reading};
 use redirect::Hop;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// How long a connection is kept that nobody uses.
-const IDLE: Duration = Duration::from_secs(15);
-
-/// What the headers of an answer may be.
-const HEADERS_MAX: usize = 128;
-const HEADER_BYTES_MAX: usize = 64 << 10;
 
 /// What all requests share.
 pub struct Options {
@@ -75,8 +67,8 @@ impl Default for Options {
 /// The client. One for the whole program: it keeps connections.
 #[derive(Clone)]
 pub struct Fetcher {
-    operator: Client<Connector, Full<Bytes>>,
-    guarded: Client<Connector, Full<Bytes>>,
+    operator: Pool,
+    guarded: Pool,
     user_agent: HeaderValue,
 }
 
@@ -91,13 +83,10 @@ impl Fetcher {
             roots: options.roots,
             tls: Default::default(),
         });
-        let client = |trust| {
-            let outside = Arc::clone(&outside);
-            pool(options.idle_connections_max).build(Connector { trust, outside })
-        };
+        let pool = |trust| Pool::new(trust, Arc::clone(&outside), options.idle_connections_max);
         Fetcher {
-            operator: client(Trust::Operator),
-            guarded: client(Trust::Guarded),
+            operator: pool(Trust::Operator),
+            guarded: pool(Trust::Guarded),
             user_agent: options.user_agent,
         }
     }
@@ -162,31 +151,17 @@ impl Fetcher {
     }
 
     /// One request on the wire, until its headers are here.
-    async fn exchange(&self, hop: &Hop, trust: Trust) -> Result<http::Response<Incoming>, Error> {
+    async fn exchange(&self, hop: &Hop, trust: Trust) -> Result<http::Response<Reading>, Error> {
         let mut request = http::Request::new(Full::new(hop.body.clone()));
         *request.method_mut() = hop.method.clone();
         *request.uri_mut() = uri(&hop.url)?;
         *request.headers_mut() = hop.headers.clone();
-        let client = match trust {
+        let pool = match trust {
             Trust::Operator => &self.operator,
             Trust::Guarded => &self.guarded,
         };
-        client
-            .request(request)
-            .await
-            .map_err(|error| told(error, &hop.url))
+        pool.request(request, place(&hop.url)).await
     }
-}
-
-fn pool(idle_connections_max: usize) -> Builder {
-    let mut builder = Client::builder(TokioExecutor::new());
-    builder
-        .pool_timer(TokioTimer::new())
-        .pool_idle_timeout(IDLE)
-        .pool_max_idle_per_host(idle_connections_max)
-        .http1_max_headers(HEADERS_MAX)
-        .http1_max_buf_size(HEADER_BYTES_MAX);
-    builder
 }
 
 /// An operator's trust is in the host and port that were written down; the step from http to https is no other place.
@@ -219,7 +194,7 @@ fn uri(url: &Url) -> Result<Uri, Error> {
 
 /// Takes in the body, as far as it is wanted.
 async fn take(
-    response: http::Response<Incoming>,
+    response: http::Response<Reading>,
     hop: Hop,
     limits: &Limits,
 ) -> Result<Answer, Error> {
@@ -279,32 +254,6 @@ async fn take(
         body: intake.into_bytes().into(),
         is_cut: taken == Taken::Full,
     })
-}
-
-/// Why there is no answer. What the connector said comes back as it is.
-fn told(error: hyper_util::client::legacy::Error, url: &Url) -> Error {
-    let mut cause: Option<&(dyn std::error::Error + 'static)> = Some(&error);
-    while let Some(inner) = cause {
-        if let Some(ours) = inner.downcast_ref::<Error>() {
-            return ours.clone();
-        }
-        if let Some(theirs) = inner.downcast_ref::<hyper::Error>() {
-            if theirs.is_parse_too_large() {
-                return Error::TooLarge {
-                    place: place(url),
-                    part: Part::Headers,
-                    max: HEADER_BYTES_MAX,
-                };
-            }
-            break;
-        }
-        cause = inner.source();
-    }
-    Error::Protocol {
-        place: place(url),
-        why: "there came no answer that could be read",
-        source: Some(Arc::new(error)),
-    }
 }
 
 fn broken(error: hyper::Error, place: String) -> Error {

@@ -2,20 +2,19 @@
 
 use crate::error::{Error, Phase};
 use crate::guard::{self, place};
+use crate::pool::Reading;
 use crate::redirect::Hop;
 use crate::{Fetcher, Request, broken, request};
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, USER_AGENT};
 use http::{HeaderMap, HeaderValue, StatusCode};
-use http_body_util::BodyExt;
-use hyper::body::Incoming;
 
 /// An answer of which the body is still to come. Dropping it closes its connection, unless all of it has been read.
 pub struct Streaming {
     pub status: StatusCode,
     pub headers: HeaderMap,
     place: String,
-    body: Incoming,
+    body: Reading,
 }
 
 impl Fetcher {

@@ -225,7 +225,7 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
         if let Some(mut exchange) = exchange {
             loop {
                 if let Step::Done(answer) = exchange.next().await {
-                    answers.push(answer.text);
+                    answers.push(answer.text.into_string());
                     break;
                 }
             }
@@ -324,7 +324,7 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
             loop {
                 match exchange.next().await {
                     Step::Said(text) => session.deliver(text).await,
-                    Step::Done(answer) => return session.deliver(answer.text).await,
+                    Step::Done(answer) => return session.deliver(answer.text.into_string()).await,
                 }
             }
         });

@@ -108,8 +108,8 @@ impl Folder {
         connection.set_prepared_statement_cache_capacity(8);
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", self.durability.pragma())?;
-        // A longer log between checkpoints means fewer of them inside somebody's commit.
-        connection.pragma_update(None, "wal_autocheckpoint", 12_000)?;
+        // The writer's thread does it, never somebody's commit.
+        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
         connection.pragma_update(None, "journal_size_limit", 64 * 1024 * 1024)?;
         match version(&connection)? {
             0 => connection.execute_batch(concat!(

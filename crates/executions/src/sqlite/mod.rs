@@ -2,6 +2,7 @@
 
 mod folder;
 mod row;
+mod shared;
 mod writer;
 
 use crate::counting::{Calls, calls};
@@ -15,10 +16,12 @@ use crate::record::{Execution, id_time};
 use crate::stats::{NEWEST, Stats, Tally};
 use catalog::clock::Clock;
 pub(crate) use folder::Folder;
+pub(crate) use shared::SharedWriter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use uuid::Uuid;
+use writer::Writer;
 
 /// Opens the folder and starts the writing thread. Blocks: not for an async thread.
 pub(crate) fn open(
@@ -27,14 +30,16 @@ pub(crate) fn open(
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
     owed: Arc<Owed>,
-) -> Result<Arc<Folder>, LogError> {
+) -> Result<(Arc<Folder>, Arc<SharedWriter>), LogError> {
     let folder = Arc::new(Folder::new(path, &options)?);
-    let writer = writer::Writer::new(Arc::clone(&folder), options, clock, owed)?;
+    let writer = Writer::new(Arc::clone(&folder), options, clock, owed)?;
+    let writer = Arc::new(SharedWriter::new(writer));
+    let shared = Arc::clone(&writer);
     std::thread::Builder::new()
         .name("execution-log".to_owned())
         .spawn(move || writer.run(jobs))
         .map_err(LogError::unavailable)?;
-    Ok(folder)
+    Ok((folder, shared))
 }
 
 // What follows reads, and blocks: it runs off the async threads.

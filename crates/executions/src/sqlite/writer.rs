@@ -1,10 +1,10 @@
-//! The one thread that writes: gathers what waits, commits it in one transaction a day file, answers.
+//! Commits rows, one transaction a day file, and keeps the files: retention, checkpoints, the turn of the day.
 
 use super::folder::Folder;
 use super::row;
 use crate::day::Day;
 use crate::error::LogError;
-use crate::log::Options;
+use crate::log::{Durability, Options};
 use crate::owed::Owed;
 use crate::query::INTERRUPT;
 use crate::queue::{self, Entry, Job};
@@ -19,6 +19,16 @@ use tokio::sync::mpsc;
 /// More open day files than this belong to a restore; then all are closed and opened again as needed.
 const OPEN_DAYS_MAX: usize = 4;
 
+/// A longer row is no work for an async thread.
+const AT_ONCE_BYTES_MAX: usize = 16 * 1024;
+
+/// The write-ahead log of a busy day, in bytes. Moving it into the day file waits for the disk, so it is done by the
+/// thread, after it has answered.
+const CHECKPOINT_BYTES: usize = 48 * 1024 * 1024;
+
+/// What a commit writes besides its rows: the pages of the trees that they go to.
+const COMMIT_BYTES: usize = 4 * 4096;
+
 pub(super) struct Writer {
     folder: Arc<Folder>,
     options: Options,
@@ -27,6 +37,9 @@ pub(super) struct Writer {
     owed: Arc<Owed>,
     /// The day that retention last ran on.
     today: Day,
+    /// Written since the last checkpoint, about.
+    unmoved_bytes: usize,
+    closed: bool,
 }
 
 impl Writer {
@@ -45,6 +58,8 @@ impl Writer {
             open: HashMap::new(),
             owed,
             today,
+            unmoved_bytes: 0,
+            closed: false,
         };
         writer.folder.remove_before(writer.first_kept());
         for day in writer.folder.days()? {
@@ -88,42 +103,61 @@ impl Writer {
         self.today.back(self.options.retention_days)
     }
 
-    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
-        while let Some(first) = jobs.blocking_recv() {
-            let batch = queue::gather(first, &mut jobs);
-            self.write(batch.entries);
-            if batch.then.is_some() {
-                self.write_owed();
+    /// Whether it can be written by somebody who must not be kept long.
+    pub(super) fn is_quick(&self, entry: &Entry) -> bool {
+        let day = entry.day();
+        !self.closed
+            && self.options.durability == Durability::Normal
+            && day == self.today
+            && self.open.contains_key(&day)
+            && self.unmoved_bytes < CHECKPOINT_BYTES
+            && entry.row.weight() < AT_ONCE_BYTES_MAX
+            && self.owed.is_empty()
+    }
+
+    /// Writes what waits, this and those behind it; returns how many rows there were.
+    pub(super) fn work(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) -> usize {
+        let batch = queue::gather(first, jobs);
+        let rows = batch.entries.len();
+        self.write(batch.entries);
+        if batch.then.is_some() {
+            self.write_owed();
+        }
+        match batch.then {
+            None => {}
+            Some(Job::Write(_)) => unreachable!("gather keeps every write in the batch"),
+            Some(Job::Flush(answer)) => {
+                let _ = answer.send(self.checkpoint("PASSIVE"));
             }
-            match batch.then {
-                None => {}
-                Some(Job::Write(_)) => unreachable!("gather keeps every write in the batch"),
-                Some(Job::Flush(answer)) => {
-                    let _ = answer.send(self.checkpoint("PASSIVE"));
-                }
-                Some(Job::Maintain(answer)) => {
-                    self.turn_day();
-                    let _ = answer.send(Ok(()));
-                }
-                Some(Job::Close(answer)) => {
-                    // No new jobs; those already queued come out of the same loop.
-                    jobs.close();
-                    while let Ok(job) = jobs.try_recv() {
-                        self.write(queue::gather(job, &mut jobs).entries);
-                    }
-                    self.write_owed();
-                    self.owed.give_up();
-                    self.folder.drop_readers();
-                    let result = self.checkpoint("TRUNCATE");
-                    self.open.clear();
-                    let _ = answer.send(result);
-                    return;
-                }
-            }
-            if Day::of(self.clock.now()) != self.today {
+            Some(Job::Maintain(answer)) => {
                 self.turn_day();
+                let _ = answer.send(Ok(()));
+            }
+            Some(Job::Close(answer)) => {
+                // No new jobs; those already queued come out of the same loop.
+                jobs.close();
+                while let Ok(job) = jobs.try_recv() {
+                    self.write(queue::gather(job, jobs).entries);
+                }
+                self.write_owed();
+                self.owed.give_up();
+                self.folder.drop_readers();
+                let result = self.checkpoint("TRUNCATE");
+                self.open.clear();
+                self.closed = true;
+                let _ = answer.send(result);
+                return rows;
             }
         }
+        if Day::of(self.clock.now()) != self.today {
+            self.turn_day();
+        }
+        if self.unmoved_bytes >= CHECKPOINT_BYTES
+            && let Err(error) = self.checkpoint("PASSIVE")
+        {
+            tracing::warn!(%error, "the execution log's day file could not be brought up to date");
+        }
+        rows
     }
 
     /// A new day: yesterday's files are closed (a late finish opens them again) and retention runs.
@@ -144,7 +178,7 @@ impl Writer {
         }
     }
 
-    fn write_day(&mut self, day: Day, entries: Vec<Entry>) {
+    pub(super) fn write_day(&mut self, day: Day, entries: Vec<Entry>) {
         let result = self
             .commit(day, &entries)
             .map_err(|error| error.of_file(&self.folder.file(day)));
@@ -182,7 +216,9 @@ impl Writer {
         for entry in entries {
             inserts.insert(entry)?;
         }
+        drop(inserts);
         connection.prepare_cached("COMMIT")?.execute(())?;
+        self.unmoved_bytes += COMMIT_BYTES + entries.iter().map(|e| e.row.weight()).sum::<usize>();
         Ok(())
     }
 
@@ -199,7 +235,8 @@ impl Writer {
     }
 
     /// Moves what the write-ahead logs hold into the day files.
-    fn checkpoint(&self, mode: &str) -> Result<(), LogError> {
+    fn checkpoint(&mut self, mode: &str) -> Result<(), LogError> {
+        self.unmoved_bytes = 0;
         for connection in self.open.values() {
             connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |_| Ok(()))?;
         }

@@ -175,7 +175,7 @@ impl Connection {
                 waiting.posted.go();
                 let mut answer = waiting.answer;
                 let posted = tokio::select! {
-                    posted = sse.post(text) => posted,
+                    posted = Box::pin(sse.post(text)) => posted,
                     // Some take note of a message only when they are done with it.
                     Ok(answer) = &mut answer => return answer,
                 };

@@ -103,7 +103,7 @@ impl Http {
             self.set(&SESSION, session);
         }
         match content_type(&stream) {
-            STREAM => self.answer_in(stream, exchange, id, era).await,
+            STREAM => Box::pin(self.answer_in(stream, exchange, id, era)).await,
             "application/json" => {
                 let body = whole(stream, self.bytes_max).await?;
                 let answer = exchange.hear(&body, Some(id));
@@ -202,7 +202,10 @@ impl Http {
         headers.extend(extra);
         let body = text.map_or(Body::Empty, |text| Body::Bytes(text.into()));
         let stream = send(&self.fetcher, method, &self.url, headers, body).await?;
-        judged(stream, self.has_session()).await
+        match stream.status.is_success() {
+            true => Ok(stream),
+            false => Box::pin(judged(stream, self.has_session())).await,
+        }
     }
 
     /// Hears what an older server says unasked, for as long as there is such a stream; tells `opened` when it is
@@ -275,7 +278,8 @@ pub(super) async fn send(
     request.headers = headers;
     request.body = body;
     request.limits.total = LONG;
-    fetcher.open(request).await.map_err(|error| unsent(&error))
+    let answer = Box::pin(fetcher.open(request)).await;
+    answer.map_err(|error| unsent(&error))
 }
 
 /// Whether a request may have arrived although there is no answer.

@@ -38,8 +38,8 @@ impl Connection {
         rounds_max: usize,
     ) -> Answer {
         let era = self.peer.get().map_or(Era::Legacy, |peer| peer.era);
-        if era == Era::Legacy {
-            self.raise_log_level(talk).await;
+        if era == Era::Legacy && talk.log_level.is_some() {
+            Box::pin(self.raise_log_level(talk)).await;
         }
         let mut extra = Map::new();
         for _ in 0..rounds_max {
@@ -56,7 +56,7 @@ impl Connection {
             if era == Era::Legacy || kind != Some("input_required") {
                 return Ok(result);
             }
-            extra = talk.bound(answers(&result, talk)).await?;
+            extra = Box::pin(talk.bound(answers(&result, talk))).await?;
         }
         Err(Fault::Protocol(format!(
             "it asked for more {rounds_max} times"

@@ -138,6 +138,7 @@ impl Upstream {
     }
 
     /// Sends a request and returns the raw result. What may have run is not sent again, unless `talk` allows it.
+    /// What most requests do without is boxed: a future is moved as a whole, and made for each of them.
     pub async fn request(
         &self,
         method: &str,
@@ -150,10 +151,13 @@ impl Upstream {
         }
         let mut is_second = false;
         loop {
-            let connection = self.connection(&talk).await?;
+            let connection = match self.usable() {
+                Some(connection) => connection,
+                None => Box::pin(self.connection(&talk)).await?,
+            };
             let _turn = match self.wants_turn(&talk) {
                 true => Some(
-                    self.take_turn(&talk)
+                    Box::pin(self.take_turn(&talk))
                         .await
                         .map_err(|fault| self.told(fault))?,
                 ),
@@ -166,7 +170,7 @@ impl Upstream {
                 Ok(result) => return Ok(result),
                 Err(fault) => fault,
             };
-            if is_second || !self.may_go_again(&connection, &fault, &talk).await {
+            if is_second || !Box::pin(self.may_go_again(&connection, &fault, &talk)).await {
                 return Err(self.told(fault));
             }
             is_second = true;
@@ -207,20 +211,18 @@ impl Upstream {
         fault.told(&state)
     }
 
-    /// The connection, or the next one: whoever needs it, waits for the same try.
+    fn usable(&self) -> Option<Arc<Connection>> {
+        let connection = self.current.load_full();
+        connection.filter(|connection| !connection.is_gone())
+    }
+
+    /// The next connection: whoever needs it, waits for the same try.
     async fn connection(&self, talk: &Talk) -> Result<Arc<Connection>, UpstreamError> {
-        let usable = || {
-            let connection = self.current.load_full();
-            connection.filter(|connection| !connection.is_gone())
-        };
-        if let Some(connection) = usable() {
-            return Ok(connection);
-        }
         let mut tries = self.tries.subscribe();
         let before = tries.borrow_and_update().clone();
         self.check_worth(&before)?;
         // It may have come while we were asking.
-        if let Some(connection) = usable() {
+        if let Some(connection) = self.usable() {
             return Ok(connection);
         }
         self.needed.notify_one();
@@ -238,7 +240,7 @@ impl Upstream {
             Fault::Late => self.told(Fault::NotSent("it was not connected in time".to_owned())),
             fault => self.told(fault),
         })?;
-        match usable() {
+        match self.usable() {
             Some(connection) => Ok(connection),
             None => Err(self.unavailable(&tries.borrow())),
         }

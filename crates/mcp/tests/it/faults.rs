@@ -24,6 +24,11 @@ async fn noise_is_not_heard_and_nothing_is_lost() {
     let neither = call(&one, "neither", json!({}), talk()).await.unwrap_err();
     assert!(matches!(neither, UpstreamError::Protocol(_)), "{neither:?}");
     assert_eq!(fake.count("start"), 1);
+    // It is made for every call, and moved.
+    let request = one.request("tools/call", serde_json::Map::new(), talk());
+    let bytes = std::mem::size_of_val(&request);
+    assert!(bytes <= 5120, "a request has {bytes} bytes");
+    drop(request);
     world.upstreams.close().await;
 }
 

@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
-use face::{Exchange, Step};
-use hyper::body::Frame;
+use face::{Exchange, Step, Text};
+use hyper::body::{Frame, SizeHint};
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,8 +20,13 @@ const ALIVE: Duration = Duration::from_secs(15);
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
-pub(super) fn json(status: StatusCode, text: String) -> Response {
-    let mut response = Response::new(Body::from(text));
+pub(super) fn json(status: StatusCode, text: impl Into<Text>) -> Response {
+    let text = text.into();
+    let body = match text.is_shared() {
+        false => Body::from(text.into_string()),
+        true => Body::new(Pieces::new(text)),
+    };
+    let mut response = Response::new(body);
     *response.status_mut() = status;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, JSON);
@@ -53,7 +58,7 @@ pub(super) fn stream(first: String, mut exchange: Exchange) -> Response {
                     step = exchange.next() => match step {
                         Step::Said(said) => break said,
                         Step::Done(answer) => {
-                            let _ = out.send(event(&answer.text).into()).await;
+                            let _ = out.send(event(&answer.text.into_string()).into()).await;
                             return;
                         }
                     },
@@ -111,6 +116,39 @@ fn events(body: mpsc::Receiver<Bytes>) -> Response {
         HeaderValue::from_static("no"),
     );
     response
+}
+
+/// A text, piece by piece, so that nothing of it is copied.
+struct Pieces {
+    left: std::array::IntoIter<Bytes, 3>,
+    bytes: u64,
+}
+
+impl Pieces {
+    fn new(text: Text) -> Self {
+        let pieces = text.pieces();
+        let bytes = pieces.iter().map(|piece| piece.len() as u64).sum();
+        let left = pieces.into_iter();
+        Pieces { left, bytes }
+    }
+}
+
+impl hyper::body::Body for Pieces {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        let next = self.left.next();
+        self.bytes -= next.as_ref().map_or(0, |piece| piece.len() as u64);
+        Poll::Ready(next.map(|piece| Ok(Frame::data(piece))))
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.bytes)
+    }
 }
 
 struct Stream(mpsc::Receiver<Bytes>);

@@ -25,7 +25,6 @@ const ANSWER: Duration = Duration::from_secs(24 * 3600);
 /// Names and values.
 pub(crate) type Headers = Vec<(String, String)>;
 
-#[expect(clippy::large_enum_variant, reason = "a process has one of them")]
 pub(crate) enum Link {
     Remote {
         fetcher: Fetcher,
