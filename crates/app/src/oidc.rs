@@ -1,9 +1,11 @@
 //! Logging in through an identity provider (OpenID Connect, code flow with PKCE). Nothing is kept between the two
 //! steps: the browser carries one secret in a cookie, and everything the answer must match is derived from it.
 
+mod access;
 mod provider;
 mod token;
 
+pub use access::{SCOPE_PREFIX, TokenOffer};
 pub(crate) use provider::Provider;
 pub use provider::is_address;
 
@@ -17,7 +19,7 @@ use crate::throttle::Guesser;
 use crate::users::{check_name, new_user, shape, target};
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
-use catalog::caller::{Caller, Role, Transport};
+use catalog::caller::{Caller, Role, Scopes, Transport};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
@@ -45,6 +47,17 @@ pub struct Settings {
     pub roles_claim: String,
     /// Group and role. With any, the role follows the groups at every login.
     pub roles: Vec<(String, Role)>,
+    /// Where its access tokens are taken in place of keys.
+    pub tokens: Option<AccessTokens>,
+}
+
+/// How access tokens are taken.
+#[derive(Debug, Clone)]
+pub struct AccessTokens {
+    /// What they call this server besides its own address. Empty is nothing else.
+    pub audience: String,
+    /// What a token may do that names none of our scopes.
+    pub scopes: Scopes,
 }
 
 /// What becomes of somebody who comes for the first time.
@@ -169,12 +182,17 @@ impl App {
             .await?;
         let now = self.clock.now();
         let claims = provider.claims(&id_token, &question.nonce, now).await?;
-        let user = self.oidc_user(&provider.settings, &claims).await?;
+        let user = self.oidc_user(&provider.settings, &claims, true).await?;
         self.open_session(&user, "login.oidc").await
     }
 
     /// The user behind the claims: known by subject, or made now where the configuration says so.
-    async fn oidc_user(&self, settings: &Settings, claims: &Map<String, Value>) -> Result<UserRow> {
+    async fn oidc_user(
+        &self,
+        settings: &Settings,
+        claims: &Map<String, Value>,
+        tells_groups: bool,
+    ) -> Result<UserRow> {
         let sub = claims["sub"].as_str().unwrap_or_default();
         let subject = full_subject(settings, sub);
         let _one_at_a_time = self.access_changes.lock().await;
@@ -186,7 +204,8 @@ impl App {
             Some(user) if user.deleted_at.is_some() => Err(Error::Forbidden(
                 "You were removed from this server; an admin can bring you back".to_owned(),
             )),
-            Some(user) => self.follow_groups(settings, claims, user.clone()).await,
+            Some(user) if tells_groups => self.follow_groups(settings, claims, user.clone()).await,
+            Some(user) => Ok(user.clone()),
             None => self.first_visit(settings, claims, sub, subject).await,
         }
     }
@@ -336,6 +355,7 @@ mod tests {
                 ("platform".to_owned(), Role::Admin),
                 ("makers".to_owned(), Role::Author),
             ],
+            tokens: None,
         }
     }
 

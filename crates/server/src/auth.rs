@@ -5,9 +5,10 @@ use crate::error::ApiError;
 use crate::router::Server;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use catalog::caller::{Caller, Scope, Transport};
 use executor::Code;
+use serde_json::json;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -20,16 +21,27 @@ pub(crate) enum Door {
     Socket,
 }
 
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+
 /// The cookie of a session.
 pub(crate) const SESSION_COOKIE: &str = "__Host-toolcrib";
 
-pub(crate) fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>, ApiError> {
+pub(crate) async fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>, ApiError> {
     if parts.extensions.get::<Door>() == Some(&Door::Socket) {
         return Ok(Arc::clone(&server.local));
     }
     let now = server.app.clock.now();
-    if let Some(key) = shown_key(parts) {
-        return Ok(server.app.access.load().by_key(key, now)?);
+    if let Some(key) = shown_key(&parts.headers) {
+        let known = server.app.access.load().by_key(key, now);
+        return match known {
+            Err(app::Error::Unauthenticated(_))
+                if server.app.takes_tokens() && is_token(&parts.headers) =>
+            {
+                let own = server.edge.own_url(&parts.headers, &parts.uri, "").ok();
+                Ok(server.app.by_token(key, own.as_deref()).await?)
+            }
+            known => Ok(known?),
+        };
     }
     if let Some(secret) = session_secret(&parts.headers) {
         let caller = server.app.access.load().by_session(secret, now)?;
@@ -96,14 +108,20 @@ fn is_local(parts: &Parts) -> bool {
         && origin.is_none_or(|o| o.split_once("://").is_some_and(|(_, host)| loopback(host)))
 }
 
-fn shown_key(parts: &Parts) -> Option<&str> {
+/// Whether what is shown as a key is a signed token: three parts, as no key has. Tokens are for one header only.
+pub(crate) fn is_token(headers: &HeaderMap) -> bool {
+    !headers.contains_key(API_KEY)
+        && shown_key(headers)
+            .is_some_and(|key| key.starts_with("ey") && key.split('.').count() == 3)
+}
+
+fn shown_key(headers: &HeaderMap) -> Option<&str> {
     let text = |name| {
-        parts
-            .headers
+        headers
             .get(name)
             .map(|value: &HeaderValue| value.to_str().unwrap_or(""))
     };
-    if let Some(key) = text(header::HeaderName::from_static("x-api-key")) {
+    if let Some(key) = text(API_KEY) {
         return Some(key.trim());
     }
     let (scheme, key) = text(header::AUTHORIZATION)?.split_once(' ')?;
@@ -119,6 +137,16 @@ pub(crate) fn keyless(name: &str, transport: Transport) -> Arc<Caller> {
     })
 }
 
+pub(crate) fn lacks(scope: Scope) -> ApiError {
+    let need = scope.as_str();
+    let mut error = ApiError::new(
+        Code::Forbidden,
+        format!("This needs a key with the scope '{need}'"),
+    );
+    error.details = json!({"required_scope": need});
+    error
+}
+
 macro_rules! extractors {
     ($($(#[$doc:meta])* $name:ident needs $scope:ident;)*) => {$(
         $(#[$doc])*
@@ -128,13 +156,11 @@ macro_rules! extractors {
             type Rejection = ApiError;
 
             async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-                let caller = authenticate(parts, server)?;
-                if !caller.scopes.allow(Scope::$scope) {
-                    let need = Scope::$scope.as_str();
-                    let message = format!("This needs a key with the scope '{need}'");
-                    return Err(ApiError::new(Code::Forbidden, message));
+                let caller = authenticate(parts, server).await?;
+                match caller.scopes.allow(Scope::$scope) {
+                    true => Ok($name(caller)),
+                    false => Err(lacks(Scope::$scope)),
                 }
-                Ok($name(caller))
             }
         }
     )*};
@@ -160,6 +186,6 @@ impl FromRequestParts<Arc<Server>> for Anyone {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-        authenticate(parts, server).map(Anyone)
+        authenticate(parts, server).await.map(Anyone)
     }
 }

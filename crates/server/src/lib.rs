@@ -14,6 +14,7 @@ mod edge;
 mod error;
 mod mcp;
 mod request;
+mod resource;
 
 pub use edge::{Edge, LOOPBACK};
 pub use listen::{Listeners, serve};

@@ -3,7 +3,7 @@
 
 mod bodies;
 
-use crate::auth::{CanRead, Door};
+use crate::auth::{CanRead, Door, is_token, lacks};
 use crate::body::JsonText;
 use crate::error::ApiError;
 use crate::router::Server;
@@ -13,7 +13,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bodies::{json, pump, stream};
-use catalog::caller::{Caller, Transport};
+use catalog::caller::{Caller, Scope, Transport};
 use executor::Code;
 use face::headers::Headers;
 use face::modern::is_modern;
@@ -117,6 +117,13 @@ pub(crate) async fn post(
         Ok(message) => message,
         Err(error) => return unreadable(&error),
     };
+    // Its model could do nothing about it, but its program can ask for a token that may.
+    if message.method.as_deref() == Some("tools/call")
+        && is_token(&client.headers)
+        && !client.caller.scopes.allow(Scope::Call)
+    {
+        return lacks(Scope::Call).into_response();
+    }
     if is_modern(client.header(&VERSION), &message) {
         let exchange = modern(&server, &client, &message);
         return answered(&client, exchange).await;

@@ -3,6 +3,7 @@
 
 use crate::edge::secure;
 use crate::error::ApiError;
+use crate::resource::Asked;
 use crate::router::{Server, routes};
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -49,9 +50,10 @@ impl Api {
             .filter(|id| is_plain(id))
             .cloned();
         let id = id.unwrap_or_else(new_id);
+        let asked = Asked::of(server, &request);
         let in_flight = server.in_flight.fetch_add(1, Ordering::Relaxed);
         let _leave = Leave(&server.in_flight);
-        let response = if in_flight >= server.limits.requests_max {
+        let mut response = if in_flight >= server.limits.requests_max {
             let why = "The server has too many requests at the moment; try again in a second";
             ApiError::new(Code::Overloaded, why).into_response()
         } else if let Err(refusal) = server.edge.check(&request) {
@@ -64,6 +66,9 @@ impl Api {
             })
             .await
         };
+        if let Some(asked) = asked {
+            asked.challenge(server, &mut response);
+        }
         finish(response, id)
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::api::{login, oidc, secrets, tools};
 use crate::router::Server;
-use crate::{mcp, openapi};
+use crate::{mcp, openapi, resource};
 use axum::handler::Handler;
 use axum::http::Method;
 use axum::routing::{MethodFilter, MethodRouter, on};
@@ -47,6 +47,15 @@ pub(crate) fn all() -> Vec<Unlisted> {
         all.push(Unlisted::new(Method::POST, path, mcp::post));
         all.push(Unlisted::new(Method::GET, path, mcp::listen));
         all.push(Unlisted::new(Method::DELETE, path, mcp::end));
+    }
+    for path in [
+        resource::METADATA,
+        "/.well-known/oauth-protected-resource/mcp",
+        "/.well-known/oauth-protected-resource/mcp/{toolset}",
+        "/.well-known/oauth-protected-resource/sse",
+        "/.well-known/oauth-protected-resource/sse/{toolset}",
+    ] {
+        all.push(Unlisted::new(Method::GET, path, resource::metadata));
     }
     for (stream, post) in [
         ("/sse", "/messages"),

@@ -1,7 +1,9 @@
 //! The identity provider over HTTP: what it says about itself, its keys, and a code for a token. Its address is the
 //! operator's own, so no guard stands between; what it answers is bounded in size and time.
 
-use super::{Settings, token};
+use super::Settings;
+use super::access::Shown;
+use super::token::{self, Purpose};
 use crate::error::{Error, Result};
 use catalog::tool::Millis;
 use jsonwebtoken::jwk::{Jwk, JwkSet};
@@ -34,6 +36,8 @@ pub(crate) struct Provider {
     http: OnceLock<Client>,
     known: Mutex<Seen>,
     turns: Semaphore,
+    /// Access tokens that have been found sound.
+    pub(super) shown: Shown,
 }
 
 /// What was learned of the provider, and when it last could not be.
@@ -77,6 +81,7 @@ impl Provider {
             settings,
             http: OnceLock::new(),
             known: Mutex::default(),
+            shown: Shown::default(),
             turns: Semaphore::new(TURNS_MAX),
         }
     }
@@ -147,19 +152,32 @@ impl Provider {
         nonce: &str,
         now: Millis,
     ) -> Result<Map<String, Value>> {
+        let purpose = Purpose::Login {
+            client_id: &self.settings.client_id,
+            nonce,
+        };
+        self.sound(id_token, purpose, now).await
+    }
+
+    /// What a token says that was signed by this provider and is for this purpose.
+    pub(super) async fn sound(
+        &self,
+        token: &str,
+        purpose: Purpose<'_>,
+        now: Millis,
+    ) -> Result<Map<String, Value>> {
         let refused = |why: &str| {
-            tracing::warn!(why, "an ID token was refused");
+            tracing::warn!(why, "a token was refused");
             Error::Unauthenticated(format!("The identity provider's token was refused: {why}"))
         };
-        let header = token::header(id_token).map_err(refused)?;
+        let header = token::header(token).map_err(refused)?;
         let key = self.key(&header).await?;
         let key = key.ok_or_else(|| refused("its key is not one of the provider's"))?;
         let expected = token::Expected {
             issuer: &self.settings.issuer,
-            client_id: &self.settings.client_id,
-            nonce,
+            purpose,
         };
-        token::verify(id_token, &header, &key, expected, now).map_err(refused)
+        token::verify(token, &header, &key, expected, now).map_err(refused)
     }
 
     /// The key that signed a token. Providers change their keys: one we do not know may be new.

@@ -1,4 +1,5 @@
-//! An ID token: its signature by one of the provider's keys, and what it must say to be about this login.
+//! A token of the provider's: its signature by one of the provider's keys, and what it must say to be about this login or
+//! for this server.
 
 use catalog::tool::Millis;
 use jsonwebtoken::jwk::{Jwk, JwkSet, PublicKeyUse};
@@ -25,8 +26,15 @@ const ALGORITHMS: [Algorithm; 9] = [
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Expected<'a> {
     pub(super) issuer: &'a str,
-    pub(super) client_id: &'a str,
-    pub(super) nonce: &'a str,
+    pub(super) purpose: Purpose<'a>,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Purpose<'a> {
+    /// An ID token, for one login.
+    Login { client_id: &'a str, nonce: &'a str },
+    /// An access token; for whom it was made is looked at each time it is shown.
+    Access,
 }
 
 pub(super) fn header(token: &str) -> Result<Header, &'static str> {
@@ -80,19 +88,17 @@ fn check(
     if text("iss") != Some(expected.issuer) {
         return Err("another provider has made it");
     }
-    let mine = |one: &Value| one.as_str() == Some(expected.client_id);
-    let (for_us, for_others) = match claims.get("aud") {
-        Some(Value::Array(many)) => (many.iter().any(mine), many.iter().any(|one| !mine(one))),
-        Some(one) => (mine(one), false),
-        None => (false, false),
-    };
-    let party = text("azp");
-    if !for_us || (for_others && party.is_none()) || party.is_some_and(|p| p != expected.client_id)
-    {
-        return Err("it was made for somebody else");
-    }
-    if text("nonce") != Some(expected.nonce) {
-        return Err("it belongs to another login");
+    if let Purpose::Login { client_id, nonce } = expected.purpose {
+        let audience = audience(claims);
+        let for_us = audience.contains(&client_id);
+        let for_others = audience.iter().any(|one| *one != client_id);
+        let party = text("azp");
+        if !for_us || (for_others && party.is_none()) || party.is_some_and(|p| p != client_id) {
+            return Err("it was made for somebody else");
+        }
+        if text("nonce") != Some(nonce) {
+            return Err("it belongs to another login");
+        }
     }
     let end = time("exp").ok_or("it does not say when it ends")?;
     if end.saturating_add(LEEWAY_SECONDS) <= now {
@@ -103,6 +109,15 @@ fn check(
         return Err("it is from the future; the clocks of both servers must be right");
     }
     check_subject(text("sub").unwrap_or_default())
+}
+
+/// For whom a token was made. What is no text is nobody we could be.
+pub(super) fn audience(claims: &Map<String, Value>) -> Vec<&str> {
+    match claims.get("aud") {
+        Some(Value::Array(many)) => many.iter().map(|one| one.as_str().unwrap_or("")).collect(),
+        Some(one) => one.as_str().into_iter().collect(),
+        None => Vec::new(),
+    }
 }
 
 /// As the standard bounds it.
@@ -123,8 +138,10 @@ mod tests {
     const NOW: i64 = 1_800_000_000;
     const EXPECTED: Expected<'_> = Expected {
         issuer: "https://id.example",
-        client_id: "crib",
-        nonce: "n",
+        purpose: Purpose::Login {
+            client_id: "crib",
+            nonce: "n",
+        },
     };
 
     /// An Ed25519 key from a seed, in the wrapping that the standard gives it.

@@ -33,8 +33,8 @@ pub(crate) async fn readyz(
         )
     };
     let readiness = server.app.readiness().await.ok_or_else(unavailable)?;
-    let may_see =
-        authenticate(&parts, &server).is_ok_and(|caller| caller.scopes.allow(Scope::Read));
+    let caller = authenticate(&parts, &server).await;
+    let may_see = caller.is_ok_and(|caller| caller.scopes.allow(Scope::Read));
     if may_see {
         return Ok(Json(readiness).into_response());
     }

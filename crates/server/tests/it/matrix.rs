@@ -139,7 +139,7 @@ fn of_the_registry() -> Vec<Row> {
 
 #[rustfmt::skip]
 fn of_mcp() -> Vec<Row> {
-    use Needs::{Author, Operate, Read};
+    use Needs::{Author, Nothing, Operate, Read};
     let none = Value::Null;
     vec![
         row("GET", "/api/v1/servers", "/api/v1/servers", none.clone(), Read, 200),
@@ -163,6 +163,12 @@ fn of_mcp() -> Vec<Row> {
         row("POST", "/mcp/{toolset}", "/mcp/none", json!({}), Read, 404),
         row("GET", "/mcp/{toolset}", "/mcp/none", none.clone(), Read, 404),
         row("DELETE", "/mcp/{toolset}", "/mcp/none", none, Read, 404),
+        // There is nothing to know about tokens where none are taken.
+        row("GET", "/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource", Value::Null, Nothing, 404),
+        row("GET", "/.well-known/oauth-protected-resource/mcp", "/.well-known/oauth-protected-resource/mcp", Value::Null, Nothing, 404),
+        row("GET", "/.well-known/oauth-protected-resource/mcp/{toolset}", "/.well-known/oauth-protected-resource/mcp/a", Value::Null, Nothing, 404),
+        row("GET", "/.well-known/oauth-protected-resource/sse", "/.well-known/oauth-protected-resource/sse", Value::Null, Nothing, 404),
+        row("GET", "/.well-known/oauth-protected-resource/sse/{toolset}", "/.well-known/oauth-protected-resource/sse/a", Value::Null, Nothing, 404),
         row("POST", "/messages", "/messages", json!({}), Read, 404),
         row("POST", "/messages/{toolset}", "/messages/none", json!({}), Read, 404),
     ]

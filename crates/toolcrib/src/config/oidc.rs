@@ -1,8 +1,8 @@
 //! What the configuration says about an identity provider, and whether its keys fit each other.
 
 use super::Config;
-use app::oidc::{NewUsers, Settings};
-use catalog::caller::Role;
+use app::oidc::{AccessTokens, NewUsers, Settings};
+use catalog::caller::{Role, Scope, Scopes};
 
 impl Config {
     /// None where nobody logs in elsewhere.
@@ -45,6 +45,7 @@ impl Config {
                 "oidc.roles: it is needed where oidc.new_users is \"groups\"; say which group has which role".to_owned(),
             );
         }
+        let tokens = self.access_tokens(&mut problems);
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -58,7 +59,36 @@ impl Config {
             new_users,
             roles_claim: self.text("oidc.roles_claim").to_owned(),
             roles,
+            tokens,
         }))
+    }
+}
+
+impl Config {
+    fn access_tokens(&self, problems: &mut Vec<String>) -> Option<AccessTokens> {
+        if !self.yes("oidc.access_tokens") {
+            return None;
+        }
+        let audience = self.text("oidc.audience");
+        if !audience.is_empty() && audience == self.text("oidc.client_id") {
+            problems.push(
+                "oidc.audience: it must not be oidc.client_id, or a token for a login would do as a key".to_owned(),
+            );
+        }
+        let mut scopes = Scopes::default();
+        for name in self.names("oidc.token_scopes") {
+            match Scope::from_name(&name) {
+                Some(scope) => scopes = scopes.with(scope),
+                None => problems.push(format!(
+                    "oidc.token_scopes: expected {}, got '{name}'",
+                    Scope::ALL.map(Scope::as_str).join(", ")
+                )),
+            }
+        }
+        Some(AccessTokens {
+            audience: audience.to_owned(),
+            scopes,
+        })
     }
 }
 

@@ -33,6 +33,13 @@ impl Client {
         self
     }
 
+    /// Gets a token itself, as a program that the authorization server knows.
+    pub(crate) fn with_token_of(mut self, issuer: &str, client: &str, secret: &str) -> Self {
+        let oauth = ["--oauth", issuer, client, secret];
+        self.answers.extend(oauth.map(str::to_owned));
+        self
+    }
+
     /// Accepts questions to a person with this.
     pub(crate) fn answering(mut self, answer: &Value) -> Self {
         self.answers = vec!["--elicit".to_owned(), answer.to_string()];

@@ -24,5 +24,9 @@ mod sessions;
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod site;
 mod stdio;
+mod tokens;
 mod upstreams;
+#[path = "../faults/wire.rs"]
+#[expect(dead_code, reason = "the tests of faults use more of it")]
+mod wire;
 mod world;

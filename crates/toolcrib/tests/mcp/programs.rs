@@ -94,15 +94,22 @@ impl Listening {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut line = String::new();
-        let stdout = child.stdout.as_mut().unwrap();
-        BufReader::new(stdout).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ");
-        let url = url.unwrap_or_else(|| panic!("unexpected first line: {line}"));
-        Listening {
-            url: url.to_owned(),
-            child,
-        }
+        let url = announced(&mut child);
+        Listening { url, child }
+    }
+
+    /// The authorization server, which knows one program.
+    pub(crate) fn authorization_server() -> Self {
+        let mut child = Command::new("node")
+            .arg(script("authorization_server.mjs"))
+            .arg(program("npm/node_modules"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let url = announced(&mut child);
+        Listening { url, child }
     }
 
     /// server-everything, which is told its port.
@@ -127,6 +134,16 @@ impl Listening {
         });
         listening
     }
+}
+
+/// What a program says first.
+fn announced(child: &mut Child) -> String {
+    let mut line = String::new();
+    let stdout = child.stdout.as_mut().unwrap();
+    BufReader::new(stdout).read_line(&mut line).unwrap();
+    let url = line.trim().strip_prefix("listening on ");
+    url.unwrap_or_else(|| panic!("unexpected first line: {line}"))
+        .to_owned()
 }
 
 impl Drop for Listening {

@@ -25,6 +25,7 @@ import sys
 
 import anyio
 from mcp import Client, StdioServerParameters
+from mcp.client.auth.extensions.client_credentials import ClientCredentialsOAuthProvider
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -50,6 +51,7 @@ def parsed_arguments():
     parser.add_argument("--transport", choices=("http", "sse", "stdio"), default="http")
     parser.add_argument("--era", choices=MODES, default="auto")
     parser.add_argument("--header", action="append", default=[], metavar="NAME:VALUE")
+    parser.add_argument("--oauth", nargs=3, metavar=("ISSUER", "CLIENT", "SECRET"), help="get a token as this program")
     parser.add_argument("--timeout", type=float, default=60, help="seconds for everything")
     parser.add_argument("--progress", action="store_true", help="ask for progress")
     parser.add_argument("--cancel-after", type=float, metavar="SECONDS")
@@ -99,7 +101,32 @@ def transport(arguments):
         return StdioServerParameters(command=command, args=rest)
     if arguments.transport == "sse":
         return sse_client(arguments.target, headers=headers)
-    return streamable_http_client(arguments.target, http_client=create_mcp_http_client(headers=headers))
+    auth = as_program(arguments) if arguments.oauth else None
+    return streamable_http_client(arguments.target, http_client=create_mcp_http_client(headers=headers, auth=auth))
+
+
+def as_program(arguments):
+    """Finds out where to get a token from what the server answers, and gets one."""
+    issuer, client, secret = arguments.oauth
+    return ClientCredentialsOAuthProvider(arguments.target, Forgetful(), client, secret, issuer=issuer)
+
+
+class Forgetful:
+    """Keeps tokens for as long as the program runs."""
+
+    tokens = client = None
+
+    async def get_tokens(self):
+        return self.tokens
+
+    async def set_tokens(self, tokens):
+        self.tokens = tokens
+
+    async def get_client_info(self):
+        return self.client
+
+    async def set_client_info(self, client):
+        self.client = client
 
 
 async def act(client, arguments):

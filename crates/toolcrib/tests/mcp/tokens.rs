@@ -1,0 +1,260 @@
+//! Access tokens in place of keys, with a real authorization server and a real client: who is let in, and what those are
+//! told who are not.
+
+use crate::client::{Client, call};
+use crate::crib::{Crib, sandbox};
+use crate::harness::ADMIN_KEY;
+use crate::programs::Listening;
+use crate::wire::{Answer, read_answer};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+const ROBOT: &str = "robot";
+const SECRET: &str = "a-secret-of-the-robot";
+
+/// A server that takes tokens, and whoever makes them.
+struct Tokens {
+    issuer: Listening,
+    crib: Crib,
+}
+
+impl Tokens {
+    fn new() -> Self {
+        let issuer = Listening::authorization_server();
+        let sandbox = sandbox();
+        let settings = format!(
+            "[oidc]\nissuer = \"{}\"\nclient_id = \"crib\"\naccess_tokens = true\n",
+            issuer.url
+        );
+        sandbox.write("toolcrib.toml", &settings);
+        let crib = Crib::of(sandbox);
+        Tokens { issuer, crib }
+    }
+
+    /// A user whom the authorization server calls by the name of the program.
+    fn link(&self, role: &str) {
+        let user = json!({"name": "robbie", "role": role, "oidc_subject": ROBOT});
+        let (status, made) = self
+            .crib
+            .server
+            .request("POST", "/api/v1/users", Some(&user));
+        assert_eq!(status, 201, "{made}");
+    }
+
+    /// A token for a resource, with these scopes.
+    fn token(&self, resource: &str, scope: &str) -> String {
+        let body = format!("grant_type=client_credentials&resource={resource}&scope={scope}");
+        let basic = BASE64_STANDARD.encode(format!("{ROBOT}:{SECRET}"));
+        let address = self.issuer.url.strip_prefix("http://").unwrap();
+        let headers = format!(
+            "Authorization: Basic {basic}\r\nContent-Type: application/x-www-form-urlencoded"
+        );
+        let answer = send(address, "POST", "/token", &headers, &body).json();
+        let token = answer["access_token"].as_str();
+        token.unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+
+    fn own(&self, scope: &str) -> String {
+        self.token(&format!("{}/mcp", self.crib.server.url()), scope)
+    }
+
+    /// Something over MCP, with a token or without.
+    fn ask(&self, token: Option<&str>, method: &str, params: &Value) -> Answer {
+        let version = "2026-07-28";
+        let mut params = params.clone();
+        params["_meta"] = json!({
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+        });
+        let name = params["name"]
+            .as_str()
+            .map(|name| format!("\r\nMcp-Name: {name}"));
+        let shown = token.map(|token| format!("\r\nAuthorization: Bearer {token}"));
+        let headers = format!(
+            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\nMcp-Method: {method}{}{}",
+            name.unwrap_or_default(),
+            shown.unwrap_or_default()
+        );
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+        let address = &self.crib.server.address;
+        send(address, "POST", "/mcp", &headers, &body.to_string())
+    }
+
+    fn list(&self, token: Option<&str>) -> Answer {
+        self.ask(token, "tools/list", &json!({}))
+    }
+}
+
+fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+    let text = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{headers}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        body.len()
+    );
+    let mut stream = TcpStream::connect(address).unwrap();
+    let patience = Some(Duration::from_secs(30));
+    stream.set_read_timeout(patience).unwrap();
+    stream.write_all(text.as_bytes()).unwrap();
+    read_answer(&mut stream).unwrap()
+}
+
+fn challenge(answer: &Answer) -> &str {
+    answer.header("www-authenticate").unwrap_or_default()
+}
+
+#[test]
+fn a_client_finds_its_way_from_the_first_refusal_to_a_call() {
+    let tokens = Tokens::new();
+    tokens.link("operator");
+    let refused = tokens.list(None);
+    assert_eq!(refused.status, 401);
+    let metadata = format!(
+        "{}/.well-known/oauth-protected-resource/mcp",
+        tokens.crib.server.url()
+    );
+    let told = challenge(&refused);
+    assert!(
+        told.contains(&format!("resource_metadata=\"{metadata}\"")),
+        "{told}"
+    );
+    assert!(
+        told.contains("scope=\"toolcrib:read toolcrib:call\""),
+        "{told}"
+    );
+    assert!(!told.contains("error="), "nothing was shown: {told}");
+    let path = "/.well-known/oauth-protected-resource/mcp/a";
+    let about = send(&tokens.crib.server.address, "GET", path, "A: b", "").json();
+    assert_eq!(
+        about["resource"],
+        format!("{}/mcp/a", tokens.crib.server.url())
+    );
+    assert_eq!(about["authorization_servers"], json!([tokens.issuer.url]));
+    // Nothing of this is told to the client: it finds out.
+    for era in ["modern", "legacy"] {
+        let client = Client::new("http", &format!("{}/mcp", tokens.crib.server.url()), era)
+            .with_token_of(&tokens.issuer.url, ROBOT, SECRET);
+        let story = client.script(&[
+            json!({"action": "list"}),
+            call("calculator", &json!({"expression": "6 * 7"})),
+        ]);
+        assert_eq!(story.text(1), "42", "{era}");
+    }
+    let path = "/api/v1/executions?tool=calculator";
+    let (_, logged) = tokens.crib.server.request("GET", path, None);
+    let row = &logged["items"][0];
+    assert_eq!(
+        (row["caller"].as_str(), row["key"].as_str()),
+        (Some("robbie"), Some("oauth:robot")),
+        "{row}"
+    );
+}
+
+#[test]
+fn only_tokens_for_this_server_and_about_its_users_are_taken() {
+    let tokens = Tokens::new();
+    let sound = tokens.own("toolcrib:read");
+    let stranger = tokens.list(Some(&sound));
+    assert_eq!(stranger.status, 403, "nobody is linked: {stranger:?}");
+    tokens.link("operator");
+    assert_eq!(tokens.list(Some(&sound)).status, 200);
+    // The root of this server and what is below it are this server.
+    let url = tokens.crib.server.url();
+    assert_eq!(tokens.list(Some(&tokens.token(&url, ""))).status, 200);
+    for other in ["http://127.0.0.1:9/mcp", "urn:x:y"] {
+        let refused = tokens.list(Some(&tokens.token(other, "toolcrib:read")));
+        assert_eq!(refused.status, 401, "{other}");
+        assert!(
+            challenge(&refused).contains("error=\"invalid_token\""),
+            "{refused:?}"
+        );
+    }
+    let (head, signature) = sound.rsplit_once('.').unwrap();
+    let other = tokens.own("toolcrib:admin");
+    let (_, theirs) = other.rsplit_once('.').unwrap();
+    assert_ne!(signature, theirs);
+    for forged in [
+        format!("{head}.{theirs}"),
+        format!("{head}."),
+        head.to_owned(),
+    ] {
+        assert_eq!(tokens.list(Some(&forged)).status, 401, "{forged}");
+    }
+    // As a key in the other header it is nothing.
+    let headers = format!("X-API-Key: {sound}");
+    let refused = send(
+        &tokens.crib.server.address,
+        "GET",
+        "/api/v1/tools",
+        &headers,
+        "",
+    );
+    assert_eq!(refused.status, 401);
+    // Over REST it does as well as over MCP, until its user is gone.
+    let headers = format!("Authorization: Bearer {sound}");
+    let read = || {
+        send(
+            &tokens.crib.server.address,
+            "GET",
+            "/api/v1/tools",
+            &headers,
+            "",
+        )
+        .status
+    };
+    assert_eq!(read(), 200);
+    let (_, users) = tokens.crib.server.request("GET", "/api/v1/users", None);
+    let robbie = users["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|it| it["name"] == "robbie");
+    let path = format!(
+        "/api/v1/users/{}",
+        robbie.unwrap()["name"].as_str().unwrap()
+    );
+    let (status, gone) = tokens.crib.server.request("DELETE", &path, None);
+    assert!(status < 300, "{gone}");
+    assert_eq!(read(), 403);
+    // Keys are what they were.
+    let headers = format!("Authorization: Bearer {ADMIN_KEY}");
+    let by_key = send(
+        &tokens.crib.server.address,
+        "GET",
+        "/api/v1/tools",
+        &headers,
+        "",
+    );
+    assert_eq!(by_key.status, 200);
+}
+
+#[test]
+fn a_token_may_no_more_than_its_scopes_and_its_user() {
+    let tokens = Tokens::new();
+    tokens.link("operator");
+    let calculate = json!({"name": "calculator", "arguments": {"expression": "6 * 7"}});
+    let reader = tokens.own("toolcrib:read");
+    let refused = tokens.ask(Some(&reader), "tools/call", &calculate);
+    assert_eq!(refused.status, 403, "{refused:?}");
+    let told = challenge(&refused);
+    assert!(told.contains("error=\"insufficient_scope\""), "{told}");
+    assert!(told.contains("toolcrib:call"), "{told}");
+    let caller = tokens.own("toolcrib:read toolcrib:call");
+    let answer = tokens.ask(Some(&caller), "tools/call", &calculate).json();
+    assert_eq!(
+        answer["result"]["structuredContent"]["result"], 42,
+        "{answer}"
+    );
+    // The user is no admin, whatever the token says; without a word of ours it may read and call.
+    let headers = format!("Authorization: Bearer {}", tokens.own("toolcrib:admin"));
+    let address = &tokens.crib.server.address;
+    let made = send(address, "POST", "/api/v1/users", &headers, "{}");
+    assert_eq!(made.status, 403, "{made:?}");
+    let plain = tokens.own("");
+    assert_eq!(
+        tokens.ask(Some(&plain), "tools/call", &calculate).status,
+        200
+    );
+}
