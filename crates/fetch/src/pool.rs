@@ -18,8 +18,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// How long a connection is kept that nobody uses.
+/// How long a connection is kept that nobody uses, and how often it is looked whether the other side has closed it.
 const IDLE: Duration = Duration::from_secs(15);
+const SWEEP: Duration = Duration::from_secs(5);
 
 /// What the headers of an answer may be.
 const HEADERS_MAX: usize = 128;
@@ -145,10 +146,11 @@ impl Shared {
 
     fn keep(self: &Arc<Self>, place: String, wire: Wire) {
         let mut idle = self.lock();
-        let kept = idle.places.entry(place).or_default();
-        if kept.len() >= self.idle_max {
+        let count = idle.places.get(&place).map_or(0, Vec::len);
+        if count >= self.idle_max {
             return;
         }
+        let kept = idle.places.entry(place).or_default();
         let since = Instant::now();
         kept.push(Kept { wire, since });
         if !idle.is_swept
@@ -159,11 +161,12 @@ impl Shared {
         }
     }
 
-    /// Closes what is too old. Whether anything is left.
+    /// Closes what is too old, and what the other side has closed. Whether anything is left.
     fn prune(&self) -> bool {
         let mut idle = self.lock();
+        let mut cx = Context::from_waker(Waker::noop());
         idle.places.retain(|_, kept| {
-            kept.retain(|kept| kept.since.elapsed() < IDLE);
+            kept.retain_mut(|kept| kept.since.elapsed() < IDLE && kept.wire.is_alive(&mut cx));
             !kept.is_empty()
         });
         idle.is_swept = !idle.places.is_empty();
@@ -173,7 +176,7 @@ impl Shared {
 
 async fn sweep(shared: Weak<Shared>) {
     loop {
-        tokio::time::sleep(IDLE).await;
+        tokio::time::sleep(SWEEP).await;
         match shared.upgrade() {
             Some(shared) if shared.prune() => {}
             _ => return,
@@ -251,6 +254,11 @@ impl Reading {
         };
         if wire.is_alive(cx) {
             home.keep(std::mem::take(&mut self.place), wire);
+        } else if let (Some(rest), Ok(runtime)) =
+            (wire.connection, tokio::runtime::Handle::try_current())
+        {
+            // It has answered before it has heard everything; the rest is still to be said.
+            runtime.spawn(tokio::time::timeout(IDLE, rest));
         }
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 const SCHEMA_VERSION: i64 = 2;
 /// Idle reading connections kept open, over all days.
 const READERS_MAX: usize = 8;
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct Folder {
     path: PathBuf,
@@ -125,6 +125,14 @@ impl Folder {
             _ => {}
         }
         Ok(connection)
+    }
+
+    /// How long the write-ahead log of a day is.
+    pub(super) fn unmoved_bytes(&self, day: Day) -> usize {
+        let mut path = self.file(day).into_os_string();
+        path.push("-wal");
+        let bytes = std::fs::metadata(path).map_or(0, |it| it.len());
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
     /// Whether an earlier version has made the file of that day.

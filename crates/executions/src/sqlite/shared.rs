@@ -3,7 +3,7 @@
 
 use super::writer::Writer;
 use crate::queue::{Entry, Job};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -16,6 +16,8 @@ pub(crate) struct SharedWriter {
     opened: Instant,
     /// Until then rows go to the thread; in microseconds since it was opened.
     crowded_until: AtomicU64,
+    /// It may be tidying up after the row of whoever comes next.
+    thread_works: AtomicBool,
 }
 
 impl SharedWriter {
@@ -24,6 +26,7 @@ impl SharedWriter {
             writer: Mutex::new(writer),
             opened: Instant::now(),
             crowded_until: AtomicU64::new(0),
+            thread_works: AtomicBool::new(false),
         }
     }
 
@@ -31,9 +34,15 @@ impl SharedWriter {
     pub(super) fn run(&self, mut jobs: mpsc::Receiver<Job>) {
         while let Some(first) = jobs.blocking_recv() {
             let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+            self.thread_works.store(true, Ordering::Relaxed);
             let rows = writer.work(first, &mut jobs);
+            self.thread_works.store(false, Ordering::Relaxed);
             if rows > 1 {
                 self.saw_several();
+            }
+            // Whoever comes later finds nobody, and is told so.
+            if writer.closed {
+                return;
             }
         }
     }
@@ -47,15 +56,16 @@ impl SharedWriter {
             Ok(writer) => writer,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => {
-                self.saw_several();
+                if !self.thread_works.load(Ordering::Relaxed) {
+                    self.saw_several();
+                }
                 return Err(entry);
             }
         };
         if !writer.is_quick(&entry) {
             return Err(entry);
         }
-        writer.write_day(entry.day(), vec![entry]);
-        Ok(())
+        writer.write_quickly(entry)
     }
 
     fn saw_several(&self) {

@@ -1,6 +1,6 @@
 //! Commits rows, one transaction a day file, and keeps the files: retention, checkpoints, the turn of the day.
 
-use super::folder::Folder;
+use super::folder::{BUSY_TIMEOUT, Folder};
 use super::row;
 use crate::day::Day;
 use crate::error::LogError;
@@ -14,6 +14,7 @@ use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// More open day files than this belong to a restore; then all are closed and opened again as needed.
@@ -26,8 +27,9 @@ const AT_ONCE_BYTES_MAX: usize = 16 * 1024;
 /// thread, after it has answered.
 const CHECKPOINT_BYTES: usize = 48 * 1024 * 1024;
 
-/// What a commit writes besides its rows: the pages of the trees that they go to.
+/// What a commit writes besides its rows, and each row besides itself: pages of the trees that they go to.
 const COMMIT_BYTES: usize = 4 * 4096;
+const ROW_BYTES: usize = 4096;
 
 pub(super) struct Writer {
     folder: Arc<Folder>,
@@ -39,7 +41,11 @@ pub(super) struct Writer {
     today: Day,
     /// Written since the last checkpoint, about.
     unmoved_bytes: usize,
-    closed: bool,
+    /// A write-ahead log that begins anew waits for the disk once.
+    just_moved: bool,
+    /// A commit has failed on a thread that had no time to look after the connection.
+    spoiled: bool,
+    pub(super) closed: bool,
 }
 
 impl Writer {
@@ -59,6 +65,8 @@ impl Writer {
             owed,
             today,
             unmoved_bytes: 0,
+            just_moved: false,
+            spoiled: false,
             closed: false,
         };
         writer.folder.remove_before(writer.first_kept());
@@ -106,7 +114,7 @@ impl Writer {
     /// Whether it can be written by somebody who must not be kept long.
     pub(super) fn is_quick(&self, entry: &Entry) -> bool {
         let day = entry.day();
-        !self.closed
+        !(self.closed || self.spoiled || self.just_moved)
             && self.options.durability == Durability::Normal
             && day == self.today
             && self.open.contains_key(&day)
@@ -115,10 +123,32 @@ impl Writer {
             && self.owed.is_empty()
     }
 
+    /// Commits one entry without waiting for anybody; where that cannot be done, somebody with more time is to try.
+    pub(super) fn write_quickly(&mut self, entry: Entry) -> Result<(), Entry> {
+        let day = entry.day();
+        let wait = |writer: &Writer, how_long: Duration| {
+            let connection = writer.open.get(&day);
+            connection.map(|connection| connection.busy_timeout(how_long))
+        };
+        wait(self, Duration::ZERO);
+        let committed = self.commit(day, std::slice::from_ref(&entry));
+        wait(self, BUSY_TIMEOUT);
+        if committed.is_err() {
+            self.spoiled = true;
+            return Err(entry);
+        }
+        queue::answer(vec![entry], &Ok(()), &self.owed);
+        Ok(())
+    }
+
     /// Writes what waits, this and those behind it; returns how many rows there were.
     pub(super) fn work(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) -> usize {
         let batch = queue::gather(first, jobs);
         let rows = batch.entries.len();
+        if std::mem::take(&mut self.spoiled) {
+            // Closing rolls back.
+            self.open.clear();
+        }
         self.write(batch.entries);
         if batch.then.is_some() {
             self.write_owed();
@@ -152,6 +182,7 @@ impl Writer {
         if Day::of(self.clock.now()) != self.today {
             self.turn_day();
         }
+        // Where somebody reads what was, not all of it can be moved; then the next batch tries again.
         if self.unmoved_bytes >= CHECKPOINT_BYTES
             && let Err(error) = self.checkpoint("PASSIVE")
         {
@@ -178,7 +209,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn write_day(&mut self, day: Day, entries: Vec<Entry>) {
+    fn write_day(&mut self, day: Day, entries: Vec<Entry>) {
         let result = self
             .commit(day, &entries)
             .map_err(|error| error.of_file(&self.folder.file(day)));
@@ -218,7 +249,9 @@ impl Writer {
         }
         drop(inserts);
         connection.prepare_cached("COMMIT")?.execute(())?;
-        self.unmoved_bytes += COMMIT_BYTES + entries.iter().map(|e| e.row.weight()).sum::<usize>();
+        let rows = entries.iter().map(|entry| entry.row.weight() + ROW_BYTES);
+        self.unmoved_bytes += COMMIT_BYTES + rows.sum::<usize>();
+        self.just_moved = false;
         Ok(())
     }
 
@@ -229,16 +262,26 @@ impl Writer {
         match self.open.entry(day) {
             std::collections::hash_map::Entry::Occupied(open) => Ok(open.into_mut()),
             std::collections::hash_map::Entry::Vacant(empty) => {
-                Ok(empty.insert(self.folder.open_writer(day)?))
+                let connection = self.folder.open_writer(day)?;
+                // What a server that was killed has left there.
+                self.unmoved_bytes += self.folder.unmoved_bytes(day);
+                Ok(empty.insert(connection))
             }
         }
     }
 
     /// Moves what the write-ahead logs hold into the day files.
     fn checkpoint(&mut self, mode: &str) -> Result<(), LogError> {
-        self.unmoved_bytes = 0;
+        let mut all = true;
         for connection in self.open.values() {
-            connection.query_row(&format!("PRAGMA wal_checkpoint({mode})"), (), |_| Ok(()))?;
+            let sql = format!("PRAGMA wal_checkpoint({mode})");
+            let (pages, moved): (i64, i64) =
+                connection.query_row(&sql, (), |row| Ok((row.get(1)?, row.get(2)?)))?;
+            all &= pages == moved;
+        }
+        if all {
+            self.unmoved_bytes = 0;
+            self.just_moved = true;
         }
         Ok(())
     }

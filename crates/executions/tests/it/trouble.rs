@@ -3,6 +3,7 @@
 use crate::place::{DAY, NOON, Place, execution};
 use executions::{Execution, ExecutionLog, Filter, LogError, Options, Status};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 fn big_row() -> Execution {
     Execution {
@@ -116,6 +117,38 @@ async fn a_folder_that_cannot_be_made_is_a_clear_error() {
     assert!(
         matches!(&error, LogError::Unavailable { message } if message.contains("file/log")),
         "{error}"
+    );
+}
+
+/// All on one thread: were a row that finds the file locked to wait for it there, nobody could unlock it meanwhile.
+#[tokio::test]
+async fn somebody_elses_lock_keeps_no_thread() {
+    let place = Place::sqlite();
+    let log = place.open().await;
+    let row = |number| execution("x", NOON + number, Status::Success);
+    // Until it is known that nobody else writes, which takes some 20 ms.
+    let began = std::time::Instant::now();
+    let mut count = 0;
+    while began.elapsed() < Duration::from_millis(100) {
+        log.finish(row(count)).await.unwrap();
+        count += 1;
+    }
+    let file = std::fs::read_dir(place.path().join("log")).unwrap();
+    let mut files = file.map(|entry| entry.unwrap().path());
+    let file = files.find(|path| path.extension().is_some_and(|it| it == "db"));
+    let other = rusqlite::Connection::open(file.unwrap()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let unlock = async {
+        tokio::task::yield_now().await;
+        other.execute_batch("ROLLBACK").unwrap();
+    };
+    let began = std::time::Instant::now();
+    let (written, ()) = tokio::join!(log.finish(row(count)), unlock);
+    written.unwrap();
+    // Whoever waits for a lock does so for five seconds.
+    assert!(
+        began.elapsed() < Duration::from_secs(4),
+        "the thread was kept"
     );
 }
 

@@ -5,6 +5,7 @@ use crate::world::{PUBLIC, World, get};
 use fetch::{Error, Fetcher, Phase, Streaming, Trust};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 const URL: &str = "http://93.184.216.34/";
 
@@ -35,6 +36,34 @@ async fn pieces_are_there_before_the_end() {
     // Whoever goes is gone: the server notices when it writes the next byte.
     drop(stream);
     server.left.notified().await;
+}
+
+/// A server may have its answer ready before it has heard everything, and wants the rest all the same.
+#[tokio::test]
+async fn a_request_is_sent_to_its_end_although_it_is_answered() {
+    const BYTES: usize = 16 << 20;
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let world = World::new();
+    world.route(PUBLIC, 80, listener.local_addr().unwrap());
+    let heard = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let reply = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+        stream.write_all(reply).await.unwrap();
+        let (mut bytes, mut piece) = (0, vec![0; 1 << 16]);
+        while bytes < BYTES {
+            match stream.read(&mut piece).await.unwrap() {
+                0 => break,
+                count => bytes += count,
+            }
+        }
+        bytes
+    });
+    let mut request = get(URL);
+    request.method = fetch::Method::POST;
+    request.body = fetch::Body::Bytes(vec![b'x'; BYTES].into());
+    let answer = world.fetcher("").send(request).await.unwrap();
+    assert_eq!(answer.body, "ok");
+    assert!(heard.await.unwrap() >= BYTES);
 }
 
 #[tokio::test]
