@@ -26,6 +26,7 @@ import urllib.parse
 
 import kinds
 import mcp
+import mcp_faults
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = "serialize_for_cell"
@@ -281,7 +282,8 @@ def slow(bench, report, engine):
 
 SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "idle": idle, "lists": lists, "slow": slow,
              "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number),
-             "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED)}
+             "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED),
+             "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions}
 
 
 def find(given, name, how):
