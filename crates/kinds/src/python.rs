@@ -60,9 +60,9 @@ impl Python {
             is_walled: self.parts.confinement.is_walled(config)?,
         };
         let memory_bytes_max = self.options.memory_bytes_max;
-        // A worker whose script has changed since it was started says so before it runs anything.
-        for _ in 0..3 {
-            let mut worker = match self.pool.take(&key) {
+        for is_waiting in [true, false] {
+            let waiting = is_waiting.then(|| self.pool.take(&key)).flatten();
+            let mut worker = match waiting {
                 Some(worker) => worker,
                 None => self.start(&key).await?,
             };
@@ -71,14 +71,17 @@ impl Python {
                 // The worker is dropped, and so ended with whatever it has started.
                 Err(ended) => return Err(gone(&script_name(config), &ended, memory_bytes_max)),
             };
+            // A worker whose script has changed since it was loaded says so before it runs anything. The others that
+            // wait have loaded the same; one that is new has loaded nothing.
             if said.stale {
+                self.pool.drop_all(&key);
                 continue;
             }
             // One that grew would keep what it has; what a call has started ends with the call.
             if !said.left && said.peak_kib << 10 < memory_bytes_max / 2 {
                 self.pool.put(key, worker);
             }
-            return outcome(&script_name(config), said);
+            return outcome(tool, said);
         }
         Err(Failure::execution("the script keeps changing"))
     }
@@ -177,7 +180,7 @@ fn script_name(config: &Map<String, Value>) -> String {
         .to_owned()
 }
 
-fn outcome(script: &str, said: Said) -> Result<Output, Failure> {
+fn outcome(tool: &Tool, said: Said) -> Result<Output, Failure> {
     let log_text = Some(said.printed.text()).filter(|text| !text.is_empty());
     let Some(fault) = said.error else {
         return Ok(Output {
@@ -186,27 +189,45 @@ fn outcome(script: &str, said: Said) -> Result<Output, Failure> {
             ..Output::default()
         });
     };
-    let (kind, message) = (&fault.kind, &fault.message);
+    let script = &script_name(&tool.definition.config);
+    let (kind, message, at) = (&fault.kind, &fault.message, fault.at(script));
     let mut failure = match fault.step.as_str() {
-        "arguments" => Failure::new(
-            Code::InvalidInput,
-            format!(
-                "Input validation failed: the function of {script} does not take these arguments: {message}"
-            ),
-        ),
-        "load" if kind == "FileNotFoundError" => {
+        "arguments" => misfit(tool, message),
+        // A file that the script itself misses has a place in it.
+        "load" if kind == "FileNotFoundError" && fault.place.is_none() => {
             Failure::execution(format_args!("the script {script} is not there"))
         }
-        "load" => Failure::execution(format_args!("{script} cannot be loaded: {kind}: {message}")),
+        "load" => Failure::execution(format_args!("{at} cannot be loaded: {kind}: {message}")),
         "result" => {
             Failure::execution(format_args!("what {script} returned is no JSON: {message}"))
         }
-        _ if kind == "SystemExit" => Failure::execution(format_args!("{script}: {message}")),
-        _ => Failure::execution(format_args!("{script}: {kind}: {message}")),
+        _ if kind == "SystemExit" => Failure::execution(format_args!("{at}: {message}")),
+        _ => Failure::execution(format_args!("{at}: {kind}: {message}")),
     };
     failure.details = json!({"type": kind, "message": message, "place": fault.place});
     failure.log_text = log_text;
     Err(failure)
+}
+
+/// The arguments fit the tool's own schema, or they would not have come this far: so that is what does not fit. Nothing
+/// has run, and the caller cannot help it.
+fn misfit(tool: &Tool, message: &str) -> Failure {
+    let config = &tool.definition.config;
+    let (name, script) = (&tool.definition.name, script_name(config));
+    let mut mend = format!("`toolcrib tools update {name} DEFINITION`");
+    if config.contains_key("script") {
+        let function = config.get("function").and_then(Value::as_str);
+        let function =
+            function.map_or_else(String::new, |function| format!(" --function {function}"));
+        mend = format!(
+            "`toolcrib tools add --from-python {script}{function} --name {name} --print | toolcrib tools update {name} -`, \
+             or with {mend}"
+        );
+    }
+    let message = format!(
+        "The input_schema of '{name}' does not fit its function in {script} (any more): {message}. Mend it with {mend}"
+    );
+    Failure::new(Code::NotConfigured, message)
 }
 
 fn gone(script: &str, ended: &Ended, memory_bytes_max: u64) -> Failure {

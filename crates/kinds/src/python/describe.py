@@ -15,6 +15,22 @@ PLAIN = {
     "Sequence": "array", "Iterable": "array",
     "dict": "object", "Dict": "object", "Mapping": "object", "TypedDict": "object",
 }
+# What the script itself gives a name to: other names of types, and its own TypedDicts.
+named = {}
+
+
+class Unknown(Exception):
+    """An annotation that JSON does not know. Nothing would make such a value of what a caller gives."""
+
+
+def note_names(tree):
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and len(node.targets) == 1:
+            named[last_name(node.targets[0])] = node.value
+        elif isinstance(node, ast.AnnAssign) and last_name(node.annotation) == "TypeAlias":
+            named[last_name(node.target)] = node.value
+        elif isinstance(node, ast.ClassDef):
+            named.update({node.name: base for base in node.bases if last_name(base) in PLAIN})
 
 
 def last_name(node):
@@ -28,12 +44,12 @@ def last_name(node):
 
 
 def schema(node):
-    """The JSON schema of an annotation; {} where it says nothing that JSON knows."""
+    """The JSON schema of an annotation; {} where anything will do."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         try:
             return schema(ast.parse(node.value, mode="eval").body)
         except SyntaxError:
-            return {}
+            raise Unknown(node.value) from None
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
         return either([node.left, node.right])
     if isinstance(node, ast.Subscript):
@@ -48,7 +64,10 @@ def schema(node):
             notes = [n.value for n in inside[1:] if isinstance(n, ast.Constant) and isinstance(n.value, str)]
             return {**found, "description": notes[0]} if notes else found
         if name == "Literal":
-            return {"enum": [ast.literal_eval(n) for n in inside]}
+            try:
+                return {"enum": [ast.literal_eval(n) for n in inside]}
+            except ValueError:
+                raise Unknown(ast.unparse(node)) from None
         kind = PLAIN.get(name)
         if name.lower() == "tuple" and last_name(inside[-1]) != "Ellipsis":
             return {"type": "array", "minItems": len(inside), "maxItems": len(inside)}
@@ -56,9 +75,18 @@ def schema(node):
             return {"type": "array", "items": schema(inside[0])}
         if kind == "object" and len(inside) == 2 and schema(inside[1]):
             return {"type": "object", "additionalProperties": schema(inside[1])}
-        return {"type": kind} if kind else {}
-    kind = PLAIN.get(last_name(node))
-    return {"type": kind} if kind else {}
+        return plain(kind, node)
+    if isinstance(node, ast.Name) and node.id in named:
+        return schema(named[node.id])
+    if last_name(node) in ("Any", "object"):
+        return {}
+    return plain(PLAIN.get(last_name(node)), node)
+
+
+def plain(kind, node):
+    if kind is None:
+        raise Unknown(ast.unparse(node))
+    return {"type": kind}
 
 
 def either(nodes):
@@ -116,15 +144,28 @@ def chosen(tree, name):
     fail(f"say which function with --function; it has {', '.join(public) or 'none'}")
 
 
+def annotated(argument):
+    try:
+        return schema(argument.annotation) if argument.annotation else {}
+    except Unknown as error:
+        found = str(error)
+    except RecursionError:
+        found = ast.unparse(argument.annotation)
+    fail(f"line {argument.lineno}: '{argument.arg}' is annotated with '{found}', but a function is given only what JSON "
+         "knows; use str, int, float, bool, list, dict, Literal, a TypedDict or Any, and make the rest of it yourself")
+
+
 def parameters(function, about):
     properties, required = {}, []
     given = function.args
     if given.posonlyargs:
         fail("arguments are passed by name, and '/' in its signature forbids that")
-    plain = given.args
-    defaults = [None] * (len(plain) - len(given.defaults)) + given.defaults
-    for argument, default in list(zip(plain, defaults)) + list(zip(given.kwonlyargs, given.kw_defaults)):
-        one = schema(argument.annotation) if argument.annotation else {}
+    if not given.args and not given.kwonlyargs and (given.vararg or given.kwarg):
+        fail(f"line {function.lineno}: '{function.name}' names none of its arguments, so nobody could tell what to give; "
+             "write them out, or the definition by hand")
+    defaults = [None] * (len(given.args) - len(given.defaults)) + given.defaults
+    for argument, default in list(zip(given.args, defaults)) + list(zip(given.kwonlyargs, given.kw_defaults)):
+        one = annotated(argument)
         if argument.arg in about:
             one["description"] = about[argument.arg]
         if default is None:
@@ -157,6 +198,7 @@ def main():
         fail(f"line {error.lineno}, column {error.offset}: {error.msg}")
     except (OSError, ValueError) as error:
         fail(str(error))
+    note_names(tree)
     function = chosen(tree, name)
     text = ast.get_docstring(function) or ast.get_docstring(tree) or ""
     description, about = described(text)

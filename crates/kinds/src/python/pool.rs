@@ -34,14 +34,29 @@ struct Waiting {
 }
 
 impl Pool {
-    /// The one that was used last: what it needs is most likely still at hand.
+    /// The one that was used last: what it needs is most likely still at hand. One that has ended while it waited is
+    /// passed over.
     pub(super) fn take(&self, key: &Key) -> Option<Worker> {
+        loop {
+            let mut worker = self.take_last(key)?;
+            if worker.is_waiting() {
+                return Some(worker);
+            }
+        }
+    }
+
+    fn take_last(&self, key: &Key) -> Option<Worker> {
         let mut waiting = lock(&self.0);
         let at = waiting
             .workers
             .iter()
             .rposition(|(known, ..)| known == key)?;
         waiting.workers.remove(at).map(|(_, worker, _)| worker)
+    }
+
+    /// Ends all that wait with this key.
+    pub(super) fn drop_all(&self, key: &Key) {
+        while self.take_last(key).is_some() {}
     }
 
     pub(super) fn put(&self, key: Key, worker: Worker) {

@@ -7,9 +7,11 @@ use process::spawn::signal_name;
 use process::{Captured, Order, Spawner, Tree};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::pin::Pin;
 use std::process::ExitStatus;
+use std::task::{Context, Waker};
 use std::time::Duration;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
@@ -57,6 +59,23 @@ pub(super) struct Fault {
     pub(super) kind: String,
     pub(super) message: String,
     pub(super) place: Option<Map<String, Value>>,
+}
+
+impl Fault {
+    /// The script, with the line where it lies in it. An error of syntax says that itself.
+    pub(super) fn at(&self, script: &str) -> String {
+        let place = |name| self.place.as_ref()?.get(name);
+        let text = |name| place(name).and_then(Value::as_str);
+        match (text("file"), place("line"), text("function")) {
+            (Some(file), Some(line), Some("<module>")) if file == script => {
+                format!("{script}:{line}")
+            }
+            (Some(file), Some(line), Some(function)) if file == script => {
+                format!("{script}:{line} ({function})")
+            }
+            _ => script.to_owned(),
+        }
+    }
 }
 
 /// Why a worker is of no use any more.
@@ -112,6 +131,15 @@ impl Worker {
             pid: hello.pid,
             scratch: None,
         })
+    }
+
+    /// Whether it waits for a call: it has neither ended nor written anything that nobody asked for. Without a look at
+    /// the process itself; the runtime is told of either.
+    pub(super) fn is_waiting(&mut self) -> bool {
+        let mut context = Context::from_waker(Waker::noop());
+        Pin::new(&mut self.stdout)
+            .poll_fill_buf(&mut context)
+            .is_pending()
     }
 
     /// One call. Dropping this leaves the worker in the middle of it, so whoever does drops the worker, too.

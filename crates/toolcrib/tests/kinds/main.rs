@@ -12,6 +12,7 @@ mod guide;
 mod harness;
 mod python;
 mod python_abuse;
+mod python_warm;
 mod search;
 mod shell;
 mod site;

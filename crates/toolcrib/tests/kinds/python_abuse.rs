@@ -1,6 +1,6 @@
 //! Scripts that misbehave: each gets its own clear error, the next call works, and nothing of it is left.
 
-use crate::crib::{Crib, sandbox};
+use crate::crib::{Crib, sandbox, until};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -122,6 +122,26 @@ def shouts():
 
 def large():
     return "x" * (4 << 20)
+
+def detaches():
+    sys.stdout.detach()
+    return "detached"
+
+def deletes():
+    del sys.stdout
+    return "deleted"
+
+def leaves_oddly():
+    class Odd:
+        def __repr__(self):
+            raise ValueError("no text")
+    sys.exit(Odd())
+
+def raises_half_a_letter():
+    raise ValueError("file \udcff")
+
+def raises_nowhere():
+    raise SyntaxError("odd", (object(), object(), object(), ""))
 "#;
 
 struct Case {
@@ -144,7 +164,7 @@ const fn answers(what: &'static str, data: &'static str) -> Case {
     }
 }
 
-const CASES: [Case; 26] = [
+const CASES: [Case; 31] = [
     fails("endless", "timeout", "1"),
     fails(
         "exits",
@@ -194,6 +214,15 @@ const CASES: [Case; 26] = [
     fails("huge", "tool_execution_error", "more than 64 bits"),
     fails("nested", "tool_execution_error", "nested deeper than 100"),
     fails("shouts", "tool_execution_error", "xxxx"),
+    answers("detaches", "detached"),
+    answers("deletes", "deleted"),
+    fails("leaves_oddly", "tool_execution_error", "called sys.exit"),
+    fails(
+        "raises_half_a_letter",
+        "tool_execution_error",
+        "ValueError: file \\udcff",
+    ),
+    fails("raises_nowhere", "tool_execution_error", "SyntaxError: odd"),
     answers("fine", "fine"),
 ];
 
@@ -316,3 +345,89 @@ fn nobodys_prints_are_in_somebody_elses_entry() {
         assert_eq!(crib.printed(&answer), "got mine\n");
     }
 }
+
+#[test]
+fn what_is_printed_late_is_in_nobodys_entry() {
+    let crib = Crib::new();
+    crib.add_python(
+        "replaces",
+        "import io, sys\ndef execute(x):\n    print('for', x)\n    sys.stdout = io.StringIO()\n",
+    );
+    crib.add_python("lingers", LINGERS);
+    for x in ["alice", "bob"] {
+        let answer = crib.call("replaces", &json!({"x": x}));
+        assert_eq!(crib.printed(&answer), format!("for {x}\n"));
+    }
+    let first = crib.call("lingers", &json!({"x": "alice"}));
+    crib.sandbox.write("go", "");
+    let has_printed = crib.sandbox.workspace().join("printed");
+    until("it has printed", || has_printed.exists().then_some(()));
+    let second = crib.call("lingers", &json!({"x": "bob"}));
+    assert_eq!(first.data(), second.data(), "the same process");
+    assert_eq!(crib.printed(&second), "for bob\n");
+}
+
+/// Leaves something behind that prints between two calls.
+const LINGERS: &str = r#"
+import os, sys, threading, time
+
+def late():
+    while not os.path.exists("go"):
+        time.sleep(0.001)
+    print("late on stdout", end="")
+    print("late on stderr", end="", file=sys.stderr)
+    open("printed", "w").close()
+
+def execute(x):
+    print("for", x)
+    if x == "alice":
+        threading.Thread(target=late, daemon=True).start()
+    return os.getpid()
+"#;
+
+#[test]
+fn what_was_printed_before_a_crash_is_in_the_log() {
+    let crib = Crib::new();
+    crib.add_python(
+        "crashes",
+        "import os, sys\ndef execute(how):\n    print('one')\n    print('two', file=sys.stderr)\n    exec(how)\n",
+    );
+    let answer = crib.call("crashes", &json!({"how": "os._exit(3)"}));
+    answer.failed("tool_execution_error");
+    let printed = crib.printed(&answer);
+    assert!(
+        printed.contains("one\n") && printed.contains("two\n"),
+        "{printed}"
+    );
+    let answer = crib.call("crashes", &json!({"how": "os.kill(os.getpid(), 11)"}));
+    answer.failed("tool_execution_error");
+    assert!(crib.printed(&answer).contains("two\n"));
+}
+
+/// A call that is said not to have run may be tried again; this one has run.
+#[test]
+fn a_wrong_type_inside_a_wrapped_function_is_its_own_error() {
+    let crib = Crib::new();
+    crib.add_python("wrapped", WRAPPED);
+    let answer = crib.call("wrapped", &json!({"x": 1}));
+    let message = answer.failed("tool_execution_error");
+    assert!(message.contains("unsupported operand"), "{message}");
+    let path = crib.sandbox.workspace().join("effects");
+    assert_eq!(std::fs::read_to_string(path).unwrap(), "ran\n");
+}
+
+const WRAPPED: &str = r#"
+import functools
+
+def with_database(function):
+    @functools.wraps(function)
+    def wrapper(**arguments):
+        return function(database=None, **arguments)
+    return wrapper
+
+@with_database
+def execute(database, x):
+    with open("effects", "a") as file:
+        file.write("ran\n")
+    return database + x
+"#;
