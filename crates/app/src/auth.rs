@@ -298,6 +298,13 @@ impl App {
         })
     }
 
+    /// Whether a tool may use a secret of this name.
+    pub(crate) fn has_secret(&self, tool: &Tool, name: &str) -> bool {
+        let free = tool.shelf != Shelf::Database;
+        let owner = if free { SYSTEM_USER } else { tool.owner };
+        self.usable(owner, name).is_some()
+    }
+
     /// A named secret that tools of this owner may use: their own, and any for admins and the file shelf.
     fn usable(&self, owner: Uuid, name: &str) -> Option<std::sync::Arc<SecretRow>> {
         let row = self.vault.named(name)?;

@@ -42,6 +42,7 @@ mod patch;
 mod plan;
 mod throttle;
 mod trial;
+mod troubles;
 mod vault;
 mod watcher;
 

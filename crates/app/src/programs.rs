@@ -3,6 +3,7 @@
 
 use crate::App;
 use crate::error::{Error, Result};
+use catalog::auth::Reference;
 use catalog::caller::{Caller, Scope};
 use catalog::secret::Secret;
 use catalog::tool::{Definition, KindName, Shelf, Tool};
@@ -65,7 +66,13 @@ impl executor::Keyring for App {
             if let Error::Internal(text) = &error {
                 tracing::error!(error = %text, "internal error");
             }
-            Failure::new(executor::Code::NotConfigured, error.to_string())
+            let how = match (&error, Reference::of(reference)) {
+                (Error::NotFound { .. }, Some(Reference::Secret(name))) => {
+                    format!("; `toolcrib secrets set {name}` sets it")
+                }
+                _ => String::new(),
+            };
+            Failure::new(executor::Code::NotConfigured, format!("{error}{how}"))
         })
     }
 

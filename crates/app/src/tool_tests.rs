@@ -7,9 +7,12 @@ use crate::time;
 use crate::tools::is_mine;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
+use catalog::hex::hex;
+use catalog::tool::{Expected, KindName};
 use executor::{CallRequest, Code};
 use serde::Serialize;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use store::tool_tests::ToolTestRow;
 use utoipa::ToSchema;
@@ -21,7 +24,7 @@ pub struct Tested {
     pub passed: i64,
     pub failed: i64,
     pub ran_at: String,
-    /// Whether the tool is still the one that was tested.
+    /// Whether the tool, its script included, is still the one that was tested.
     pub is_current: bool,
 }
 
@@ -39,8 +42,12 @@ pub struct CaseReport {
     pub passed: bool,
     #[schema(value_type = Object)]
     pub arguments: Value,
-    /// What the test expects.
-    pub expect: Value,
+    /// What the test expects to be answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Value>,
+    /// The code that it expects the call to fail with instead.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_error: Option<String>,
     /// What the tool answered.
     pub data: Value,
     #[schema(value_type = Option<Object>)]
@@ -74,11 +81,17 @@ impl App {
             let answer = self.executor.call(Arc::clone(caller), request).await;
             let data: Value = serde_json::from_str(answer.data.get()).unwrap_or_default();
             let code = answer.error.as_ref().map(|error| error.code);
-            refused |= code.is_some_and(|code| !TELLING.contains(&code));
+            let passed = case.expect.fits(&data, code.map(Code::as_str));
+            refused |= code.is_some_and(|code| !passed && !TELLING.contains(&code));
+            let (expect, expect_error) = match case.expect.clone() {
+                Expected::Data(data) => (Some(data), None),
+                Expected::Error(code) => (None, Some(code)),
+            };
             cases.push(CaseReport {
-                passed: answer.error.is_none() && case.fits(&data),
+                passed,
                 arguments: case.arguments.clone(),
-                expect: case.expect.clone(),
+                expect,
+                expect_error,
                 data,
                 error: answer.error.map_or(Value::Null, |error| {
                     serde_json::to_value(error).unwrap_or_default()
@@ -104,7 +117,7 @@ impl App {
         let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let row = ToolTestRow {
             tool_id: entry.tool.id,
-            hash: entry.hash.to_string(),
+            hash: self.tested_hash(entry),
             passed: count(report.passed),
             failed: count(report.failed),
             ran_at: self.clock.now(),
@@ -122,11 +135,27 @@ impl App {
     pub(crate) fn tested(&self, entry: &Entry) -> Option<Tested> {
         let known = self.tested.load();
         let row = known.get(&entry.tool.id)?;
+        // Those that it had are gone, and how they ended with them.
+        if entry.tool.definition.tests.is_empty() {
+            return None;
+        }
         Some(Tested {
             passed: row.passed,
             failed: row.failed,
             ran_at: time::rfc3339(row.ran_at),
-            is_current: *row.hash == *entry.hash,
+            is_current: row.hash == self.tested_hash(entry),
         })
+    }
+
+    /// Changes with everything that a test's outcome depends on and that we know of: the definition, and the script.
+    fn tested_hash(&self, entry: &Entry) -> String {
+        let definition = &entry.tool.definition;
+        let script = definition.config.get("script").and_then(Value::as_str);
+        let script = script.filter(|_| definition.kind == KindName::Python);
+        let text = script.and_then(|script| std::fs::read(self.workspace.join(script)).ok());
+        match text {
+            None => entry.hash.to_string(),
+            Some(text) => format!("{} {}", entry.hash, hex(&Sha256::digest(text)[..16])),
+        }
     }
 }

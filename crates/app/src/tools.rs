@@ -52,6 +52,10 @@ pub struct ToolView {
     pub tests: Vec<catalog::tool::TestCase>,
     /// How they ended when they were last run.
     pub tested: Option<Tested>,
+    /// What would keep it from working right now, such as a script that is not there. Told to who may change the tool,
+    /// in answer to a change and in a list with `check=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
     #[schema(value_type = Option<Object>)]
     pub approval: Option<Value>,
     pub owner: String,
@@ -166,7 +170,7 @@ impl App {
         let entry = self
             .write(caller, Write::Create { shelf, definition })
             .await?;
-        self.written(entry, &asker)
+        self.checked(entry, &asker).await
     }
 
     /// Replaces a tool by the definition in `body`; `auth_config` only where the body says something about it.
@@ -240,7 +244,7 @@ impl App {
             action,
         };
         let entry = self.write(caller, write).await?;
-        self.written(entry, &asker)
+        self.checked(entry, &asker).await
     }
 
     pub async fn delete_tool(
@@ -295,6 +299,16 @@ impl App {
         Ok(self.view(&entry, caller))
     }
 
+    /// The same, with what would keep the tool from working.
+    async fn checked(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
+        let trouble = match &entry {
+            Some(entry) => self.trouble(&entry.tool).await,
+            None => None,
+        };
+        let view = self.written(entry, caller)?;
+        Ok(ToolView { trouble, ..view })
+    }
+
     fn view(&self, entry: &Entry, caller: &Caller) -> ToolView {
         let tool = &entry.tool;
         let mut definition = tool.definition.clone();
@@ -322,6 +336,7 @@ impl App {
             examples: definition.examples,
             tests: definition.tests,
             tested: self.tested(entry),
+            trouble: None,
             approval: definition.approval,
             owner: self.user_name(tool.owner),
             shelf: tool.shelf,

@@ -6,6 +6,7 @@ mod cases;
 mod config;
 mod fault;
 mod http;
+mod http_auth;
 mod schemas;
 
 pub use auth::PUBLIC_AUTH_KEYS;
@@ -65,13 +66,14 @@ const FIELDS: [&str; 20] = [
 
 /// What the server adds when it shows a tool: accepted and ignored in a body, so that a tool can be
 /// fetched, edited and sent back.
-const SERVER_FIELDS: [&str; 8] = [
+const SERVER_FIELDS: [&str; 9] = [
     "id",
     "owner",
     "version",
     "shelf",
     "created_at",
     "tested",
+    "trouble",
     "updated_at",
     "hash",
 ];
@@ -164,7 +166,7 @@ impl<'n> Fields<'n> {
             rate_limit: self.rate_limit(r),
             is_active: self.flag(r, "is_active").unwrap_or(true),
             is_public: self.flag(r, "is_public").unwrap_or(false),
-            auth_config: self.auth_config(r),
+            auth_config: self.auth_config(r, kind),
             annotations: self.annotations(r),
             examples: self.examples(r),
             tests: self.tests(r),
@@ -226,6 +228,9 @@ impl<'n> Fields<'n> {
     }
 
     fn missing(&self, r: &mut Reader<'_>, key: &str, remedy: &str) {
+        if is_misspelt(self.members, key, &FIELDS) {
+            return;
+        }
         let of = match member(self.members, "name").and_then(|m| m.value.as_str()) {
             Some(name) if key != "name" => format!("\"{key}\" in the tool \"{name}\""),
             _ => format!("\"{key}\" in the tool"),
@@ -430,8 +435,11 @@ impl<'n> Fields<'n> {
         Some(value)
     }
 
-    fn auth_config(&self, r: &mut Reader<'_>) -> Option<Value> {
+    fn auth_config(&self, r: &mut Reader<'_>, kind: Option<KindName>) -> Option<Value> {
         let m = self.get("auth_config")?;
+        if kind == Some(KindName::Http) {
+            http_auth::check(r, m, self.path);
+        }
         let body_says_file = self.get("shelf").and_then(|m| m.value.as_str()) == Some("file");
         let to_file = matches!(self.origin, Origin::ToolsFile | Origin::Body(Shelf::File));
         auth::check(r, m, self.path, to_file || body_says_file).then(|| m.value.to_value())
@@ -441,6 +449,13 @@ impl<'n> Fields<'n> {
 fn alias_of(key: &str) -> Option<&'static str> {
     let mut all = ALIASES.iter().chain(&ANNOTATION_ALIASES);
     all.find(|(_, own)| *own == key).map(|(alias, _)| *alias)
+}
+
+/// Whether a key that is missing is there with a slip in it: that is reported where it stands, and once is enough.
+fn is_misspelt(members: &[Member], key: &str, known: &[&str]) -> bool {
+    members
+        .iter()
+        .any(|m| !known.contains(&m.key.as_str()) && did_you_mean(&m.key, known) == Some(key))
 }
 
 /// Whether the node is `{"$env": …}`, `{"$secret": …}` or `{"$sealed": …}`, well formed or not.

@@ -6,7 +6,7 @@ mod parse;
 mod reader;
 mod syntax;
 
-pub use document::{Document, LineIndex};
+pub use document::{Document, LineIndex, object_problems};
 pub use parse::{MAX_DEPTH, parse};
 pub use syntax::SyntaxError;
 

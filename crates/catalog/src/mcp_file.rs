@@ -4,8 +4,8 @@ mod expand;
 
 use crate::definition::http_url_fault;
 use crate::json::{
-    Document, Member, Node, NodeKind, Reader, member, path_of_key, present, quote_short, to_map,
-    unknown_key,
+    Document, Member, Node, NodeKind, Reader, did_you_mean, member, path_of_key, present,
+    quote_short, to_map, unknown_key,
 };
 use crate::problem::Problem;
 use expand::Expander;
@@ -257,6 +257,14 @@ impl Entry<'_> {
                 None
             }
             (None, None) => {
+                let slip = |m: &&Member| {
+                    let near = did_you_mean(&m.key, &["command", "url"]);
+                    near.is_some() && !SERVER_KEYS.contains(&m.key.as_str())
+                };
+                if let Some(slip) = members.iter().find(slip) {
+                    r.push(|doc| unknown_key(doc, slip, &self.path, &SERVER_KEYS));
+                    return None;
+                }
                 let remedy = "Add \"command\" (and \"args\") for a program to start, or \"url\" for a server that runs elsewhere.";
                 let expected = "either \"command\" or \"url\"";
                 r.report(m.value.span.start, &self.path, expected, "neither", remedy);

@@ -122,13 +122,50 @@ pub struct RateLimit {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TestCase {
     pub arguments: Value,
-    pub expect: Value,
+    #[serde(flatten)]
+    pub expect: Expected,
 }
 
-impl TestCase {
-    /// Whether this is what the test expects.
-    pub fn fits(&self, data: &Value) -> bool {
-        is_same(data, &self.expect)
+/// What a test expects of its call.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub enum Expected {
+    /// This data.
+    #[serde(rename = "expect")]
+    Data(Value),
+    /// A failure with this code, one of `CALL_ERRORS`.
+    #[serde(rename = "expect_error")]
+    Error(String),
+}
+
+/// How a call can fail; what each means is in the executor's table of codes.
+pub const CALL_ERRORS: [&str; 18] = [
+    "tool_not_found",
+    "tool_inactive",
+    "blocked_by_policy",
+    "approval_required",
+    "invalid_input",
+    "rate_limited",
+    "quota_exceeded",
+    "cancelled",
+    "invalid_output",
+    "output_too_large",
+    "tool_execution_error",
+    "upstream_error",
+    "service_unavailable",
+    "not_configured",
+    "auth_required",
+    "timeout",
+    "interrupted",
+    "needs_run",
+];
+
+impl Expected {
+    /// Whether a call that gave this data, or failed with this code, is what the test expects.
+    pub fn fits(&self, data: &Value, error: Option<&str>) -> bool {
+        match self {
+            Expected::Data(expected) => error.is_none() && is_same(data, expected),
+            Expected::Error(code) => error == Some(code),
+        }
     }
 }
 
@@ -381,10 +418,7 @@ pub(crate) mod tests {
     #[test]
     fn values_are_compared_as_json() {
         use serde_json::json;
-        let fits = |expect: Value, data: Value| {
-            let arguments = json!({});
-            TestCase { arguments, expect }.fits(&data)
-        };
+        let fits = |expect: Value, data: Value| Expected::Data(expect).fits(&data, None);
         assert!(fits(
             json!({"a": [4, "x"], "b": null}),
             json!({"b": null, "a": [4.0, "x"]})
@@ -392,5 +426,16 @@ pub(crate) mod tests {
         assert!(!fits(json!([1, 2]), json!([2, 1])));
         assert!(!fits(json!({"a": 1}), json!({"a": 1, "b": 2})));
         assert!(!fits(json!("1"), json!(1)));
+        let null = json!(null);
+        assert!(!Expected::Data(null.clone()).fits(&null, Some("timeout")));
+        let error = Expected::Error("timeout".to_owned());
+        assert!(error.fits(&null, Some("timeout")));
+        assert!(!error.fits(&null, None) && !error.fits(&null, Some("cancelled")));
+        let case = TestCase {
+            arguments: json!({}),
+            expect: error,
+        };
+        let written = json!({"arguments": {}, "expect_error": "timeout"});
+        assert_eq!(serde_json::to_value(case).unwrap(), written);
     }
 }

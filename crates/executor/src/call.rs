@@ -124,6 +124,11 @@ impl Executor {
         }
     }
 
+    /// What a call of it would find missing right now; see `Kind::missing`.
+    pub fn missing(&self, definition: &Definition) -> Option<String> {
+        self.kinds.get(definition.kind)?.missing(definition)
+    }
+
     /// Runs a tool of the catalogue for a caller.
     pub fn call(self: &Arc<Self>, caller: Arc<Caller>, request: CallRequest) -> PendingCall {
         self.start(caller, request, None)

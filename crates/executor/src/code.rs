@@ -138,6 +138,15 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_catalogue_knows_how_a_call_can_fail() {
+        let calls = TABLE
+            .iter()
+            .take_while(|row| row.code != Code::InvalidRequest);
+        let names: Vec<&str> = calls.map(|row| row.name).collect();
+        assert_eq!(names, catalog::tool::CALL_ERRORS);
+    }
+
     /// What the contract promises; others already rely on it.
     #[test]
     fn statuses_are_those_of_the_contract() {

@@ -27,6 +27,12 @@ pub trait Kind: Send + Sync {
     fn check<'a>(&'a self, _definition: &'a Definition) -> CheckFuture<'a> {
         Box::pin(std::future::ready(Ok(())))
     }
+
+    /// What a call would find missing right now although it may still come, such as a program. It is cheap to ask and
+    /// changes nothing.
+    fn missing(&self, _definition: &Definition) -> Option<String> {
+        None
+    }
 }
 
 /// One call, as a kind sees it.

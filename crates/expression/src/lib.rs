@@ -9,6 +9,7 @@ mod depth;
 mod fault;
 mod layout;
 mod mend;
+mod names;
 mod prelude;
 mod program;
 mod value;
@@ -203,6 +204,12 @@ impl Programs {
 /// The first thing that is wrong.
 pub fn check(source: &str, names: &[&str]) -> Result<(), Fault> {
     Programs::new(source, names, &Limits::default()).map(drop)
+}
+
+/// The first name in a source that would mean nothing when it runs, where that can be told without running it.
+pub fn unknown_name(source: &str, arguments: &[&str]) -> Option<String> {
+    bounded(source, &Limits::default()).ok()?;
+    names::unknown(source, arguments)
 }
 
 fn bounded(source: &str, limits: &Limits) -> Result<(), Fault> {

@@ -92,6 +92,21 @@ impl Kind for Expressions {
         });
         Box::pin(std::future::ready(checked))
     }
+
+    /// A name that nothing gives a meaning to: its first use ends the call.
+    fn missing(&self, definition: &Definition) -> Option<String> {
+        let names: Vec<&str> = properties(definition)
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let name = expression::unknown_name(source(definition), &names)?;
+        let known = match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        };
+        Some(format!(
+            "config.expression uses '{name}', which is no argument; the input schema has {known}"
+        ))
+    }
 }
 
 fn source(definition: &Definition) -> &str {
@@ -188,6 +203,10 @@ mod tests {
         let expressions = Expressions::new(&Parts::new(&crate::Options::default()));
         let fine = definition("num1 * num2", &json!({"num1": {}, "num2": {}}));
         assert!(expressions.check(&fine).await.is_ok());
+        assert_eq!(expressions.missing(&fine), None);
+        let slip = definition("num1 * nun2", &json!({"num1": {}, "num2": {}}));
+        let missing = expressions.missing(&slip).unwrap();
+        assert!(missing.contains("uses 'nun2'"), "{missing}");
         let wrong = definition("a = 1\nresult = a +", &json!({}));
         let failure = expressions.check(&wrong).await.unwrap_err();
         assert_eq!(failure.code, Code::InvalidInput);

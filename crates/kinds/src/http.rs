@@ -169,7 +169,19 @@ pub(crate) fn unsent(error: &Error) -> Failure {
         Error::TooLarge { .. } => (Code::OutputTooLarge, "Output too large"),
         _ => (Code::UpstreamError, "Upstream error"),
     };
-    let mut failure = Failure::new(code, format!("{what}: {error}"));
+    let said = match error {
+        // What was left of the deadline has nanoseconds that nobody wants to read.
+        Error::Timeout {
+            place,
+            phase,
+            after,
+        } => {
+            let seconds = (after.as_secs_f64() * 10.0).round() / 10.0;
+            format!("{place} took too long: {phase} was not done within {seconds} s")
+        }
+        error => error.to_string(),
+    };
+    let mut failure = Failure::new(code, format!("{what}: {said}"));
     // What lies behind it is for the log.
     failure.log_text = std::error::Error::source(error).map(chain);
     failure

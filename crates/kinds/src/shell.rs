@@ -61,6 +61,27 @@ impl Kind for Shell {
         let checked = check_names(&definition.config, &definition.input_schema);
         Box::pin(std::future::ready(checked))
     }
+
+    /// The program, unless the caller names it.
+    fn missing(&self, definition: &Definition) -> Option<String> {
+        let config = &definition.config;
+        let words = config.get("command").and_then(Value::as_array);
+        let program = words.and_then(|words| words.first()?.as_str())?;
+        if program.contains('{') {
+            return None;
+        }
+        let own = config.get("env").and_then(|env| env.get("PATH")?.as_str());
+        let shared = self.environment.iter().find(|(name, _)| name == "PATH");
+        let path = own.map(OsString::from).or(shared.map(|(_, it)| it.clone()));
+        let folder = config.get("cwd").and_then(Value::as_str).unwrap_or("");
+        let folder = self.workspace.join(folder);
+        let is_there = match program.contains('/') {
+            true => folder.join(program).is_file(),
+            false => std::env::split_paths(&path.unwrap_or_default())
+                .any(|place| folder.join(place).join(program).is_file()),
+        };
+        (!is_there).then(|| format!("there is no program '{program}'"))
+    }
 }
 
 impl Shell {

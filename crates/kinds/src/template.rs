@@ -138,7 +138,8 @@ pub(crate) fn fill_value(
 }
 
 /// The first `{{name}}` in a config that no argument of the schema has, with where it stands: a slip of the pen, which
-/// would be sent as it is written. Single braces may mean anything.
+/// would be sent as it is written. Single braces count in an address, where they can stand for nothing else; elsewhere
+/// they may mean anything.
 pub(crate) fn check_names(config: &Map<String, Value>, schema: &Value) -> Result<(), Failure> {
     let properties = schema.get("properties").and_then(Value::as_object);
     let names: Vec<&str> = properties
@@ -147,7 +148,10 @@ pub(crate) fn check_names(config: &Map<String, Value>, schema: &Value) -> Result
         .map(|(name, _)| name.as_str())
         .collect();
     for (key, value) in config {
-        if let Some(name) = unknown(value, &names) {
+        let is_address = matches!(key.as_str(), "base_url" | "path");
+        let single = value.as_str().filter(|_| is_address);
+        let single = single.and_then(|text| unknown_in(text, ("{", "}"), &names));
+        if let Some(name) = unknown(value, &names).or(single) {
             let known = if names.is_empty() {
                 "none".to_owned()
             } else {
@@ -166,18 +170,22 @@ pub(crate) fn check_names(config: &Map<String, Value>, schema: &Value) -> Result
 
 fn unknown<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     match value {
-        Value::String(text) => text.split("{{").skip(1).find_map(|rest| {
-            let name = rest.split_once("}}")?.0.trim();
-            let is_name = !name.is_empty()
-                && name
-                    .chars()
-                    .all(|c| c.is_alphanumeric() || "_-".contains(c));
-            (is_name && !names.contains(&name)).then_some(name)
-        }),
+        Value::String(text) => unknown_in(text, ("{{", "}}"), names),
         Value::Array(items) => items.iter().find_map(|item| unknown(item, names)),
         Value::Object(members) => members.values().find_map(|item| unknown(item, names)),
         _ => None,
     }
+}
+
+fn unknown_in<'a>(text: &'a str, (open, close): (&str, &str), names: &[&str]) -> Option<&'a str> {
+    text.split(open).skip(1).find_map(|rest| {
+        let name = rest.split_once(close)?.0.trim();
+        let is_name = !name.is_empty()
+            && name
+                .chars()
+                .all(|c| c.is_alphanumeric() || "_-".contains(c));
+        (is_name && !names.contains(&name)).then_some(name)
+    })
 }
 
 /// Whether a name is one of the arguments that a schema describes.
@@ -242,6 +250,12 @@ mod tests {
         assert_eq!(
             message,
             "config.body: '{{txt}}' names no argument; the input schema has text, n"
+        );
+        assert!(check(json!({"path": "/a/{text}/{{n}}", "query": {"fields": "{id}"}})).is_ok());
+        let message = check(json!({"path": "/a/{txt}"})).unwrap_err().message;
+        assert!(
+            message.starts_with("config.path: '{{txt}}' names no argument"),
+            "{message}"
         );
     }
 }

@@ -46,12 +46,21 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
         let body = read(request, server).await?;
         serde_json::from_slice(&body)
             .map(JsonBody)
-            .map_err(|error| {
-                ApiError::new(
-                    Code::InvalidRequest,
-                    format!("The body is not what is expected here: {error}"),
-                )
-            })
+            .map_err(|error| misread(&body, &error))
+    }
+}
+
+/// Every body here is an object: one that is none, or no JSON at all, is told as a definition's is.
+fn misread(body: &[u8], error: &serde_json::Error) -> ApiError {
+    let text = String::from_utf8_lossy(body);
+    let problems = catalog::json::object_problems("body", &text);
+    if problems.is_empty() {
+        let why = format!("The body is not what is expected here: {error}");
+        return ApiError::new(Code::InvalidRequest, why);
+    }
+    ApiError {
+        code: Code::InvalidRequest,
+        ..app::Error::problems(problems).into()
     }
 }
 

@@ -54,9 +54,9 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     /// Make a starter workspace
     Init {
-        /// Where to make it
-        #[arg(default_value = ".", value_hint = clap::ValueHint::DirPath)]
-        folder: PathBuf,
+        /// Where to make it [default: the folder of --workspace, else the current one]
+        #[arg(value_hint = clap::ValueHint::DirPath)]
+        folder: Option<PathBuf>,
     },
     /// Run the server
     Serve(Serve),
@@ -195,15 +195,30 @@ pub(crate) enum Servers {
     /// Every server, and how it is doing
     List,
     /// Everything about one
-    Show { name: String },
+    Show {
+        /// The server's name in mcp.json
+        name: String,
+    },
     /// Its tools
-    Tools { name: String },
+    Tools {
+        /// The server's name in mcp.json
+        name: String,
+    },
     /// Its resources
-    Resources { name: String },
+    Resources {
+        /// The server's name in mcp.json
+        name: String,
+    },
     /// Its prompts
-    Prompts { name: String },
+    Prompts {
+        /// The server's name in mcp.json
+        name: String,
+    },
     /// Drop the connection and make a new one
-    Reconnect { name: String },
+    Reconnect {
+        /// The server's name in mcp.json
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -256,13 +271,17 @@ pub(crate) enum Tools {
     List(ToolFilter),
     /// List tools whose name or description holds all these words
     Search {
+        /// All of them must be there
         #[arg(required = true)]
         words: Vec<String>,
         #[command(flatten)]
         filter: ToolFilter,
     },
     /// Show one tool
-    Show { name: String },
+    Show {
+        /// Name or id of the tool
+        name: String,
+    },
     /// Register a tool
     Add {
         /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
@@ -276,6 +295,7 @@ pub(crate) enum Tools {
     },
     /// Replace a tool's definition
     Update {
+        /// Name or id of the tool
         name: String,
         /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
         definition: String,
@@ -284,22 +304,32 @@ pub(crate) enum Tools {
         patch: bool,
     },
     /// Remove a tool; `restore` brings it back
-    Remove { name: String },
+    Remove {
+        /// Name or id of the tool
+        name: String,
+    },
     /// Let a tool be called again
-    Enable { name: String },
+    Enable {
+        /// Name or id of the tool
+        name: String,
+    },
     /// Refuse every call of a tool
-    Disable { name: String },
-    /// Run the saved tests of a tool, or of a definition that is not saved
+    Disable {
+        /// Name or id of the tool
+        name: String,
+    },
+    /// Run the saved tests of tools, or of a definition that is not saved
     Test {
-        /// Name or id of a saved tool
-        #[arg(required_unless_present = "file", conflicts_with = "file")]
-        name: Option<String>,
+        /// Names or ids of saved tools [default: all that have tests]
+        #[arg(value_name = "NAME", conflicts_with = "file")]
+        names: Vec<String>,
         /// A definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
         #[arg(long, value_name = "DEFINITION")]
         file: Option<String>,
     },
     /// Show every change of a tool: who, when, what
     History {
+        /// Name or id of the tool
         name: String,
         /// Show what this version changed
         #[arg(long, value_name = "VERSION", conflicts_with = "limit", value_parser = value_parser!(i64).range(1..))]
@@ -310,12 +340,17 @@ pub(crate) enum Tools {
     },
     /// Make an earlier version the newest one
     Rollback {
+        /// Name or id of the tool
         name: String,
+        /// As `history` counts them
         #[arg(value_parser = value_parser!(i64).range(1..))]
         version: i64,
     },
     /// Bring a removed tool back
-    Restore { name: String },
+    Restore {
+        /// The name it had, or its id
+        name: String,
+    },
 }
 
 #[derive(Debug, Args)]
@@ -409,6 +444,7 @@ pub(crate) enum Secrets {
     List,
     /// Set a secret; tools refer to it as {"$secret": "NAME"}
     Set {
+        /// What definitions call it
         name: String,
         /// `-` to read the value from stdin, or `@FILE` [default: asked for, without echo]
         #[arg(long, value_name = "-|@FILE")]
@@ -416,6 +452,7 @@ pub(crate) enum Secrets {
     },
     /// Remove a secret
     Remove {
+        /// What definitions call it
         name: String,
         /// Also one that tools refer to; they fail from then on
         #[arg(long)]

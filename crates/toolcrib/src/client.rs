@@ -188,9 +188,43 @@ impl Client {
         work: impl AsyncFnOnce(&Client) -> Result<T>,
     ) -> Result<T> {
         let client = Client::open(context).await?;
-        let done = work(&client).await;
+        let mut done = work(&client).await;
+        if let Err(failure) = &mut done {
+            client.explain(context, failure).await;
+        }
         client.close().await;
         done
+    }
+
+    /// What else to say about a tool that is not there.
+    async fn explain(&self, context: &Context, failure: &mut Failure) {
+        let Document::Answer(answer) = &failure.document else {
+            return;
+        };
+        let error = &answer["error"];
+        if error["code"] != "tool_not_found" {
+            return;
+        }
+        let name = error["message"]
+            .as_str()
+            .and_then(|it| it.split('\'').nth(1));
+        let near = match name {
+            Some(name) => self.near(name).await,
+            None => None,
+        };
+        if let (Some(near), Some(first)) = (near, failure.errors.first_mut()) {
+            first.push_str(&format!("; did you mean '{near}'?"));
+        }
+        failure.hints.extend(context.elsewhere());
+    }
+
+    /// The tool whose name is nearest to one that is not there, of those that this caller may see.
+    pub(crate) async fn near(&self, name: &str) -> Option<String> {
+        let tools = crate::command::tools::all(self, &[], usize::MAX)
+            .await
+            .ok()?;
+        let names = tools.iter().filter_map(|tool| tool["name"].as_str());
+        crate::config::nearest(name, names).map(str::to_owned)
     }
 
     pub(crate) async fn get(&self, path: &str) -> Result<Value> {

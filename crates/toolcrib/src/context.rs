@@ -3,7 +3,7 @@
 use crate::cli::Global;
 use crate::config::{Config, Environment, Origin, Sources};
 use crate::out::{Failure, Out, Result};
-use crate::workspace::Place;
+use crate::workspace::{NO_WORKSPACE_HERE, Place};
 use app::sealing_keys::{KEY_FILE, KeySource};
 use catalog::clock::Clock;
 use catalog::policy::Policy;
@@ -45,6 +45,19 @@ impl Context {
             self.global.data.as_deref(),
             &self.environment,
         )
+    }
+
+    /// Where a workspace of the user's own is asked because the current folder is none: what to say when something is
+    /// not found there.
+    pub(crate) fn elsewhere(&self) -> Option<String> {
+        let place = self.place().ok().filter(|place| place.is_default)?;
+        let asked = self.server_url().is_none();
+        asked.then(|| {
+            format!(
+                "{NO_WORKSPACE_HERE}, and {} was asked",
+                place.workspace.display()
+            )
+        })
     }
 
     /// The configuration of a place, with the flags of a command laid over it.
@@ -213,9 +226,16 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
     use app::StartError;
     match error {
         StartError::Files(problems) => {
-            let failure = Failure::configuration(problems.iter().map(ToString::to_string).collect());
-            let hint = format!("`toolcrib init {}` writes valid starter files", place.workspace.display());
+            let shown = place.workspace.display();
             let missing = !crate::workspace::is_workspace(&place.workspace);
+            if missing && place.is_default {
+                let why = format!("there is no workspace: neither this folder nor {shown} is one");
+                return Failure::configuration(vec![why])
+                    .hint(NO_WORKSPACE_HERE)
+                    .hint("or name one with --workspace DIR");
+            }
+            let failure = Failure::configuration(problems.iter().map(ToString::to_string).collect());
+            let hint = format!("`toolcrib init {shown}` writes valid starter files");
             if missing { failure.hint(hint) } else { failure }
         }
         StartError::Owned(_) => Failure::failed(format!(

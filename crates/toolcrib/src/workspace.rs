@@ -61,12 +61,17 @@ impl Place {
     }
 }
 
+/// What somebody is told whose folder is no workspace, so that another one is meant.
+pub(crate) const NO_WORKSPACE_HERE: &str =
+    "this folder is no workspace; `toolcrib init` makes it one";
+
 fn no_home() -> Failure {
     Failure::configuration(vec![
         "there is no workspace here, and neither HOME nor XDG_DATA_HOME says where yours is"
             .to_owned(),
     ])
-    .hint("name one with --workspace DIR, or make one with `toolcrib init DIR`")
+    .hint(NO_WORKSPACE_HERE)
+    .hint("or name one with --workspace DIR")
 }
 
 fn absolute(folder: &Path) -> Result<PathBuf> {

@@ -1,8 +1,11 @@
 //! What shows how a tool is meant: prompts that should pick it, and saved calls with what they should answer.
 
-use super::Fields;
+use super::{Fields, is_misspelt};
 use crate::json::{Reader, member, path_of_key};
-use crate::tool::TestCase;
+use crate::tool::{CALL_ERRORS, Expected, TestCase};
+
+const KEYS: [&str; 3] = ["arguments", "expect", "expect_error"];
+const A_TEST: &str = "A test is {\"arguments\": {…}, \"expect\": …}, or {\"arguments\": {…}, \"expect_error\": \"invalid_input\"}.";
 
 impl Fields<'_> {
     pub(super) fn examples(&self, r: &mut Reader<'_>) -> Vec<String> {
@@ -34,27 +37,39 @@ impl Fields<'_> {
         let cases = items.iter().enumerate().filter_map(|(i, item)| {
             let path = format!("{}.tests[{i}]", self.path);
             let members = r.members(item, &path)?;
-            r.unknown_keys(members, &path, &["arguments", "expect"]);
-            let mut part = |key| {
-                let found = member(members, key);
-                if found.is_none() {
-                    let remedy = "A test is {\"arguments\": {…}, \"expect\": …}.";
-                    let path = path_of_key(&path, key);
-                    r.report(
-                        item.span.start,
-                        path,
-                        format!("\"{key}\""),
-                        "nothing",
-                        remedy,
-                    );
-                }
-                found
+            r.unknown_keys(members, &path, &KEYS);
+            let lacks = |r: &mut Reader<'_>, key: &str, expected: &str, found: &str| {
+                let path = path_of_key(&path, key);
+                r.report(item.span.start, path, expected, found, A_TEST);
             };
-            let (arguments, expect) = (part("arguments"), part("expect"));
+            let arguments = member(members, "arguments");
+            if arguments.is_none() && !is_misspelt(members, "arguments", &KEYS) {
+                lacks(r, "arguments", "\"arguments\"", "nothing");
+            }
+            let expect = match (member(members, "expect"), member(members, "expect_error")) {
+                (Some(data), None) => Some(Expected::Data(data.value.to_value())),
+                (None, Some(code)) => {
+                    let code = r.one_of(code, &path, &CALL_ERRORS);
+                    code.map(|code| Expected::Error(code.to_owned()))
+                }
+                (Some(_), Some(_)) => {
+                    let expected = "either \"expect\" or \"expect_error\"";
+                    lacks(r, "expect_error", expected, "both");
+                    None
+                }
+                (None, None) => {
+                    let slip = |key| is_misspelt(members, key, &KEYS);
+                    if !slip("expect") && !slip("expect_error") {
+                        let expected = "\"expect\" or \"expect_error\"";
+                        lacks(r, "expect", expected, "nothing");
+                    }
+                    None
+                }
+            };
             let arguments = arguments.filter(|m| r.object(m, &path).is_some())?;
             Some(TestCase {
                 arguments: arguments.value.to_value(),
-                expect: expect?.value.to_value(),
+                expect: expect?,
             })
         });
         cases.collect()

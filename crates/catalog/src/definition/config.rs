@@ -1,7 +1,7 @@
 //! What each kind's `config` may hold: one table per kind, checked member by member.
 
 use super::auth::{REFERENCES, check_reference};
-use super::is_reference;
+use super::{is_misspelt, is_reference};
 use crate::json::{Member, Node, NodeKind, Reader, path_of_key, present};
 use crate::tool::KindName;
 use std::path::{Component, Path};
@@ -140,11 +140,14 @@ pub(super) fn check(
     for field in fields {
         match present(members, field.name) {
             Some(m) => check_shape(r, m, path, field.shape),
+            None if is_misspelt(members, field.name, &names) => {}
             None if field.required => missing(r, node, path, field.name, kind),
             None => {}
         }
     }
     match kind {
+        // A slip in one of the two is told where it stands.
+        KindName::Python if is_misspelt(members, "script", &names) => {}
         KindName::Python => check_python(r, node, members, path),
         KindName::Http => super::http::check(r, members, path),
         _ => {}

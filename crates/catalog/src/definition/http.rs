@@ -50,7 +50,7 @@ fn check_authority(r: &mut Reader<'_>, m: &Member, path: &str) {
         return;
     };
     if authority.contains('{') {
-        let remedy = "Arguments may stand after the host only: write the host out and put {name} into \"path\".";
+        let remedy = "Arguments may stand after the host only: write the host out and put {{name}} into \"path\".";
         r.wrong(m, path, "a host without arguments", remedy);
     }
     if authority.contains('@') {

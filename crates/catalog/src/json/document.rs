@@ -1,6 +1,6 @@
 //! A named text with its line index: turns byte offsets into problems a person can find.
 
-use super::{Node, parse};
+use super::{Node, Reader, parse};
 use crate::problem::Problem;
 
 /// Where the lines of a text begin.
@@ -45,6 +45,17 @@ pub struct Document<'a> {
     pub file: &'a str,
     pub text: &'a str,
     lines: LineIndex,
+}
+
+/// Why a text is no JSON object; nothing where it is one.
+pub fn object_problems(file: &str, text: &str) -> Vec<Problem> {
+    let doc = Document::new(file, text);
+    let mut problems = Vec::new();
+    match doc.parse() {
+        Ok(node) => drop(Reader::new(&doc, &mut problems).members(&node, "$")),
+        Err(found) => problems = found,
+    }
+    problems
 }
 
 impl<'a> Document<'a> {

@@ -2,7 +2,9 @@
 
 use super::FILE;
 use catalog::definition::{Origin, definition_from_text};
-use catalog::tool::{Annotations, Definition, KindName, OutputFormat, RateLimit, TestCase};
+use catalog::tool::{
+    Annotations, Definition, Expected, KindName, OutputFormat, RateLimit, TestCase,
+};
 use catalog::tools_file::{Edit, edit, read_tools};
 use serde_json::{Value, json};
 
@@ -84,7 +86,7 @@ impl Random {
             tests: (0..self.below(2))
                 .map(|_| TestCase {
                     arguments: json!({}),
-                    expect: self.value(1),
+                    expect: Expected::Data(self.value(1)),
                 })
                 .collect(),
             approval: self.maybe(json!("always")),

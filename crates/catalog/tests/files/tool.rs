@@ -2,7 +2,7 @@
 
 use super::{check_one, tools_problems};
 use catalog::definition::{Origin, definition_from_text};
-use catalog::tool::{KindName, Shelf};
+use catalog::tool::{Expected, KindName, Shelf};
 use catalog::tools_file::read_tools;
 use serde_json::json;
 
@@ -389,7 +389,7 @@ fn a_full_definition_is_read() {
         ("t.1-x_Y", KindName::Python, Some(0.5))
     );
     assert_eq!(d.annotations.read_only, Some(true));
-    assert_eq!(d.tests[0].expect, json!(null));
+    assert_eq!(d.tests[0].expect, Expected::Data(json!(null)));
     // What is written reads back as the same thing.
     let again = serde_json::to_string(&d).unwrap();
     assert_eq!(

@@ -38,11 +38,11 @@ pub enum Error {
     #[error("'{0}' is no header; write it as 'Name: value'")]
     BadHeader(String),
     #[error(
-        "'@' reads a file, which a tool cannot; write what is in it, or {{name}} for an argument"
+        "'@' reads a file, which a tool cannot; write what is in it, or {{{{name}}}} for an argument"
     )]
     File,
     #[error(
-        "A variable of the shell stands where no credential is; write its value, or {{name}} for an argument"
+        "A variable of the shell stands where no credential is; write its value, or {{{{name}}}} for an argument"
     )]
     Variable,
     #[error(

@@ -72,14 +72,20 @@ async fn each_way_shows_its_secret_to_the_server_and_to_nobody_else() {
 }
 
 #[tokio::test]
-async fn what_is_missing_or_unknown_is_said() {
+async fn what_cannot_be_used_is_said() {
     let server = echo().await;
+    let key = json!({"$env": "K"});
     for (auth, named) in [
-        (json!({"type": "bearer"}), "token"),
-        (json!({"type": "basic", "username": "kim"}), "password"),
-        (json!({"type": "query", "value": {"$env": "K"}}), "name"),
-        (json!({"type": "oauth2", "client_id": "c"}), "token_url"),
-        (json!({"type": "magic"}), "\"bearer\""),
+        (json!({"type": "bearer", "token": true}), "token"),
+        (
+            json!({"type": "basic", "username": "kim", "password": []}),
+            "password",
+        ),
+        (json!({"type": "query", "name": true, "value": key}), "name"),
+        (
+            json!({"type": "oauth2", "client_id": "c", "client_secret": key, "token_url": 1}),
+            "token_url",
+        ),
     ] {
         let crib = Crib::of(&server, json!({}), json!({"auth_config": auth})).await;
         let outcome = crib.call(json!({})).await;

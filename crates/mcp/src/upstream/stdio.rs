@@ -44,7 +44,7 @@ pub(super) async fn start(
 ) -> Result<Arc<Connection>, Fault> {
     tail.clear();
     locked(&hooks.noise).take();
-    let failed = |what: &str| Fault::NotSent(format!("it cannot be started: {what}"));
+    let failed = |what: &str| Fault::NotSent(not_started(program.command, what));
     let mut tree = options
         .spawner
         .spawn(&order(program, options))
@@ -81,11 +81,16 @@ pub(super) async fn start(
         exchange,
         loss,
         tail: Arc::clone(tail),
+        command: program.command.to_owned(),
         silent: silent.1,
         quiet: quiet.1,
     };
     tasks.spawn(keeper.keep(end, settings.clone()));
     Ok(Arc::new(connection))
+}
+
+fn not_started(command: &str, why: &str) -> String {
+    format!("its program '{command}' cannot be started: {why}")
 }
 
 fn order(program: &Program<'_>, options: &Options) -> Order {
@@ -176,6 +181,7 @@ struct Keeper {
     exchange: Arc<Exchange>,
     loss: Arc<Loss>,
     tail: Arc<Tail>,
+    command: String,
     /// Its output has ended.
     silent: oneshot::Receiver<()>,
     /// And its errors.
@@ -215,7 +221,9 @@ impl Keeper {
             return known.unwrap_or_else(|| "it closed its output".to_owned());
         };
         if let Some(why) = self.tree.not_started(status, &self.tail.text()) {
-            return format!("it cannot be started: {why}");
+            // The line was its supervisor's, and is in the cause now.
+            self.tail.clear();
+            return not_started(&self.command, why.trim_end());
         }
         let how = match (process::spawn::signal_name(status), status.code()) {
             (Some(signal), _) => format!("it was ended by {signal}"),

@@ -275,7 +275,15 @@ async fn all_at_once() {
     );
     let missing = world.upstreams.get("missing").unwrap();
     world.until(&missing, |state| *state == State::Failed).await;
-    let cause = missing.status().cause.unwrap();
-    assert!(cause.contains("cannot be started"), "{cause}");
+    let status = missing.status();
+    let cause = status.cause.unwrap();
+    assert!(
+        cause.contains("no-such-program") && cause.contains("cannot be started"),
+        "{cause}"
+    );
+    assert_eq!(
+        status.stderr, "",
+        "what the supervisor says is no word of its"
+    );
     world.upstreams.close().await;
 }

@@ -32,6 +32,8 @@ pub(crate) struct ListQuery {
     limit: Option<usize>,
     /// The `next_cursor` of the page before.
     cursor: Option<String>,
+    /// Whether to look what would keep each tool that you may change from working, and say it in `trouble`.
+    check: Option<bool>,
 }
 
 /// What an author writes. `tool_type` and `description_agent` are accepted for `kind` and `description`.
@@ -104,7 +106,11 @@ pub(crate) async fn list_tools(
         limit: query.limit,
         cursor: query.cursor,
     };
-    Ok(Json(server.app.list_tools(&caller, &filter)?))
+    let mut page = server.app.list_tools(&caller, &filter)?;
+    if query.check == Some(true) {
+        server.app.add_troubles(&caller, &mut page).await;
+    }
+    Ok(Json(page))
 }
 
 /// Registers a tool; the next call can use it.

@@ -139,6 +139,24 @@ async fn every_error_has_the_one_shape() {
 }
 
 #[tokio::test]
+async fn a_body_that_is_no_object_is_told_as_a_definition_is() {
+    on_both(async |app: &TestApp| {
+        let headers = [("x-api-key", ADMIN), ("content-type", "application/json")];
+        for body in ["[]", "", "7", "{\"arguments\":"] {
+            let call = "/api/v1/tools/calculator/call";
+            let answer = app.send(request("POST", call, &headers, body)).await;
+            assert_eq!((answer.status, answer.code()), (400, "invalid_request"));
+            let said = answer.message();
+            assert!(
+                said.starts_with("body:1:") && said.contains("expected"),
+                "{said}"
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_wrong_parameter_is_named() {
     on_both(async |app: &TestApp| {
         for (query, name) in [("limit=many", "limit"), ("colour=red", "colour")] {

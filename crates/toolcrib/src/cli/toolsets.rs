@@ -7,7 +7,10 @@ pub(crate) enum Toolsets {
     /// List toolsets
     List,
     /// Show one toolset, and which of its tools are missing
-    Show { name: String },
+    Show {
+        /// Name or id of the toolset
+        name: String,
+    },
     /// Make a toolset; its MCP address is /mcp/NAME
     Add {
         /// {"name", "tools", "allow", "deny", …} as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
@@ -15,6 +18,7 @@ pub(crate) enum Toolsets {
     },
     /// Replace a toolset's definition
     Update {
+        /// Name or id of the toolset
         name: String,
         /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
         definition: String,
@@ -23,7 +27,13 @@ pub(crate) enum Toolsets {
         patch: bool,
     },
     /// Remove a toolset; `restore` brings it back
-    Remove { name: String },
+    Remove {
+        /// Name or id of the toolset
+        name: String,
+    },
     /// Bring a removed toolset back
-    Restore { name: String },
+    Restore {
+        /// Name or id of the toolset
+        name: String,
+    },
 }

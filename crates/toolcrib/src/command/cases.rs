@@ -1,14 +1,33 @@
-//! `toolcrib tools test`: runs the saved test cases of a tool, or of a definition that is not saved.
+//! `toolcrib tools test`: runs the saved test cases of tools, or of a definition that is not saved.
 
 use super::input::Input;
-use super::tools::{path, text};
+use super::tools::{all, path, text};
 use crate::client::Client;
 use crate::context::Context;
-use crate::out::{Failure, Paint, Result};
-use catalog::tool::is_same;
+use crate::out::{Failure, Out, Paint, Result};
+use catalog::tool::Expected;
 use serde_json::{Value, json};
 
-pub(crate) async fn run(context: &Context, name: Option<&str>, file: Option<&str>) -> Result {
+/// The cases of one tool as they ended.
+struct Report {
+    tool: String,
+    cases: Vec<Value>,
+}
+
+impl Report {
+    fn failed(&self) -> usize {
+        let failed = self.cases.iter().filter(|case| case["passed"] == false);
+        failed.count()
+    }
+
+    fn as_json(&self) -> Value {
+        let failed = self.failed();
+        let passed = self.cases.len() - failed;
+        json!({"tool": self.tool, "passed": passed, "failed": failed, "cases": self.cases})
+    }
+}
+
+pub(crate) async fn run(context: &Context, names: &[String], file: Option<&str>) -> Result {
     let unsaved = match file {
         None => None,
         Some(given) => {
@@ -19,19 +38,40 @@ pub(crate) async fn run(context: &Context, name: Option<&str>, file: Option<&str
             })?)
         }
     };
-    let name = name.unwrap_or_else(|| unsaved.as_ref().map_or("", |tool| text(tool, "name")));
-    let results = Client::with(context, async |client| match &unsaved {
-        None => {
-            let ran = client
-                .request("POST", &format!("{}/tests", path(name)), None)
-                .await?
-                .ok()?;
-            Ok(ran["cases"].as_array().cloned().unwrap_or_default())
-        }
-        Some(tool) => try_out(client, tool).await,
+    let reports = Client::with(context, async |client| match &unsaved {
+        None => saved(client, names).await,
+        Some(tool) => Ok(vec![Report {
+            tool: text(tool, "name").to_owned(),
+            cases: try_out(client, tool).await?,
+        }]),
     })
     .await?;
-    report(context, name, &results)
+    match (names, &unsaved, reports.as_slice()) {
+        ([_], _, [one]) | ([], Some(_), [one]) => tell_one(&context.out, one),
+        (_, _, all) => tell_all(&context.out, all),
+    }
+}
+
+/// Runs the tests of these tools; of all that are switched on and have some, where none is named.
+async fn saved(client: &Client, names: &[String]) -> Result<Vec<Report>> {
+    let mut names = names.to_vec();
+    if names.is_empty() {
+        let active = [("active", Some("true".to_owned()))];
+        let tools = all(client, &active, usize::MAX).await?;
+        let has_tests = |tool: &&Value| tool["tests"].as_array().is_some_and(|it| !it.is_empty());
+        let tested = tools.iter().filter(has_tests);
+        names.extend(tested.map(|tool| text(tool, "name").to_owned()));
+    }
+    let mut reports = Vec::new();
+    for name in names {
+        let path = format!("{}/tests", path(&name));
+        let ran = client.request("POST", &path, None).await?.ok()?;
+        reports.push(Report {
+            tool: name,
+            cases: ran["cases"].as_array().cloned().unwrap_or_default(),
+        });
+    }
+    Ok(reports)
 }
 
 /// The cases of a definition that is not saved, each tried out.
@@ -54,60 +94,80 @@ async fn try_out(client: &Client, tool: &Value) -> Result<Vec<Value>> {
 
 fn judge(case: &Value, response: &Value) -> Value {
     let error = &response["error"];
-    let passed = error.is_null() && is_same(&response["data"], &case["expect"]);
+    let (name, expected) = match case["expect_error"].as_str() {
+        Some(code) => ("expect_error", Expected::Error(code.to_owned())),
+        None => ("expect", Expected::Data(case["expect"].clone())),
+    };
     json!({
-        "passed": passed,
+        "passed": expected.fits(&response["data"], error["code"].as_str()),
         "arguments": case["arguments"],
-        "expect": case["expect"],
+        name: case[name],
         "data": response["data"],
         "error": error,
     })
 }
 
-fn report(context: &Context, name: &str, results: &[Value]) -> Result {
-    let out = &context.out;
-    let failed = results
-        .iter()
-        .filter(|result| result["passed"] == false)
-        .count();
-    if results.is_empty() && !out.json {
-        out.line(format!("'{name}' has no tests"));
+fn tell_one(out: &Out, report: &Report) -> Result {
+    if out.json {
+        out.value(&report.as_json());
+    } else if report.cases.is_empty() {
+        out.line(format!("'{}' has no tests", report.tool));
         out.note("add \"tests\": [{\"arguments\": {…}, \"expect\": …}] to its definition");
     }
+    if !out.json {
+        tell_cases(out, report, "");
+    }
+    let of = format!("{} tests of '{}'", report.cases.len(), report.tool);
+    ended(report.failed(), &of)
+}
+
+fn tell_all(out: &Out, reports: &[Report]) -> Result {
+    let failed: usize = reports.iter().map(Report::failed).sum();
+    let count: usize = reports.iter().map(|report| report.cases.len()).sum();
     if out.json {
-        out.value(&json!({"tool": name, "passed": results.len() - failed, "failed": failed, "cases": results}));
+        let tools: Vec<Value> = reports.iter().map(Report::as_json).collect();
+        out.value(&json!({"passed": count - failed, "failed": failed, "tools": tools}));
     } else {
-        for result in results {
-            if result["passed"] == true {
-                out.line(format!(
-                    "{} {}",
-                    out.paint(Paint::Green, "pass"),
-                    result["arguments"]
-                ));
-                continue;
-            }
-            out.line(format!(
-                "{} {}",
-                out.paint(Paint::Red, "fail"),
-                result["arguments"]
-            ));
-            out.line(format!("  expected {}", result["expect"]));
-            match result["error"].as_object() {
-                None => out.line(format!("  got      {}", result["data"])),
-                Some(_) => out.line(format!(
-                    "  got      {}: {}",
-                    text(&result["error"], "code"),
-                    text(&result["error"], "message")
-                )),
-            }
+        if count == 0 {
+            out.line("there are no tests");
+        }
+        for report in reports {
+            tell_cases(out, report, &format!("{} ", report.tool));
         }
     }
+    ended(failed, &format!("{count} tests"))
+}
+
+fn ended(failed: usize, of: &str) -> Result {
     match failed {
         0 => Ok(()),
-        _ => Err(Failure::failed(format!(
-            "{failed} of {} tests of '{name}' failed",
-            results.len()
-        ))
-        .printed()),
+        _ => Err(Failure::failed(format!("{failed} of {of} failed")).printed()),
+    }
+}
+
+/// A line for each, and what was expected of those that failed.
+fn tell_cases(out: &Out, report: &Report, whose: &str) {
+    for case in &report.cases {
+        let arguments = &case["arguments"];
+        if case["passed"] == true {
+            let passed = out.paint(Paint::Green, "pass");
+            out.line(format!("{passed} {whose}{arguments}"));
+            continue;
+        }
+        let failed = out.paint(Paint::Red, "fail");
+        out.line(format!("{failed} {whose}{arguments}"));
+        match case["expect_error"].as_str() {
+            Some(code) => out.line(format!("  expected the error {code}")),
+            None => out.line(format!("  expected {}", case["expect"])),
+        }
+        let error = &case["error"];
+        match error.as_object() {
+            None => out.line(format!("  got      {}", case["data"])),
+            Some(_) => out.line(format!(
+                "  got      {}: {}",
+                text(error, "code"),
+                text(error, "message")
+            )),
+        }
     }
 }

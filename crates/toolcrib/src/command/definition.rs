@@ -3,7 +3,7 @@
 use super::input::Input;
 use crate::client::{Client, problem_line};
 use crate::context::Context;
-use crate::out::{Document, Failure, Result};
+use crate::out::{Cause, Document, Failure, Result};
 use catalog::json::{LineIndex, Node, NodeKind, parse, path_of_key};
 use serde_json::{Map, Value, json};
 
@@ -34,14 +34,24 @@ pub(super) async fn send(context: &Context, how: How, path: &str, input: &Input)
     sent.map_err(|failure| placed(failure, how, input))
 }
 
+/// What a request's body is called in problems.
+const BODY: &str = "body";
+
 fn placed(mut failure: Failure, how: How, input: &Input) -> Failure {
+    // What is no JSON at all is a slip of whoever typed it, as in `call`.
+    if parse(&input.text).is_err() {
+        failure.cause = Cause::Usage;
+    }
     let Document::Answer(answer) = &mut failure.document else {
         return failure;
     };
     let Some(problems) = answer["error"]["details"]["problems"].as_array_mut() else {
         return failure;
     };
-    for problem in problems.iter_mut() {
+    // The file that the tool should go into may be what is wrong.
+    let elsewhere = problems.iter().find(|problem| problem["file"] != BODY);
+    let elsewhere = elsewhere.and_then(|problem| problem["file"].as_str().map(str::to_owned));
+    for problem in problems.iter_mut().filter(|it| it["file"] == BODY) {
         problem["file"] = json!(input.shown);
         // The server has looked at the whole tool that the patch makes, which nobody but it has seen.
         if matches!(how, How::Patch) {
@@ -55,7 +65,17 @@ fn placed(mut failure: Failure, how: How, input: &Input) -> Failure {
     if !lines.is_empty() {
         failure.errors = lines;
     }
-    failure
+    match elsewhere {
+        Some(file) => {
+            let done = if matches!(how, How::Create) {
+                "added"
+            } else {
+                "changed"
+            };
+            failure.hint(format!("nothing was {done}; mend {file} first"))
+        }
+        None => failure,
+    }
 }
 
 /// Line and column of the innermost value on the way to `path` that the text holds.

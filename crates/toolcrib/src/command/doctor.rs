@@ -2,12 +2,12 @@
 //! server, which it asks through its socket.
 
 use super::findings::{Findings, report};
-use super::tools::text;
-use crate::client::{Client, connect_owner};
+use super::tools::{all, text};
+use crate::client::{Client, connect_owner, problem_line};
 use crate::config::{Config, nearest};
 use crate::context::Context;
 use crate::out::{Failure, Result};
-use crate::workspace::{Place, is_workspace};
+use crate::workspace::{NO_WORKSPACE_HERE, Place, is_workspace};
 use app::owner::OwnerLock;
 use app::shelf::{FileShelf, MCP_FILE, check_tools, read_file};
 use catalog::clock::Clock;
@@ -26,6 +26,7 @@ const CLOCK_SANE: std::ops::Range<i64> = 1_735_689_600_000..4_102_444_800_000;
 pub(crate) async fn run(context: &Context) -> Result {
     let mut findings = Findings::default();
     let mut config = None;
+    let mut told = Vec::new();
     let can_ask = match context.server_url() {
         Some(url) => {
             findings.good("server", format!("asked at {url}"));
@@ -34,7 +35,7 @@ pub(crate) async fn run(context: &Context) -> Result {
         None => {
             let place = context.place()?;
             config = configuration(&mut findings, context, &place);
-            files(&mut findings, context, &place);
+            told = files(&mut findings, context, &place);
             data_folder(&mut findings, &place);
             provider(&mut findings, config.as_ref()).await;
             sandbox(&mut findings);
@@ -43,7 +44,7 @@ pub(crate) async fn run(context: &Context) -> Result {
     };
     clock(&mut findings);
     if can_ask {
-        ask(&mut findings, context, config.as_ref()).await;
+        ask(&mut findings, context, config.as_ref(), &told).await;
     } else {
         findings.warning(
             "server",
@@ -88,12 +89,24 @@ async fn provider(findings: &mut Findings, config: Option<&Config>) {
     }
 }
 
-fn files(findings: &mut Findings, context: &Context, place: &Place) {
+/// Looks at the files; gives what is wrong with them, in full.
+fn files(findings: &mut Findings, context: &Context, place: &Place) -> Vec<String> {
     let shown = place.workspace.display();
     if !is_workspace(&place.workspace) {
         let message = format!("{shown} is no workspace: it has no tools.json and no mcp.json");
-        let remedy = format!("`toolcrib init {shown}` makes one there; --workspace names another");
-        return findings.bad("workspace", message, remedy);
+        let remedy = match place.is_default {
+            true => format!("{NO_WORKSPACE_HERE}; --workspace names another"),
+            false => format!("`toolcrib init {shown}` makes one there; --workspace names another"),
+        };
+        findings.bad("workspace", message, remedy);
+        return Vec::new();
+    }
+    if place.is_default {
+        findings.warning(
+            "workspace",
+            format!("this folder is no workspace, so {shown} is looked at"),
+            "`toolcrib init` makes this folder one; --workspace names another",
+        );
     }
     let tools = FileShelf::new(&place.workspace)
         .read_text()
@@ -114,12 +127,14 @@ fn files(findings: &mut Findings, context: &Context, place: &Place) {
             format!("{shown}: tools.json and mcp.json are valid"),
         );
     }
+    let told = bad.iter().map(ToString::to_string).collect();
     for (message, remedy) in bad.into_iter().map(apart) {
         findings.bad("workspace", message, remedy);
     }
     for (message, remedy) in warnings.into_iter().map(apart) {
         findings.warning("workspace", message, remedy);
     }
+    told
 }
 
 /// A problem without its remedy, and the remedy.
@@ -223,21 +238,11 @@ fn clock(findings: &mut Findings) {
 }
 
 /// What only the one who has the workspace open can tell.
-async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>) {
+async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>, told: &[String]) {
     let asked = Client::with(context, async |client| {
         let ready = client.get("/readyz").await?;
-        let mut tools = Vec::new();
-        let mut cursor = String::new();
-        loop {
-            let page = client
-                .get(&format!("/api/v1/tools?limit=500{cursor}"))
-                .await?;
-            tools.extend(page["items"].as_array().into_iter().flatten().cloned());
-            let Some(next) = page["next_cursor"].as_str() else {
-                break;
-            };
-            cursor = format!("&cursor={}", crate::client::encode(next));
-        }
+        let check = [("check", Some("true".to_owned()))];
+        let tools = all(client, &check, usize::MAX).await?;
         let latest = client.get("/api/v1/executions?limit=1").await?;
         if let Client::Local(server) = client {
             let log = &server.app.executor.log;
@@ -282,21 +287,44 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
             "check that the clock was not set back",
         );
     }
-    shelves(findings, &ready["files"]);
+    shelves(findings, &ready["files"], told);
+    troubles(findings, context, &tools);
     kinds(findings, &tools, config);
     whitelist(findings, &tools, config);
 }
 
-fn shelves(findings: &mut Findings, files: &Value) {
+/// Tools that are stored and cannot work.
+fn troubles(findings: &mut Findings, context: &Context, tools: &[Value]) {
+    let unreadable = super::scripts::faults(context, tools);
+    for tool in tools {
+        let name = text(tool, "name");
+        let script = unreadable.iter().find(|(whose, _)| whose == name);
+        let script = script.map(|(_, why)| why.as_str());
+        if let Some(why) = tool["trouble"].as_str().or(script) {
+            findings.warning(
+                "tools",
+                format!("'{name}' cannot work: {why}"),
+                format!("mend it, or switch the tool off (`toolcrib tools disable {name}`)"),
+            );
+        }
+    }
+}
+
+/// What the server says of the files, but for what we have told of them ourselves.
+fn shelves(findings: &mut Findings, files: &Value, told: &[String]) {
     let names = |member: &str| files[member].as_array().cloned().unwrap_or_default();
     for problem in names("tools_problems").iter().chain(&names("mcp_problems")) {
+        if told.contains(&problem_line(problem)) {
+            continue;
+        }
+        let remedy = text(problem, "remedy");
+        let mut bare = problem.clone();
+        bare["remedy"] = Value::Null;
         let message = format!(
-            "the server still uses the old files: {}:{} {}",
-            text(problem, "file"),
-            problem["line"],
-            text(problem, "found")
+            "the server runs on with the old files: {}",
+            problem_line(&bare)
         );
-        findings.bad("workspace", message, text(problem, "remedy"));
+        findings.bad("workspace", message.trim_end(), remedy);
     }
     for name in names("shadowed") {
         let message =
@@ -327,8 +355,14 @@ fn sandbox(findings: &mut Findings) {
 fn tests(findings: &mut Findings, tools: &[Value]) {
     for tool in tools {
         let failed = tool["tested"]["failed"].as_i64().unwrap_or_default();
-        if failed > 0 {
-            let name = text(tool, "name");
+        let name = text(tool, "name");
+        if tool["tested"]["is_current"] == false {
+            findings.warning(
+                "tools",
+                format!("'{name}' was changed after the tests saved with it last ran"),
+                format!("`toolcrib tools test {name}` runs them again"),
+            );
+        } else if failed > 0 {
             findings.warning(
                 "tools",
                 format!("{failed} of the tests saved with '{name}' failed when they last ran"),

@@ -28,6 +28,7 @@ pub(crate) fn run(context: &Context, import: Import) -> Result {
         .and_then(Value::as_object_mut)
         .ok_or_else(|| failed("read", &"it is no object with mcpServers"))?;
     let (mut added, mut same) = (Vec::new(), Vec::new());
+    let mut open = Vec::new();
     for (name, server) in found {
         match own.get(&name) {
             Some(there) if *there == server => same.push(name),
@@ -38,6 +39,7 @@ pub(crate) fn run(context: &Context, import: Import) -> Result {
                 .hint("rename one of them, or replace it with --force"));
             }
             _ => {
+                open.extend(in_the_clear(&server).map(|value| format!("{name}: {value}")));
                 own.insert(name.clone(), server);
                 added.push(name);
             }
@@ -59,6 +61,12 @@ pub(crate) fn run(context: &Context, import: Import) -> Result {
         std::fs::write(&aside, &text).map_err(|it| failed("written", &it))?;
         std::fs::rename(&aside, &path).map_err(|it| failed("written", &it))?;
     }
+    if !open.is_empty() {
+        context.out.warn(format!(
+            "mcp.json now holds what looks secret, in the clear ({}): write \"${{NAME}}\" in its place, and set that variable where the server runs",
+            open.join(", ")
+        ));
+    }
     if context.out.json {
         context
             .out
@@ -70,6 +78,27 @@ pub(crate) fn run(context: &Context, import: Import) -> Result {
     };
     context.out.note(note);
     Ok(())
+}
+
+/// Variables and headers of a server whose names say that their values are secret, and whose values stand there.
+fn in_the_clear(server: &Value) -> impl Iterator<Item = String> {
+    const SECRET: [&str; 7] = [
+        "key",
+        "token",
+        "secret",
+        "passw",
+        "auth",
+        "credential",
+        "cookie",
+    ];
+    let is_open = |(name, value): &(&String, &Value)| {
+        let name = name.to_lowercase();
+        let value = value.as_str().unwrap_or_default();
+        !value.is_empty() && !value.contains("${") && SECRET.iter().any(|word| name.contains(word))
+    };
+    let members = ["env", "headers"].map(|member| server[member].as_object());
+    let values = members.into_iter().flatten().flatten();
+    values.filter(is_open).map(|(name, _)| name.clone())
 }
 
 /// The servers of a client's file, as `mcp.json` has them.
@@ -179,6 +208,14 @@ mod tests {
         let text = "{ // a\n \"a\": \"http://x/*y*/\", /* b */ \"b\": [1, 2, ],\n}";
         let value: Value = serde_json::from_str(&plain(text)).unwrap();
         assert_eq!(value, json!({"a": "http://x/*y*/", "b": [1, 2]}));
+    }
+
+    #[test]
+    fn what_looks_secret_and_stands_there_is_found() {
+        let server = json!({"command": "a", "env": {"API_KEY": "abc", "OTHER_TOKEN": "${TOKEN}", "LANG": "C"}});
+        assert_eq!(in_the_clear(&server).collect::<Vec<_>>(), ["API_KEY"]);
+        let server = json!({"url": "http://x", "headers": {"Authorization": "Bearer abc"}});
+        assert_eq!(in_the_clear(&server).collect::<Vec<_>>(), ["Authorization"]);
     }
 
     #[test]

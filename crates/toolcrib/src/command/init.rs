@@ -4,9 +4,10 @@ use crate::context::Context;
 use crate::out::{Failure, Result};
 use crate::workspace::create_starter;
 use serde_json::json;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-pub(crate) fn run(context: &Context, folder: &Path) -> Result {
+pub(crate) fn run(context: &Context, named: Option<&Path>) -> Result {
+    let folder = &folder(context, named)?;
     let written = create_starter(folder).map_err(|error| {
         let failure = Failure::failed(format!("no workspace was made: {error}"));
         match error.kind() {
@@ -35,4 +36,22 @@ pub(crate) fn run(context: &Context, folder: &Path) -> Result {
     ));
     out.note(format!("then: toolcrib serve{at}"));
     Ok(())
+}
+
+/// What the command names, else the workspace that is named, else the current folder.
+fn folder(context: &Context, named: Option<&Path>) -> Result<PathBuf> {
+    let flag = context.global.workspace.as_deref();
+    if let (Some(named), Some(flag)) = (named, flag)
+        && std::path::absolute(named).ok() != std::path::absolute(flag).ok()
+    {
+        return Err(Failure::usage(format!(
+            "--workspace says {}, but the command says {}",
+            flag.display(),
+            named.display()
+        ))
+        .hint("leave one of the two out"));
+    }
+    let said = || context.environment.filled("TOOLCRIB_WORKSPACE");
+    let folder = named.or(flag).or_else(|| said().map(Path::new));
+    Ok(folder.unwrap_or(Path::new(".")).to_owned())
 }

@@ -33,9 +33,15 @@ pub(super) fn definition(context: &Context, given: Option<&str>, making: &Making
 }
 
 fn from_curl(line: &str) -> Result<Value> {
+    use kinds::http::curl::Error;
     kinds::http::curl::definition(line).map_err(|error| {
-        Failure::usage(format!("--from-curl: {error}"))
-            .hint("quote the whole line: --from-curl 'curl https://api.example.com/v1/items'")
+        let failure = Failure::usage(format!("--from-curl: {error}"));
+        match error {
+            // The shell has taken it apart before we saw it.
+            Error::NotCurl | Error::Unclosed(_) | Error::NoUrl => failure
+                .hint("quote the whole line: --from-curl 'curl https://api.example.com/v1/items'"),
+            _ => failure,
+        }
     })
 }
 
@@ -44,7 +50,15 @@ fn from_python(context: &Context, file: &Path, making: &Making) -> Result<Value>
     let place = context.place()?;
     let config = context.config(&place, Vec::new())?;
     let wrong = |why: &dyn std::fmt::Display| Failure::usage(format!("{}: {why}", file.display()));
-    let real = file.canonicalize().map_err(|error| wrong(&error))?;
+    // Also as the definition names it: from the workspace on.
+    let below = place.workspace.join(file);
+    let real = file.canonicalize().or_else(|_| below.canonicalize());
+    let real = real.map_err(|error| {
+        wrong(&error).hint(format!(
+            "it is looked for from the current folder, and below {}",
+            place.workspace.display()
+        ))
+    })?;
     let workspace = place
         .workspace
         .canonicalize()

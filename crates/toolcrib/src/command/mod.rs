@@ -19,6 +19,7 @@ mod made;
 pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod policy;
+mod scripts;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
@@ -42,7 +43,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         .hint("leave --url out, and name the workspace with --workspace"));
     }
     match command {
-        Command::Init { folder } => init::run(context, &folder),
+        Command::Init { folder } => init::run(context, folder.as_deref()),
         Command::Serve(serve) => serve::run(context, serve).await,
         Command::Mcp(args) => mcp::run(context, args).await,
         Command::Connect(args) => connect::run(context, &args),

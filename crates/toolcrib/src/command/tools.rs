@@ -43,6 +43,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
                 return Ok(());
             }
             let tool = send(context, How::Create, "/api/v1/tools", &input).await?;
+            warn(context, &tool);
             told(out, &tool, "added")
         }
         Tools::Update {
@@ -53,6 +54,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             let how = if patch { How::Patch } else { How::Replace };
             let input = Input::definition(&definition)?;
             let tool = send(context, how, &path(&name), &input).await?;
+            warn(context, &tool);
             told(out, &tool, "updated")
         }
         Tools::Remove { name } => {
@@ -69,9 +71,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
         }
         Tools::Enable { name } => set_active(context, &name, true).await,
         Tools::Disable { name } => set_active(context, &name, false).await,
-        Tools::Test { name, file } => {
-            super::cases::run(context, name.as_deref(), file.as_deref()).await
-        }
+        Tools::Test { names, file } => super::cases::run(context, &names, file.as_deref()).await,
         Tools::History {
             name,
             diff: Some(version),
@@ -99,6 +99,17 @@ async fn post(context: &Context, path: &str, body: Value) -> Result<Value> {
         client.request("POST", path, Some(body)).await?.ok()
     })
     .await
+}
+
+/// Says what keeps a tool from working that was stored all the same.
+fn warn(context: &Context, tool: &Value) {
+    let scripts = super::scripts::faults(context, std::slice::from_ref(tool));
+    let script = scripts.first().map(|(_, why)| why.as_str());
+    if let Some(why) = tool["trouble"].as_str().or(script) {
+        context
+            .out
+            .warn(format!("'{}' cannot work yet: {why}", text(tool, "name")));
+    }
 }
 
 async fn set_active(context: &Context, name: &str, active: bool) -> Result {
@@ -151,38 +162,22 @@ pub(super) fn unchanged(out: &Out, tool: &Value, how: &str) -> Result {
 
 async fn list(context: &Context, filter: ToolFilter) -> Result {
     let wanted = filter.limit.map_or(usize::MAX, |limit| limit as usize);
-    let items = Client::with(context, async |client| {
-        let mut items = Vec::new();
-        let mut cursor = None;
-        while items.len() < wanted {
-            let query = query(&[
-                ("q", filter.q.clone()),
-                ("kind", filter.kind.clone()),
-                ("active", filter.active.map(|active| active.to_string())),
-                (
-                    "limit",
-                    Some((wanted - items.len()).min(PAGE_MAX).to_string()),
-                ),
-                ("cursor", cursor),
-            ]);
-            let page = client.get(&format!("/api/v1/tools{query}")).await?;
-            items.extend(page["items"].as_array().into_iter().flatten().cloned());
-            cursor = page["next_cursor"].as_str().map(str::to_owned);
-            if cursor.is_none() {
-                break;
-            }
-        }
-        Ok(items)
-    })
-    .await?;
+    let asked = [
+        ("q", filter.q.clone()),
+        ("kind", filter.kind.clone()),
+        ("active", filter.active.map(|active| active.to_string())),
+    ];
+    let items = Client::with(context, async |client| all(client, &asked, wanted).await).await?;
     let out = &context.out;
     if out.json {
         out.value(&json!({"items": items, "next_cursor": null}));
         return Ok(());
     }
     let row = |tool: &Value| {
-        let state = match (&tool["is_active"], tool["tested"]["failed"].as_i64()) {
+        let tested = &tool["tested"];
+        let state = match (&tool["is_active"], tested["failed"].as_i64()) {
             (Value::Bool(false), _) => "off".to_owned(),
+            (_, Some(_)) if tested["is_current"] == false => "on, tests outdated".to_owned(),
             (_, Some(failed)) if failed > 0 => format!("on, {failed} failing"),
             _ => "on".to_owned(),
         };
@@ -207,6 +202,28 @@ async fn list(context: &Context, filter: ToolFilter) -> Result {
         &rows,
     );
     Ok(())
+}
+
+/// Tools as the server lists them, page after page, up to as many as are wanted.
+pub(crate) async fn all(
+    client: &Client,
+    asked: &[(&str, Option<String>)],
+    wanted: usize,
+) -> Result<Vec<Value>> {
+    let mut items = Vec::new();
+    let mut cursor = None;
+    while items.len() < wanted {
+        let limit = (wanted - items.len()).min(PAGE_MAX).to_string();
+        let paged = [("limit", Some(limit)), ("cursor", cursor)];
+        let query = query(&[asked, &paged].concat());
+        let page = client.get(&format!("/api/v1/tools{query}")).await?;
+        items.extend(page["items"].as_array().into_iter().flatten().cloned());
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            break;
+        }
+    }
+    Ok(items)
 }
 
 /// For people the members one below the other, for programs the JSON.

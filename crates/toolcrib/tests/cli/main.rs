@@ -9,6 +9,8 @@ mod engines;
 mod harness;
 mod json;
 mod malformed;
+mod newcomer;
+mod saved_tests;
 mod secrets;
 mod serving;
 mod terminal;

@@ -1,6 +1,7 @@
 //! The guide, run: every command of its `console` blocks in one shell, its output compared with what the guide shows.
 
-use crate::crib::{Crib, path};
+use crate::crib::path;
+use crate::harness::Sandbox;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -81,22 +82,33 @@ fn every_command_of_the_guide_does_what_it_shows() {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/tools.md"),
     )
     .unwrap();
-    let crib = Crib::new();
-    let programs = crib.sandbox.folder().join("bin");
+    let sandbox = Sandbox::bare().with("PATH", &path());
+    let programs = sandbox.folder().join("bin");
     std::fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_toolcrib"), programs.join("toolcrib")).unwrap();
     let programs_path = format!("{}:{}", programs.display(), path());
     let steps = steps(&text);
     assert!(steps.len() > 20, "the guide was read: {}", steps.len());
+    assert!(steps[0].command.starts_with("toolcrib init"));
+    let mut here = sandbox.folder().to_owned();
+    let mut server = None;
     let mut wrong = Vec::new();
     for Step { command, expected } in &steps {
-        let command = command.replace("127.0.0.1:8787", &crib.server.address);
+        // Every command has a shell of its own, so a step into a folder is ours; there the guide wants a server.
+        if let Some(folder) = command.strip_prefix("cd ") {
+            here.push(folder);
+            let workspace = here.to_str().unwrap();
+            server = Some(sandbox.serve(&["--workspace", workspace]));
+            continue;
+        }
+        let address = server.as_ref().map_or("", |it| it.address.as_str());
+        let command = command.replace("127.0.0.1:8787", address);
         let ran = Command::new("bash")
             .args(["-c", &command])
-            .current_dir(crib.sandbox.workspace())
+            .current_dir(&here)
             .env_clear()
             .env("PATH", &programs_path)
-            .env("HOME", crib.sandbox.folder())
+            .env("HOME", sandbox.folder())
             .stdin(Stdio::null())
             .output()
             .unwrap();

@@ -1,0 +1,74 @@
+//! What would keep a tool from working although its definition is right: a script, a program, a server or a secret that
+//! is not there. It may come later, so nothing is refused for it; who made the tool is told.
+
+use crate::App;
+use crate::tools::{ToolPage, is_mine};
+use catalog::auth::Reference;
+use catalog::caller::Caller;
+use catalog::tool::{KindName, Shelf, Tool};
+use serde_json::Value;
+
+impl App {
+    /// Says of each tool on a page what would keep it from working, where the caller may change it.
+    pub async fn add_troubles(&self, caller: &Caller, page: &mut ToolPage) {
+        for view in &mut page.items {
+            let entry = self.executor.catalogue.load().by_id(view.id).cloned();
+            if let Some(entry) = entry.filter(|entry| is_mine(caller, &entry.tool)) {
+                view.trouble = self.trouble(&entry.tool).await;
+            }
+        }
+    }
+
+    /// The first thing that is missing. Of a tool that is switched off nothing is: it may be as broken as it is.
+    pub(crate) async fn trouble(&self, tool: &Tool) -> Option<String> {
+        let definition = &tool.definition;
+        if !definition.is_active || matches!(tool.shelf, Shelf::Builtin | Shelf::Server) {
+            return None;
+        }
+        // A Python tool's kind would install what the script needs.
+        if definition.kind != KindName::Python
+            && let Err(failure) = self.executor.check(definition).await
+        {
+            return Some(failure.message);
+        }
+        let missing = self.missing_secret(tool);
+        let missing = missing.or_else(|| self.missing_part(tool));
+        missing.or_else(|| self.executor.missing(definition))
+    }
+
+    fn missing_secret(&self, tool: &Tool) -> Option<String> {
+        let references = Reference::all_of(&tool.definition);
+        references
+            .into_iter()
+            .find_map(|(path, reference)| match reference {
+                Reference::Env(name) => (self.env)(&name).is_none().then(|| {
+                    format!("{path}: the variable '{name}' is not set where the server runs")
+                }),
+                Reference::Secret(name) => (!self.has_secret(tool, &name)).then(|| {
+                    format!(
+                        "{path}: there is no secret '{name}'; `toolcrib secrets set {name}` sets it"
+                    )
+                }),
+                Reference::Sealed(_) => None,
+            })
+    }
+
+    fn missing_part(&self, tool: &Tool) -> Option<String> {
+        let config = &tool.definition.config;
+        let text = |name: &str| config.get(name).and_then(Value::as_str);
+        match tool.definition.kind {
+            KindName::Python => {
+                let script = text("script")?;
+                let is_there = self.workspace.join(script).is_file();
+                (!is_there).then(|| format!("there is no script '{script}' in the workspace"))
+            }
+            KindName::Mcp => {
+                let server = text("server_name")?;
+                let file = self.servers.borrow();
+                let is_there = file.servers.iter().any(|known| known.name == server);
+                (!is_there).then(|| format!("there is no server '{server}' in mcp.json"))
+            }
+            _ => None,
+        }
+    }
+}
