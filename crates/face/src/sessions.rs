@@ -287,6 +287,11 @@ impl Sessions {
         if (own.user, own.key_id, &own.toolset) != (caller.user, caller.key_id, &caller.toolset) {
             return Err(NoSession::Unknown);
         }
+        // Nobody may have swept since its time was over.
+        if !session.is_used(self.idle) {
+            self.end(&session);
+            return Err(NoSession::Unknown);
+        }
         session.lock().used = Some(Instant::now());
         Ok(session)
     }

@@ -40,7 +40,6 @@ pub(crate) struct Bridge {
 #[derive(Default)]
 struct State {
     session: Option<String>,
-    version: Option<String>,
     /// What the client began with, to begin again where the server has forgotten.
     initialize: Option<String>,
     running: HashMap<String, CancellationToken>,
@@ -301,9 +300,6 @@ impl Bridge {
         let state = self.lock();
         if let Some(session) = &state.session {
             headers.push(("mcp-session-id".to_owned(), session.clone()));
-        }
-        if let Some(version) = &state.version {
-            headers.push(("mcp-protocol-version".to_owned(), version.clone()));
         }
     }
 

@@ -5,13 +5,15 @@ use super::Settings;
 use super::access::Shown;
 use super::token::{self, Purpose};
 use crate::error::{Error, Result};
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD as BASE64;
 use catalog::tool::Millis;
+use fetch::header::AUTHORIZATION;
+use fetch::{Body, Bytes, Fetcher, HeaderValue, Method, Request, StatusCode, Trust, Url};
 use jsonwebtoken::jwk::{Jwk, JwkSet};
-use reqwest::{Client, RequestBuilder, StatusCode, Url};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 
@@ -32,8 +34,7 @@ const TURNS_MAX: usize = 16;
 
 pub(crate) struct Provider {
     pub(super) settings: Settings,
-    /// Made at the first login: reading the system's certificates takes a while.
-    http: OnceLock<Client>,
+    http: Fetcher,
     known: Mutex<Seen>,
     turns: Semaphore,
     /// Access tokens that have been found sound.
@@ -79,7 +80,7 @@ impl Provider {
     pub(crate) fn new(settings: Settings) -> Self {
         Provider {
             settings,
-            http: OnceLock::new(),
+            http: Fetcher::new(fetch::Options::default()),
             known: Mutex::default(),
             shown: Shown::default(),
             turns: Semaphore::new(TURNS_MAX),
@@ -119,20 +120,27 @@ impl Provider {
             ("redirect_uri", redirect),
             ("code_verifier", verifier),
         ];
-        let mut request = self.http()?.post(endpoint(&metadata.token_endpoint)?);
+        let mut request = request(Method::POST, &endpoint(&metadata.token_endpoint)?);
         // What the standard says where the provider says nothing.
         let methods = &metadata.token_endpoint_auth_methods_supported;
         let basic = methods.is_empty() || methods.iter().any(|m| m == "client_secret_basic");
         match client_secret {
             Some(secret) if basic => {
-                request = request.basic_auth(form_encoded(client_id), Some(form_encoded(secret)));
+                let both = format!("{}:{}", form_encoded(client_id), form_encoded(secret));
+                let mut value = HeaderValue::try_from(format!("Basic {}", BASE64.encode(both)))
+                    .map_err(|_| Unusable("its secret cannot be sent".to_owned()))?;
+                value.set_sensitive(true);
+                request.headers.insert(AUTHORIZATION, value);
             }
             Some(secret) => {
                 form.extend([("client_id", client_id.as_str()), ("client_secret", secret)])
             }
             None => form.push(("client_id", client_id)),
         }
-        let (status, body) = send(request.form(&form)).await?;
+        let fields = form.into_iter();
+        let fields = fields.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        request.body = Body::Form(fields.collect());
+        let (status, body) = self.send(request).await?;
         let refused = serde_json::from_slice::<Refused>(&body).ok();
         if let Some(refused) = refused.filter(|_| !status.is_success()) {
             return Err(match refused.error.as_str() {
@@ -228,7 +236,7 @@ impl Provider {
             "{}/.well-known/openid-configuration",
             issuer.trim_end_matches('/')
         );
-        let metadata: Metadata = ask(self.http()?.get(endpoint(&place)?)).await?;
+        let metadata: Metadata = self.ask(&place).await?;
         if metadata.issuer != *issuer {
             return Err(Unusable(format!(
                 "it calls itself {}, and oidc.issuer must be exactly that",
@@ -251,25 +259,35 @@ impl Provider {
         struct Listed {
             keys: Vec<Value>,
         }
-        let listed: Listed = ask(self.http()?.get(endpoint(&metadata.jwks_uri)?)).await?;
+        let listed: Listed = self.ask(&metadata.jwks_uri).await?;
         let read = |key| serde_json::from_value(key).ok();
         Ok(JwkSet {
             keys: listed.keys.into_iter().filter_map(read).collect(),
         })
     }
 
-    fn http(&self) -> Result<&Client, Unusable> {
-        if let Some(client) = self.http.get() {
-            return Ok(client);
-        }
-        // Nothing that follows from these answers is worth a redirect, which could lead anywhere.
-        let client = Client::builder()
-            .timeout(TIMEOUT)
-            .redirect(reqwest::redirect::Policy::none())
-            .build()
-            .map_err(|error| Unusable(format!("there is no HTTP client: {error}")))?;
-        Ok(self.http.get_or_init(|| client))
+    /// What it says at an address of its own.
+    async fn ask<T: DeserializeOwned>(&self, place: &str) -> Result<T, Unusable> {
+        let asked = request(Method::GET, &endpoint(place)?);
+        let (status, body) = self.send(asked).await?;
+        read(status, &body)
     }
+
+    async fn send(&self, request: Request) -> Result<(StatusCode, Bytes), Unusable> {
+        let answer = self.http.send(request).await;
+        let answer = answer.map_err(|error| Unusable(format!("it did not answer: {error}")))?;
+        Ok((answer.status, answer.body))
+    }
+}
+
+/// The address is the operator's own. Nothing that follows from these answers is worth a redirect, which could lead
+/// anywhere.
+fn request(method: Method, url: &Url) -> Request {
+    let mut request = Request::new(method, url.as_str(), Trust::Operator);
+    request.limits.total = TIMEOUT;
+    request.limits.redirects_max = 0;
+    request.limits.body_bytes_max = ANSWER_BYTES_MAX;
+    request
 }
 
 /// Whether secrets may go to this address: over TLS, or on this machine.
@@ -313,40 +331,10 @@ fn form_encoded(text: &str) -> String {
         .to_owned()
 }
 
-/// The answer to a request.
-async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Unusable> {
-    let (status, body) = send(request).await?;
-    read(status, &body)
-}
-
-async fn send(request: RequestBuilder) -> Result<(StatusCode, Vec<u8>), Unusable> {
-    let failed = |error: reqwest::Error| Unusable(format!("it did not answer: {}", chain(&error)));
-    let mut response = request.send().await.map_err(failed)?;
-    let mut body = Vec::new();
-    while let Some(chunk) = response.chunk().await.map_err(failed)? {
-        body.extend_from_slice(&chunk);
-        if body.len() > ANSWER_BYTES_MAX {
-            return Err(Unusable("its answer is too long".to_owned()));
-        }
-    }
-    Ok((response.status(), body))
-}
-
 fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, Unusable> {
     let value = serde_json::from_slice(body).ok();
     let senseless = || Unusable(format!("its answer with status {status} makes no sense"));
     value.filter(|_| status.is_success()).ok_or_else(senseless)
-}
-
-/// reqwest tells the cause only behind the error.
-fn chain(error: &reqwest::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    text
 }
 
 #[cfg(test)]
