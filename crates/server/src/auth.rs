@@ -1,5 +1,6 @@
 //! Who asks, and whether they may: extractors that a handler names in its signature and so cannot forget.
 
+use crate::api::tools::owned;
 use crate::edge::{LOOPBACK, host_of, is_same_site, name_of};
 use crate::error::ApiError;
 use crate::router::Server;
@@ -37,8 +38,7 @@ pub(crate) async fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<C
             Err(app::Error::Unauthenticated(_))
                 if server.app.takes_tokens() && is_token(&parts.headers) =>
             {
-                let own = server.edge.own_url(&parts.headers, &parts.uri, "").ok();
-                Ok(server.app.by_token(key, own.as_deref()).await?)
+                by_token(parts, server, key).await
             }
             known => Ok(known?),
         };
@@ -61,6 +61,19 @@ pub(crate) async fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<C
         Code::Forbidden,
         "--dev answers without a key only under a loopback name (localhost, 127.0.0.1 or [::1]) and to no page of another site",
     ))
+}
+
+async fn by_token(parts: &Parts, server: &Server, key: &str) -> Result<Arc<Caller>, ApiError> {
+    let own = server
+        .edge
+        .resource_url(&parts.headers, &parts.uri, "")
+        .ok();
+    if let Some(caller) = server.app.by_known_token(key, own.as_deref())? {
+        return Ok(caller);
+    }
+    // It may make a user, or store another role.
+    let (app, key) = (Arc::clone(&server.app), key.to_owned());
+    owned(async move { app.by_token(&key, own.as_deref()).await }).await
 }
 
 /// The secret of the session that a browser sends along.
@@ -137,13 +150,16 @@ pub(crate) fn keyless(name: &str, transport: Transport) -> Arc<Caller> {
     })
 }
 
-pub(crate) fn lacks(scope: Scope) -> ApiError {
+/// The refusal names the scope where another key or token could have it: nobody has more than their role.
+pub(crate) fn lacks(caller: &Caller, scope: Scope) -> ApiError {
     let need = scope.as_str();
     let mut error = ApiError::new(
         Code::Forbidden,
         format!("This needs a key with the scope '{need}'"),
     );
-    error.details = json!({"required_scope": need});
+    if caller.role.scopes().allow(scope) {
+        error.details = json!({"required_scope": need});
+    }
     error
 }
 
@@ -159,7 +175,7 @@ macro_rules! extractors {
                 let caller = authenticate(parts, server).await?;
                 match caller.scopes.allow(Scope::$scope) {
                     true => Ok($name(caller)),
-                    false => Err(lacks(Scope::$scope)),
+                    false => Err(lacks(&caller, Scope::$scope)),
                 }
             }
         }

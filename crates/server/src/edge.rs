@@ -80,6 +80,23 @@ impl Edge {
         Ok(format!("http://{host}{path}"))
     }
 
+    /// The address that tokens are made for. Without a configured one it is where the server listens: another program
+    /// of this machine must not name its own and show us the tokens that it was given.
+    pub(crate) fn resource_url(
+        &self,
+        headers: &HeaderMap,
+        uri: &Uri,
+        path: &str,
+    ) -> Result<String, ApiError> {
+        let asked = host_of(headers, uri).map(port_of);
+        let listens = self.listens.as_deref().map(port_of);
+        if self.url.is_none() && listens.is_some() && asked != listens {
+            let why = "This server does not know the address that you use; whoever runs it sets server.url";
+            return Err(ApiError::new(Code::ServiceUnavailable, why));
+        }
+        self.own_url(headers, uri, path)
+    }
+
     /// Where a request came from: the peer, or what the proxies in front have written down about it.
     fn client(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Option<IpAddr> {
         if self.proxy_hops == 0 {
@@ -101,6 +118,12 @@ pub(crate) fn host_of<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a st
         Some(host) => Some(host.to_str().unwrap_or("")),
         None => uri.authority().map(|authority| authority.as_str()),
     }
+}
+
+/// The port of an authority or of an address without a path.
+fn port_of(authority: &str) -> u16 {
+    let port = authority.rsplit_once(':').map(|(_, port)| port.parse());
+    port.and_then(Result::ok).unwrap_or(80)
 }
 
 /// The name without its port.

@@ -122,7 +122,7 @@ pub(crate) async fn post(
         && is_token(&client.headers)
         && !client.caller.scopes.allow(Scope::Call)
     {
-        return lacks(Scope::Call).into_response();
+        return lacks(&client.caller, Scope::Call).into_response();
     }
     if is_modern(client.header(&VERSION), &message) {
         let exchange = modern(&server, &client, &message);

@@ -26,7 +26,7 @@ pub(crate) async fn metadata(
     })?;
     let path = uri.path().strip_prefix(METADATA).unwrap_or_default();
     Ok(Json(json!({
-        "resource": server.edge.own_url(&headers, &uri, path)?,
+        "resource": server.edge.resource_url(&headers, &uri, path)?,
         "authorization_servers": [offer.issuer],
         "scopes_supported": offer.scopes,
         "bearer_methods_supported": ["header"],
@@ -55,7 +55,7 @@ impl Asked {
         });
         let path = format!("{METADATA}{}", if is_mcp { path } else { "" });
         Some(Asked {
-            metadata_url: server.edge.own_url(headers, uri, &path).ok()?,
+            metadata_url: server.edge.resource_url(headers, uri, &path).ok()?,
             shows_token: is_token(headers),
             shows_anything: headers.contains_key(header::AUTHORIZATION),
         })

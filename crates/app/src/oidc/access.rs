@@ -34,8 +34,9 @@ struct Sound {
     subject: String,
     audience: Vec<String>,
     scopes: Scopes,
-    /// The program that it was given to.
-    client: Option<Arc<str>>,
+    /// The program that it was given to. There is always one: whoever comes without a key counts as a person who has
+    /// logged in, and may make keys.
+    client: Arc<str>,
     until: Millis,
 }
 
@@ -99,21 +100,31 @@ impl App {
         })
     }
 
-    /// Whom a token is about. `own_url` is this server's address, if it is known: tokens are made for that.
-    pub async fn by_token(&self, token: &str, own_url: Option<&str>) -> Result<Arc<Caller>> {
+    /// Whom a token is about that was shown before. `own_url` is this server's address, if it is known: tokens are made
+    /// for that.
+    pub fn by_known_token(
+        &self,
+        token: &str,
+        own_url: Option<&str>,
+    ) -> Result<Option<Arc<Caller>>> {
         let Some((provider, tokens)) = self.token_settings() else {
+            return Ok(None);
+        };
+        let Some(sound) = provider.shown.get(&hash_of(token), self.clock.now()) else {
+            return Ok(None);
+        };
+        tokens.check_audience(&sound.audience, own_url)?;
+        self.of_sound(&sound).map(Some)
+    }
+
+    /// The same for one that was not. Who is new may become a user by it, so it must not be left half done.
+    pub async fn by_token(&self, token: &str, own_url: Option<&str>) -> Result<Arc<Caller>> {
+        let Some(settings) = self.token_settings() else {
             return Err(Error::Unauthenticated(
                 "The API key is not valid".to_owned(),
             ));
         };
-        let now = self.clock.now();
-        let hash: [u8; 32] = Sha256::digest(token.as_bytes()).into();
-        let sound = match provider.shown.get(&hash, now) {
-            Some(sound) => sound,
-            // Boxed: most are known.
-            None => Box::pin(self.look_at((provider, tokens), token, hash, own_url)).await?,
-        };
-        tokens.check_audience(&sound.audience, own_url)?;
+        let sound = self.look_at(settings, token, own_url).await?;
         self.of_sound(&sound)
     }
 
@@ -121,34 +132,33 @@ impl App {
         &self,
         (provider, tokens): (&Provider, &AccessTokens),
         token: &str,
-        hash: [u8; 32],
         own_url: Option<&str>,
     ) -> Result<Arc<Sound>> {
-        let _turn = provider.turn()?;
+        let _turn = provider.token_turn()?;
         let now = self.clock.now();
         let claims = provider.sound(token, Purpose::Access, now).await?;
         // First of all: whoever has a token for another server must not become a user here.
         let audience = token::audience(&claims).into_iter().map(str::to_owned);
         let audience: Vec<String> = audience.collect();
         tokens.check_audience(&audience, own_url)?;
-        // An access token need not speak of groups, which says nothing about them.
-        let tells_groups = claims.contains_key(&provider.settings.roles_claim);
-        let user = self.oidc_user(&provider.settings, &claims, tells_groups);
-        let user = user.await?;
+        // Whoever is known keeps their role: a token may be older than the last login, and lives on after it.
+        let user = self.oidc_user(&provider.settings, &claims, false).await?;
         let sub = claims["sub"].as_str().unwrap_or_default();
         let end = claims.get("exp").and_then(Value::as_f64).unwrap_or(0.0);
-        let client = ["client_id", "azp"]
+        let client = ["client_id", "azp", "cid", "appid"]
             .into_iter()
-            .find_map(|name| claims.get(name)?.as_str());
+            .find_map(|name| claims.get(name)?.as_str())
+            .filter(|client| client.len() <= 200);
         let sound = Arc::new(Sound {
             user: user.id,
             subject: full_subject(&provider.settings, sub),
             audience,
             scopes: scopes_of(&claims).unwrap_or(tokens.scopes),
-            client: client.map(|client| format!("oauth:{client}").into()),
+            client: client
+                .map_or_else(|| "oauth".into(), |client| format!("oauth:{client}").into()),
             until: (now + BELIEVED_MS).min((end * 1000.0) as Millis),
         });
-        provider.shown.keep(hash, Arc::clone(&sound), now);
+        provider.shown.keep(hash_of(token), Arc::clone(&sound), now);
         Ok(sound)
     }
 
@@ -163,9 +173,13 @@ impl App {
         })?;
         let mut caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Rest);
         caller.scopes = sound.scopes.within(caller.scopes);
-        caller.key = sound.client.clone();
+        caller.key = Some(Arc::clone(&sound.client));
         Ok(Arc::new(caller))
     }
+}
+
+fn hash_of(token: &str) -> [u8; 32] {
+    Sha256::digest(token.as_bytes()).into()
 }
 
 /// The scopes of ours that a token names. None where it names none of them.
@@ -245,7 +259,7 @@ mod tests {
                 subject: String::new(),
                 audience: Vec::new(),
                 scopes: Scopes::default(),
-                client: None,
+                client: "oauth".into(),
                 until,
             })
         };

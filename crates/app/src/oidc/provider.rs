@@ -32,11 +32,15 @@ const FAILED: Duration = Duration::from_secs(5);
 /// Logins that may wait for the provider at a time; anybody can begin one.
 const TURNS_MAX: usize = 16;
 
+/// Tokens that may be looked at at a time, which waits for the provider only where its keys are not known.
+const TOKEN_TURNS_MAX: usize = 256;
+
 pub(crate) struct Provider {
     pub(super) settings: Settings,
     http: Fetcher,
     known: Mutex<Seen>,
     turns: Semaphore,
+    token_turns: Semaphore,
     /// Access tokens that have been found sound.
     pub(super) shown: Shown,
 }
@@ -84,6 +88,7 @@ impl Provider {
             known: Mutex::default(),
             shown: Shown::default(),
             turns: Semaphore::new(TURNS_MAX),
+            token_turns: Semaphore::new(TOKEN_TURNS_MAX),
         }
     }
 
@@ -91,6 +96,12 @@ impl Provider {
     pub(super) fn turn(&self) -> Result<SemaphorePermit<'_>> {
         let busy = |_| Error::Unavailable("Too many are logging in at the moment".to_owned());
         self.turns.try_acquire().map_err(busy)
+    }
+
+    /// The same for somebody who shows a token: those who log in must not be in their way.
+    pub(super) fn token_turn(&self) -> Result<SemaphorePermit<'_>> {
+        let busy = |_| Error::Unavailable("Too many tokens are looked at at the moment".to_owned());
+        self.token_turns.try_acquire().map_err(busy)
     }
 
     /// Where a browser asks to be vouched for.
@@ -175,10 +186,13 @@ impl Provider {
         now: Millis,
     ) -> Result<Map<String, Value>> {
         let refused = |why: &str| {
-            tracing::warn!(why, "a token was refused");
+            tracing::debug!(why, "a token was refused");
             Error::Unauthenticated(format!("The identity provider's token was refused: {why}"))
         };
         let header = token::header(token).map_err(refused)?;
+        if matches!(purpose, Purpose::Access) {
+            token::check_type(&header).map_err(refused)?;
+        }
         let key = self.key(&header).await?;
         let key = key.ok_or_else(|| refused("its key is not one of the provider's"))?;
         let expected = token::Expected {
@@ -199,8 +213,10 @@ impl Provider {
         if found.is_some() || known.keys_read_at.elapsed() < KEYS_AGAIN {
             return Ok(found);
         }
+        let keys = self.keys(&known.metadata).await;
+        // However that ended: who shows a key that nobody has must not keep us asking.
         known.keys_read_at = Instant::now();
-        known.keys = self.keys(&known.metadata).await?;
+        known.keys = keys?;
         Ok(token::key_for(&known.keys, header).cloned())
     }
 

@@ -99,6 +99,11 @@ fn check(
         if text("nonce") != Some(nonce) {
             return Err("it belongs to another login");
         }
+    } else if ["nonce", "at_hash", "c_hash"]
+        .iter()
+        .any(|only| claims.contains_key(*only))
+    {
+        return Err("it is a token for a login, not for access");
     }
     let end = time("exp").ok_or("it does not say when it ends")?;
     if end.saturating_add(LEEWAY_SECONDS) <= now {
@@ -109,6 +114,16 @@ fn check(
         return Err("it is from the future; the clocks of both servers must be right");
     }
     check_subject(text("sub").unwrap_or_default())
+}
+
+/// What an access token may call itself.
+pub(super) fn check_type(header: &Header) -> Result<(), &'static str> {
+    let known = ["jwt", "at+jwt", "application/at+jwt"];
+    let fits = |typ: &String| known.contains(&typ.to_ascii_lowercase().as_str());
+    match header.typ.as_ref().is_none_or(fits) {
+        true => Ok(()),
+        false => Err("it is no access token"),
+    }
 }
 
 /// For whom a token was made. What is no text is nobody we could be.
@@ -206,6 +221,33 @@ mod tests {
             claims[name] = value.clone();
             assert!(read(&token(7, &claims)).is_err(), "{name}: {value}");
         }
+    }
+
+    #[test]
+    fn a_token_for_a_login_gives_no_access() {
+        let expected = Expected {
+            purpose: Purpose::Access,
+            ..EXPECTED
+        };
+        let read = |claims: &Value| {
+            let text = token(7, claims);
+            verify(&text, &header(&text)?, &jwk(7, None), expected, NOW * 1000)
+        };
+        assert!(read(&good()).is_err());
+        let mut access = good();
+        access.as_object_mut().unwrap().remove("nonce");
+        assert!(read(&access).is_ok());
+        access["at_hash"] = json!("x");
+        assert!(read(&access).is_err());
+        let named = |typ: Option<&str>| {
+            let typ = typ.map(str::to_owned);
+            check_type(&Header {
+                typ,
+                ..Header::new(Algorithm::EdDSA)
+            })
+        };
+        assert!(named(None).is_ok() && named(Some("at+JWT")).is_ok());
+        assert!(named(Some("logout+jwt")).is_err());
     }
 
     #[test]

@@ -75,6 +75,12 @@ impl Config {
                 "oidc.audience: it must not be oidc.client_id, or a token for a login would do as a key".to_owned(),
             );
         }
+        let (url, client) = (self.text("server.url"), self.text("oidc.client_id"));
+        if !url.is_empty() && client.starts_with(url.trim_end_matches('/')) {
+            problems.push(
+                "oidc.client_id: it must not begin like server.url, or a token for a login would do as a key".to_owned(),
+            );
+        }
         let mut scopes = Scopes::default();
         for name in self.names("oidc.token_scopes") {
             match Scope::from_name(&name) {

@@ -90,8 +90,20 @@ impl Tokens {
 }
 
 fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
+    send_as(address, address, method, path, headers, body)
+}
+
+/// Under a name that is not its own.
+fn send_as(
+    address: &str,
+    host: &str,
+    method: &str,
+    path: &str,
+    headers: &str,
+    body: &str,
+) -> Answer {
     let text = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{headers}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
         body.len()
     );
     let mut stream = TcpStream::connect(address).unwrap();
@@ -182,6 +194,12 @@ fn only_tokens_for_this_server_and_about_its_users_are_taken() {
     ] {
         assert_eq!(tokens.list(Some(&forged)).status, 401, "{forged}");
     }
+    // Nor is one for another program of this machine, whatever that says this server is called.
+    let other = tokens.token("http://127.0.0.1:9/mcp", "toolcrib:read");
+    let headers = format!("Authorization: Bearer {other}");
+    let address = &tokens.crib.server.address;
+    let shown = send_as(address, "127.0.0.1:9", "GET", "/api/v1/tools", &headers, "");
+    assert_eq!(shown.status, 401, "{shown:?}");
     // As a key in the other header it is nothing.
     let headers = format!("X-API-Key: {sound}");
     let refused = send(
@@ -247,6 +265,12 @@ fn a_token_may_no_more_than_its_scopes_and_its_user() {
         answer["result"]["structuredContent"]["result"], 42,
         "{answer}"
     );
+    // A token is no login: it makes no keys.
+    let headers = format!("Authorization: Bearer {caller}\r\nContent-Type: application/json");
+    let key = json!({"name": "mine", "scopes": ["read"]}).to_string();
+    let address = &tokens.crib.server.address;
+    let made = send(address, "POST", "/api/v1/keys", &headers, &key);
+    assert_eq!(made.status, 403, "{made:?}");
     // The user is no admin, whatever the token says; without a word of ours it may read and call.
     let headers = format!("Authorization: Bearer {}", tokens.own("toolcrib:admin"));
     let address = &tokens.crib.server.address;
