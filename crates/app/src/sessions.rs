@@ -14,7 +14,7 @@ pub const PER_USER_MAX: usize = 20;
 
 const DRAWERS: usize = 256;
 
-/// SHA-256 of a session's secret.
+/// SHA-256 of what somebody shows: all that is kept of it.
 pub(crate) type Hash = [u8; 32];
 
 pub(crate) fn hash_of(secret: &str) -> Hash {

@@ -7,10 +7,10 @@ use super::{AccessTokens, full_subject};
 use crate::App;
 use crate::access::role_of;
 use crate::error::{Error, Result};
+use crate::sessions::{Hash, hash_of};
 use catalog::caller::{Caller, Scope, Scopes, Transport};
 use catalog::tool::Millis;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use uuid::Uuid;
@@ -26,7 +26,7 @@ const SHOWN_MAX: usize = 4_096;
 
 /// Tokens that were found sound: checking a signature costs more than everything else that lets somebody in.
 #[derive(Default)]
-pub(super) struct Shown(Mutex<HashMap<[u8; 32], Arc<Sound>>>);
+pub(super) struct Shown(Mutex<HashMap<Hash, Arc<Sound>>>);
 
 /// What a sound token says.
 struct Sound {
@@ -41,13 +41,13 @@ struct Sound {
 }
 
 impl Shown {
-    fn get(&self, hash: &[u8; 32], now: Millis) -> Option<Arc<Sound>> {
+    fn get(&self, hash: &Hash, now: Millis) -> Option<Arc<Sound>> {
         let shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let sound = shown.get(hash).filter(|sound| now < sound.until);
         sound.cloned()
     }
 
-    fn keep(&self, hash: [u8; 32], sound: Arc<Sound>, now: Millis) {
+    fn keep(&self, hash: Hash, sound: Arc<Sound>, now: Millis) {
         let mut shown = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if shown.len() >= SHOWN_MAX {
             shown.retain(|_, sound| now < sound.until);
@@ -134,7 +134,6 @@ impl App {
         token: &str,
         own_url: Option<&str>,
     ) -> Result<Arc<Sound>> {
-        let _turn = provider.token_turn()?;
         let now = self.clock.now();
         let claims = provider.sound(token, Purpose::Access, now).await?;
         // First of all: whoever has a token for another server must not become a user here.
@@ -176,10 +175,6 @@ impl App {
         caller.key = Some(Arc::clone(&sound.client));
         Ok(Arc::new(caller))
     }
-}
-
-fn hash_of(token: &str) -> [u8; 32] {
-    Sha256::digest(token.as_bytes()).into()
 }
 
 /// The scopes of ours that a token names. None where it names none of them.

@@ -5,6 +5,7 @@ use super::Settings;
 use super::access::Shown;
 use super::token::{self, Purpose};
 use crate::error::{Error, Result};
+use arc_swap::ArcSwapOption;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD as BASE64;
 use catalog::tool::Millis;
@@ -14,6 +15,7 @@ use jsonwebtoken::jwk::{Jwk, JwkSet};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, Semaphore, SemaphorePermit};
 
@@ -32,31 +34,39 @@ const FAILED: Duration = Duration::from_secs(5);
 /// Logins that may wait for the provider at a time; anybody can begin one.
 const TURNS_MAX: usize = 16;
 
-/// Tokens that may be looked at at a time, which waits for the provider only where its keys are not known.
+/// Tokens that may wait for the provider at a time: those signed by a key that is not known.
 const TOKEN_TURNS_MAX: usize = 256;
 
 pub(crate) struct Provider {
     pub(super) settings: Settings,
     http: Fetcher,
-    known: Mutex<Seen>,
+    /// What was last learned of it. Read without waiting for whoever is about to learn more.
+    known: ArcSwapOption<Known>,
+    asking: Mutex<Asking>,
     turns: Semaphore,
     token_turns: Semaphore,
     /// Access tokens that have been found sound.
     pub(super) shown: Shown,
 }
 
-/// What was learned of the provider, and when it last could not be.
+/// Held by the one who asks the provider: the others wait for that answer or go by what is known.
 #[derive(Default)]
-struct Seen {
-    known: Option<Known>,
+struct Asking {
     failed_at: Option<Instant>,
 }
 
+#[derive(Clone)]
 struct Known {
     metadata: Metadata,
     read_at: Instant,
     keys: JwkSet,
     keys_read_at: Instant,
+}
+
+impl Known {
+    fn is_fresh(&self) -> bool {
+        self.read_at.elapsed() < FRESH
+    }
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -85,7 +95,8 @@ impl Provider {
         Provider {
             settings,
             http: Fetcher::new(fetch::Options::default()),
-            known: Mutex::default(),
+            known: ArcSwapOption::empty(),
+            asking: Mutex::default(),
             shown: Shown::default(),
             turns: Semaphore::new(TURNS_MAX),
             token_turns: Semaphore::new(TOKEN_TURNS_MAX),
@@ -99,14 +110,14 @@ impl Provider {
     }
 
     /// The same for somebody who shows a token: those who log in must not be in their way.
-    pub(super) fn token_turn(&self) -> Result<SemaphorePermit<'_>> {
-        let busy = |_| Error::Unavailable("Too many tokens are looked at at the moment".to_owned());
+    fn token_turn(&self) -> Result<SemaphorePermit<'_>> {
+        let busy = |_| Error::Unavailable("Too many unknown tokens are looked at".to_owned());
         self.token_turns.try_acquire().map_err(busy)
     }
 
     /// Where a browser asks to be vouched for.
     pub(super) async fn authorization_url(&self, query: &[(&str, &str)]) -> Result<String> {
-        let metadata = self.metadata().await?;
+        let metadata = &self.known().await?.metadata;
         let mut url = endpoint(&metadata.authorization_endpoint)?;
         url.query_pairs_mut().extend_pairs(query);
         Ok(url.into())
@@ -119,7 +130,7 @@ impl Provider {
         redirect: &str,
         verifier: &str,
     ) -> Result<String> {
-        let metadata = self.metadata().await?;
+        let metadata = &self.known().await?.metadata;
         let Settings {
             client_id,
             client_secret,
@@ -193,7 +204,15 @@ impl Provider {
         if matches!(purpose, Purpose::Access) {
             token::check_type(&header).map_err(refused)?;
         }
-        let key = self.key(&header).await?;
+        let key = match self.known_key(&header) {
+            Some(key) => Some(key),
+            None => {
+                // Those who log in have theirs.
+                let is_access = matches!(purpose, Purpose::Access);
+                let _turn = is_access.then(|| self.token_turn()).transpose()?;
+                self.key(&header).await?
+            }
+        };
         let key = key.ok_or_else(|| refused("its key is not one of the provider's"))?;
         let expected = token::Expected {
             issuer: &self.settings.issuer,
@@ -202,42 +221,75 @@ impl Provider {
         token::verify(token, &header, &key, expected, now).map_err(refused)
     }
 
-    /// The key that signed a token. Providers change their keys: one we do not know may be new.
+    /// The key that signed a token, where nobody has to be waited for.
+    fn known_key(&self, header: &jsonwebtoken::Header) -> Option<Jwk> {
+        let known = self.known.load();
+        let known = known.as_deref()?;
+        // Somebody sees to it already that it does not grow old.
+        let is_fit = known.is_fresh() || self.asking.try_lock().is_err();
+        token::key_for(&known.keys, header)
+            .filter(|_| is_fit)
+            .cloned()
+    }
+
+    /// The same where that may be. Providers change their keys: one we do not know may be new.
     async fn key(&self, header: &jsonwebtoken::Header) -> Result<Option<Jwk>> {
-        self.metadata().await?;
-        let mut seen = self.known.lock().await;
-        let Some(known) = seen.known.as_mut() else {
-            return Ok(None);
-        };
-        let found = token::key_for(&known.keys, header).cloned();
+        let known = self.known().await?;
+        let found = token::key_for(&known.keys, header);
         if found.is_some() || known.keys_read_at.elapsed() < KEYS_AGAIN {
-            return Ok(found);
+            return Ok(found.cloned());
         }
-        let keys = self.keys(&known.metadata).await;
-        // However that ended: who shows a key that nobody has must not keep us asking.
-        known.keys_read_at = Instant::now();
-        known.keys = keys?;
+        let _asking = self.asking.lock().await;
+        // Whoever asked before us may have learned it; then nobody asks again.
+        let mut known = self.known.load_full().unwrap_or(known);
+        if known.keys_read_at.elapsed() >= KEYS_AGAIN {
+            let keys = self.keys(&known.metadata).await;
+            let mut next = Known::clone(&known);
+            // However that ended: who shows a key that nobody has must not keep us asking.
+            next.keys_read_at = Instant::now();
+            let failed = keys.map(|keys| next.keys = keys).err();
+            known = Arc::new(next);
+            self.known.store(Some(Arc::clone(&known)));
+            if let Some(failed) = failed {
+                return Err(failed.into());
+            }
+        }
         Ok(token::key_for(&known.keys, header).cloned())
     }
 
-    /// What the provider says about itself; an older word where it says nothing now.
-    async fn metadata(&self) -> Result<Metadata> {
-        let mut seen = self.known.lock().await;
-        let old = seen.known.as_ref();
-        let just_failed = seen.failed_at.is_some_and(|at| at.elapsed() < FAILED);
-        if let Some(old) = old.filter(|old| just_failed || old.read_at.elapsed() < FRESH) {
-            return Ok(old.metadata.clone());
-        }
-        if just_failed {
-            return Err(Unusable("it could not be a moment ago".to_owned()).into());
-        }
-        let failed: Error = match self.discover().await {
-            Ok(known) => return Ok(seen.known.insert(known).metadata.clone()),
-            Err(unusable) => unusable.into(),
+    /// What the provider says about itself; an older word where it says nothing now, or is being asked.
+    async fn known(&self) -> Result<Arc<Known>> {
+        let old = self.known.load_full();
+        let mut asking = match &old {
+            Some(old) if old.is_fresh() => return Ok(Arc::clone(old)),
+            Some(old) => match self.asking.try_lock() {
+                Ok(asking) => asking,
+                Err(_) => return Ok(Arc::clone(old)),
+            },
+            None => self.asking.lock().await,
         };
-        seen.failed_at = Some(Instant::now());
-        let old = seen.known.as_ref();
-        old.map(|old| old.metadata.clone()).ok_or(failed)
+        // Whoever asked before us may have learned it.
+        let now = self.known.load_full();
+        if let Some(now) = now.filter(|now| now.is_fresh()) {
+            return Ok(now);
+        }
+        let just_failed = asking.failed_at.is_some_and(|at| at.elapsed() < FAILED);
+        if just_failed {
+            let why = || Unusable("it could not be a moment ago".to_owned()).into();
+            return old.ok_or_else(why);
+        }
+        match self.discover().await {
+            Ok(known) => {
+                let known = Arc::new(known);
+                self.known.store(Some(Arc::clone(&known)));
+                Ok(known)
+            }
+            Err(unusable) => {
+                asking.failed_at = Some(Instant::now());
+                let failed: Error = unusable.into();
+                old.ok_or(failed)
+            }
+        }
     }
 
     /// Why it cannot be used, for whoever runs the server.
@@ -354,33 +406,4 @@ fn read<T: DeserializeOwned>(status: StatusCode, body: &[u8]) -> Result<T, Unusa
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn secrets_go_only_where_nobody_listens() {
-        for fine in [
-            "https://id.example/token",
-            "http://localhost:9400/x",
-            "http://127.0.0.1:1/",
-        ] {
-            assert!(is_address(fine), "{fine}");
-        }
-        for bad in [
-            "http://id.example/",
-            "http://localhost.evil.example/",
-            "ftp://localhost/",
-            "https://a@id.example/",
-            "id.example",
-            "",
-        ] {
-            assert!(!is_address(bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn a_client_secret_is_encoded_before_it_is_joined() {
-        assert_eq!(form_encoded("a:b c/ü"), "a%3Ab+c%2F%C3%BC");
-        assert_eq!(form_encoded("=="), "%3D%3D");
-    }
-}
+mod tests;
