@@ -2,7 +2,7 @@
 
 use crate::api::tools::owned;
 use crate::edge::{LOOPBACK, host_of, is_same_site, name_of};
-use crate::error::ApiError;
+use crate::error::{ApiError, Lack};
 use crate::router::Server;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
@@ -22,7 +22,7 @@ pub(crate) enum Door {
     Socket,
 }
 
-const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// The cookie of a session.
 pub(crate) const SESSION_COOKIE: &str = "__Host-toolcrib";
@@ -159,6 +159,10 @@ pub(crate) fn lacks(caller: &Caller, scope: Scope) -> ApiError {
     );
     if caller.role.scopes().allow(scope) {
         error.details = json!({"required_scope": need});
+        error.lack = Some(Lack {
+            needed: scope,
+            held: caller.scopes,
+        });
     }
     error
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use catalog::caller::{Scope, Scopes};
 use executor::{Code, ToolResponse};
 use serde::Serialize;
 use serde_json::Value;
@@ -30,6 +31,15 @@ pub(crate) struct ApiError {
     pub(crate) code: Code,
     pub(crate) message: String,
     pub(crate) details: Value,
+    /// Where another key or token could do it.
+    pub(crate) lack: Option<Lack>,
+}
+
+/// The scope that is missing, and those that are there.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Lack {
+    pub(crate) needed: Scope,
+    pub(crate) held: Scopes,
 }
 
 impl ApiError {
@@ -38,6 +48,7 @@ impl ApiError {
             code,
             message: message.into(),
             details: Value::Null,
+            lack: None,
         }
     }
 
@@ -66,6 +77,7 @@ impl From<app::Error> for ApiError {
             code: error.code(),
             message: error.to_string(),
             details: error.details(),
+            lack: None,
         }
     }
 }

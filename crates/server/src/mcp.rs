@@ -78,6 +78,15 @@ impl Client {
         all.peek().is_none() || all.any(fits)
     }
 
+    /// The refusal of a token that may not call: its model could do nothing about it, but its program can ask for one
+    /// that may.
+    fn lack(&self, messages: &[Message<'_>]) -> Option<Response> {
+        let is_call = |message: &Message<'_>| message.method.as_deref() == Some("tools/call");
+        let may_call = self.caller.scopes.allow(Scope::Call) || !is_token(&self.headers);
+        let lacks_it = !may_call && messages.iter().any(is_call);
+        lacks_it.then(|| lacks(&self.caller, Scope::Call).into_response())
+    }
+
     fn session(&self, server: &Server) -> Result<Option<Arc<Session>>, Response> {
         let Some(id) = self.header(&SESSION) else {
             return Ok(None);
@@ -117,12 +126,8 @@ pub(crate) async fn post(
         Ok(message) => message,
         Err(error) => return unreadable(&error),
     };
-    // Its model could do nothing about it, but its program can ask for a token that may.
-    if message.method.as_deref() == Some("tools/call")
-        && is_token(&client.headers)
-        && !client.caller.scopes.allow(Scope::Call)
-    {
-        return lacks(&client.caller, Scope::Call).into_response();
+    if let Some(refusal) = client.lack(std::slice::from_ref(&message)) {
+        return refusal;
     }
     if is_modern(client.header(&VERSION), &message) {
         let exchange = modern(&server, &client, &message);
@@ -226,6 +231,9 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
             &RpcError::new(code::INVALID_REQUEST, why),
         );
     }
+    if let Some(refusal) = client.lack(&messages) {
+        return refusal;
+    }
     let mut answers = Vec::new();
     for message in &messages {
         let exchange = server.face.in_session(&session, &client.caller, message);
@@ -326,6 +334,9 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
         Ok(message) => message,
         Err(error) => return unreadable(&error),
     };
+    if let Some(refusal) = client.lack(std::slice::from_ref(&message)) {
+        return refusal;
+    }
     if let Some(mut exchange) = server.face.in_session(&session, &client.caller, &message) {
         tokio::spawn(async move {
             loop {

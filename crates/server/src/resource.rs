@@ -1,12 +1,12 @@
 //! This server as a protected resource (RFC 9728): where to get a token for it, and the challenges that lead there.
 
-use crate::auth::is_token;
+use crate::auth::{API_KEY, is_token};
 use crate::error::ApiError;
 use crate::router::Server;
 use app::oidc::SCOPE_PREFIX;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
 use axum::response::Response;
 use executor::Code;
 use serde_json::{Value, json};
@@ -34,62 +34,74 @@ pub(crate) async fn metadata(
     })))
 }
 
-/// What is kept of a request until its answer is known, where tokens are taken.
+/// The headers that a challenge depends on.
+const TELLING: [HeaderName; 3] = [header::HOST, header::AUTHORIZATION, API_KEY];
+
+/// What is kept of a request until its answer is known, where tokens are taken. Only a refusal looks at it.
 pub(crate) struct Asked {
-    metadata_url: String,
-    shows_token: bool,
-    shows_anything: bool,
+    uri: Uri,
+    headers: [Option<HeaderValue>; 3],
 }
 
 impl Asked {
     pub(crate) fn of(server: &Server, request: &Request) -> Option<Self> {
-        if !server.app.takes_tokens() {
-            return None;
-        }
-        let (headers, uri) = (request.headers(), request.uri());
-        // Only what is offered over MCP has metadata of its own.
-        let path = uri.path();
-        let is_mcp = ["/mcp", "/sse"].into_iter().any(|own| {
-            path.strip_prefix(own)
-                .is_some_and(|it| it.is_empty() || it.starts_with('/'))
-        });
-        let path = format!("{METADATA}{}", if is_mcp { path } else { "" });
-        Some(Asked {
-            metadata_url: server.edge.resource_url(headers, uri, &path).ok()?,
-            shows_token: is_token(headers),
-            shows_anything: headers.contains_key(header::AUTHORIZATION),
+        server.app.takes_tokens().then(|| Asked {
+            uri: request.uri().clone(),
+            headers: TELLING.map(|name| request.headers().get(name).cloned()),
         })
     }
 
     /// Tells whoever was refused how to get a token that is not.
-    pub(crate) fn challenge(&self, server: &Server, response: &mut Response) {
-        let Some(offer) = server.app.token_offer() else {
+    pub(crate) fn challenge(self, server: &Server, response: &mut Response) {
+        let refusals = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+        if !refusals.contains(&response.status()) {
             return;
-        };
-        let mut scopes = offer.scopes;
-        let error = match response.status() {
-            StatusCode::UNAUTHORIZED if self.shows_anything => r#", error="invalid_token""#,
-            StatusCode::UNAUTHORIZED => "",
-            StatusCode::FORBIDDEN if self.shows_token => {
-                let error = response.extensions().get::<ApiError>();
-                let need = error.and_then(|error| error.details["required_scope"].as_str());
-                let Some(need) = need else { return };
-                let need = format!("{SCOPE_PREFIX}{need}");
-                if !scopes.contains(&need) {
-                    scopes.push(need);
-                }
-                r#", error="insufficient_scope""#
-            }
-            _ => return,
-        };
-        let (url, scopes) = (&self.metadata_url, scopes.join(" "));
-        let text = format!(
-            r#"Bearer realm="toolcrib"{error}, resource_metadata="{url}", scope="{scopes}""#
-        );
-        if let Ok(value) = HeaderValue::from_str(&text) {
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, value);
+        }
+        let told = TELLING.into_iter().zip(self.headers);
+        let headers: HeaderMap = told.filter_map(|(name, it)| Some((name, it?))).collect();
+        if let Some(value) = challenge(server, &headers, &self.uri, response) {
+            let headers = response.headers_mut();
+            headers.insert(header::WWW_AUTHENTICATE, value);
         }
     }
+}
+
+fn challenge(
+    server: &Server,
+    headers: &HeaderMap,
+    uri: &Uri,
+    response: &Response,
+) -> Option<HeaderValue> {
+    let mut scopes = server.app.token_offer()?.scopes;
+    let error = match response.status() {
+        StatusCode::UNAUTHORIZED if headers.contains_key(header::AUTHORIZATION) => {
+            r#", error="invalid_token""#
+        }
+        StatusCode::UNAUTHORIZED => "",
+        _ if is_token(headers) => {
+            let lack = response.extensions().get::<ApiError>()?.lack?;
+            // With those that it has: a client asks for what it is told, and would lose them.
+            let names = lack.held.with(lack.needed).names().into_iter();
+            scopes = names.map(|name| format!("{SCOPE_PREFIX}{name}")).collect();
+            r#", error="insufficient_scope""#
+        }
+        _ => return None,
+    };
+    let path = format!("{METADATA}{}", resource_path(uri.path()));
+    let url = server.edge.resource_url(headers, uri, &path).ok()?;
+    let scopes = scopes.join(" ");
+    let text =
+        format!(r#"Bearer realm="toolcrib"{error}, resource_metadata="{url}", scope="{scopes}""#);
+    HeaderValue::from_str(&text).ok()
+}
+
+/// Only what is offered over MCP has metadata of its own; what is posted belongs to the stream that told where to.
+fn resource_path(path: &str) -> String {
+    let known = [("/mcp", "/mcp"), ("/sse", "/sse"), ("/messages", "/sse")];
+    let mut found = known.into_iter().filter_map(|(own, resource)| {
+        let below = path.strip_prefix(own)?;
+        let is_below = below.is_empty() || below.starts_with('/');
+        is_below.then(|| format!("{resource}{below}"))
+    });
+    found.next().unwrap_or_default()
 }
