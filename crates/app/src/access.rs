@@ -16,6 +16,7 @@ use store::keys::KeyRow;
 use store::sessions::SessionRow;
 use store::users::{ADMIN_USER, UserRow};
 use subtle::ConstantTimeEq;
+use tokio::sync::watch;
 use uuid::Uuid;
 
 /// How exactly the last use of a key is known.
@@ -204,6 +205,7 @@ pub(crate) fn key_caller(user: &UserRow, row: &KeyRow) -> Caller {
         key: Some(row.name.as_str().into()),
         key_id: Some(row.id),
         scopes: scopes_from(&row.scopes).within(caller.scopes),
+        until: row.expires_at,
         ..caller
     }
 }
@@ -256,14 +258,14 @@ impl App {
         if let Some((hash, session)) = session_of(user, row) {
             sessions = sessions.with(hash, session);
         }
-        self.access.store(Arc::new(access.with_sessions(sessions)));
+        self.set_access(access.with_sessions(sessions));
     }
 
     /// Lets a session end whose end is stored. The caller holds `access_changes`.
     pub(crate) fn hide_session(&self, hash: &Hash) {
         let access = self.access.load();
         let sessions = access.sessions.without(hash);
-        self.access.store(Arc::new(access.with_sessions(sessions)));
+        self.set_access(access.with_sessions(sessions));
     }
 
     /// Reads users, keys and sessions anew. Where that fails it is tried again until it works: what is stored counts,
@@ -286,8 +288,19 @@ impl App {
         }
         let access = read_access(&self.store, self.admin_key.as_deref(), self.clock.now()).await?;
         self.policy_without(access.left());
-        self.access.store(Arc::new(access));
+        self.set_access(access);
         Ok(())
+    }
+
+    /// Lets these in and nobody else, and tells those who let somebody stay.
+    fn set_access(&self, access: Access) {
+        self.access.store(Arc::new(access));
+        self.access_changed.send_replace(());
+    }
+
+    /// Told whenever somebody may come in who could not before, or no longer.
+    pub fn follow_access(&self) -> watch::Receiver<()> {
+        self.access_changed.subscribe()
     }
 
     /// Tells the policy who is gone.
@@ -345,7 +358,8 @@ async fn settle_access(app: Weak<App>) {
 
 /// A stored session in memory.
 fn session_of(user: &UserRow, row: &SessionRow) -> Option<(Hash, Session)> {
-    let caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Page);
+    let mut caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Page);
+    caller.until = Some(row.expires_at);
     let session = Session {
         created_at: row.created_at,
         expires_at: row.expires_at,

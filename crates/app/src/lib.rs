@@ -70,6 +70,7 @@ pub struct App {
     pub store: Db,
     pub clock: Clock,
     pub access: ArcSwap<access::Access>,
+    access_changed: watch::Sender<()>,
     agents: ArcSwap<agents::Agents>,
     agent_changes: tokio::sync::Mutex<()>,
     toolsets: ArcSwap<toolsets::Kept>,

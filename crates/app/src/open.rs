@@ -154,6 +154,7 @@ impl App {
             executor,
             store,
             access: ArcSwap::from_pointee(access),
+            access_changed: watch::Sender::default(),
             agents: ArcSwap::from_pointee(Agents::new(agents)),
             agent_changes: tokio::sync::Mutex::default(),
             toolsets: ArcSwap::default(),

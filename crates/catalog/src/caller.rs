@@ -1,5 +1,6 @@
 //! Who asks: carried by every operation and written into every log row.
 
+use crate::tool::Millis;
 use serde::Serialize;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -153,6 +154,8 @@ pub struct Caller {
     pub toolset: Option<Arc<str>>,
     pub transport: Transport,
     pub scopes: Scopes,
+    /// When what they showed to come in ends; none where it does not end by itself.
+    pub until: Option<Millis>,
 }
 
 impl Caller {
@@ -169,13 +172,43 @@ impl Caller {
             toolset: None,
             transport,
             scopes: role.scopes(),
+            until: None,
         }
+    }
+
+    /// Whether what is kept for one is the other's: the same user with the same key, through the same toolset.
+    pub fn is_same(&self, other: &Caller) -> bool {
+        // What came with a token has no id, but the name of the program that it was given to.
+        let who = |it: &Caller| (it.user, it.key_id);
+        who(self) == who(other) && self.key == other.key && self.toolset == other.toolset
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_key_makes_another_caller() {
+        let own = Caller::of_user(Uuid::nil(), "kim", Role::Viewer, Transport::Mcp);
+        let with = |key: &str| Caller {
+            key: Some(key.into()),
+            ..own.clone()
+        };
+        let later = Caller {
+            until: Some(1),
+            scopes: Scopes::default(),
+            ..with("oauth:a")
+        };
+        assert!(with("oauth:a").is_same(&later), "the next token of the same program");
+        assert!(!with("oauth:a").is_same(&with("oauth:b")));
+        assert!(!with("oauth:a").is_same(&own));
+        let through = Caller {
+            toolset: Some("t".into()),
+            ..own.clone()
+        };
+        assert!(!own.is_same(&through));
+    }
 
     #[test]
     fn a_key_has_no_more_rights_than_its_user() {

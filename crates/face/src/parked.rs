@@ -5,6 +5,7 @@ use crate::changes::List;
 use crate::context::{Context, Params, invalid};
 use crate::result::Done;
 use crate::sessions::random;
+use catalog::caller::Caller;
 use executor::{Event, Question, Unanswered};
 use mcp::wire::{Era, RpcError, code};
 use serde_json::{Map, Value, json};
@@ -13,7 +14,6 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
-use uuid::Uuid;
 
 /// How long a question may stay open, and how many requests may wait, in all and of one user.
 const KEPT: Duration = Duration::from_secs(600);
@@ -169,13 +169,18 @@ impl Underway {
 }
 
 /// Whose request it is and what for: nobody else's answer is taken for it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct About {
-    pub(crate) user: Uuid,
-    pub(crate) key: Option<Uuid>,
-    pub(crate) toolset: Option<Arc<str>>,
+    pub(crate) caller: Arc<Caller>,
     pub(crate) method: String,
     pub(crate) name: String,
+}
+
+impl About {
+    fn is_same(&self, other: &About) -> bool {
+        let is_same = self.method == other.method && self.name == other.name;
+        is_same && self.caller.is_same(&other.caller)
+    }
 }
 
 /// Requests whose client has been asked.
@@ -197,7 +202,7 @@ impl Parked {
     /// made anew each time, and nobody can guess it.
     fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
         let mut waiting = self.lock();
-        let of_one = waiting.values().filter(|it| it.about.user == about.user);
+        let of_one = waiting.values().filter(|it| it.about.caller.user == about.caller.user);
         if waiting.len() >= WAITING_MAX || of_one.count() >= WAITING_OF_ONE_MAX {
             let message = "Too many requests wait for answers; answer some of them first";
             return Err(RpcError::new(code::INTERNAL, message));
@@ -231,7 +236,7 @@ impl Parked {
         let unknown =
             || invalid("params.requestState is none that this server has given, or too old");
         let mut waiting = self.lock();
-        let found = waiting.get(state).filter(|it| it.about == *about);
+        let found = waiting.get(state).filter(|it| it.about.is_same(about));
         found.ok_or_else(unknown)?;
         let mut underway = waiting.remove(state).ok_or_else(unknown)?.underway;
         drop(waiting);
@@ -267,9 +272,7 @@ impl Context {
         start: impl FnOnce(&Context, &mut Params) -> Result<Underway, RpcError>,
     ) -> Result<Done, RpcError> {
         let about = About {
-            user: self.caller.user,
-            key: self.caller.key_id,
-            toolset: self.caller.toolset.clone(),
+            caller: Arc::clone(&self.caller),
             method: method.to_owned(),
             name: name.to_owned(),
         };

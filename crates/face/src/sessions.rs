@@ -283,8 +283,7 @@ impl Sessions {
     /// The session of this id, if it is this caller's.
     pub fn get(&self, id: &str, caller: &Caller) -> Result<Arc<Session>, NoSession> {
         let session = self.lock().get(id).cloned().ok_or(NoSession::Unknown)?;
-        let own = &session.caller;
-        if (own.user, own.key_id, &own.toolset) != (caller.user, caller.key_id, &caller.toolset) {
+        if !session.caller.is_same(caller) {
             return Err(NoSession::Unknown);
         }
         // Nobody may have swept since its time was over.

@@ -6,7 +6,7 @@ use crate::error::{ApiError, Lack};
 use crate::router::Server;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use catalog::caller::{Caller, Scope, Transport};
 use executor::Code;
 use serde_json::json;
@@ -27,25 +27,48 @@ pub(crate) const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// The cookie of a session.
 pub(crate) const SESSION_COOKIE: &str = "__Host-toolcrib";
 
-pub(crate) async fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<Caller>, ApiError> {
-    if parts.extensions.get::<Door>() == Some(&Door::Socket) {
+/// What a request tells of who sends it.
+#[derive(Clone, Copy)]
+pub(crate) struct Shown<'a> {
+    pub(crate) headers: &'a HeaderMap,
+    pub(crate) uri: &'a Uri,
+    pub(crate) method: &'a Method,
+    pub(crate) door: Option<Door>,
+}
+
+impl<'a> Shown<'a> {
+    pub(crate) fn of(parts: &'a Parts) -> Self {
+        Shown {
+            headers: &parts.headers,
+            uri: &parts.uri,
+            method: &parts.method,
+            door: parts.extensions.get().copied(),
+        }
+    }
+}
+
+pub(crate) async fn authenticate(
+    shown: Shown<'_>,
+    server: &Server,
+) -> Result<Arc<Caller>, ApiError> {
+    if shown.door == Some(Door::Socket) {
         return Ok(Arc::clone(&server.local));
     }
     let now = server.app.clock.now();
-    if let Some(key) = shown_key(&parts.headers) {
+    if let Some(key) = shown_key(shown.headers) {
         let known = server.app.access.load().by_key(key, now);
         return match known {
             Err(app::Error::Unauthenticated(_))
-                if server.app.takes_tokens() && is_token(&parts.headers) =>
+                if server.app.takes_tokens() && is_token(shown.headers) =>
             {
-                by_token(parts, server, key).await
+                by_token(shown, server, key).await
             }
             known => Ok(known?),
         };
     }
-    if let Some(secret) = session_secret(&parts.headers) {
+    if let Some(secret) = session_secret(shown.headers) {
         let caller = server.app.access.load().by_session(secret, now)?;
-        check_own_page(parts)?;
+        check_own_page(shown)?;
         return Ok(caller);
     }
     if !server.dev {
@@ -54,7 +77,7 @@ pub(crate) async fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<C
             "An API key is needed: send it as 'X-API-Key: …' or 'Authorization: Bearer …'",
         ));
     }
-    if is_local(parts) {
+    if is_local(shown) {
         return Ok(Arc::clone(&server.developer));
     }
     Err(ApiError::new(
@@ -63,11 +86,12 @@ pub(crate) async fn authenticate(parts: &Parts, server: &Server) -> Result<Arc<C
     ))
 }
 
-async fn by_token(parts: &Parts, server: &Server, key: &str) -> Result<Arc<Caller>, ApiError> {
-    let own = server
-        .edge
-        .resource_url(&parts.headers, &parts.uri, "")
-        .ok();
+async fn by_token(
+    shown: Shown<'_>,
+    server: &Server,
+    key: &str,
+) -> Result<Arc<Caller>, ApiError> {
+    let own = server.edge.resource_url(shown.headers, shown.uri, "").ok();
     if let Some(caller) = server.app.by_known_token(key, own.as_deref())? {
         return Ok(caller);
     }
@@ -91,12 +115,12 @@ pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> 
 
 /// A browser sends the cookie along whoever made it ask. What changes something must come from a page of ours, and the
 /// browser says so in one of two headers.
-fn check_own_page(parts: &Parts) -> Result<(), ApiError> {
-    if parts.method.is_safe() {
+fn check_own_page(shown: Shown<'_>) -> Result<(), ApiError> {
+    if shown.method.is_safe() {
         return Ok(());
     }
-    let text = |name: &str| parts.headers.get(name).and_then(|v| v.to_str().ok());
-    let host = host_of(&parts.headers, &parts.uri);
+    let text = |name: &str| shown.headers.get(name).and_then(|v| v.to_str().ok());
+    let host = host_of(shown.headers, shown.uri);
     let own = match (text("origin"), text("sec-fetch-site")) {
         (Some(origin), _) => is_same_site(origin, host),
         (None, Some(site)) => site == "same-origin",
@@ -113,11 +137,11 @@ fn check_own_page(parts: &Parts) -> Result<(), ApiError> {
 
 /// A page of another site can reach this machine by a name that resolves to it, or straight from its script.
 /// Its browser tells on it in one of these two headers.
-fn is_local(parts: &Parts) -> bool {
+fn is_local(shown: Shown<'_>) -> bool {
     let loopback = |authority: &str| LOOPBACK.contains(&name_of(authority));
-    let origin = parts.headers.get(header::ORIGIN);
+    let origin = shown.headers.get(header::ORIGIN);
     let origin = origin.map(|v| v.to_str().unwrap_or(""));
-    host_of(&parts.headers, &parts.uri).is_some_and(loopback)
+    host_of(shown.headers, shown.uri).is_some_and(loopback)
         && origin.is_none_or(|o| o.split_once("://").is_some_and(|(_, host)| loopback(host)))
 }
 
@@ -176,7 +200,7 @@ macro_rules! extractors {
             type Rejection = ApiError;
 
             async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-                let caller = authenticate(parts, server).await?;
+                let caller = authenticate(Shown::of(parts), server).await?;
                 match caller.scopes.allow(Scope::$scope) {
                     true => Ok($name(caller)),
                     false => Err(lacks(&caller, Scope::$scope)),
@@ -206,6 +230,7 @@ impl FromRequestParts<Arc<Server>> for Anyone {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-        authenticate(parts, server).await.map(Anyone)
+        let caller = authenticate(Shown::of(parts), server).await;
+        caller.map(Anyone)
     }
 }

@@ -2,26 +2,26 @@
 //! post to. What is said is the face's business; here are headers, statuses and streams.
 
 mod bodies;
+mod client;
 
-use crate::auth::{CanRead, Door, is_token, lacks};
+use crate::auth::Door;
 use crate::body::JsonText;
 use crate::error::ApiError;
+use crate::request::Counted;
 use crate::router::Server;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{FromRequest, FromRequestParts, Path, Query, Request, State};
-use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
+use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bodies::{json, pump, stream};
-use catalog::caller::{Caller, Scope, Transport};
+use client::Client;
 use executor::Code;
 use face::headers::Headers;
 use face::modern::is_modern;
-use face::{Answer, Exchange, NoSession, Session, Step};
+use face::{Answer, Exchange, NoSession, Step};
 use mcp::wire::{self, Message, RpcError, code};
 use serde::Deserialize;
-use std::collections::HashMap;
 use std::sync::Arc;
+use tokio::sync::OwnedSemaphorePermit;
 
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -30,71 +30,6 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// How many messages one request may hold, in the version that allows several.
 const BATCH_MAX: usize = 100;
-
-/// Whoever may look at tools, over MCP.
-pub(crate) struct Client {
-    caller: Arc<Caller>,
-    headers: HeaderMap,
-    is_local: bool,
-}
-
-impl FromRequestParts<Arc<Server>> for Client {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-        // Whether a tool may be called is asked when it is.
-        let CanRead(caller) = CanRead::from_request_parts(parts, server).await?;
-        let path = Path::<HashMap<String, String>>::from_request_parts(parts, server).await;
-        let toolset = match path {
-            Ok(Path(mut all)) => all.remove("toolset"),
-            Err(PathRejection::MissingPathParams(_)) => None,
-            Err(_) => return Err(ApiError::new(Code::NotFound, "There is no such toolset")),
-        };
-        let mut caller = match toolset {
-            None => Caller::clone(&caller),
-            Some(name) => server.app.through_toolset(&caller, &name)?,
-        };
-        caller.transport = Transport::Mcp;
-        Ok(Client {
-            caller: Arc::new(caller),
-            headers: parts.headers.clone(),
-            is_local: parts.extensions.get::<Door>() == Some(&Door::Socket),
-        })
-    }
-}
-
-impl Client {
-    fn header(&self, name: &HeaderName) -> Option<&str> {
-        self.headers.get(name).map(|it| it.to_str().unwrap_or(""))
-    }
-
-    fn accepts(&self, kind: &str) -> bool {
-        let mut all = self.headers.get_all(header::ACCEPT).iter().peekable();
-        let fits = |line: &HeaderValue| {
-            let line = line.to_str().unwrap_or("").to_ascii_lowercase();
-            let main = kind.split('/').next().unwrap_or(kind);
-            line.contains(kind) || line.contains("*/*") || line.contains(&format!("{main}/*"))
-        };
-        all.peek().is_none() || all.any(fits)
-    }
-
-    /// The refusal of a token that may not call: its model could do nothing about it, but its program can ask for one
-    /// that may.
-    fn lack(&self, messages: &[Message<'_>]) -> Option<Response> {
-        let is_call = |message: &Message<'_>| message.method.as_deref() == Some("tools/call");
-        let may_call = self.caller.scopes.allow(Scope::Call) || !is_token(&self.headers);
-        let lacks_it = !may_call && messages.iter().any(is_call);
-        lacks_it.then(|| lacks(&self.caller, Scope::Call).into_response())
-    }
-
-    fn session(&self, server: &Server) -> Result<Option<Arc<Session>>, Response> {
-        let Some(id) = self.header(&SESSION) else {
-            return Ok(None);
-        };
-        let found = server.face.sessions.get(id, &self.caller);
-        found.map(Some).map_err(|_| no_session())
-    }
-}
 
 fn refuse(status: StatusCode, error: &RpcError) -> Response {
     json(status, wire::error(None, error))
@@ -130,14 +65,17 @@ pub(crate) async fn post(
         return refusal;
     }
     if is_modern(client.header(&VERSION), &message) {
+        if message.method.as_deref() == Some("subscriptions/listen") {
+            return subscribed(server, client, &message).await;
+        }
         let exchange = modern(&server, &client, &message);
-        return answered(&client, exchange).await;
+        return answered(&server, &client, exchange).await;
     }
     match client.session(&server) {
         Err(refusal) => refusal,
         Ok(Some(session)) => {
             let exchange = server.face.in_session(&session, &client.caller, &message);
-            answered(&client, exchange).await
+            answered(&server, &client, exchange).await
         }
         Ok(None) if message.method.as_deref() == Some("initialize") => {
             initialized(&server, &client, &message)
@@ -160,7 +98,7 @@ fn modern(server: &Server, client: &Client, message: &Message<'_>) -> Option<Exc
         method: client.header(&METHOD),
         name: client.header(&NAME),
         // Through the owner's socket nobody stands between.
-        param: (!client.is_local).then_some(&param as _),
+        param: (client.door != Some(Door::Socket)).then_some(&param as _),
     };
     server.face.modern(&client.caller, &headers, message)
 }
@@ -190,14 +128,25 @@ fn initialized(server: &Server, client: &Client, message: &Message<'_>) -> Respo
 }
 
 /// JSON where the answer comes first, a stream where something else does.
-async fn answered(client: &Client, exchange: Option<Exchange>) -> Response {
+async fn answered(
+    server: &Arc<Server>,
+    client: &Client,
+    exchange: Option<Exchange>,
+) -> Response {
     let Some(mut exchange) = exchange else {
         return StatusCode::ACCEPTED.into_response();
     };
     let can_stream = client.accepts("text/event-stream");
     loop {
         match exchange.next().await {
-            Step::Said(first) if can_stream => return stream(first, exchange),
+            Step::Said(first) if can_stream => {
+                // It is a request as before, until its answer is out.
+                let counted = Counted::new(Arc::clone(server));
+                return stream(first, exchange, async move {
+                    let _counted = counted;
+                    std::future::pending().await
+                });
+            }
             // It said that it takes no stream, so it does not get to know.
             Step::Said(_) => {}
             Step::Done(Answer { text, status }) => {
@@ -205,6 +154,34 @@ async fn answered(client: &Client, exchange: Option<Exchange>) -> Response {
             }
         }
     }
+}
+
+/// A stream that lasts as long as its client does, and may use it.
+async fn subscribed(server: Arc<Server>, client: Client, message: &Message<'_>) -> Response {
+    let seat = match seat(&server) {
+        Ok(seat) => seat,
+        Err(refusal) => return refusal,
+    };
+    let Some(mut exchange) = modern(&server, &client, message) else {
+        return StatusCode::ACCEPTED.into_response();
+    };
+    match exchange.next().await {
+        Step::Said(first) => stream(first, exchange, async move {
+            let _seat = seat;
+            client.shut_out(server).await;
+        }),
+        Step::Done(Answer { text, status }) => {
+            json(StatusCode::from_u16(status).unwrap_or_default(), text)
+        }
+    }
+}
+
+/// The right to have a stream that ends only with its client.
+fn seat(server: &Server) -> Result<OwnedSemaphorePermit, Response> {
+    Arc::clone(&server.streams).try_acquire_owned().map_err(|_| {
+        let why = "The server has too many open streams at the moment; try again in a second";
+        ApiError::new(Code::Overloaded, why).into_response()
+    })
 }
 
 /// Several messages at once, as one version of the protocol had it. Their answers come together.
@@ -260,7 +237,14 @@ pub(crate) async fn listen(State(server): State<Arc<Server>>, client: Client) ->
     }
     match client.session(&server) {
         Err(refusal) => refusal,
-        Ok(Some(session)) => pump(&server, session.stream(), None, || ()),
+        Ok(Some(session)) => match seat(&server) {
+            Err(refusal) => refusal,
+            Ok(seat) => {
+                let said = session.stream();
+                let over = client.shut_out(Arc::clone(&server));
+                pump(&server, said, None, over, move || drop(seat))
+            }
+        },
         Ok(None) => {
             let error = RpcError::new(-32000, "Only a session has a stream");
             let mut response = refuse(StatusCode::METHOD_NOT_ALLOWED, &error);
@@ -288,6 +272,10 @@ pub(crate) async fn end(State(server): State<Arc<Server>>, client: Client) -> Re
 
 /// The older transport: a stream that tells where to post.
 pub(crate) async fn sse(State(server): State<Arc<Server>>, client: Client) -> Response {
+    let seat = match seat(&server) {
+        Ok(seat) => seat,
+        Err(refusal) => return refusal,
+    };
     match server.face.open(&client.caller) {
         Err(_) => {
             let error = RpcError::new(-32000, "Too many sessions are open; try again later");
@@ -299,8 +287,10 @@ pub(crate) async fn sse(State(server): State<Arc<Server>>, client: Client) -> Re
             let address = format!("/messages{toolset}?session_id={}", session.id);
             let first = format!("event: endpoint\ndata: {address}\n\n");
             let (said, ended) = (session.stream(), Arc::clone(&server));
-            pump(&server, said, Some(first), move || {
-                ended.face.sessions.end(&session)
+            let over = client.shut_out(Arc::clone(&server));
+            pump(&server, said, Some(first), over, move || {
+                ended.face.sessions.end(&session);
+                drop(seat);
             })
         }
     }

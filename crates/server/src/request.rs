@@ -29,6 +29,22 @@ impl Drop for Leave<'_> {
     }
 }
 
+/// A request that goes on after its answer has begun.
+pub(crate) struct Counted(Arc<Server>);
+
+impl Counted {
+    pub(crate) fn new(server: Arc<Server>) -> Self {
+        server.in_flight.fetch_add(1, Ordering::Relaxed);
+        Counted(server)
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// The API as every connection sees it. What surrounds a request is a plain function, not a layer: a layer would
 /// cost each request boxes of its own.
 pub struct Api {

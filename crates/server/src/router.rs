@@ -15,6 +15,7 @@ use face::Face;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
+use tokio::sync::Semaphore;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -26,6 +27,8 @@ pub struct Limits {
     pub body_timeout: Duration,
     pub connections_max: usize,
     pub requests_max: usize,
+    /// Streams that end only with their client.
+    pub streams_max: usize,
 }
 
 impl Default for Limits {
@@ -36,6 +39,7 @@ impl Default for Limits {
             body_timeout: Duration::from_secs(30),
             connections_max: 10_000,
             requests_max: 4_096,
+            streams_max: 5_000,
         }
     }
 }
@@ -51,6 +55,7 @@ pub struct Server {
     pub(crate) local: Arc<Caller>,
     pub(crate) developer: Arc<Caller>,
     pub(crate) in_flight: AtomicUsize,
+    pub(crate) streams: Arc<Semaphore>,
     pub(crate) openapi: Bytes,
 }
 
@@ -64,6 +69,7 @@ impl Server {
     ) -> Arc<Self> {
         Arc::new(Server {
             face: Face::new(Arc::clone(&app), mcp),
+            streams: Arc::new(Semaphore::new(limits.streams_max)),
             app,
             limits,
             edge,

@@ -191,6 +191,7 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
         body_timeout: config.duration("server.body_timeout_seconds"),
         connections_max: config.count("server.connections_max"),
         requests_max: config.count("server.requests_max"),
+        streams_max: config.count("server.streams_max"),
     }
 }
 

@@ -37,6 +37,8 @@ struct Sound {
     /// The program that it was given to. There is always one: whoever comes without a key counts as a person who has
     /// logged in, and may make keys.
     client: Arc<str>,
+    ends: Millis,
+    /// How long it is believed.
     until: Millis,
 }
 
@@ -144,6 +146,7 @@ impl App {
         let user = self.oidc_user(&provider.settings, &claims, false).await?;
         let sub = claims["sub"].as_str().unwrap_or_default();
         let end = claims.get("exp").and_then(Value::as_f64).unwrap_or(0.0);
+        let ends = (end * 1000.0) as Millis;
         let client = ["client_id", "azp", "cid", "appid"]
             .into_iter()
             .find_map(|name| claims.get(name)?.as_str())
@@ -155,7 +158,8 @@ impl App {
             scopes: scopes_of(&claims).unwrap_or(tokens.scopes),
             client: client
                 .map_or_else(|| "oauth".into(), |client| format!("oauth:{client}").into()),
-            until: (now + BELIEVED_MS).min((end * 1000.0) as Millis),
+            ends,
+            until: (now + BELIEVED_MS).min(ends),
         });
         provider.shown.keep(hash_of(token), Arc::clone(&sound), now);
         Ok(sound)
@@ -173,6 +177,7 @@ impl App {
         let mut caller = Caller::of_user(user.id, &user.name, role_of(user), Transport::Rest);
         caller.scopes = sound.scopes.within(caller.scopes);
         caller.key = Some(Arc::clone(&sound.client));
+        caller.until = Some(sound.ends);
         Ok(Arc::new(caller))
     }
 }
@@ -255,6 +260,7 @@ mod tests {
                 audience: Vec::new(),
                 scopes: Scopes::default(),
                 client: "oauth".into(),
+                ends: until,
                 until,
             })
         };

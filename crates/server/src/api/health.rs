@@ -1,6 +1,6 @@
 //! Whether the server lives, and whether it can do its work.
 
-use crate::auth::authenticate;
+use crate::auth::{Shown, authenticate};
 use crate::error::ApiError;
 use crate::router::Server;
 use app::health::Readiness;
@@ -33,7 +33,7 @@ pub(crate) async fn readyz(
         )
     };
     let readiness = server.app.readiness().await.ok_or_else(unavailable)?;
-    let caller = authenticate(&parts, &server).await;
+    let caller = authenticate(Shown::of(&parts), &server).await;
     let may_see = caller.is_ok_and(|caller| caller.scopes.allow(Scope::Read));
     if may_see {
         return Ok(Json(readiness).into_response());

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use face::{Exchange, Step, Text};
 use hyper::body::{Frame, SizeHint};
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -44,10 +44,15 @@ fn event(text: &str) -> String {
     }
 }
 
-/// The rest of an exchange that had something to say before its answer.
-pub(super) fn stream(first: String, mut exchange: Exchange) -> Response {
+/// The rest of an exchange that had something to say before its answer, unless it is `over` before that.
+pub(super) fn stream(
+    first: String,
+    mut exchange: Exchange,
+    over: impl Future<Output = ()> + Send + 'static,
+) -> Response {
     let (out, body) = mpsc::channel::<Bytes>(16);
     tokio::spawn(async move {
+        let mut over = pin!(over);
         let mut text = first;
         loop {
             if out.send(event(&text).into()).await.is_err() {
@@ -64,6 +69,7 @@ pub(super) fn stream(first: String, mut exchange: Exchange) -> Response {
                     },
                     // Whoever hangs up drops the exchange with this.
                     () = out.closed() => return,
+                    () = &mut over => return,
                     () = tokio::time::sleep(ALIVE) => {
                         if out.send(Bytes::from_static(b": \n\n")).await.is_err() {
                             return;
@@ -76,16 +82,18 @@ pub(super) fn stream(first: String, mut exchange: Exchange) -> Response {
     events(body)
 }
 
-/// What a session says, until its client hangs up or the server stops. `after` is done then.
+/// What a session says, until its client hangs up, it is `over` or the server stops. `after` is done then.
 pub(super) fn pump(
     server: &Arc<Server>,
     mut said: mpsc::Receiver<String>,
     first: Option<String>,
+    over: impl Future<Output = ()> + Send + 'static,
     after: impl FnOnce() + Send + 'static,
 ) -> Response {
     let (out, body) = mpsc::channel::<Bytes>(16);
     let face = Arc::clone(&server.face);
     tokio::spawn(async move {
+        let mut over = pin!(over);
         // Sent at once, so that the client knows it has been heard.
         let mut next: Bytes = first.map_or_else(|| Bytes::from_static(b": \n\n"), Bytes::from);
         loop {
@@ -98,6 +106,7 @@ pub(super) fn pump(
                     None => break,
                 },
                 () = out.closed() => break,
+                () = &mut over => break,
                 () = face.stopped() => break,
                 () = tokio::time::sleep(ALIVE) => Bytes::from_static(b": \n\n"),
             };

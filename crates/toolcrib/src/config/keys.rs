@@ -91,6 +91,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.body_timeout_seconds", Holds::Seconds),
     key("server.connections_max", MANY),
     key("server.requests_max", MANY),
+    key("server.streams_max", MANY),
     key("server.grace_seconds", Holds::Seconds),
     key("database.url", Holds::Postgres)
         .also("DATABASE_URL")

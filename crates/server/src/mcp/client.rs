@@ -1,0 +1,124 @@
+//! Whoever asks over MCP, what their request shows, and for how long it lets them in.
+
+use super::{SESSION, no_session};
+use crate::auth::{CanRead, Door, Shown, authenticate, is_token, lacks};
+use crate::error::ApiError;
+use crate::router::Server;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{FromRequestParts, Path};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
+use axum::response::{IntoResponse, Response};
+use catalog::caller::{Caller, Scope, Transport};
+use executor::Code;
+use face::Session;
+use mcp::wire::Message;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Whoever may look at tools, over MCP.
+pub(crate) struct Client {
+    pub(super) caller: Arc<Caller>,
+    pub(super) headers: HeaderMap,
+    uri: Uri,
+    method: Method,
+    pub(super) door: Option<Door>,
+}
+
+impl FromRequestParts<Arc<Server>> for Client {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
+        // Whether a tool may be called is asked when it is.
+        let CanRead(caller) = CanRead::from_request_parts(parts, server).await?;
+        let path = Path::<HashMap<String, String>>::from_request_parts(parts, server).await;
+        let toolset = match path {
+            Ok(Path(mut all)) => all.remove("toolset"),
+            Err(PathRejection::MissingPathParams(_)) => None,
+            Err(_) => return Err(ApiError::new(Code::NotFound, "There is no such toolset")),
+        };
+        let mut caller = match toolset {
+            None => Caller::clone(&caller),
+            Some(name) => server.app.through_toolset(&caller, &name)?,
+        };
+        caller.transport = Transport::Mcp;
+        Ok(Client {
+            caller: Arc::new(caller),
+            headers: parts.headers.clone(),
+            uri: parts.uri.clone(),
+            method: parts.method.clone(),
+            door: parts.extensions.get().copied(),
+        })
+    }
+}
+
+impl Client {
+    pub(super) fn header(&self, name: &HeaderName) -> Option<&str> {
+        self.headers.get(name).map(|it| it.to_str().unwrap_or(""))
+    }
+
+    pub(super) fn accepts(&self, kind: &str) -> bool {
+        let mut all = self.headers.get_all(header::ACCEPT).iter().peekable();
+        let fits = |line: &HeaderValue| {
+            let line = line.to_str().unwrap_or("").to_ascii_lowercase();
+            let main = kind.split('/').next().unwrap_or(kind);
+            line.contains(kind) || line.contains("*/*") || line.contains(&format!("{main}/*"))
+        };
+        all.peek().is_none() || all.any(fits)
+    }
+
+    /// The refusal of a token that may not call: its model could do nothing about it, but its program can ask for one
+    /// that may.
+    pub(super) fn lack(&self, messages: &[Message<'_>]) -> Option<Response> {
+        let is_call = |message: &Message<'_>| message.method.as_deref() == Some("tools/call");
+        let may_call = self.caller.scopes.allow(Scope::Call) || !is_token(&self.headers);
+        let lacks_it = !may_call && messages.iter().any(is_call);
+        lacks_it.then(|| lacks(&self.caller, Scope::Call).into_response())
+    }
+
+    pub(super) fn session(&self, server: &Server) -> Result<Option<Arc<Session>>, Response> {
+        let Some(id) = self.header(&SESSION) else {
+            return Ok(None);
+        };
+        let found = server.face.sessions.get(id, &self.caller);
+        found.map(Some).map_err(|_| no_session())
+    }
+
+    /// Waits until they would not be let in any more: what they showed has ended, or counts no longer.
+    pub(super) async fn shut_out(self, server: Arc<Server>) {
+        let ended = async {
+            let Some(until) = self.caller.until else {
+                return std::future::pending().await;
+            };
+            let left = u64::try_from(until - server.app.clock.now()).unwrap_or_default();
+            tokio::time::sleep(Duration::from_millis(left)).await;
+        };
+        let refused = async {
+            let mut changes = server.app.follow_access();
+            while self.is_let_in(&server).await {
+                if changes.changed().await.is_err() {
+                    return std::future::pending().await;
+                }
+            }
+        };
+        tokio::select! {
+            () = ended => {}
+            () = refused => {}
+        }
+    }
+
+    async fn is_let_in(&self, server: &Server) -> bool {
+        let shown = Shown {
+            headers: &self.headers,
+            uri: &self.uri,
+            method: &self.method,
+            door: self.door,
+        };
+        match authenticate(shown, server).await {
+            Ok(caller) => caller.user == self.caller.user && caller.scopes.allow(Scope::Read),
+            // Nobody can tell at the moment.
+            Err(error) => error.code.row().retryable,
+        }
+    }
+}
