@@ -4,7 +4,7 @@ use crate::App;
 use crate::access::{Access, role_of};
 use crate::error::{Error, Result};
 use catalog::caller::{Caller, Scope, Transport};
-use catalog::policy::{Check, Effect, Subject, Verdict};
+use catalog::policy::{Check, Effect, Judged, Subject, Verdict};
 use catalog::tool::{SYSTEM_USER, Tool};
 use catalog::toolset::Membership;
 use executor::Code;
@@ -108,7 +108,7 @@ impl App {
             let reason = self.reason(check, effect, asked, &entry.tool);
             explanation.reasons.push(reason);
         };
-        let verdict = policy.decide(asked, &entry.tool, note);
+        let verdict = policy.decide(asked, Judged::tool(&entry.tool), note);
         explanation.verdict = verdict.as_str();
         explanation.tool = entry.name.to_string();
         explanation.code = match verdict {

@@ -4,7 +4,6 @@ use crate::App;
 use crate::writer::Write;
 use catalog::caller::Caller;
 use catalog::mcp_file::{McpFile, ServerConfig};
-use catalog::policy::Verdict;
 use catalog::schema::Schema;
 use catalog::tool::{
     Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, id_from_name,
@@ -79,10 +78,7 @@ impl App {
 
     /// Whether a caller may use something of an upstream server that is no tool: as if it were one of this name.
     pub fn may_use(&self, caller: &Caller, name: &str) -> bool {
-        let listed = json!({"name": name});
-        let stands_for = tool("", &listed, None, 0);
-        let policy = self.executor.policy.load();
-        stands_for.is_some_and(|tool| policy.verdict(caller, &tool) != Verdict::Hidden)
+        self.executor.policy.load().may_use(caller, name)
     }
 
     async fn take_tools(&self, name: Arc<str>, tools: Vec<Tool>) {
@@ -102,10 +98,7 @@ fn tools(config: &ServerConfig, lists: &Lists, now: i64) -> Vec<Tool> {
 
 fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<Tool> {
     let tool_name = listed.get("name")?.as_str()?;
-    let name = match server {
-        "" => tool_name.to_owned(),
-        server => format!("{server}.{tool_name}"),
-    };
+    let name = format!("{server}.{tool_name}");
     let mut listed = listed.as_object()?.clone();
     listed.shift_remove("name");
     let description = listed.get("description").and_then(Value::as_str);

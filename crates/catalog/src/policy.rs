@@ -141,6 +141,46 @@ pub enum Check<'a> {
     Approval,
 }
 
+/// What the decision looks at: a tool, or something else of an upstream server that is judged like one.
+#[derive(Debug, Clone, Copy)]
+pub struct Judged<'a> {
+    pub(crate) id: Uuid,
+    pub(crate) stands_for: StandsFor<'a>,
+    owner: Uuid,
+    is_public: bool,
+    is_active: bool,
+    needs_approval: bool,
+}
+
+impl<'a> Judged<'a> {
+    pub fn tool(tool: &'a Tool) -> Self {
+        let approval = tool.definition.approval.as_ref();
+        Judged {
+            id: tool.id,
+            stands_for: tool.stands_for(),
+            owner: tool.owner,
+            is_public: tool.definition.is_public,
+            is_active: tool.definition.is_active,
+            needs_approval: approval.is_some_and(|word| *word == true || *word == "always"),
+        }
+    }
+
+    /// Something that is no tool, but has a name as if it were one of an upstream server's.
+    pub fn named(name: &'a str) -> Self {
+        Judged {
+            id: Uuid::nil(),
+            stands_for: StandsFor {
+                name,
+                builtin: None,
+            },
+            owner: SYSTEM_USER,
+            is_public: true,
+            is_active: true,
+            needs_approval: false,
+        }
+    }
+}
+
 /// What the operator and the admins have decided.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
@@ -172,14 +212,25 @@ impl Policy {
     }
 
     pub fn verdict(&self, caller: &Caller, tool: &Tool) -> Verdict {
-        self.decide(caller, tool, |_, _| {})
+        self.decide(caller, Judged::tool(tool), |_, _| {})
+    }
+
+    /// Whether something of an upstream server that is no tool may be used. No rule may speak against its name; whether
+    /// tools may be called, and which, says nothing of it.
+    pub fn may_use(&self, caller: &Caller, name: &str) -> bool {
+        let mut may = true;
+        self.decide(caller, Judged::named(name), |check, effect| {
+            let is_rule = matches!(check, Check::Rule(..));
+            may &= effect == Effect::Pass || (effect == Effect::Deny && !is_rule);
+        });
+        may
     }
 
     /// The decision, telling `note` every check it makes. Hidden beats denied; of several denials the first counts.
     pub fn decide<'a>(
         &'a self,
         caller: &Caller,
-        tool: &Tool,
+        judged: Judged<'_>,
         mut note: impl FnMut(Check<'a>, Effect),
     ) -> Verdict {
         let mut verdict = Verdict::Allowed;
@@ -197,11 +248,11 @@ impl Policy {
 
         check(
             Check::Owner,
-            hide_unless(may_see(caller, tool)),
+            hide_unless(may_see(caller, judged)),
             Denial::Scope,
         );
         if caller.toolset.is_some() {
-            let membership = self.toolset(caller).map(|set| set.membership(tool));
+            let membership = self.toolset(caller).map(|set| set.membership(judged));
             let is_in = membership.is_some_and(Membership::is_in);
             check(
                 Check::Toolset(membership),
@@ -211,25 +262,25 @@ impl Policy {
         }
         let may_call = deny_unless(caller.scopes.allow(Scope::Call));
         check(Check::Scope, may_call, Denial::Scope);
-        let active = deny_unless(tool.definition.is_active);
+        let active = deny_unless(judged.is_active);
         check(Check::Active, active, Denial::Inactive);
-        let owned = deny_unless(self.left.is_empty() || !self.left.contains(&tool.owner));
+        let owned = deny_unless(self.left.is_empty() || !self.left.contains(&judged.owner));
         check(Check::OwnerLeft, owned, Denial::OwnerLeft);
 
-        let judged = tool.stands_for();
+        let stands_for = judged.stands_for;
         let listed = match &self.whitelist {
-            Some(list) if self.enforced => judged.names().all(|name| list.contains(name)),
+            Some(list) if self.enforced => stands_for.names().all(|name| list.contains(name)),
             _ => true,
         };
         check(Check::Whitelist, deny_unless(listed), Denial::Whitelist);
         if !self.rules.is_empty() {
             for (subject, rule) in self.rules_for(caller) {
-                let (effect, pattern) = rule.judge(judged);
+                let (effect, pattern) = rule.judge(stands_for);
                 let denial = Denial::Rule(subject.kind());
                 check(Check::Rule(subject, pattern), effect, denial);
             }
         }
-        let approval = deny_unless(!needs_approval(tool));
+        let approval = deny_unless(!judged.needs_approval);
         check(Check::Approval, approval, Denial::Approval);
         verdict
     }
@@ -302,16 +353,11 @@ impl Rule {
     }
 }
 
-fn may_see(caller: &Caller, tool: &Tool) -> bool {
-    tool.owner == SYSTEM_USER
-        || tool.owner == caller.user
-        || tool.definition.is_public
+fn may_see(caller: &Caller, judged: Judged<'_>) -> bool {
+    judged.owner == SYSTEM_USER
+        || judged.owner == caller.user
+        || judged.is_public
         || caller.scopes.allow(Scope::Admin)
-}
-
-fn needs_approval(tool: &Tool) -> bool {
-    let approval = tool.definition.approval.as_ref();
-    approval.is_some_and(|word| *word == true || *word == "always")
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ pub use read::toolset_from_text;
 
 use crate::catalogue::{Catalogue, Entry};
 use crate::glob;
-use crate::tool::Tool;
+use crate::policy::Judged;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -202,17 +202,16 @@ impl Toolset {
         toolset
     }
 
-    pub fn membership<'a>(&'a self, tool: &Tool) -> Membership<'a> {
+    pub fn membership<'a>(&'a self, judged: Judged<'_>) -> Membership<'a> {
         let wanted = &self.definition;
-        let judged = tool.stands_for();
-        let takes_away = |p: &&String| judged.names().any(|name| glob::fits(p, name));
+        let takes_away = |p: &&String| judged.stands_for.names().any(|name| glob::fits(p, name));
         if let Some(pattern) = wanted.deny.iter().find(takes_away) {
             return Membership::Denied(pattern);
         }
-        if self.picks_of(tool).next().is_some() {
+        if self.picks_of(judged).next().is_some() {
             return Membership::Listed;
         }
-        let name = tool.definition.name.as_str();
+        let name = judged.stands_for.name;
         if self.renamed.contains_key(name) {
             return Membership::NameTaken;
         }
@@ -232,7 +231,7 @@ impl Toolset {
         if let Some((name, at)) = self.renamed.get_key_value(name) {
             let pick = &self.definition.tools[*at];
             let entry = pick.entry(catalogue)?;
-            let is_in = self.membership(&entry.tool).is_in();
+            let is_in = self.membership(Judged::tool(&entry.tool)).is_in();
             return is_in.then_some(Shown {
                 name,
                 entry,
@@ -240,9 +239,9 @@ impl Toolset {
             });
         }
         let entry = catalogue.get(name)?;
-        let pick = match self.membership(&entry.tool) {
+        let pick = match self.membership(Judged::tool(&entry.tool)) {
             Membership::Listed => {
-                let mut picks = self.picks_of(&entry.tool);
+                let mut picks = self.picks_of(Judged::tool(&entry.tool));
                 Some(picks.find(|pick| pick.name.is_none())?)
             }
             Membership::Fits(_) | Membership::Everything => None,
@@ -276,9 +275,10 @@ impl Toolset {
         members
     }
 
-    fn picks_of(&self, tool: &Tool) -> impl Iterator<Item = &Pick> {
-        let named = self.by_name.get(tool.definition.name.as_str());
-        let places = named.into_iter().chain(self.by_id.get(&tool.id)).flatten();
+    fn picks_of(&self, judged: Judged<'_>) -> impl Iterator<Item = &Pick> + use<'_> {
+        let named = self.by_name.get(judged.stands_for.name);
+        let by_id = self.by_id.get(&judged.id);
+        let places = named.into_iter().chain(by_id).flatten();
         places.map(|at| &self.definition.tools[*at])
     }
 }

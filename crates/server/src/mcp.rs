@@ -41,6 +41,11 @@ fn no_session() -> Response {
     refuse(StatusCode::NOT_FOUND, &error)
 }
 
+fn no_stream() -> Response {
+    let error = RpcError::new(code::INVALID_REQUEST, "Accept must name text/event-stream");
+    refuse(StatusCode::NOT_ACCEPTABLE, &error)
+}
+
 /// A message from the client.
 pub(crate) async fn post(
     State(server): State<Arc<Server>>,
@@ -158,6 +163,9 @@ async fn answered(
 
 /// A stream that lasts as long as its client does, and may use it.
 async fn subscribed(server: Arc<Server>, client: Client, message: &Message<'_>) -> Response {
+    if !client.accepts("text/event-stream") {
+        return no_stream();
+    }
     let seat = match seat(&server) {
         Ok(seat) => seat,
         Err(refusal) => return refusal,
@@ -232,8 +240,7 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
 /// The stream of what we say unasked, for a session.
 pub(crate) async fn listen(State(server): State<Arc<Server>>, client: Client) -> Response {
     if !client.accepts("text/event-stream") {
-        let error = RpcError::new(code::INVALID_REQUEST, "Accept must name text/event-stream");
-        return refuse(StatusCode::NOT_ACCEPTABLE, &error);
+        return no_stream();
     }
     match client.session(&server) {
         Err(refusal) => refusal,

@@ -59,6 +59,29 @@ fn another_users_private_tool_does_not_exist() {
 }
 
 #[test]
+fn what_is_no_tool_follows_the_rules_for_its_name_alone() {
+    let mut policy = Policy::new(true, "calculator");
+    let reader = someone(Role::Viewer);
+    assert!(policy.may_use(&reader, "files.file:///a"));
+    for (subject, rule) in [
+        (Subject::Everyone, rule(None, &["files.*"], &[])),
+        (Subject::Role(Role::Viewer), rule(None, &[], &["files.*"])),
+        (Subject::User(reader.user), rule(Some(&["calc*"]), &[], &[])),
+    ] {
+        policy.rules = HashMap::from([(subject, rule)]);
+        assert!(!policy.may_use(&reader, "files.file:///a"), "{policy:?}");
+    }
+    policy.rules = HashMap::from([(Subject::Everyone, rule(Some(&["files.*"]), &[], &[]))]);
+    assert!(policy.may_use(&reader, "files.file:///a"));
+    let mut through = reader.clone();
+    through.toolset = Some("set".into());
+    let set = json!({"name": "set", "allow": ["files.*"], "is_public": true});
+    policy.toolsets = toolset(SYSTEM_USER, &set);
+    assert!(policy.may_use(&through, "files.file:///a"));
+    assert!(!policy.may_use(&through, "other.file:///a"));
+}
+
+#[test]
 fn rules_take_away_and_never_give() {
     let mut caller = someone(Role::Author);
     let (key, agent) = (Uuid::from_u128(21), Uuid::from_u128(22));
@@ -131,7 +154,7 @@ fn the_first_denial_counts_and_every_check_is_told() {
     off.definition.approval = Some(json!("always"));
     let caller = someone(Role::Author);
     let mut told = Vec::new();
-    let verdict = policy.decide(&caller, &off, |check, effect| {
+    let verdict = policy.decide(&caller, Judged::tool(&off), |check, effect| {
         told.push((format!("{check:?}"), effect))
     });
     assert_eq!(verdict, Verdict::Denied(Denial::Inactive));

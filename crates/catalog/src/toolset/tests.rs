@@ -70,7 +70,7 @@ fn the_listed_come_first_in_their_order_then_what_fits() {
                 .iter()
                 .any(|it| it.entry.name == entry.name);
             assert_eq!(
-                set.membership(&entry.tool).is_in(),
+                set.membership(Judged::tool(&entry.tool)).is_in(),
                 found,
                 "{} in {body}",
                 entry.name
