@@ -47,6 +47,7 @@ mod vault;
 mod watcher;
 
 pub use error::{Error, Result};
+pub use kinds::upstream as asking;
 pub use open::{Options, StartError};
 
 use arc_swap::ArcSwap;

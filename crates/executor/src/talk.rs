@@ -32,8 +32,6 @@ pub enum Event {
     /// A line of the tool's own log, as MCP words it: `{"level", "logger", "data"}`.
     Log(Value),
     Ask(Question),
-    /// A list is another now: tools, prompts or resources. Only tools that are there for tests say it.
-    Changed(&'static str),
 }
 
 /// Something that only the other side can tell, in the words of MCP.
@@ -41,6 +39,8 @@ pub enum Event {
 pub struct Question {
     /// What its asker calls it, where that matters.
     pub key: Option<String>,
+    /// The upstream server that asks; none where it is a tool of ours.
+    pub from: Option<Arc<str>>,
     /// `elicitation/create`, `sampling/createMessage` or `roots/list`.
     pub method: String,
     pub params: Value,
@@ -88,6 +88,7 @@ impl Run {
         Asker {
             talk: self.talk.clone(),
             patience: Arc::clone(&self.patience),
+            from: None,
         }
     }
 }
@@ -97,9 +98,30 @@ impl Run {
 pub struct Asker {
     talk: Option<Talk>,
     patience: Arc<Patience>,
+    from: Option<Arc<str>>,
 }
 
 impl Asker {
+    /// For what is no call of a tool.
+    pub fn new(talk: Talk) -> Self {
+        Asker {
+            talk: Some(talk),
+            patience: Arc::default(),
+            from: None,
+        }
+    }
+
+    /// The same for what an upstream server asks.
+    pub fn of(mut self, server: &str) -> Self {
+        self.from = Some(server.into());
+        self
+    }
+
+    /// Waits until a deadline that stands still while a question is open.
+    pub async fn until(&self, deadline: Instant) {
+        self.patience.until(deadline).await;
+    }
+
     pub async fn ask(
         &self,
         key: Option<&str>,
@@ -109,6 +131,7 @@ impl Asker {
         let (reply, answer) = oneshot::channel();
         let question = Question {
             key: key.map(str::to_owned),
+            from: self.from.clone(),
             method: method.to_owned(),
             params,
             reply,

@@ -2,6 +2,7 @@
 
 use crate::context::{Context, Params, invalid};
 use crate::finder;
+use crate::fixtures;
 use crate::parked::Underway;
 use crate::result::{Done, of_call};
 use catalog::toolset::FIND_TOOLS;
@@ -50,11 +51,16 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
         timeout_seconds: None,
         talk: Some(talk),
     };
-    let (app, caller) = (Arc::clone(&context.face.app), Arc::clone(&context.caller));
+    let (face, caller) = (Arc::clone(&context.face), Arc::clone(&context.caller));
     let era = context.era();
     let work = Box::pin(async move {
-        match app.call(caller, request, key).await {
-            Ok(response) => of_call(response, era),
+        match face.app.call(caller, request, key).await {
+            Ok(response) => {
+                if face.settings.conformance {
+                    fixtures::called(&face, &response.tool_name);
+                }
+                of_call(response, era)
+            }
             Err(error) => {
                 tracing::error!(%error, "a call over MCP could not be made");
                 Err(RpcError::new(code::INTERNAL, "The call could not be made"))

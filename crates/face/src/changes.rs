@@ -3,12 +3,14 @@
 use crate::Face;
 use crate::context::{Context, Params};
 use crate::exchange::Answer;
+use crate::followed::{Follows, told};
+use crate::offers;
 use crate::result::Done;
 use catalog::caller::Caller;
 use mcp::wire::{self, Era, META_SUBSCRIPTION};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -43,15 +45,6 @@ impl List {
             List::Resources => "resourcesListChanged",
         }
     }
-
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        match name {
-            "tools" => Some(List::Tools),
-            "prompts" => Some(List::Prompts),
-            "resources" => Some(List::Resources),
-            _ => None,
-        }
-    }
 }
 
 /// Modern clients that listen.
@@ -66,7 +59,7 @@ struct Listener {
     caller: Arc<Caller>,
     line: mpsc::Sender<String>,
     lists: Vec<List>,
-    resources: Vec<String>,
+    resources: Follows,
     /// The request that listens, as its client named it.
     subscription: Value,
     seen: u64,
@@ -110,13 +103,16 @@ pub(crate) async fn listen(context: Context, id: Box<RawValue>, params: Params) 
         .get("resourceSubscriptions")
         .and_then(Value::as_array);
     let resources = resources.into_iter().flatten().filter_map(Value::as_str);
-    let resources: Vec<String> = resources.map(str::to_owned).take(1_000).collect();
+    // What is not there, or tells nothing, is not followed, and so not said to be.
+    let follow = |uri: &str| Some((uri.to_owned(), offers::follow(&context, uri).ok()?));
+    let resources: Follows = resources.take(1_000).filter_map(follow).collect();
     let mut accepted = json!({});
     for list in &lists {
         accepted[list.wanted()] = true.into();
     }
     if !resources.is_empty() {
-        accepted["resourceSubscriptions"] = json!(resources);
+        let uris: BTreeSet<&String> = resources.keys().collect();
+        accepted["resourceSubscriptions"] = json!(uris);
     }
     let listener = Listener {
         seen: face.fingerprint(&context.caller),
@@ -179,16 +175,21 @@ impl Face {
         AtomicU64::new(self.fingerprint(caller))
     }
 
-    /// Tells those who follow a resource.
-    pub fn resource_updated(&self, uri: &str) {
+    /// Tells those who follow a resource, and still may use it.
+    pub(crate) fn resource_updated(&self, server: &str, uri: &str) {
         let method = "notifications/resources/updated";
+        let name = format!("{server}.{uri}");
         for listener in self.changes.lock().values() {
-            if listener.resources.iter().any(|it| it == uri) {
+            let uri = told(&listener.resources, server, uri);
+            if let Some(uri) = uri.filter(|_| self.app.may_use(&listener.caller, &name)) {
                 listener.tell(method, json!({"uri": uri}));
             }
         }
-        for session in self.sessions.all().into_iter().filter(|it| it.follows(uri)) {
-            session.send(wire::request(None, method, Some(&json!({"uri": uri}))));
+        for session in self.sessions.all() {
+            let uri = session.told(server, uri);
+            if let Some(uri) = uri.filter(|_| self.app.may_use(&session.caller, &name)) {
+                session.send(wire::request(None, method, Some(&json!({"uri": uri}))));
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What a request brings along besides its method: who asks, in which era, and the line back to them.
 
 use crate::Face;
-use crate::sessions::Session;
+use crate::sessions::{Hears, Session};
 use catalog::caller::Caller;
 use mcp::wire::{Era, META_LOG_LEVEL, RpcError, code, request};
 use serde_json::{Map, Value, json};
@@ -19,6 +19,7 @@ pub(crate) struct Context {
     /// What the client can be asked for.
     pub(crate) capabilities: Arc<Value>,
     pub(crate) session: Option<Arc<Session>>,
+    pub(crate) hears: Hears,
     /// Messages that go before the answer.
     pub(crate) line: mpsc::Sender<String>,
 }

@@ -57,11 +57,12 @@ async fn handle(context: &Context, method: &str, params: Params) -> Result<Done,
         ("prompts/get", _) => offers::get(context, params).await,
         ("completion/complete", _) => offers::complete(context, params).await,
         ("resources/subscribe", Some(session)) => {
-            session.follow(params.text("uri")?, true)?;
+            let uri = params.text("uri")?;
+            session.follow(uri, offers::follow(context, uri)?)?;
             Ok(Done::default())
         }
         ("resources/unsubscribe", Some(session)) => {
-            session.follow(params.text("uri")?, false)?;
+            session.unfollow(params.text("uri")?);
             Ok(Done::default())
         }
         ("server/discover", None) => Ok(discover(context)),

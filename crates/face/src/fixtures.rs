@@ -1,12 +1,13 @@
 //! The resources and prompts that the official conformance suite looks for; its tools are builtins. Nobody sees them
 //! unless the operator switches them on.
 
+use crate::Face;
+use crate::changes::List;
 use crate::context::invalid;
 use crate::offers::Offer;
-use executor::{Event, Question, Talk};
-use mcp::wire::{RpcError, code};
+use executor::{Asker, Talk};
+use mcp::wire::RpcError;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
 /// One red dot.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==";
@@ -95,17 +96,20 @@ pub(crate) async fn get(name: &str, arguments: &Value, talk: &Talk) -> Result<Va
 }
 
 async fn ask_context(talk: &Talk) -> Result<Value, RpcError> {
-    let (reply, answer) = oneshot::channel();
     let schema = json!({"type": "object", "properties": {"context": {"type": "string"}}, "required": ["context"]});
-    let question = Question {
-        key: Some("user_context".to_owned()),
-        method: "elicitation/create".to_owned(),
-        params: json!({"mode": "form", "message": "What context should the prompt use?", "requestedSchema": schema}),
-        reply,
-    };
-    let gone = || RpcError::new(code::INTERNAL, "Nobody could be asked");
-    let sent = talk.events.send(Event::Ask(question)).await;
-    sent.map_err(|_| gone())?;
-    let answer = answer.await.map_err(|_| gone())?;
-    answer.map_err(|why| RpcError::new(why.code, why.message))
+    let params = json!({"mode": "form", "message": "What context should the prompt use?", "requestedSchema": schema});
+    let asker = Asker::new(talk.clone());
+    let answer = asker.ask(Some("user_context"), "elicitation/create", params);
+    answer
+        .await
+        .map_err(|why| RpcError::new(why.code, why.message))
+}
+
+/// Some of its tools are there to have a list change.
+pub(crate) fn called(face: &Face, tool: &str) {
+    match tool {
+        "test_trigger_tool_change" => face.announce(List::Tools),
+        "test_trigger_prompt_change" => face.announce(List::Prompts),
+        _ => {}
+    }
 }

@@ -7,12 +7,14 @@ pub mod modern;
 pub mod search;
 pub mod sessions;
 
+mod asked;
 mod call;
 mod changes;
 mod context;
 mod dispatch;
 mod finder;
 mod fixtures;
+mod followed;
 mod listing;
 mod offers;
 mod parked;
@@ -20,7 +22,7 @@ mod result;
 mod upstream;
 
 pub use exchange::{Answer, Exchange, Step, Text};
-pub use sessions::{NoSession, Session};
+pub use sessions::{Hears, NoSession, Session};
 
 use app::App;
 use catalog::caller::Caller;
@@ -65,6 +67,8 @@ pub struct Face {
     pub(crate) listings: Listings,
     pub(crate) parked: Parked,
     pub(crate) changes: changes::Changes,
+    pub(crate) followed: followed::Followed,
+    pub(crate) asked: asked::AskedElsewhere,
     stopping: CancellationToken,
 }
 
@@ -75,6 +79,8 @@ impl Face {
             listings: Listings::new(settings.find_tools_above),
             parked: Parked::default(),
             changes: changes::Changes::default(),
+            followed: followed::Followed::default(),
+            asked: asked::AskedElsewhere::default(),
             stopping: CancellationToken::new(),
             settings,
             app,

@@ -18,6 +18,7 @@ use mcp::wire::RpcError;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use uuid::Uuid;
 
@@ -179,19 +180,8 @@ impl Listing {
         }
     }
 
-    /// The page after the tool of this name; from the start again where it is gone from a list with an order of its own.
     fn page(&self, after: Option<&str>) -> Done {
-        let first = after.map_or(0, |after| {
-            let place = self.ends.iter().position(|(name, _)| **name == *after);
-            match place {
-                Some(place) => place + 1,
-                None if self.ends.is_sorted_by(|a, b| a.0 <= b.0) => {
-                    self.ends.partition_point(|(name, _)| **name <= *after)
-                }
-                None => 0,
-            }
-        });
-        let last = (first + PAGE).min(self.ends.len());
+        let (Range { start: first, end: last }, next) = page(&self.ends, |(name, _)| name, after);
         let start = match first {
             0 => 0,
             // Behind the comma.
@@ -207,9 +197,8 @@ impl Listing {
             bytes: self.text.slice(start..end.max(start)),
         };
         members.push(']');
-        if last < self.ends.len() {
-            let cursor = URL_SAFE_NO_PAD.encode(&*self.ends[last - 1].0);
-            members.push_str(&format!(r#","nextCursor":"{cursor}""#));
+        if let Some(next) = next {
+            members.push_str(&format!(r#","nextCursor":"{next}""#));
         }
         Done {
             shared: Some(shared),
@@ -225,6 +214,29 @@ pub(crate) fn list(context: &Context, params: &Params) -> Result<Done, RpcError>
         .listings
         .of(&context.face.app.executor, &context.caller);
     Ok(listing.page(after.as_deref()).cached(context.era()))
+}
+
+/// The page after the item of this name, and where to go on. From the start again where that item is gone from a list
+/// with an order of its own.
+pub(crate) fn page<T>(
+    all: &[T],
+    name: impl Fn(&T) -> &str,
+    after: Option<&str>,
+) -> (Range<usize>, Option<String>) {
+    let first = after.map_or(0, |after| {
+        let place = all.iter().position(|it| name(it) == after);
+        match place {
+            Some(place) => place + 1,
+            None if all.is_sorted_by(|a, b| name(a) <= name(b)) => {
+                all.partition_point(|it| name(it) <= after)
+            }
+            None => 0,
+        }
+    });
+    let last = (first + PAGE).min(all.len());
+    let is_more = last < all.len();
+    let next = is_more.then(|| URL_SAFE_NO_PAD.encode(name(&all[last - 1])));
+    (first..last, next)
 }
 
 /// Where to go on, as we have said before.
@@ -346,6 +358,22 @@ fn refers_elsewhere(schema: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pages_hold_everything_once() {
+        let all: Vec<String> = (0..2 * PAGE + 1).rev().map(|n| format!("{n:05}")).collect();
+        let (mut seen, mut after) = (Vec::new(), None);
+        loop {
+            let (range, next) = page(&all, |it| it, after.as_deref());
+            seen.extend_from_slice(&all[range]);
+            let Some(next) = next else { break };
+            let params = Params(Map::from_iter([("cursor".to_owned(), next.into())]));
+            after = cursor(&params).unwrap();
+        }
+        assert_eq!(seen, all);
+        let (gone, _) = page(&all, |it| it, Some("x"));
+        assert_eq!(gone, 0..PAGE);
+    }
 
     #[test]
     fn what_is_no_object_is_put_into_one() {

@@ -5,6 +5,7 @@ use crate::context::{Context, LINE, Params, invalid};
 use crate::dispatch::{self, status};
 use crate::exchange::{Answer, Exchange, Work};
 use crate::headers::{self, Headers};
+use crate::sessions::Hears;
 use catalog::caller::Caller;
 use catalog::toolset::Shown;
 use mcp::wire::{
@@ -90,6 +91,8 @@ impl Face {
             caller: Arc::clone(caller),
             capabilities: Arc::new(capabilities),
             session: None,
+            // What it is asked is its answer.
+            hears: Hears::Everything,
             line,
         };
         Ok(Some(Box::pin(async move {

@@ -2,7 +2,8 @@
 
 use crate::context::{Context, Params, invalid};
 use crate::fixtures;
-use crate::listing::cursor;
+use crate::followed::Follow;
+use crate::listing::{cursor, page};
 use crate::parked::{Pending, Underway};
 use crate::result::Done;
 use crate::upstream::{ask, failed};
@@ -60,33 +61,61 @@ fn servers(context: &Context) -> Vec<Arc<Upstream>> {
 }
 
 pub(crate) fn list(context: &Context, offer: Offer, params: &Params) -> Result<Done, RpcError> {
-    cursor(params)?;
-    let mut all: Vec<Value> = Vec::new();
-    if context.face.settings.conformance {
-        all.extend(fixtures::list(offer));
-    }
-    let mut taken: HashSet<String> = HashSet::new();
-    for server in servers(context) {
-        for item in offer.of(&server.lists()) {
+    let after = cursor(params)?;
+    let app = &context.face.app;
+    let fixed = match context.face.settings.conformance {
+        true => fixtures::list(offer),
+        false => Vec::new(),
+    };
+    let text = |item: &Value| item[offer.key()].as_str().unwrap_or_default().to_owned();
+    let mut all: Vec<(String, &Value)> = fixed.iter().map(|item| (text(item), item)).collect();
+    let servers = servers(context);
+    let lists: Vec<(&str, Arc<Lists>)> = servers.iter().map(|it| (it.name(), it.lists())).collect();
+    let mut taken: HashSet<&str> = HashSet::new();
+    for (server, lists) in &lists {
+        for item in offer.of(lists) {
             let Some(name) = item[offer.key()].as_str() else {
                 continue;
             };
-            let own = format!("{}.{name}", server.name());
-            if !context.face.app.may_use(&context.caller, &own) {
+            let own = format!("{server}.{name}");
+            if !app.may_use(&context.caller, &own) {
                 continue;
             }
             let shown = match offer {
                 Offer::Prompts => own,
-                _ if taken.contains(name) => format!("{OWN}{}:{name}", server.name()),
-                _ => name.to_owned(),
+                _ if taken.insert(name) => name.to_owned(),
+                _ => format!("{OWN}{server}:{name}"),
             };
-            taken.insert(shown.clone());
-            let mut item = item.clone();
-            item[offer.key()] = shown.into();
-            all.push(item);
+            all.push((shown, item));
         }
     }
-    Ok(Done::value(json!({offer.member(): all})).cached(context.era()))
+    let (range, next) = page(&all, |(name, _)| name, after.as_deref());
+    let items = all.drain(range).map(|(shown, item)| {
+        let mut item = item.clone();
+        item[offer.key()] = shown.into();
+        item
+    });
+    let items: Vec<Value> = items.collect();
+    let mut result = json!({offer.member(): items});
+    if let Some(next) = next {
+        result["nextCursor"] = next.into();
+    }
+    Ok(Done::value(result).cached(context.era()))
+}
+
+/// Lets the client follow a resource: none where that is one of ours, which never change.
+pub(crate) fn follow(context: &Context, uri: &str) -> Result<Option<Follow>, RpcError> {
+    if context.face.settings.conformance && fixtures::read(uri).is_some() {
+        return Ok(None);
+    }
+    let (server, own) = holder(context, uri).ok_or_else(|| unknown(context.era(), uri))?;
+    let able = server.status().capabilities;
+    // What is not known yet may turn out to be able.
+    if able.is_some_and(|able| able["resources"]["subscribe"] != true) {
+        let why = format!("MCP server '{}' tells no changes of resources", server.name());
+        return Err(invalid(why));
+    }
+    Ok(Some(context.face.follow(&server, own, uri)))
 }
 
 /// The server that has a resource, and what it calls it there.
@@ -162,7 +191,7 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
         let sent = Map::from_iter([("uri".to_owned(), own.into())]);
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
-                match ask(&server, "resources/read", sent, &talk, true).await {
+                match ask(&server, "resources/read", sent, &talk).await {
                     Ok(result) => Ok(without_cache(result, era)),
                     Err(error) => Err(failed(&server, error)),
                 }
@@ -226,7 +255,7 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
         ]);
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
-                let result = ask(&server, "prompts/get", sent, &talk, true).await;
+                let result = ask(&server, "prompts/get", sent, &talk).await;
                 result.map(Done::value).map_err(|it| failed(&server, it))
             })
         };
@@ -275,7 +304,7 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
         capabilities: json!({}),
         log_level: None,
     };
-    let result = ask(&server, "completion/complete", sent, &talk, true).await;
+    let result = ask(&server, "completion/complete", sent, &talk).await;
     result.map(Done::value).map_err(|it| failed(&server, it))
 }
 

@@ -1,10 +1,9 @@
 //! Requests that must ask somebody before they can be answered. A legacy client is asked while it waits; a modern one gets
 //! the questions as its answer, and the request is kept until it comes back with what it was asked for.
 
-use crate::changes::List;
 use crate::context::{Context, Params, invalid};
 use crate::result::Done;
-use crate::sessions::random;
+use crate::sessions::{Hears, random};
 use catalog::caller::Caller;
 use executor::{Event, Question, Unanswered};
 use mcp::wire::{Era, RpcError, code};
@@ -108,24 +107,27 @@ impl Underway {
                     context.notify("notifications/message", line).await;
                 }
             }
-            Event::Changed(list) => {
-                if let Some(list) = List::from_name(list) {
-                    context.face.announce(list);
-                }
-            }
             Event::Ask(question) => self.asked(context, question),
         }
     }
 
     fn asked(&mut self, context: &Context, question: Question) {
-        if !context.can(capability(&question.method)) {
+        let refuse = |question: Question, why: &str| {
             let _ = question.reply.send(Err(Unanswered {
                 code: code::NO_METHOD,
-                message: "The client cannot be asked this".to_owned(),
+                message: why.to_owned(),
             }));
-            return;
+        };
+        if !context.can(capability(&question.method)) {
+            return refuse(question, "The client cannot be asked this");
+        }
+        if context.hears == Hears::AnswersOnly {
+            let why = "The client takes no event stream for this request, so it cannot be asked";
+            return refuse(question, why);
         }
         if let Some(session) = &context.session {
+            let asked = &context.face.asked;
+            asked.note(session, question.from.as_ref(), &question.params);
             let (session, line) = (Arc::clone(session), context.line.clone());
             tokio::spawn(async move {
                 let mut question = question;

@@ -5,13 +5,14 @@ use crate::Face;
 use crate::context::{Context, LINE, Params, invalid};
 use crate::dispatch;
 use crate::exchange::{Answer, Exchange, Work};
+use crate::followed::{Follow, Follows, told};
 use crate::result::{Done, server_info};
 use catalog::caller::Caller;
 use executor::Unanswered;
 use mcp::wire::{self, Era, LEGACY, Message, RpcError, Sort, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -49,7 +50,7 @@ struct State {
     running: HashMap<String, CancellationToken>,
     /// Requests that were cancelled before they came: each message has a way of its own.
     cancelled: VecDeque<String>,
-    followed: HashSet<String>,
+    followed: Follows,
     used: Option<Instant>,
 }
 
@@ -110,20 +111,22 @@ impl Session {
         self.lock().level = Some(level.to_owned());
     }
 
-    pub(crate) fn follow(&self, uri: &str, follows: bool) -> Result<(), RpcError> {
+    pub(crate) fn follow(&self, uri: &str, follow: Option<Follow>) -> Result<(), RpcError> {
         let followed = &mut self.lock().followed;
-        match follows {
-            true if followed.len() >= FOLLOWED_MAX => {
-                return Err(invalid("too many resources are followed in this session"));
-            }
-            true => followed.insert(uri.to_owned()),
-            false => followed.remove(uri),
-        };
+        if followed.len() >= FOLLOWED_MAX && !followed.contains_key(uri) {
+            return Err(invalid("too many resources are followed in this session"));
+        }
+        followed.insert(uri.to_owned(), follow);
         Ok(())
     }
 
-    pub(crate) fn follows(&self, uri: &str) -> bool {
-        self.lock().followed.contains(uri)
+    pub(crate) fn unfollow(&self, uri: &str) {
+        self.lock().followed.remove(uri);
+    }
+
+    /// What the client is told when a resource has changed, if it follows that.
+    pub(crate) fn told(&self, server: &str, uri: &str) -> Option<String> {
+        told(&self.lock().followed, server, uri)
     }
 
     /// Asks the client, on the line of the request that it is for.
@@ -247,6 +250,14 @@ pub struct Sessions {
     by_id: Mutex<HashMap<String, Arc<Session>>>,
 }
 
+/// What of an exchange reaches the client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hears {
+    Everything,
+    /// It takes no stream, so nothing can be said before the answer, nor asked.
+    AnswersOnly,
+}
+
 /// Why there is no session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoSession {
@@ -297,9 +308,13 @@ impl Sessions {
 
     pub fn end(&self, session: &Session) {
         self.lock().remove(&session.id);
-        for token in session.lock().running.values() {
+        let mut state = session.lock();
+        for token in state.running.values() {
             token.cancel();
         }
+        state.followed.clear();
+        // Whoever reads it reads no further.
+        state.stream = None;
     }
 
     fn add(&self, session: &Arc<Session>) -> Result<(), NoSession> {
@@ -386,6 +401,7 @@ impl Face {
         session: &Arc<Session>,
         caller: &Arc<Caller>,
         message: &Message<'_>,
+        hears: Hears,
     ) -> Option<Exchange> {
         let method = message.method.as_deref().unwrap_or_default();
         let (line, said) = mpsc::channel(LINE);
@@ -425,6 +441,7 @@ impl Face {
             caller: Arc::clone(caller),
             capabilities: session.client.get().cloned().unwrap_or_default(),
             session: Some(Arc::clone(session)),
+            hears,
             line,
         };
         let method = method.to_owned();

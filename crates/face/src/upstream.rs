@@ -3,90 +3,44 @@
 
 use crate::Face;
 use crate::changes::List;
-use executor::{Event, Question, Talk};
-use mcp::upstream::{Notice, Saying, Upstream, UpstreamError};
+use app::asking::{self, Request};
+use executor::{Asker, Talk};
+use mcp::upstream::{Notice, Upstream, UpstreamError};
 use mcp::wire::{RpcError, code};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
-use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::sync::broadcast;
 use tokio_util::sync::CancellationToken;
 
-/// How long a server may take.
+/// How long a server may take. While somebody is asked, nobody counts.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// While somebody is asked, nobody counts.
-const WITHIN_ASKING: Duration = Duration::from_secs(660);
-
+/// Asks for what may be asked for twice.
 pub(crate) async fn ask(
     server: &Upstream,
     method: &str,
     params: Map<String, Value>,
     talk: &Talk,
-    may_repeat: bool,
 ) -> Result<Value, UpstreamError> {
-    let (events, mut said) = mpsc::channel(16);
-    let can_be_asked = talk
-        .capabilities
-        .as_object()
-        .is_some_and(|it| !it.is_empty());
-    let sent = mcp::upstream::Talk {
-        events: Some(events),
-        capabilities: talk.capabilities.clone(),
-        deadline: Instant::now() + if can_be_asked { WITHIN_ASKING } else { WITHIN },
-        cancel: CancellationToken::new(),
-        may_repeat,
-        log_level: talk.log_level.clone(),
+    let (asker, cancel) = (Asker::new(talk.clone()), CancellationToken::new());
+    let request = Request {
+        method,
+        params,
+        may_repeat: true,
+        cancel: cancel.clone(),
     };
-    let mut answer = Box::pin(server.request(method, params, sent));
-    loop {
-        tokio::select! {
-            biased;
-            Some(saying) = said.recv() => pass_on(talk, saying).await,
-            answer = &mut answer => {
-                while let Ok(saying) = said.try_recv() {
-                    pass_on(talk, saying).await;
-                }
-                return answer;
-            }
-        }
+    let mut answer = pin!(asking::ask(server, request, Some(talk), || asker.clone()));
+    tokio::select! {
+        biased;
+        answer = &mut answer => return answer,
+        () = asker.until(Instant::now() + WITHIN) => cancel.cancel(),
     }
-}
-
-async fn pass_on(talk: &Talk, saying: Saying) {
-    let event = match saying {
-        Saying::Progress {
-            progress,
-            total,
-            message,
-        } => Event::Progress {
-            progress,
-            total,
-            message,
-        },
-        Saying::Log(line) => Event::Log(line),
-        Saying::Ask {
-            method,
-            params,
-            reply,
-        } => {
-            let (asked, answer) = oneshot::channel::<Result<Value, executor::Unanswered>>();
-            tokio::spawn(async move {
-                if let Ok(answer) = answer.await {
-                    let _ = reply.send(answer.map_err(|why| RpcError::new(why.code, why.message)));
-                }
-            });
-            Event::Ask(Question {
-                key: None,
-                method,
-                params,
-                reply: asked,
-            })
-        }
-    };
-    let _ = talk.events.send(event).await;
+    let _ = answer.await;
+    Err(UpstreamError::Late)
 }
 
 /// Why an upstream server gave no result, for a client of ours.
@@ -122,9 +76,12 @@ pub(crate) fn listen(face: &Arc<Face>) {
 fn heard(face: &Weak<Face>, known: &mut HashMap<Arc<str>, [u64; 2]>, notice: Notice) -> Option<()> {
     let face = face.upgrade()?;
     match notice {
-        Notice::State(_) => {}
-        Notice::ResourceUpdated { uri, .. } => face.resource_updated(&uri),
+        // It may be another than the one that was told what is followed.
+        Notice::State(name) => face.tell_followed(&name),
+        Notice::ResourceUpdated { server, uri } => face.resource_updated(&server, &uri),
+        Notice::ElicitationComplete { server, id } => face.asked.completed(server, id),
         Notice::Lists(name) => {
+            face.tell_followed(&name);
             let lists = face.app.upstreams.get(&name).map(|it| it.lists());
             let hash = |items: Vec<&Value>| {
                 let mut hasher = DefaultHasher::new();

@@ -9,6 +9,7 @@ mod parts;
 mod python;
 mod shell;
 mod template;
+pub mod upstream;
 
 pub use expression::{EXPRESSION, EXPRESSION_SEAL};
 pub use parts::{DOCUMENTS, DOCUMENTS_SEAL};

@@ -1,21 +1,13 @@
 //! The `mcp` kind: a tool of an upstream MCP server, under whatever name it has here. What the server answers is passed on
 //! as it is; what it says meanwhile goes to whoever asked.
 
-use ::mcp::upstream::{Saying, Talk, Upstream, UpstreamError, Upstreams};
-use ::mcp::wire::RpcError;
+use crate::upstream::{Request, ask};
+use ::mcp::upstream::{Upstream, UpstreamError, Upstreams};
 use catalog::tool::Definition;
 use executor::kind::{CheckFuture, FROM_OUTSIDE, RunFuture};
-use executor::{Code, Event, Failure, Kind, Output, Run};
+use executor::{Code, Failure, Kind, Output, Run};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot};
-
-/// How much a server may say before it has to wait for the listener.
-const SAYINGS: usize = 16;
-
-/// The executor ends the call at its deadline, which moves while somebody is asked.
-const LATER: Duration = Duration::from_secs(24 * 3600);
 
 pub(crate) struct Mcp(pub(crate) Arc<Upstreams>);
 
@@ -49,31 +41,14 @@ impl Mcp {
             ("name".to_owned(), text(config, "tool_name").into()),
             ("arguments".to_owned(), arguments),
         ]);
-        let (events, mut said) = mpsc::channel(SAYINGS);
         let told = &definition.annotations;
-        let talk = Talk {
-            events: run.talk.as_ref().map(|_| events),
-            capabilities: run
-                .talk
-                .as_ref()
-                .map_or_else(|| json!({}), |it| it.capabilities.clone()),
-            deadline: Instant::now() + LATER,
-            cancel: run.cancel.clone(),
+        let request = Request {
+            method: "tools/call",
+            params,
             may_repeat: told.read_only == Some(true) || told.idempotent == Some(true),
-            log_level: run.talk.as_ref().and_then(|it| it.log_level.clone()),
+            cancel: run.cancel.clone(),
         };
-        let mut answer = Box::pin(server.request("tools/call", params, talk));
-        let answer = loop {
-            tokio::select! {
-                biased;
-                Some(saying) = said.recv() => pass_on(run, saying).await,
-                answer = &mut answer => break answer,
-            }
-        };
-        // What was said before the answer is passed on before it.
-        while let Ok(saying) = said.try_recv() {
-            pass_on(run, saying).await;
-        }
+        let answer = ask(&server, request, run.talk.as_ref(), || run.asker()).await;
         match answer {
             Ok(result) => outcome(result),
             Err(error) => Err(failure(server.name(), &error)),
@@ -94,40 +69,6 @@ impl Kind for Mcp {
 
 fn text<'a>(config: &'a Map<String, Value>, name: &str) -> &'a str {
     config.get(name).and_then(Value::as_str).unwrap_or_default()
-}
-
-async fn pass_on(run: &Run, saying: Saying) {
-    match saying {
-        Saying::Progress {
-            progress,
-            total,
-            message,
-        } => {
-            let event = Event::Progress {
-                progress,
-                total,
-                message,
-            };
-            run.tell(event).await;
-        }
-        Saying::Log(line) => run.tell(Event::Log(line)).await,
-        Saying::Ask {
-            method,
-            params,
-            reply,
-        } => {
-            let asker = run.asker();
-            // In a task of its own: the server may ask more, and say more, before it has its answer.
-            tokio::spawn(async move {
-                let mut reply: oneshot::Sender<Result<Value, RpcError>> = reply;
-                let answer = tokio::select! {
-                    answer = asker.ask(None, &method, params) => answer,
-                    () = reply.closed() => return,
-                };
-                let _ = reply.send(answer.map_err(|why| RpcError::new(why.code, why.message)));
-            });
-        }
-    }
 }
 
 /// What came back. The data are the structured content; without it the text, and without that the blocks.

@@ -114,6 +114,11 @@ pub enum Notice {
         server: Arc<str>,
         uri: String,
     },
+    /// What somebody was sent to an address for is done.
+    ElicitationComplete {
+        server: Arc<str>,
+        id: String,
+    },
 }
 
 /// What is guarded by our locks is whole between any two statements, so a panic elsewhere spoils nothing.

@@ -17,7 +17,7 @@ use client::Client;
 use executor::Code;
 use face::headers::Headers;
 use face::modern::is_modern;
-use face::{Answer, Exchange, NoSession, Step};
+use face::{Answer, Exchange, Hears, NoSession, Step};
 use mcp::wire::{self, Message, RpcError, code};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -79,7 +79,8 @@ pub(crate) async fn post(
     match client.session(&server) {
         Err(refusal) => refusal,
         Ok(Some(session)) => {
-            let exchange = server.face.in_session(&session, &client.caller, &message);
+            let face = &server.face;
+            let exchange = face.in_session(&session, &client.caller, &message, client.hears());
             answered(&server, &client, exchange).await
         }
         Ok(None) if message.method.as_deref() == Some("initialize") => {
@@ -141,7 +142,7 @@ async fn answered(
     let Some(mut exchange) = exchange else {
         return StatusCode::ACCEPTED.into_response();
     };
-    let can_stream = client.accepts("text/event-stream");
+    let can_stream = client.hears() == Hears::Everything;
     loop {
         match exchange.next().await {
             Step::Said(first) if can_stream => {
@@ -221,7 +222,8 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
     }
     let mut answers = Vec::new();
     for message in &messages {
-        let exchange = server.face.in_session(&session, &client.caller, message);
+        let face = &server.face;
+        let exchange = face.in_session(&session, &client.caller, message, Hears::AnswersOnly);
         if let Some(mut exchange) = exchange {
             loop {
                 if let Step::Done(answer) = exchange.next().await {
@@ -334,7 +336,9 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
     if let Some(refusal) = client.lack(std::slice::from_ref(&message)) {
         return refusal;
     }
-    if let Some(mut exchange) = server.face.in_session(&session, &client.caller, &message) {
+    let face = &server.face;
+    let exchange = face.in_session(&session, &client.caller, &message, Hears::Everything);
+    if let Some(mut exchange) = exchange {
         tokio::spawn(async move {
             loop {
                 match exchange.next().await {

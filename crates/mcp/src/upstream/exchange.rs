@@ -253,6 +253,10 @@ impl Exchange {
                 let uri = params.and_then(|params| params.get("uri")?.as_str());
                 uri.into_iter().for_each(|uri| self.hooks.updated(uri));
             }
+            "notifications/elicitation/complete" => {
+                let id = params.and_then(|params| params.get("elicitationId")?.as_str());
+                id.into_iter().for_each(|id| self.hooks.completed(id));
+            }
             "notifications/subscriptions/acknowledged" => self.hooks.listens.notify_one(),
             "notifications/cancelled" => {
                 if let Some(id) = params.and_then(|params| params.get("requestId")) {

@@ -16,7 +16,7 @@ use catalog::mcp_file::{ServerConfig, Transport};
 use fetch::HeaderMap;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
@@ -238,7 +238,7 @@ pub(super) async fn discover(connection: &Connection) -> Answer {
 }
 
 async fn discover_once(connection: &Connection) -> Answer {
-    let (none, talk) = (Map::new(), patient());
+    let (none, talk) = (Map::new(), Talk::quiet());
     let call = Call {
         method: "server/discover",
         params: &none,
@@ -248,11 +248,6 @@ async fn discover_once(connection: &Connection) -> Answer {
         talk: &talk,
     };
     connection.call(call).await
-}
-
-/// Whoever waits for these has a limit of their own.
-fn patient() -> Talk {
-    Talk::until(Instant::now() + Duration::from_secs(3600))
 }
 
 /// None where it does not speak our version.
@@ -287,7 +282,7 @@ async fn initialize(connection: &Connection) -> Result<Peer, Fault> {
         "capabilities": {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
         "clientInfo": client_info(),
     });
-    let (none, talk) = (Map::new(), patient());
+    let (none, talk) = (Map::new(), Talk::quiet());
     let call = Call {
         method: "initialize",
         params: params.as_object().unwrap_or(&none),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
 
-/// Updates of resources that are told on in a second.
+/// Updates of resources, and ends of questions, that are told on in a second.
 const UPDATES_MAX: u32 = 100;
 
 /// What a connection tells the upstream that it belongs to, and what outlives it.
@@ -70,6 +70,17 @@ impl Hooks {
     }
 
     pub(super) fn updated(&self, uri: &str) {
+        let uri = uri.to_owned();
+        self.tell(|server| Notice::ResourceUpdated { server, uri });
+    }
+
+    pub(super) fn completed(&self, id: &str) {
+        let id = id.to_owned();
+        self.tell(|server| Notice::ElicitationComplete { server, id });
+    }
+
+    /// Unless it tells too much.
+    fn tell(&self, notice: impl FnOnce(Arc<str>) -> Notice) {
         {
             let mut updates = locked(&self.updates);
             let now = Instant::now();
@@ -81,8 +92,6 @@ impl Hooks {
                 return;
             }
         }
-        let server = Arc::clone(&self.server);
-        let uri = uri.to_owned();
-        let _ = self.notices.send(Notice::ResourceUpdated { server, uri });
+        let _ = self.notices.send(notice(Arc::clone(&self.server)));
     }
 }

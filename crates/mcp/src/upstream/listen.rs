@@ -16,9 +16,6 @@ use tokio::time::sleep;
 const PAUSE: Duration = Duration::from_secs(1);
 const PAUSE_MAX: Duration = Duration::from_secs(30);
 
-/// A stream that is meant to go on for ever.
-const LONG: Duration = Duration::from_secs(365 * 24 * 3600);
-
 /// For an older server to take note of one resource.
 const SUBSCRIBE: Duration = Duration::from_secs(20);
 
@@ -71,7 +68,7 @@ async fn listen_modern(connection: &Connection) {
 }
 
 async fn stream(connection: &Connection, filter: &Map<String, Value>) -> Result<Value, Fault> {
-    let talk = Talk::until(Instant::now() + LONG);
+    let talk = Talk::quiet();
     let none = Map::new();
     let call = Call {
         method: "subscriptions/listen",

@@ -82,7 +82,8 @@ impl Connection {
         let none = Map::new();
         let quiet = Talk {
             cancel: talk.cancel.clone(),
-            ..Talk::until(talk.deadline)
+            deadline: talk.deadline,
+            ..Talk::quiet()
         };
         let call = Call {
             method: "logging/setLevel",

@@ -14,7 +14,8 @@ pub struct Talk {
     pub events: Option<mpsc::Sender<Saying>>,
     /// What the asking client can do: `{"elicitation":{},"sampling":{},"roots":{}}`.
     pub capabilities: Value,
-    pub deadline: Instant,
+    /// None where whoever asks sees to it that it ends.
+    pub deadline: Option<Instant>,
     pub cancel: CancellationToken,
     /// Read-only or idempotent: may be sent again after a lost connection.
     pub may_repeat: bool,
@@ -41,12 +42,20 @@ pub enum Saying {
 }
 
 impl Talk {
-    /// Nobody listens.
+    /// Nobody listens, and nobody waits for ever.
     pub fn until(deadline: Instant) -> Self {
+        Talk {
+            deadline: Some(deadline),
+            ..Talk::quiet()
+        }
+    }
+
+    /// Nobody listens.
+    pub fn quiet() -> Self {
         Talk {
             events: None,
             capabilities: json!({}),
-            deadline,
+            deadline: None,
             cancel: CancellationToken::new(),
             may_repeat: false,
             log_level: None,
@@ -67,11 +76,17 @@ impl Talk {
         &self,
         work: impl Future<Output = Result<T, Fault>>,
     ) -> Result<T, Fault> {
+        let late = async {
+            match self.deadline {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             done = work => done,
             () = self.cancel.cancelled() => Err(Fault::Cancelled),
-            () = tokio::time::sleep_until(self.deadline.into()) => Err(Fault::Late),
+            () = late => Err(Fault::Late),
         }
     }
 }

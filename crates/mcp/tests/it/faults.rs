@@ -135,7 +135,7 @@ async fn whoever_waits_too_long_leaves_and_the_server_is_told() {
         let fake = Fake::new(&world, era);
         let one = world.one(fake.stdio()).await;
         let mut short = talk();
-        short.deadline = Instant::now() + Duration::from_millis(300);
+        short.deadline = Some(Instant::now() + Duration::from_millis(300));
         let late = call(&one, "hang", json!({}), short).await.unwrap_err();
         assert_eq!(late, UpstreamError::Late);
         fake.until("hang cancelled", 1).await;

@@ -186,7 +186,7 @@ async fn whoever_leaves_is_noticed() {
         let server = fake.listen().await;
         let one = world.one(json!({"url": server.url("/mcp")})).await;
         let mut short = talk();
-        short.deadline = Instant::now() + Duration::from_millis(300);
+        short.deadline = Some(Instant::now() + Duration::from_millis(300));
         let late = call(&one, "hang", json!({}), short).await.unwrap_err();
         assert_eq!(late, UpstreamError::Late);
         fake.until("hang cancelled", 1).await;
@@ -244,7 +244,7 @@ async fn the_oldest_transport_has_one_stream_for_all() {
         .unwrap();
     assert_eq!(text(&result), "a");
     let mut short = talk();
-    short.deadline = Instant::now() + Duration::from_millis(300);
+    short.deadline = Some(Instant::now() + Duration::from_millis(300));
     let late = call(&one, "hang", json!({}), short).await.unwrap_err();
     assert_eq!(late, UpstreamError::Late);
     fake.until("hang cancelled", 1).await;

@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use catalog::caller::{Caller, Scope, Transport};
 use executor::Code;
-use face::Session;
+use face::{Hears, Session};
 use mcp::wire::Message;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -66,6 +66,13 @@ impl Client {
             line.contains(kind) || line.contains("*/*") || line.contains(&format!("{main}/*"))
         };
         all.peek().is_none() || all.any(fits)
+    }
+
+    pub(super) fn hears(&self) -> Hears {
+        match self.accepts("text/event-stream") {
+            true => Hears::Everything,
+            false => Hears::AnswersOnly,
+        }
     }
 
     /// The refusal of a token that may not call: its model could do nothing about it, but its program can ask for one
