@@ -40,6 +40,7 @@ mod open;
 mod page;
 mod patch;
 mod plan;
+mod reach;
 mod throttle;
 mod trial;
 mod troubles;
@@ -80,6 +81,8 @@ pub struct App {
     pub servers: watch::Receiver<Arc<McpFile>>,
     pub upstreams: Arc<mcp::upstream::Upstreams>,
     told: broadcast::Sender<mcp::upstream::Notice>,
+    /// What upstream servers would tell, where nobody keeps them connected.
+    unheard: Mutex<Option<mpsc::UnboundedReceiver<mcp::upstream::Notice>>>,
     pub workspace: PathBuf,
     pub data: PathBuf,
     /// This installation's name in rows it writes.

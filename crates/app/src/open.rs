@@ -135,6 +135,10 @@ impl App {
         let tested = tested.map(|row| (row.tool_id, row)).collect();
         let mut runnable = kinds::all(&options.kinds);
         let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
+        let (notices, unheard) = match options.watch {
+            true => (notices, None),
+            false => (None, notices),
+        };
         let named = runnable
             .builtins
             .iter()
@@ -162,6 +166,7 @@ impl App {
             servers,
             upstreams,
             told: tokio::sync::broadcast::Sender::new(256),
+            unheard: Mutex::new(unheard),
             node,
             idempotent: InFlight::default(),
             writer: Mutex::new(Some(WriterHandle {
@@ -186,7 +191,7 @@ impl App {
             vault,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
-        if let Some(notices) = notices.filter(|_| options.watch) {
+        if let Some(notices) = notices {
             crate::upstreams::connect(&app, notices);
         }
         Ok(app)

@@ -54,7 +54,7 @@ async fn follow(app: &Weak<App>, file: &McpFile) -> Option<()> {
     Some(())
 }
 
-async fn heard(app: &Weak<App>, notice: Notice) -> Option<()> {
+pub(crate) async fn heard(app: &Weak<App>, notice: Notice) -> Option<()> {
     let app = app.upgrade()?;
     if let Notice::Lists(name) = &notice
         && let Some(server) = app.upstreams.get(name)

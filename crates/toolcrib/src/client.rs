@@ -196,6 +196,17 @@ impl Client {
         done
     }
 
+    /// Sees to it that a tool can be called that is of an upstream server. Whoever serves has them all connected.
+    pub(crate) async fn reach(&self, tool: &str) -> Result<()> {
+        let Client::Local(server) = self else {
+            return Ok(());
+        };
+        let reached = server.app.reach_upstream(tool).await;
+        reached.map_err(|error| {
+            Failure::failed(error.to_string()).hint("its entry in mcp.json says how it is reached")
+        })
+    }
+
     /// What else to say about a tool that is not there.
     async fn explain(&self, context: &Context, failure: &mut Failure) {
         let Document::Answer(answer) = &failure.document else {

@@ -24,6 +24,7 @@ pub(crate) async fn run(context: &Context, call: Call) -> Result {
     });
     let path = format!("/api/v1/tools/{}/call", encode(&call.name));
     let ask = async |client: &Client| {
+        client.reach(&call.name).await?;
         let answer = client.request("POST", &path, Some(body)).await?;
         let response = answer.value();
         if response.get("execution_id").is_none() {
