@@ -18,12 +18,14 @@ mod crib;
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
 mod matrix;
+mod plain;
 mod programs;
 mod sessions;
 #[path = "../kinds/site.rs"]
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod site;
 mod stdio;
+mod streams;
 mod tokens;
 mod upstreams;
 #[path = "../faults/wire.rs"]

@@ -1,96 +1,14 @@
 //! Sessions of the legacy era: ended by their client, unknown to everybody else, and gone when nobody uses them.
 
 use crate::crib::{Crib, sandbox, until};
-use crate::harness::{ADMIN_KEY, Running};
-use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::time::{Duration, Instant};
-
-/// An answer of the MCP endpoint.
-#[derive(Debug)]
-struct Answer {
-    status: u16,
-    session: Option<String>,
-    body: String,
-}
-
-/// A client that speaks for itself, to see what the wire says.
-struct Plain<'a> {
-    server: &'a Running,
-    key: String,
-}
-
-impl Plain<'_> {
-    fn send(&self, method: &str, session: Option<&str>, body: Option<&Value>) -> Answer {
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let mut head = format!(
-            "{method} /mcp HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\nConnection: close\r\n",
-            self.server.address,
-            self.key,
-            body.len()
-        );
-        if let Some(session) = session {
-            head.push_str(&format!(
-                "Mcp-Session-Id: {session}\r\nMcp-Protocol-Version: 2025-11-25\r\n"
-            ));
-        }
-        let mut stream = TcpStream::connect(&self.server.address).unwrap();
-        stream
-            .set_read_timeout(Some(Duration::from_secs(30)))
-            .unwrap();
-        stream
-            .write_all(format!("{head}\r\n{body}").as_bytes())
-            .unwrap();
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        let (head, body) = text.split_once("\r\n\r\n").unwrap();
-        let session = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(": ")?;
-            name.eq_ignore_ascii_case("mcp-session-id")
-                .then(|| value.to_owned())
-        });
-        Answer {
-            status: head.split(' ').nth(1).unwrap().parse().unwrap(),
-            session,
-            body: body.to_owned(),
-        }
-    }
-
-    /// Opens a session and gives its id.
-    fn open(&self) -> String {
-        self.try_open()
-            .unwrap_or_else(|answer| panic!("{answer:?}"))
-    }
-
-    fn try_open(&self) -> Result<String, Answer> {
-        let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
-        let initialize =
-            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
-        let answer = self.send("POST", None, Some(&initialize));
-        match answer.status {
-            200 => Ok(answer.session.unwrap()),
-            _ => Err(answer),
-        }
-    }
-
-    fn ping(&self, session: &str) -> Answer {
-        let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
-        self.send("POST", Some(session), Some(&ping))
-    }
-}
-
-fn admin(server: &Running) -> Plain<'_> {
-    Plain {
-        server,
-        key: ADMIN_KEY.to_owned(),
-    }
-}
+use crate::plain::Plain;
+use serde_json::json;
+use std::time::Instant;
 
 #[test]
 fn a_session_that_was_deleted_is_unknown() {
     let crib = Crib::new();
-    let client = admin(&crib.server);
+    let client = Plain::admin(&crib.server);
     let (session, other) = (client.open(), client.open());
     assert_ne!(session, other);
     assert_eq!(client.ping(&session).status, 200);
@@ -103,7 +21,8 @@ fn a_session_that_was_deleted_is_unknown() {
         client.ping("no-such-session"),
     ] {
         assert_eq!(answer.status, 404, "{answer:?}");
-        assert!(answer.body.contains("no such session"), "{answer:?}");
+        let why = answer.json()["error"]["message"].to_string();
+        assert!(why.contains("no such session"), "{answer:?}");
     }
     assert_eq!(client.ping(&other).status, 200);
 }
@@ -112,14 +31,13 @@ fn a_session_that_was_deleted_is_unknown() {
 #[test]
 fn the_era_is_not_read_from_arguments() {
     let crib = Crib::new();
-    let client = admin(&crib.server);
+    let client = Plain::admin(&crib.server);
     let session = client.open();
     let data = "a \"io.modelcontextprotocol/protocolVersion\": \"2026-07-28\"";
     let params = json!({"name": "clean_text", "arguments": {"data": data}});
-    let request = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
-    let answer = client.send("POST", Some(&session), Some(&request));
+    let answer = client.ask(&session, "tools/call", &params);
     assert_eq!(answer.status, 200, "{answer:?}");
-    let answer: Value = serde_json::from_str(&answer.body).unwrap();
+    let answer = answer.json();
     assert_eq!(answer["result"]["content"][0]["text"], data, "{answer}");
 }
 
@@ -127,18 +45,8 @@ fn the_era_is_not_read_from_arguments() {
 #[test]
 fn a_stream_that_is_closed_ends_its_session() {
     let crib = Crib::new();
-    let address = &crib.server.address;
-    let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(30)))
-        .unwrap();
-    let head = format!(
-        "GET /sse HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {ADMIN_KEY}\r\nAccept: text/event-stream\r\n\r\n"
-    );
-    stream.write_all(head.as_bytes()).unwrap();
-    let lines = BufReader::new(&stream).lines().map_while(Result::ok);
-    let said = lines.filter_map(|line| line.strip_prefix("data: ").map(str::to_owned));
-    let endpoint = { said }.next().unwrap();
+    let mut stream = Plain::admin(&crib.server).sse();
+    let endpoint = stream.next().unwrap();
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
     let post = || crib.server.request("POST", &endpoint, Some(&ping)).0;
     assert_eq!(post(), 202);
@@ -149,14 +57,11 @@ fn a_stream_that_is_closed_ends_its_session() {
 #[test]
 fn another_keys_session_is_unknown() {
     let crib = Crib::new();
-    let client = admin(&crib.server);
+    let client = Plain::admin(&crib.server);
     let made = json!({"name": "other", "scopes": ["read", "call"]});
     let (status, made) = crib.server.request("POST", "/api/v1/keys", Some(&made));
     assert_eq!(status, 201, "{made}");
-    let other = Plain {
-        server: &crib.server,
-        key: made["key"].as_str().unwrap().to_owned(),
-    };
+    let other = Plain::new(&crib.server, made["key"].as_str());
     let (session, others) = (client.open(), other.open());
     for answer in [
         other.ping(&session),
@@ -169,6 +74,57 @@ fn another_keys_session_is_unknown() {
     assert_eq!(other.ping(&others).status, 200);
 }
 
+/// What somebody was asked is nobody else's to answer.
+#[test]
+fn another_keys_question_is_unknown() {
+    let crib = Crib::new();
+    let client = Plain::admin(&crib.server);
+    let made = json!({"name": "other", "user": "admin", "scopes": ["read", "call"]});
+    let (status, made) = crib.server.request("POST", "/api/v1/keys", Some(&made));
+    assert_eq!(status, 201, "{made}");
+    let other = Plain::new(&crib.server, made["key"].as_str());
+    let able = json!({"elicitation": {}});
+    let mut params = json!({"name": "request_human_input", "arguments": {"question": "Really?"}});
+    let asked = client.modern("tools/call", &params, &able).json();
+    let asked = &asked["result"];
+    assert_eq!(asked["resultType"], "input_required", "{asked}");
+    params["requestState"] = asked["requestState"].clone();
+    let key = asked["inputRequests"].as_object().unwrap().keys().next();
+    let given = json!({"action": "accept", "content": {"answer": "yes"}});
+    params["inputResponses"] = json!({key.unwrap(): given});
+    let refused = other.modern("tools/call", &params, &able).json();
+    let why = refused["error"]["message"].to_string();
+    assert!(why.contains("requestState"), "{refused}");
+    let done = client.modern("tools/call", &params, &able).json();
+    assert_eq!(
+        done["result"]["structuredContent"]["answer"], "yes",
+        "{done}"
+    );
+}
+
+/// A client that takes no stream cannot be asked: it hears so at once, and waits for nothing.
+#[test]
+fn who_takes_no_stream_is_not_asked() {
+    let crib = Crib::new();
+    let client = Plain {
+        accept: "application/json",
+        ..Plain::admin(&crib.server)
+    };
+    let session = client.open_able(&json!({"elicitation": {}}));
+    let params = json!({"name": "request_human_input", "arguments": {"question": "Really?"}});
+    let one = client.ask(&session, "tools/call", &params).json();
+    // Nor is one who sends several messages at once.
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let both = Plain::admin(&crib.server);
+    let several = both.send("POST", Some(&session), Some(&json!([call])));
+    for answer in [&one, &several.json()[0]] {
+        let result = &answer["result"];
+        assert_eq!(result["isError"], true, "{answer}");
+        let why = result["content"][0]["text"].to_string();
+        assert!(why.contains("takes no event stream"), "{answer}");
+    }
+}
+
 #[test]
 fn abandoned_sessions_expire() {
     const SESSIONS: usize = 50;
@@ -177,10 +133,10 @@ fn abandoned_sessions_expire() {
     let config = format!("[mcp]\nsession_idle_seconds = 2\nsessions_max = {SESSIONS}\n");
     sandbox.write("toolcrib.toml", &config);
     let crib = Crib::of(sandbox);
-    let client = admin(&crib.server);
+    let client = Plain::admin(&crib.server);
     let began = Instant::now();
     let sessions: Vec<String> = (0..SESSIONS).map(|_| client.open()).collect();
-    let open = || until("there is room for a session", || client.try_open().ok());
+    let open = || until("there is room for a session", || client.try_open(&json!({})).ok());
     let again: Vec<String> = (0..SESSIONS).map(|_| open()).collect();
     let waited = began.elapsed();
     for session in &sessions {

@@ -4,14 +4,12 @@
 use crate::client::{Client, call};
 use crate::crib::{Crib, sandbox};
 use crate::harness::ADMIN_KEY;
+use crate::plain::{Plain, send, send_as};
 use crate::programs::Listening;
-use crate::wire::{Answer, read_answer};
+use crate::wire::Answer;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::{Value, json};
-use std::io::Write;
-use std::net::TcpStream;
-use std::time::Duration;
 
 const ROBOT: &str = "robot";
 const SECRET: &str = "a-secret-of-the-robot";
@@ -64,53 +62,13 @@ impl Tokens {
 
     /// Something over MCP, with a token or without.
     fn ask(&self, token: Option<&str>, method: &str, params: &Value) -> Answer {
-        let version = "2026-07-28";
-        let mut params = params.clone();
-        params["_meta"] = json!({
-            "io.modelcontextprotocol/protocolVersion": version,
-            "io.modelcontextprotocol/clientCapabilities": {},
-        });
-        let name = params["name"]
-            .as_str()
-            .map(|name| format!("\r\nMcp-Name: {name}"));
-        let shown = token.map(|token| format!("\r\nAuthorization: Bearer {token}"));
-        let headers = format!(
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\nMCP-Protocol-Version: {version}\r\nMcp-Method: {method}{}{}",
-            name.unwrap_or_default(),
-            shown.unwrap_or_default()
-        );
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-        let address = &self.crib.server.address;
-        send(address, "POST", "/mcp", &headers, &body.to_string())
+        let plain = Plain::new(&self.crib.server, token);
+        plain.modern(method, params, &json!({}))
     }
 
     fn list(&self, token: Option<&str>) -> Answer {
         self.ask(token, "tools/list", &json!({}))
     }
-}
-
-fn send(address: &str, method: &str, path: &str, headers: &str, body: &str) -> Answer {
-    send_as(address, address, method, path, headers, body)
-}
-
-/// Under a name that is not its own.
-fn send_as(
-    address: &str,
-    host: &str,
-    method: &str,
-    path: &str,
-    headers: &str,
-    body: &str,
-) -> Answer {
-    let text = format!(
-        "{method} {path} HTTP/1.1\r\nHost: {host}\r\n{headers}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
-        body.len()
-    );
-    let mut stream = TcpStream::connect(address).unwrap();
-    let patience = Some(Duration::from_secs(30));
-    stream.set_read_timeout(patience).unwrap();
-    stream.write_all(text.as_bytes()).unwrap();
-    read_answer(&mut stream).unwrap()
 }
 
 fn challenge(answer: &Answer) -> &str {
@@ -258,7 +216,10 @@ fn a_token_may_no_more_than_its_scopes_and_its_user() {
     assert_eq!(refused.status, 403, "{refused:?}");
     let told = challenge(&refused);
     assert!(told.contains("error=\"insufficient_scope\""), "{told}");
-    assert!(told.contains("toolcrib:call"), "{told}");
+    assert!(
+        told.contains("scope=\"toolcrib:read toolcrib:call\""),
+        "{told}"
+    );
     let caller = tokens.own("toolcrib:read toolcrib:call");
     let answer = tokens.ask(Some(&caller), "tools/call", &calculate).json();
     assert_eq!(
@@ -281,4 +242,55 @@ fn a_token_may_no_more_than_its_scopes_and_its_user() {
         tokens.ask(Some(&plain), "tools/call", &calculate).status,
         200
     );
+}
+
+/// However a message comes, a token that may not do it leads to one that may.
+#[test]
+fn a_missing_scope_is_told_wherever_it_is_missed() {
+    let tokens = Tokens::new();
+    tokens.link("operator");
+    let reader = tokens.own("toolcrib:read toolcrib:operate");
+    let client = Plain::new(&tokens.crib.server, Some(&reader));
+    let params = json!({"name": "calculator", "arguments": {"expression": "6 * 7"}});
+    let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params});
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let session = client.open();
+    let mut stream = client.sse();
+    let endpoint = stream.next().unwrap();
+    for (answer, path) in [
+        (client.send("POST", Some(&session), Some(&call)), "mcp"),
+        (
+            client.send("POST", Some(&session), Some(&json!([ping, call]))),
+            "mcp",
+        ),
+        (client.post_to(&endpoint, &call), "sse"),
+    ] {
+        assert_eq!(answer.status, 403, "{answer:?}");
+        let told = challenge(&answer);
+        assert!(told.contains("error=\"insufficient_scope\""), "{told}");
+        let scopes = "scope=\"toolcrib:read toolcrib:call toolcrib:operate\"";
+        assert!(told.contains(scopes), "{told}");
+        let metadata = format!("/.well-known/oauth-protected-resource/{path}\"");
+        assert!(told.contains(&metadata), "{told}");
+    }
+    assert_eq!(client.post_to(&endpoint, &ping).status, 202);
+}
+
+/// A stream lasts no longer than what was shown for it.
+#[test]
+fn streams_end_with_their_token() {
+    let tokens = Tokens::new();
+    tokens.link("operator");
+    let short = format!("{}/short", tokens.crib.server.url());
+    let token = tokens.token(&short, "toolcrib:read");
+    let client = Plain::new(&tokens.crib.server, Some(&token));
+    let session = client.open();
+    let streams = [
+        client.stream(&session).unwrap(),
+        client.listen(&json!({"toolsListChanged": true})).unwrap(),
+        client.sse(),
+    ];
+    for stream in streams {
+        stream.ends();
+    }
 }

@@ -1,5 +1,5 @@
 // An authorization server for tests, made with oidc-provider: says where it listens, knows one program (robot), and gives
-// it signed access tokens for whatever resource it names.
+// it signed access tokens for whatever resource it names; those for one named short are soon over.
 // usage: node authorization_server.mjs FOLDER_OF_NODE_MODULES
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -30,7 +30,7 @@ server.listen(0, '127.0.0.1', () => {
           scope,
           audience: resource,
           accessTokenFormat: 'jwt',
-          accessTokenTTL: 300,
+          accessTokenTTL: resource.endsWith('/short') ? 3 : 300,
         }),
       },
     },

@@ -3,6 +3,8 @@
 usage: python server_legacy.py [--transport stdio|sse|http] [--port PORT] [--note FILE]
 """
 
+import asyncio
+
 from mcp.server.fastmcp import Context, FastMCP
 from mcp.server.fastmcp.exceptions import ToolError
 from mcp.server.lowlevel import NotificationOptions
@@ -25,6 +27,14 @@ async def changed(ctx):
 def version(ctx):
     # What the client asked for, and got, as long as this SDK knows it.
     return ctx.session.client_params.protocolVersion
+
+
+@server.tool(structured_output=False)
+async def visit(address: str, ctx: Context) -> str:
+    """Sends a person to an address, and says that what they were sent for is done once this call is."""
+    asked = await ctx.session.elicit_url("Please go there.", address, "visit-1", ctx.request_id)
+    asyncio.get_running_loop().call_later(0.1, lambda: asyncio.ensure_future(ctx.session.send_elicit_complete("visit-1")))
+    return asked.action
 
 
 fill(server, Context, ToolAnnotations, ToolError, ask, changed, version)
