@@ -1,5 +1,7 @@
-//! The Model Context Protocol: the words both sides share (`wire`), and the upstream servers that we are a client of
-//! (`upstream`). What our own server says is in `face`.
+//! The Model Context Protocol: what both sides share (`wire`, `headers`, `events`), and the upstream servers that we are a
+//! client of (`upstream`). What our own server says is in `face`.
 
+pub mod events;
+pub mod headers;
 pub mod upstream;
 pub mod wire;

@@ -3,7 +3,6 @@
 
 mod connection;
 mod error;
-mod events;
 mod exchange;
 mod fault;
 mod handshake;
@@ -31,6 +30,7 @@ pub use set::Upstreams;
 pub use status::{State, Status};
 pub use talk::{Saying, Talk};
 
+use crate::events;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

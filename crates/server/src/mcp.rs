@@ -96,7 +96,7 @@ pub(crate) async fn post(
 
 fn modern(server: &Server, client: &Client, message: &Message<'_>) -> Option<Exchange> {
     let param = |name: &str| {
-        let value = client.headers.get(format!("mcp-param-{name}"))?;
+        let value = client.headers.get(name)?;
         value.to_str().ok().map(str::to_owned)
     };
     let headers = Headers {

@@ -1,14 +1,13 @@
 //! MCP on stdin and stdout: every line is posted to the server, and what it answers or says comes back as lines. The era
 //! is the client's business and the server's; here only sessions, cancelling and lost connections are looked after.
 
-mod events;
 mod link;
 
 pub(crate) use link::{Link, Local};
 
-use events::Events;
-use face::headers::repeated;
 use link::{Headers, Lost, Reply};
+use mcp::events::Events;
+use mcp::headers::{marked, named_by, written};
 use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -209,22 +208,22 @@ impl Bridge {
             return;
         };
         let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
-        let failed = match self.post(&text, described.as_ref()).await {
+        let passed = match self.post(&text, described.as_ref()).await {
             Ok(reply) => self.pass(&id, reply).await,
-            Err(lost) => Some(lost),
+            Err(lost) => Err(lost),
         };
-        if let Some(lost) = failed {
+        if let Err(lost) = passed {
             let error = RpcError::new(code::INTERNAL, lost.to_string());
             self.say(wire::error(message.id, &error)).await;
         }
     }
 
-    async fn pass(&self, id: &str, mut reply: Reply) -> Option<Lost> {
+    async fn pass(&self, id: &str, mut reply: Reply) -> Result<(), Lost> {
         let mut is_answered = false;
         if reply.is_stream {
-            let mut events = Events::default();
+            let mut events = Events::new(LINE_BYTES_MAX);
             while let Some(bytes) = reply.next().await {
-                for text in events.add(&bytes) {
+                for text in messages(&mut events, &bytes)? {
                     is_answered |= is_answer(&text);
                     self.say_unless_cancelled(id, text).await;
                 }
@@ -232,14 +231,15 @@ impl Bridge {
         } else {
             let body = reply.whole().await;
             if reply.status >= 400 && !answers(&body, id) {
-                return Some(Lost::Refused(refusal(reply.status, &body)));
+                return Err(Lost::Refused(refusal(reply.status, &body)));
             }
             is_answered = !body.is_empty();
             if is_answered {
                 self.say_unless_cancelled(id, body).await;
             }
         }
-        (!is_answered).then(|| Lost::Midway("the connection ended before the answer".to_owned()))
+        let early = || Lost::Midway("the connection ended before the answer".to_owned());
+        is_answered.then_some(()).ok_or_else(early)
     }
 
     async fn say_unless_cancelled(&self, id: &str, text: String) {
@@ -317,14 +317,15 @@ impl Bridge {
                 bridge.add_session(&mut headers);
                 match bridge.link.send("GET", &headers, None).await {
                     Ok(mut reply) if reply.is_stream => {
-                        let mut events = Events::default();
+                        let mut events = Events::new(LINE_BYTES_MAX);
                         loop {
                             let next = tokio::select! {
                                 next = reply.next() => next,
                                 () = token.cancelled() => return,
                             };
-                            let Some(bytes) = next else { break };
-                            for text in events.add(&bytes) {
+                            let next = next.and_then(|it| messages(&mut events, &it).ok());
+                            let Some(texts) = next else { break };
+                            for text in texts {
                                 bridge.say(text).await;
                             }
                         }
@@ -365,17 +366,17 @@ impl Bridge {
     fn described(&self, text: &str) -> Described {
         let message: Value = serde_json::from_str(text).unwrap_or_default();
         let method = message["method"].as_str().unwrap_or_default();
-        let name = match method {
-            "tools/call" | "prompts/get" => message["params"]["name"].as_str(),
-            "resources/read" => message["params"]["uri"].as_str(),
-            _ => None,
-        };
+        let name = named_by(method).and_then(|member| message["params"][member].as_str());
         let schema = name.and_then(|name| self.lock().marked.get(name).cloned());
-        let arguments = &message["params"]["arguments"];
+        let marked = schema.and_then(|schema| marked(&schema).ok());
+        let repeated = marked.into_iter().flatten().filter_map(|param| {
+            let text = param.text(message["params"].get("arguments"))?;
+            Some((param.header.to_string(), written(&text)))
+        });
         Described {
             method: method.to_owned(),
-            name: name.map(face::headers::written),
-            repeated: schema.map_or_else(Vec::new, |schema| repeated(&schema, arguments)),
+            name: name.map(written),
+            repeated: repeated.collect(),
         }
     }
 
@@ -395,6 +396,14 @@ impl Bridge {
             }
         }
     }
+}
+
+/// The messages that are whole with these bytes.
+fn messages(events: &mut Events, bytes: &[u8]) -> Result<Vec<String>, Lost> {
+    let events = events.take(bytes);
+    let events = events.map_err(|_| Lost::Midway("an event is too long".to_owned()))?;
+    let texts = events.into_iter().map(|event| event.data);
+    Ok(texts.filter(|text| !text.trim().is_empty()).collect())
 }
 
 /// Whether this is the answer to this request: before it is read, a request is refused without its id.

@@ -1,30 +1,16 @@
-//! What a modern request tells in HTTP headers as well: its method, whom it is for, and those arguments of a tool that
-//! its schema marks with `x-mcp-header`.
+//! The HTTP headers of a modern request to an upstream server, with those arguments that its tools mark.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use crate::headers::{Param, marked, named_by, written};
 use fetch::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
-const MARK: &str = "x-mcp-header";
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
-
-/// Where no schema is: their members are values.
-const VALUES: [&str; 5] = ["const", "default", "enum", "example", "examples"];
-
-/// How deep a schema is looked into.
-const DEPTH_MAX: usize = 64;
 
 /// The marked arguments of all tools of a server.
 #[derive(Default)]
 pub(super) struct ParamHeaders(HashMap<String, Vec<Param>>);
-
-struct Param {
-    header: HeaderName,
-    path: Vec<String>,
-}
 
 impl ParamHeaders {
     /// Takes those tools out of a list whose marks cannot be followed, and remembers the marks of the others.
@@ -62,10 +48,8 @@ impl ParamHeaders {
             }
         };
         add(&METHOD, method);
-        let member = match method {
-            "tools/call" | "prompts/get" => "name",
-            "resources/read" => "uri",
-            _ => return headers,
+        let Some(member) = named_by(method) else {
+            return headers;
         };
         let name = params.get(member).and_then(Value::as_str);
         if let Some(name) = name {
@@ -76,11 +60,7 @@ impl ParamHeaders {
         }
         let marked = name.and_then(|name| self.0.get(name)).into_iter().flatten();
         for param in marked {
-            let mut value = params.get("arguments");
-            for key in &param.path {
-                value = value.and_then(|value| value.get(key));
-            }
-            if let Some(text) = value.and_then(text) {
+            if let Some(text) = param.text(params.get("arguments")) {
                 add(&param.header, &text);
             }
         }
@@ -88,127 +68,10 @@ impl ParamHeaders {
     }
 }
 
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(bool) => Some(bool.to_string()),
-        Value::Number(number) => match number.as_f64() {
-            // Written as a whole number, as which it counts.
-            Some(float) if !number.is_i64() && !number.is_u64() && float.fract() == 0.0 => {
-                Some(format!("{float:.0}"))
-            }
-            _ => Some(number.to_string()),
-        },
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
-}
-
-/// A text as the value of a header, encoded where it could not stand there as it is.
-fn written(text: &str) -> String {
-    let plain = text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
-    let padded = text.trim_matches([' ', '\t']) != text;
-    let looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
-    match plain && !padded && !looks_encoded {
-        true => text.to_owned(),
-        false => format!("=?base64?{}?=", STANDARD.encode(text)),
-    }
-}
-
-/// The marked arguments of a tool, or why its marks are not valid.
-fn marked(schema: &Value) -> Result<Vec<Param>, String> {
-    let mut search = Search {
-        found: Vec::new(),
-        names: HashSet::new(),
-        path: Vec::new(),
-    };
-    search.look(schema, true, 0)?;
-    Ok(search.found)
-}
-
-struct Search {
-    found: Vec<Param>,
-    names: HashSet<String>,
-    path: Vec<String>,
-}
-
-impl Search {
-    /// `reachable` while nothing but `properties` led here.
-    fn look(&mut self, at: &Value, reachable: bool, depth: usize) -> Result<(), String> {
-        if depth > DEPTH_MAX {
-            return Err("its schema is nested too deeply".to_owned());
-        }
-        match at {
-            Value::Object(schema) => self.look_in(schema, reachable, depth),
-            Value::Array(all) => all
-                .iter()
-                .try_for_each(|one| self.look(one, false, depth + 1)),
-            _ => Ok(()),
-        }
-    }
-
-    fn look_in(
-        &mut self,
-        schema: &Map<String, Value>,
-        reachable: bool,
-        depth: usize,
-    ) -> Result<(), String> {
-        if let Some(mark) = schema.get(MARK) {
-            self.mark(mark, schema, reachable)?;
-        }
-        for (keyword, value) in schema {
-            match (keyword.as_str(), value) {
-                ("properties", Value::Object(properties)) => {
-                    for (name, property) in properties {
-                        self.path.push(name.clone());
-                        let looked = self.look(property, reachable, depth + 1);
-                        self.path.pop();
-                        looked?;
-                    }
-                }
-                (keyword, _) if keyword == MARK || VALUES.contains(&keyword) => {}
-                (_, value) => self.look(value, false, depth + 1)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn mark(
-        &mut self,
-        mark: &Value,
-        schema: &Map<String, Value>,
-        reachable: bool,
-    ) -> Result<(), String> {
-        let Some(name) = mark.as_str().filter(|name| !name.is_empty()) else {
-            return Err(format!("{MARK} is not the name of a header"));
-        };
-        if !reachable || self.path.is_empty() {
-            return Err(format!("{MARK} '{name}' is not at a property of its own"));
-        }
-        let kind = schema
-            .get("type")
-            .and_then(Value::as_str)
-            .unwrap_or_default();
-        if !matches!(kind, "string" | "integer" | "boolean") {
-            return Err(format!(
-                "{MARK} '{name}' is at an argument of type '{kind}'"
-            ));
-        }
-        if !self.names.insert(name.to_ascii_lowercase()) {
-            return Err(format!("{MARK} '{name}' is there twice"));
-        }
-        let header = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes());
-        let header = header.map_err(|_| format!("{MARK} '{name}' is no name of a header"))?;
-        self.found.push(Param {
-            header,
-            path: self.path.clone(),
-        });
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::headers::MARK;
     use serde_json::json;
 
     fn headers(schema: &Value, arguments: &Value) -> Vec<(String, String)> {
@@ -240,19 +103,6 @@ mod tests {
         ];
         let expected = expected.map(|(name, value)| (name.to_owned(), value.to_owned()));
         assert_eq!(headers(&schema, &arguments), expected);
-    }
-
-    #[test]
-    fn values_are_encoded_as_the_specification_shows() {
-        for (text, value) in [
-            ("us-west1", "us-west1"),
-            ("Hello, 世界", "=?base64?SGVsbG8sIOS4lueVjA==?="),
-            (" padded ", "=?base64?IHBhZGRlZCA=?="),
-            ("line1\nline2", "=?base64?bGluZTEKbGluZTI=?="),
-            ("=?base64?literal?=", "=?base64?PT9iYXNlNjQ/bGl0ZXJhbD89?="),
-        ] {
-            assert_eq!(written(text), value);
-        }
     }
 
     #[test]

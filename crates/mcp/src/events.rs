@@ -2,18 +2,19 @@
 
 /// One event. Of what is not said, its text is empty.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Event {
-    pub(super) name: String,
-    pub(super) data: String,
-    pub(super) id: Option<String>,
+pub struct Event {
+    pub name: String,
+    pub data: String,
+    pub id: Option<String>,
 }
 
 /// An event that is longer than may be.
 #[derive(Debug, PartialEq)]
-pub(super) struct TooLong;
+pub struct TooLong;
 
+/// A stream of them, read piece by piece.
 #[derive(Debug)]
-pub(super) struct Events {
+pub struct Events {
     /// The line that has not ended yet.
     line: Vec<u8>,
     event: Event,
@@ -22,11 +23,11 @@ pub(super) struct Events {
     is_first: bool,
     bytes_max: usize,
     /// Milliseconds until a broken stream is to be opened again, if the server has said so.
-    pub(super) retry_ms: Option<u64>,
+    pub retry_ms: Option<u64>,
 }
 
 impl Events {
-    pub(super) fn new(bytes_max: usize) -> Self {
+    pub fn new(bytes_max: usize) -> Self {
         Events {
             line: Vec::new(),
             event: Event::default(),
@@ -39,7 +40,7 @@ impl Events {
     }
 
     /// The events that this piece ends.
-    pub(super) fn take(&mut self, mut piece: &[u8]) -> Result<Vec<Event>, TooLong> {
+    pub fn take(&mut self, mut piece: &[u8]) -> Result<Vec<Event>, TooLong> {
         let mut ended = Vec::new();
         if std::mem::take(&mut self.after_return) && piece.first() == Some(&b'\n') {
             piece = &piece[1..];
