@@ -3,14 +3,14 @@
 
 use crate::App;
 use crate::audit::act;
-use crate::error::{Error, Result, expect_version};
-use crate::{page, patch, time};
+use crate::error::{Error, Result};
+use crate::kept::{Head, Thing, Wanted};
+use crate::time;
 use catalog::agent::{AgentDefinition, agent_from_text};
-use catalog::caller::{Caller, Scope};
+use catalog::caller::Caller;
 use catalog::policy::Verdict;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
 use store::Write;
 use store::agents::{AgentRow, Json};
@@ -62,99 +62,61 @@ pub struct AgentFilter {
     pub cursor: Option<String>,
 }
 
-/// Every agent, also those that were removed: an immutable snapshot, as the catalogue is one of tools.
-#[derive(Debug, Default)]
-pub(crate) struct Agents {
-    by_id: HashMap<Uuid, Arc<AgentRow>>,
-    /// In the order of names.
-    sorted: Vec<Arc<AgentRow>>,
-}
+impl Thing for AgentRow {
+    const WHAT: &'static str = "Agent";
 
-impl Agents {
-    pub(crate) fn new(rows: Vec<AgentRow>) -> Self {
-        let by_id = rows.into_iter().map(|row| (row.id, Arc::new(row)));
-        Self::of(by_id.collect())
-    }
-
-    fn of(by_id: HashMap<Uuid, Arc<AgentRow>>) -> Self {
-        let mut sorted: Vec<Arc<AgentRow>> = by_id.values().cloned().collect();
-        sorted.sort_unstable_by(|a, b| (&a.name, a.updated_at).cmp(&(&b.name, b.updated_at)));
-        Agents { by_id, sorted }
-    }
-
-    /// Everything of one user, also what was removed.
-    pub(crate) fn owned_by(&self, owner: Uuid) -> impl Iterator<Item = &Arc<AgentRow>> {
-        self.sorted.iter().filter(move |row| row.owner_id == owner)
-    }
-
-    pub(crate) fn with(&self, rows: impl IntoIterator<Item = AgentRow>) -> Self {
-        let mut by_id = self.by_id.clone();
-        by_id.extend(rows.into_iter().map(|row| (row.id, Arc::new(row))));
-        Self::of(by_id)
-    }
-
-    /// Those that are not removed.
-    pub(crate) fn live(&self) -> impl Iterator<Item = &Arc<AgentRow>> {
-        self.sorted.iter().filter(|row| row.deleted_at.is_none())
-    }
-
-    /// By id or name; of several that were removed under one name the last.
-    fn find(&self, asked: &str, gone: bool) -> Option<&Arc<AgentRow>> {
-        let meant = |row: &&Arc<AgentRow>| row.deleted_at.is_some() == gone;
-        let id = Uuid::parse_str(asked).ok();
-        if let Some(row) = id.and_then(|id| self.by_id.get(&id)).filter(meant) {
-            return Some(row);
+    fn head(&self) -> Head<'_> {
+        Head {
+            id: self.id,
+            owner: self.owner_id,
+            name: &self.name,
+            description: self.description.as_deref(),
+            is_public: self.is_public,
+            version: self.version,
+            updated_at: self.updated_at,
+            deleted_at: self.deleted_at,
         }
-        let from = self.sorted.partition_point(|row| *row.name < *asked);
-        let named = self.sorted[from..]
-            .iter()
-            .take_while(|row| row.name == asked);
-        named.filter(meant).last()
+    }
+
+    fn shape(&self) -> Value {
+        json!({
+            "name": self.name,
+            "description": self.description,
+            "model_provider": self.model_provider,
+            "model_name": self.model_name,
+            "base_url": self.base_url,
+            "system_prompt": self.system_prompt,
+            "config": self.config.0,
+            "tools": self.tools.0,
+            "memory_config": self.memory_config.as_ref().map(|json| &json.0),
+            "is_active": self.is_active,
+            "is_public": self.is_public,
+        })
     }
 }
 
 impl App {
     pub fn list_agents(&self, caller: &Caller, filter: &AgentFilter) -> Result<AgentPage> {
-        let limit = page::limit(filter.limit)?;
-        let word = filter.q.as_deref().unwrap_or_default().to_lowercase();
-        let text = |agent: &AgentRow| {
-            let description = agent.description.as_deref().unwrap_or_default();
-            format!("{}\n{description}", agent.name).to_lowercase()
-        };
-        let mut found: Vec<AgentView> = Vec::new();
         let agents = self.agents.load_full();
-        for row in agents.live() {
-            let after = filter
-                .cursor
-                .as_ref()
-                .is_none_or(|cursor| row.name > *cursor);
-            if !after || !may_see(caller, row) || !text(row).contains(&word) {
-                continue;
-            }
-            let agent = self.agent_view(row);
-            let fits =
-                |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|w| w == has);
-            if fits(&filter.provider, &agent.model_provider)
-                && fits(&filter.owner, &agent.owner)
-                && filter.active.is_none_or(|active| active == agent.is_active)
-            {
-                found.push(agent);
-            }
-            if found.len() > limit {
-                break;
-            }
-        }
-        let more = found.len() > limit;
-        found.truncate(limit);
-        let next_cursor = found.last().filter(|_| more).map(|a| a.name.clone());
+        let wanted = Wanted {
+            q: filter.q.as_deref(),
+            limit: filter.limit,
+            cursor: filter.cursor.as_deref(),
+        };
+        let is = |wanted: &Option<String>, has: &str| wanted.as_ref().is_none_or(|w| w == has);
+        let (found, next_cursor) = agents.page(caller, &wanted, |row| {
+            is(&filter.provider, &row.model_provider)
+                && is(&filter.owner, &self.user_name(row.owner_id))
+                && filter.active.is_none_or(|active| active == self.is_in_use(row))
+        })?;
         Ok(AgentPage {
-            items: found,
+            items: found.into_iter().map(|row| self.agent_view(row)).collect(),
             next_cursor,
         })
     }
 
     pub fn get_agent(&self, caller: &Caller, name_or_id: &str) -> Result<AgentView> {
-        let row = self.visible_agent(caller, name_or_id, false)?;
+        let row = self.agents.load().visible(caller, name_or_id, false)?;
         Ok(self.agent_view(&row))
     }
 
@@ -182,8 +144,8 @@ impl App {
         body: &str,
         expected_version: Option<i64>,
     ) -> Result<AgentView> {
-        let old = self.own_agent(caller, name_or_id, false)?;
-        self.replace_agent(caller, old, body, expected_version)
+        let old = self.agents.load().own(caller, name_or_id, false)?;
+        self.replace_agent(caller, &old, body, expected_version)
             .await
     }
 
@@ -195,25 +157,22 @@ impl App {
         patch: &str,
         expected_version: Option<i64>,
     ) -> Result<AgentView> {
-        let old = self.own_agent(caller, name_or_id, false)?;
-        let patch = patch::read(patch)?;
-        let mut merged = shape(&old);
-        patch::merge(&mut merged, patch);
+        let old = self.agents.load().own(caller, name_or_id, false)?;
+        let body = old.patched(patch)?;
         let expected = expected_version.or(Some(old.version));
-        self.replace_agent(caller, old, &merged.to_string(), expected)
-            .await
+        self.replace_agent(caller, &old, &body, expected).await
     }
 
     async fn replace_agent(
         &self,
         caller: &Caller,
-        old: AgentRow,
+        old: &AgentRow,
         body: &str,
         expected_version: Option<i64>,
     ) -> Result<AgentView> {
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools)?;
-        expect_version("Agent", &old.name, old.version, expected_version)?;
+        old.head().expect(AgentRow::WHAT, expected_version)?;
         let row = AgentRow {
             id: old.id,
             owner_id: old.owner_id,
@@ -223,8 +182,7 @@ impl App {
             deleted_at: None,
             ..row_of(asked, tools)
         };
-        self.put_agent(caller, row, Some(&old), "agent.update")
-            .await
+        self.put_agent(caller, row, Some(old), "agent.update").await
     }
 
     pub async fn delete_agent(
@@ -233,14 +191,14 @@ impl App {
         name_or_id: &str,
         expected_version: Option<i64>,
     ) -> Result<()> {
-        let old = self.own_agent(caller, name_or_id, false)?;
-        expect_version("Agent", &old.name, old.version, expected_version)?;
+        let old = self.agents.load().own(caller, name_or_id, false)?;
+        old.head().expect(AgentRow::WHAT, expected_version)?;
         let now = self.clock.now();
         let row = AgentRow {
             version: old.version + 1,
             updated_at: now,
             deleted_at: Some(now),
-            ..old.clone()
+            ..AgentRow::clone(&old)
         };
         self.put_agent(caller, row, Some(&old), "agent.delete")
             .await?;
@@ -249,12 +207,12 @@ impl App {
 
     /// Brings a removed agent back.
     pub async fn restore_agent(&self, caller: &Caller, name_or_id: &str) -> Result<AgentView> {
-        let old = self.own_agent(caller, name_or_id, true)?;
+        let old = self.agents.load().own(caller, name_or_id, true)?;
         let row = AgentRow {
             version: old.version + 1,
             updated_at: self.clock.now(),
             deleted_at: None,
-            ..old.clone()
+            ..AgentRow::clone(&old)
         };
         self.put_agent(caller, row, Some(&old), "agent.restore")
             .await
@@ -269,17 +227,9 @@ impl App {
     ) -> Result<AgentView> {
         let _one_at_a_time = self.agent_changes.lock().await;
         let agents = self.agents.load_full();
-        let other = agents
-            .find(&row.name, false)
-            .filter(|other| other.id != row.id);
-        if other.is_some() && row.deleted_at.is_none() {
-            return Err(Error::conflict(format!(
-                "An agent named '{}' is there already. Choose another name, or change or remove that one",
-                row.name
-            )));
-        }
+        agents.check_name(&row)?;
         let target = format!("agent:{}", row.name);
-        let (before, after) = (old.map(shape), Some(shape(&row)));
+        let (before, after) = (old.map(Thing::shape), Some(row.shape()));
         let done = act(row.updated_at, caller, action, target, before, after);
         self.store.write(&[Write::Agent(row.clone()), done]).await?;
         let view = self.agent_view(&row);
@@ -309,32 +259,16 @@ impl App {
         Err(Error::invalid(format!("tools: there is no tool {unknown}")))
     }
 
-    fn visible_agent(&self, caller: &Caller, asked: &str, gone: bool) -> Result<AgentRow> {
-        let agents = self.agents.load();
-        let found = agents.find(asked, gone).filter(|row| may_see(caller, row));
-        found
-            .map(|row| (**row).clone())
-            .ok_or_else(|| Error::NotFound {
-                what: "Agent",
-                name: asked.to_owned(),
-            })
-    }
-
-    fn own_agent(&self, caller: &Caller, asked: &str, gone: bool) -> Result<AgentRow> {
-        let row = self.visible_agent(caller, asked, gone)?;
-        if row.owner_id != caller.user && !caller.scopes.allow(Scope::Admin) {
-            return Err(Error::Forbidden(format!(
-                "Only its owner or an admin may change '{}'",
-                row.name
-            )));
-        }
-        Ok(row)
+    /// Not switched off, and its owner is there.
+    fn is_in_use(&self, row: &AgentRow) -> bool {
+        let access = self.access.load();
+        let owner = access.user(row.owner_id);
+        row.is_active && owner.is_some_and(|owner| owner.deleted_at.is_none())
     }
 
     fn agent_view(&self, row: &AgentRow) -> AgentView {
         let access = self.access.load();
         let owner = access.user(row.owner_id);
-        let here = owner.is_some_and(|owner| owner.deleted_at.is_none());
         let asks = owner.map(|owner| {
             let role = crate::access::role_of(owner);
             let transport = catalog::caller::Transport::Agent;
@@ -363,7 +297,7 @@ impl App {
             config: row.config.0.clone(),
             tools: row.tools.0.clone(),
             memory_config: row.memory_config.as_ref().map(|json| json.0.clone()),
-            is_active: row.is_active && here,
+            is_active: self.is_in_use(row),
             is_public: row.is_public,
             version: row.version,
             created_at: time::rfc3339(row.created_at),
@@ -371,10 +305,6 @@ impl App {
             deleted_at: row.deleted_at.map(time::rfc3339),
         }
     }
-}
-
-fn may_see(caller: &Caller, row: &AgentRow) -> bool {
-    row.owner_id == caller.user || row.is_public || caller.scopes.allow(Scope::Admin)
 }
 
 /// What the author wrote, as a row that nobody owns yet.
@@ -399,21 +329,4 @@ fn row_of(asked: AgentDefinition, tools: Vec<Uuid>) -> AgentRow {
         updated_at: 0,
         deleted_at: None,
     }
-}
-
-/// The author's part of an agent.
-fn shape(row: &AgentRow) -> Value {
-    json!({
-        "name": row.name,
-        "description": row.description,
-        "model_provider": row.model_provider,
-        "model_name": row.model_name,
-        "base_url": row.base_url,
-        "system_prompt": row.system_prompt,
-        "config": row.config.0,
-        "tools": row.tools.0,
-        "memory_config": row.memory_config.as_ref().map(|json| &json.0),
-        "is_active": row.is_active,
-        "is_public": row.is_public,
-    })
 }

@@ -36,6 +36,7 @@ pub mod versions;
 pub mod writer;
 
 mod exchange;
+mod kept;
 mod open;
 mod page;
 mod patch;
@@ -73,9 +74,9 @@ pub struct App {
     pub clock: Clock,
     pub access: ArcSwap<access::Access>,
     access_changed: watch::Sender<()>,
-    agents: ArcSwap<agents::Agents>,
+    agents: ArcSwap<kept::Kept<store::agents::AgentRow>>,
     agent_changes: tokio::sync::Mutex<()>,
-    toolsets: ArcSwap<toolsets::Kept>,
+    toolsets: ArcSwap<kept::Kept<toolsets::Stored>>,
     pub status: Arc<ArcSwap<status::ShelfStatus>>,
     /// The upstream servers of `mcp.json`.
     pub servers: watch::Receiver<Arc<McpFile>>,

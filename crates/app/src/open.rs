@@ -1,8 +1,8 @@
 //! Starting: the files are checked first, then the databases are opened and the first snapshot is made.
 
 use crate::access::read_access;
-use crate::agents::Agents;
 use crate::calls::InFlight;
+use crate::kept::Kept;
 use crate::owner::{OwnerLock, node_name};
 use crate::passwords::Passwords;
 use crate::plan::Plan;
@@ -159,7 +159,7 @@ impl App {
             store,
             access: ArcSwap::from_pointee(access),
             access_changed: watch::Sender::default(),
-            agents: ArcSwap::from_pointee(Agents::new(agents)),
+            agents: ArcSwap::from_pointee(Kept::default().with(agents)),
             agent_changes: tokio::sync::Mutex::default(),
             toolsets: ArcSwap::default(),
             status,

@@ -3,12 +3,14 @@
 use crate::App;
 use crate::audit::act;
 use crate::error::{Error, Result};
+use crate::toolsets::with_rows;
 use crate::users::{not_found, target};
 use catalog::caller::Caller;
 use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 use store::agents::AgentRow;
+use store::toolsets::ToolsetRow;
 use store::users::UserRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -87,7 +89,9 @@ impl App {
             ..(**row).clone()
         });
         let agents: Vec<AgentRow> = agents.collect();
-        let toolsets = self.toolsets.load().handed(from.id, to.id, now);
+        let all_toolsets = self.toolsets.load_full();
+        let toolsets = all_toolsets.owned_by(from.id);
+        let toolsets: Vec<ToolsetRow> = toolsets.map(|it| it.handed(to.id, now)).collect();
         let named = self.vault.named_of(from.id);
         let tools = self.store.tools_of(from.id).await?;
         let done = Reassigned {
@@ -117,7 +121,7 @@ impl App {
         let rest = named.chain(moved).chain(sets).chain([told]).collect();
         self.hand_over(caller, from, to, &tools, rest).await?;
         self.agents.store(Arc::new(all_agents.with(agents)));
-        self.show_toolsets(self.toolsets.load().with(toolsets));
+        self.show_toolsets(with_rows(&all_toolsets, toolsets));
         Ok(done)
     }
 

@@ -3,9 +3,10 @@
 
 use crate::App;
 use crate::audit::act;
-use crate::error::{Error, Result, expect_version};
-use crate::{page, patch, time};
-use catalog::caller::{Caller, Scope, Transport};
+use crate::error::{Error, Result};
+use crate::kept::{Head, Kept, Thing, Wanted};
+use crate::time;
+use catalog::caller::{Caller, Transport};
 use catalog::policy::Verdict;
 use catalog::tool::Millis;
 use catalog::toolset::{Pick, Toolset, ToolsetDefinition, Toolsets, toolset_from_text};
@@ -62,7 +63,7 @@ pub struct ToolsetFilter {
 
 /// A stored toolset and what it says.
 #[derive(Debug, Clone)]
-struct Stored {
+pub(crate) struct Stored {
     row: ToolsetRow,
     toolset: Arc<Toolset>,
 }
@@ -90,84 +91,64 @@ impl Stored {
         &self.toolset.definition
     }
 
-    fn may_see(&self, caller: &Caller) -> bool {
-        self.row.owner_id == caller.user
-            || self.definition().is_public
-            || caller.scopes.allow(Scope::Admin)
+    /// Handed to somebody else.
+    pub(crate) fn handed(&self, to: Uuid, now: Millis) -> ToolsetRow {
+        ToolsetRow {
+            owner_id: to,
+            version: self.row.version + 1,
+            updated_at: now,
+            ..self.row.clone()
+        }
     }
 }
 
-/// Every toolset, also those that were removed, in the order of names.
-#[derive(Debug, Default)]
-pub(crate) struct Kept(Vec<Arc<Stored>>);
+impl Thing for Stored {
+    const WHAT: &'static str = "Toolset";
 
-impl Kept {
-    fn of(mut all: Vec<Arc<Stored>>) -> Self {
-        all.sort_unstable_by(|a, b| {
-            (&a.row.name, a.row.updated_at).cmp(&(&b.row.name, b.row.updated_at))
-        });
-        Kept(all)
+    fn head(&self) -> Head<'_> {
+        let (row, definition) = (&self.row, self.definition());
+        Head {
+            id: row.id,
+            owner: row.owner_id,
+            name: &row.name,
+            description: definition.description.as_deref(),
+            is_public: definition.is_public,
+            version: row.version,
+            updated_at: row.updated_at,
+            deleted_at: row.deleted_at,
+        }
     }
 
-    pub(crate) fn with(&self, rows: Vec<ToolsetRow>) -> Self {
-        let is_other = |it: &&Arc<Stored>| !rows.iter().any(|row| row.id == it.row.id);
-        let mut all: Vec<Arc<Stored>> = self.0.iter().filter(is_other).cloned().collect();
-        all.extend(rows.into_iter().filter_map(Stored::read).map(Arc::new));
-        Kept::of(all)
+    fn shape(&self) -> Value {
+        serde_json::to_value(self.definition()).unwrap_or_default()
     }
+}
 
-    /// What one user has, removed ones among it, as rows of another's.
-    pub(crate) fn handed(&self, from: Uuid, to: Uuid, now: Millis) -> Vec<ToolsetRow> {
-        let theirs = self.0.iter().filter(|it| it.row.owner_id == from);
-        let handed = theirs.map(|it| ToolsetRow {
-            owner_id: to,
-            version: it.row.version + 1,
-            updated_at: now,
-            ..it.row.clone()
-        });
-        handed.collect()
-    }
-
-    fn live(&self) -> impl Iterator<Item = &Arc<Stored>> {
-        self.0.iter().filter(|it| it.row.deleted_at.is_none())
-    }
-
-    /// By id or name; of several that were removed under one name the last.
-    fn find(&self, asked: &str, gone: bool) -> Option<&Arc<Stored>> {
-        let meant = |it: &&Arc<Stored>| it.row.deleted_at.is_some() == gone;
-        let id = Uuid::parse_str(asked).ok();
-        let by_id = self.0.iter().filter(meant).find(|it| Some(it.row.id) == id);
-        by_id.or_else(|| self.0.iter().filter(meant).rfind(|it| it.row.name == asked))
-    }
+/// The same toolsets with these rows instead of what they were before.
+pub(crate) fn with_rows(kept: &Kept<Stored>, rows: Vec<ToolsetRow>) -> Kept<Stored> {
+    kept.with(rows.into_iter().filter_map(Stored::read))
 }
 
 impl App {
     pub fn list_toolsets(&self, caller: &Caller, filter: &ToolsetFilter) -> Result<ToolsetPage> {
-        let limit = page::limit(filter.limit)?;
-        let word = filter.q.as_deref().unwrap_or_default().to_lowercase();
         let kept = self.toolsets.load_full();
-        let fits = |it: &&Arc<Stored>| {
-            let after = filter.cursor.as_ref();
-            let about = it.definition().description.as_deref().unwrap_or_default();
-            let text = format!("{}\n{about}", it.row.name).to_lowercase();
-            let owner = filter.owner.as_ref();
-            after.is_none_or(|cursor| it.row.name > *cursor)
-                && it.may_see(caller)
-                && text.contains(&word)
-                && owner.is_none_or(|owner| *owner == self.user_name(it.row.owner_id))
+        let wanted = Wanted {
+            q: filter.q.as_deref(),
+            limit: filter.limit,
+            cursor: filter.cursor.as_deref(),
         };
-        let mut found: Vec<&Arc<Stored>> = kept.live().filter(fits).take(limit + 1).collect();
-        let more = found.len() > limit;
-        found.truncate(limit);
-        let last = found.last().filter(|_| more);
+        let owner = filter.owner.as_ref();
+        let (found, next_cursor) = kept.page(caller, &wanted, |it| {
+            owner.is_none_or(|owner| *owner == self.user_name(it.row.owner_id))
+        })?;
         Ok(ToolsetPage {
-            next_cursor: last.map(|it| it.row.name.clone()),
             items: found.into_iter().map(|it| self.toolset_view(it)).collect(),
+            next_cursor,
         })
     }
 
     pub fn get_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<ToolsetView> {
-        let found = self.visible_toolset(caller, name_or_id, false)?;
+        let found = self.toolsets.load().visible(caller, name_or_id, false)?;
         Ok(self.toolset_view(&found))
     }
 
@@ -194,7 +175,7 @@ impl App {
         body: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
-        let old = self.own_toolset(caller, name_or_id, false)?;
+        let old = self.toolsets.load().own(caller, name_or_id, false)?;
         self.replace_toolset(caller, &old, body, expected_version)
             .await
     }
@@ -207,13 +188,10 @@ impl App {
         patch: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
-        let old = self.own_toolset(caller, name_or_id, false)?;
-        let patch = patch::read(patch)?;
-        let mut merged = shape(&old);
-        patch::merge(&mut merged, patch);
+        let old = self.toolsets.load().own(caller, name_or_id, false)?;
+        let body = old.patched(patch)?;
         let expected = expected_version.or(Some(old.row.version));
-        self.replace_toolset(caller, &old, &merged.to_string(), expected)
-            .await
+        self.replace_toolset(caller, &old, &body, expected).await
     }
 
     async fn replace_toolset(
@@ -224,7 +202,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
         let asked = toolset_from_text(body).map_err(Error::problems)?;
-        expect_version("Toolset", &old.row.name, old.row.version, expected_version)?;
+        old.head().expect(Stored::WHAT, expected_version)?;
         let row = ToolsetRow {
             id: old.row.id,
             owner_id: old.row.owner_id,
@@ -244,8 +222,8 @@ impl App {
         name_or_id: &str,
         expected_version: Option<i64>,
     ) -> Result<()> {
-        let old = self.own_toolset(caller, name_or_id, false)?;
-        expect_version("Toolset", &old.row.name, old.row.version, expected_version)?;
+        let old = self.toolsets.load().own(caller, name_or_id, false)?;
+        old.head().expect(Stored::WHAT, expected_version)?;
         let gone = self.moved(&old, Some(self.clock.now()));
         self.put_toolset(caller, gone, Some(&old), "toolset.delete")
             .await?;
@@ -254,7 +232,7 @@ impl App {
 
     /// Brings a removed toolset back.
     pub async fn restore_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<ToolsetView> {
-        let old = self.own_toolset(caller, name_or_id, true)?;
+        let old = self.toolsets.load().own(caller, name_or_id, true)?;
         let back = self.moved(&old, None);
         self.put_toolset(caller, back, Some(&old), "toolset.restore")
             .await
@@ -285,33 +263,26 @@ impl App {
         let _one_at_a_time = self.access_changes.lock().await;
         let kept = self.toolsets.load_full();
         let row = &new.row;
-        let other = kept.find(&row.name, false);
-        let other = other.filter(|other| other.row.id != row.id);
-        if other.is_some() && row.deleted_at.is_none() {
-            return Err(Error::conflict(format!(
-                "A toolset named '{}' is there already. Choose another name, or change or remove that one",
-                row.name
-            )));
-        }
+        kept.check_name(&new)?;
         let target = format!("toolset:{}", row.name);
-        let (before, after) = (old.map(shape), Some(shape(&new)));
+        let (before, after) = (old.map(Thing::shape), Some(new.shape()));
         let done = act(row.updated_at, caller, action, target, before, after);
         self.store_access(&[Write::Toolset(row.clone()), done])
             .await?;
         let view = self.toolset_view(&new);
-        self.show_toolsets(kept.with(vec![new.row]));
+        self.show_toolsets(kept.with([new]));
         Ok(view)
     }
 
     /// At start, and where it is in doubt: what is stored.
     pub(crate) async fn load_toolsets(&self) -> Result<()> {
         let rows = self.store.toolsets().await?;
-        self.show_toolsets(Kept::default().with(rows));
+        self.show_toolsets(with_rows(&Kept::default(), rows));
         Ok(())
     }
 
     /// Lets these count. The caller holds `access_changes`.
-    pub(crate) fn show_toolsets(&self, kept: Kept) {
+    pub(crate) fn show_toolsets(&self, kept: Kept<Stored>) {
         let live = kept.live();
         let live = live.map(|it| (it.row.name.as_str().into(), Arc::clone(&it.toolset)));
         let toolsets: Toolsets = live.collect();
@@ -323,15 +294,16 @@ impl App {
 
     /// The same caller, coming through this toolset.
     pub fn through_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<Caller> {
-        let found = self.visible_toolset(caller, name_or_id, false)?;
+        let found = self.toolsets.load().visible(caller, name_or_id, false)?;
         let through = Caller {
             toolset: Some(found.row.name.as_str().into()),
             ..caller.clone()
         };
         let is_open = self.executor.policy.load().toolset(&through).is_some();
-        is_open
-            .then_some(through)
-            .ok_or_else(|| not_found(name_or_id))
+        is_open.then_some(through).ok_or_else(|| Error::NotFound {
+            what: Stored::WHAT,
+            name: name_or_id.to_owned(),
+        })
     }
 
     /// A call as the toolset means it that the caller came through: the tool by its own name, with what is set for it.
@@ -362,23 +334,6 @@ impl App {
             return Err((request, Box::new(refusal)));
         }
         Ok(request)
-    }
-
-    fn visible_toolset(&self, caller: &Caller, asked: &str, gone: bool) -> Result<Arc<Stored>> {
-        let kept = self.toolsets.load();
-        let found = kept.find(asked, gone).filter(|it| it.may_see(caller));
-        found.cloned().ok_or_else(|| not_found(asked))
-    }
-
-    fn own_toolset(&self, caller: &Caller, asked: &str, gone: bool) -> Result<Arc<Stored>> {
-        let found = self.visible_toolset(caller, asked, gone)?;
-        if found.row.owner_id != caller.user && !caller.scopes.allow(Scope::Admin) {
-            return Err(Error::Forbidden(format!(
-                "Only its owner or an admin may change '{}'",
-                found.row.name
-            )));
-        }
-        Ok(found)
     }
 
     fn toolset_view(&self, stored: &Stored) -> ToolsetView {
@@ -420,13 +375,6 @@ impl App {
     }
 }
 
-fn not_found(asked: &str) -> Error {
-    Error::NotFound {
-        what: "Toolset",
-        name: asked.to_owned(),
-    }
-}
-
 /// What the author wrote, as a row that nobody owns yet.
 fn row_of(asked: &ToolsetDefinition) -> Result<ToolsetRow> {
     let definition = serde_json::to_string(asked).map_err(|e| Error::Internal(e.to_string()))?;
@@ -440,9 +388,4 @@ fn row_of(asked: &ToolsetDefinition) -> Result<ToolsetRow> {
         updated_at: 0,
         deleted_at: None,
     })
-}
-
-/// The author's part of a toolset.
-fn shape(stored: &Stored) -> Value {
-    serde_json::to_value(stored.definition()).unwrap_or_default()
 }

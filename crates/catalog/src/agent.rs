@@ -1,6 +1,6 @@
 //! What an agent is: a model, its instructions, and the tools it may use (seed 002 REQ-003, SPEC-004-C).
 
-use crate::json::{Document, Member, Reader, member, path_of_key, present, to_map};
+use crate::json::{Member, Reader, member, path_of_key, present, read_body, to_map};
 use crate::problem::Problem;
 use serde_json::{Map, Value};
 
@@ -45,34 +45,11 @@ const FIELDS: [&str; 12] = [
     "is_public",
 ];
 
-/// What the server adds when it shows an agent; ignored in a body, so that one can be fetched, edited and sent back.
-const SERVER_FIELDS: [&str; 7] = [
-    "id",
-    "owner",
-    "version",
-    "created_at",
-    "updated_at",
-    "deleted_at",
-    "tools_missing",
-];
-
 /// Reads one agent, with everything that is wrong with it.
 pub fn agent_from_text(text: &str) -> Result<AgentDefinition, Vec<Problem>> {
-    let doc = Document::new("body", text);
-    let node = doc.parse()?;
-    let mut problems = Vec::new();
-    let mut reader = Reader::new(&doc, &mut problems);
-    let agent = reader.members(&node, "$").and_then(|members| {
-        reader.duplicate_keys(&node, "$");
-        let known = [&FIELDS[..], &SERVER_FIELDS[..]].concat();
-        reader.unknown_keys(members, "$", &known);
-        let fields = Fields {
-            at: node.span.start,
-            members,
-        };
-        fields.read(&mut reader)
-    });
-    agent.filter(|_| problems.is_empty()).ok_or(problems)
+    read_body(text, &FIELDS, &["tools_missing"], |r, at, members| {
+        Fields { at, members }.read(r)
+    })
 }
 
 struct Fields<'n> {

@@ -10,7 +10,9 @@ pub use document::{Document, LineIndex, object_problems};
 pub use parse::{MAX_DEPTH, parse};
 pub use syntax::SyntaxError;
 
-pub(crate) use reader::{Reader, did_you_mean, member, present, quoted_list, unknown_key};
+pub(crate) use reader::{
+    Reader, did_you_mean, member, present, quoted_list, read_body, unknown_key,
+};
 
 use serde_json::{Map, Number, Value};
 use std::ops::Range;

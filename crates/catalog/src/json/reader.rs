@@ -18,6 +18,38 @@ pub(crate) struct Reader<'a> {
     pub(crate) met: usize,
 }
 
+/// What the server adds when it shows something that an author wrote; ignored in a body, so that it can be fetched, edited
+/// and sent back.
+const SERVER_FIELDS: [&str; 6] = [
+    "id",
+    "owner",
+    "version",
+    "created_at",
+    "updated_at",
+    "deleted_at",
+];
+
+/// Reads what an author wrote as one object with these members, with everything that is wrong with it. `told` are those
+/// that the server adds besides those it always does. `read` is given the place where the object begins.
+pub(crate) fn read_body<T>(
+    text: &str,
+    fields: &[&str],
+    told: &[&str],
+    read: impl FnOnce(&mut Reader<'_>, usize, &[Member]) -> Option<T>,
+) -> Result<T, Vec<Problem>> {
+    let doc = Document::new("body", text);
+    let node = doc.parse()?;
+    let mut problems = Vec::new();
+    let mut reader = Reader::new(&doc, &mut problems);
+    let thing = reader.members(&node, "$").and_then(|members| {
+        reader.duplicate_keys(&node, "$");
+        let known = [fields, &SERVER_FIELDS, told].concat();
+        reader.unknown_keys(members, "$", &known);
+        read(&mut reader, node.span.start, members)
+    });
+    thing.filter(|_| problems.is_empty()).ok_or(problems)
+}
+
 impl<'a> Reader<'a> {
     pub(crate) fn new(doc: &'a Document<'a>, problems: &'a mut Vec<Problem>) -> Self {
         Self {

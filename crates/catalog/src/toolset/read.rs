@@ -4,7 +4,7 @@ use super::{CALL_TOOL, FIND_TOOLS, Pick, ToolsetDefinition};
 use crate::auth::Reference;
 use crate::definition::DESCRIPTION_BYTES_MAX;
 use crate::glob;
-use crate::json::{Document, Member, Node, NodeKind, Reader, path_of_key, present, to_map};
+use crate::json::{Member, Node, NodeKind, Reader, path_of_key, present, read_body, to_map};
 use crate::problem::Problem;
 use crate::tool::is_valid_name;
 use serde_json::{Map, Value};
@@ -26,34 +26,13 @@ const FIELDS: [&str; 8] = [
     "is_public",
 ];
 
-/// What the server adds when it shows a toolset; ignored in a body, so that one can be fetched, edited and sent back.
-const SERVER_FIELDS: [&str; 7] = [
-    "id",
-    "owner",
-    "version",
-    "created_at",
-    "updated_at",
-    "deleted_at",
-    "missing",
-];
-
 const PICK_FIELDS: [&str; 4] = ["tool", "name", "description", "arguments"];
 
 const NAME: &str = "1 to 64 characters out of A-Z a-z 0-9 _ . -";
 
 /// Reads one toolset, with everything that is wrong with it.
 pub fn toolset_from_text(text: &str) -> Result<ToolsetDefinition, Vec<Problem>> {
-    let doc = Document::new("body", text);
-    let node = doc.parse()?;
-    let mut problems = Vec::new();
-    let mut reader = Reader::new(&doc, &mut problems);
-    let toolset = reader.members(&node, "$").and_then(|members| {
-        reader.duplicate_keys(&node, "$");
-        let known = [&FIELDS[..], &SERVER_FIELDS[..]].concat();
-        reader.unknown_keys(members, "$", &known);
-        toolset(&mut reader, node.span.start, members)
-    });
-    toolset.filter(|_| problems.is_empty()).ok_or(problems)
+    read_body(text, &FIELDS, &["missing"], toolset)
 }
 
 fn toolset(r: &mut Reader<'_>, at: usize, members: &[Member]) -> Option<ToolsetDefinition> {

@@ -204,9 +204,19 @@ async fn list(context: &Context, filter: ToolFilter) -> Result {
     Ok(())
 }
 
-/// Tools as the server lists them, page after page, up to as many as are wanted.
+/// Tools as the server lists them, up to as many as are wanted.
 pub(crate) async fn all(
     client: &Client,
+    asked: &[(&str, Option<String>)],
+    wanted: usize,
+) -> Result<Vec<Value>> {
+    pages(client, "/api/v1/tools", asked, wanted).await
+}
+
+/// What the server lists at an address, page after page, up to as many as are wanted.
+pub(super) async fn pages(
+    client: &Client,
+    path: &str,
     asked: &[(&str, Option<String>)],
     wanted: usize,
 ) -> Result<Vec<Value>> {
@@ -216,7 +226,7 @@ pub(crate) async fn all(
         let limit = (wanted - items.len()).min(PAGE_MAX).to_string();
         let paged = [("limit", Some(limit)), ("cursor", cursor)];
         let query = query(&[asked, &paged].concat());
-        let page = client.get(&format!("/api/v1/tools{query}")).await?;
+        let page = client.get(&format!("{path}{query}")).await?;
         items.extend(page["items"].as_array().into_iter().flatten().cloned());
         cursor = page["next_cursor"].as_str().map(str::to_owned);
         if cursor.is_none() {

@@ -2,9 +2,9 @@
 
 use super::definition::{How, send};
 use super::input::Input;
-use super::tools::{show, text};
+use super::tools::{pages, show, text};
 use crate::cli::Toolsets;
-use crate::client::{Client, encode, query};
+use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Out, Result};
 use serde_json::{Value, json};
@@ -77,20 +77,8 @@ fn told(out: &Out, toolset: &Value, done: &str) {
 }
 
 async fn list(context: &Context) -> Result {
-    let items = Client::with(context, async |client| {
-        let mut items = Vec::new();
-        let mut cursor = None;
-        loop {
-            let query = query(&[("limit", Some("500".to_owned())), ("cursor", cursor)]);
-            let page = client.get(&format!("{PATH}{query}")).await?;
-            items.extend(page["items"].as_array().into_iter().flatten().cloned());
-            cursor = page["next_cursor"].as_str().map(str::to_owned);
-            if cursor.is_none() {
-                return Ok(items);
-            }
-        }
-    })
-    .await?;
+    let ask = async |client: &Client| pages(client, PATH, &[], usize::MAX).await;
+    let items = Client::with(context, ask).await?;
     let out = &context.out;
     if out.json {
         out.value(&json!({"items": items, "next_cursor": null}));
