@@ -93,6 +93,7 @@ pub struct App {
     builtin_names: Vec<String>,
     /// How tools' saved tests ended, by the tool's id.
     tested: ArcSwap<HashMap<uuid::Uuid, store::tool_tests::ToolTestRow>>,
+    scripts: tool_tests::Scripts,
     vault: Arc<vault::Vault>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,

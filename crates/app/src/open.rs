@@ -188,6 +188,7 @@ impl App {
             env: options.env,
             builtin_names,
             tested: ArcSwap::from_pointee(tested),
+            scripts: crate::tool_tests::Scripts::default(),
             vault,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;

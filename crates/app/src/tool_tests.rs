@@ -13,7 +13,10 @@ use executor::{CallRequest, Code};
 use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 use store::tool_tests::ToolTestRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -152,10 +155,85 @@ impl App {
         let definition = &entry.tool.definition;
         let script = definition.config.get("script").and_then(Value::as_str);
         let script = script.filter(|_| definition.kind == KindName::Python);
-        let text = script.and_then(|script| std::fs::read(self.workspace.join(script)).ok());
-        match text {
+        match script.and_then(|script| self.scripts.hash(&self.workspace.join(script))) {
             None => entry.hash.to_string(),
-            Some(text) => format!("{} {}", entry.hash, hex(&Sha256::digest(text)[..16])),
+            Some(script) => format!("{} {script}", entry.hash),
         }
+    }
+}
+
+/// So many scripts are remembered.
+const SCRIPTS_MAX: usize = 10_000;
+
+/// A file that was changed so lately may change again without looking like it.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// Hashes of scripts: a list of tools need not read them all again.
+#[derive(Debug, Default)]
+pub(crate) struct Scripts(Mutex<HashMap<PathBuf, Seen>>);
+
+#[derive(Debug, Clone)]
+struct Seen {
+    changed: SystemTime,
+    bytes: u64,
+    hash: String,
+}
+
+impl Scripts {
+    /// None where there is no such file.
+    fn hash(&self, path: &Path) -> Option<String> {
+        let about = std::fs::metadata(path).ok()?;
+        let (changed, bytes) = (about.modified().ok()?, about.len());
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock().get(path).cloned();
+        let same = known.filter(|seen| (seen.changed, seen.bytes) == (changed, bytes));
+        if let Some(seen) = same {
+            return Some(seen.hash);
+        }
+        let hash = hex(&Sha256::digest(std::fs::read(path).ok()?)[..16]);
+        let is_settled = changed.elapsed().is_ok_and(|age| age >= FRESH);
+        let mut all = lock();
+        if all.len() >= SCRIPTS_MAX {
+            all.clear();
+        }
+        if is_settled {
+            let seen = Seen {
+                changed,
+                bytes,
+                hash: hash.clone(),
+            };
+            all.insert(path.to_owned(), seen);
+        }
+        Some(hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_is_read_again_once_it_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.py");
+        let write = |text: &str, age: u64| {
+            std::fs::write(&path, text).unwrap();
+            let changed = SystemTime::now() - Duration::from_secs(age);
+            let file = std::fs::File::options().write(true).open(&path).unwrap();
+            file.set_modified(changed).unwrap();
+        };
+        let scripts = Scripts::default();
+        assert_eq!(scripts.hash(&path), None);
+        write("a = 1", 100);
+        let first = scripts.hash(&path).unwrap();
+        assert_eq!(scripts.0.lock().unwrap().len(), 1);
+        assert_eq!(scripts.hash(&path).unwrap(), first);
+        write("a = 2", 50);
+        let second = scripts.hash(&path).unwrap();
+        assert_ne!(second, first);
+        // What is new is not believed by its looks.
+        write("a = 3", 0);
+        assert_ne!(scripts.hash(&path).unwrap(), second);
+        assert_eq!(scripts.0.lock().unwrap()[&path].hash, second);
     }
 }

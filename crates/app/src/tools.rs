@@ -170,7 +170,7 @@ impl App {
         let entry = self
             .write(caller, Write::Create { shelf, definition })
             .await?;
-        self.checked(entry, &asker).await
+        self.checked(entry, &asker)
     }
 
     /// Replaces a tool by the definition in `body`; `auth_config` only where the body says something about it.
@@ -244,7 +244,7 @@ impl App {
             action,
         };
         let entry = self.write(caller, write).await?;
-        self.checked(entry, &asker).await
+        self.checked(entry, &asker)
     }
 
     pub async fn delete_tool(
@@ -299,12 +299,9 @@ impl App {
         Ok(self.view(&entry, caller))
     }
 
-    /// The same, with what would keep the tool from working.
-    async fn checked(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
-        let trouble = match &entry {
-            Some(entry) => self.trouble(&entry.tool).await,
-            None => None,
-        };
+    /// The same of a tool that was found right before it was stored, with what would keep it from working.
+    fn checked(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
+        let trouble = entry.as_ref().and_then(|it| self.missing_of(&it.tool));
         let view = self.written(entry, caller)?;
         Ok(ToolView { trouble, ..view })
     }

@@ -6,7 +6,6 @@ use crate::tools::{ToolPage, is_mine};
 use catalog::auth::Reference;
 use catalog::caller::Caller;
 use catalog::tool::{KindName, Shelf, Tool};
-use serde_json::Value;
 
 impl App {
     /// Says of each tool on a page what would keep it from working, where the caller may change it.
@@ -19,21 +18,26 @@ impl App {
         }
     }
 
-    /// The first thing that is missing. Of a tool that is switched off nothing is: it may be as broken as it is.
-    pub(crate) async fn trouble(&self, tool: &Tool) -> Option<String> {
+    async fn trouble(&self, tool: &Tool) -> Option<String> {
         let definition = &tool.definition;
-        if !definition.is_active || matches!(tool.shelf, Shelf::Builtin | Shelf::Server) {
+        // A Python tool's kind would install what the script needs.
+        if needs_nothing(tool) || definition.kind == KindName::Python {
+            return self.missing_of(tool);
+        }
+        match self.executor.check(definition).await {
+            Err(failure) => Some(failure.message),
+            Ok(()) => self.missing_of(tool),
+        }
+    }
+
+    /// The first thing that is missing for a tool that its kind has just found right.
+    pub(crate) fn missing_of(&self, tool: &Tool) -> Option<String> {
+        if needs_nothing(tool) {
             return None;
         }
-        // A Python tool's kind would install what the script needs.
-        if definition.kind != KindName::Python
-            && let Err(failure) = self.executor.check(definition).await
-        {
-            return Some(failure.message);
-        }
         let missing = self.missing_secret(tool);
-        let missing = missing.or_else(|| self.missing_part(tool));
-        missing.or_else(|| self.executor.missing(definition))
+        let missing = missing.or_else(|| self.missing_server(tool));
+        missing.or_else(|| self.executor.missing(&tool.definition))
     }
 
     fn missing_secret(&self, tool: &Tool) -> Option<String> {
@@ -53,22 +57,18 @@ impl App {
             })
     }
 
-    fn missing_part(&self, tool: &Tool) -> Option<String> {
-        let config = &tool.definition.config;
-        let text = |name: &str| config.get(name).and_then(Value::as_str);
-        match tool.definition.kind {
-            KindName::Python => {
-                let script = text("script")?;
-                let is_there = self.workspace.join(script).is_file();
-                (!is_there).then(|| format!("there is no script '{script}' in the workspace"))
-            }
-            KindName::Mcp => {
-                let server = text("server_name")?;
-                let file = self.servers.borrow();
-                let is_there = file.servers.iter().any(|known| known.name == server);
-                (!is_there).then(|| format!("there is no server '{server}' in mcp.json"))
-            }
-            _ => None,
-        }
+    /// Its kind knows only those servers that are connected, and a short command connects none.
+    fn missing_server(&self, tool: &Tool) -> Option<String> {
+        let definition = &tool.definition;
+        let server = definition.config.get("server_name")?.as_str()?;
+        let file = self.servers.borrow();
+        let is_there = file.servers.iter().any(|known| known.name == server);
+        (definition.kind == KindName::Mcp && !is_there)
+            .then(|| format!("there is no server '{server}' in mcp.json"))
     }
+}
+
+/// A tool that is switched off may be as broken as it is; what came with something else is not for its users to mend.
+fn needs_nothing(tool: &Tool) -> bool {
+    !tool.definition.is_active || matches!(tool.shelf, Shelf::Builtin | Shelf::Server)
 }

@@ -12,6 +12,8 @@ mod response;
 mod retry;
 mod target;
 
+pub use encode::percent;
+
 use crate::template::check_names;
 use auth::Auth;
 use catalog::secret::Secret;

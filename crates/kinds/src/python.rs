@@ -144,6 +144,13 @@ impl Kind for Python {
             self.interpreter_of(definition).await.map(drop)
         })
     }
+
+    /// The script.
+    fn missing(&self, definition: &Definition) -> Option<String> {
+        let script = definition.config.get("script")?.as_str()?;
+        let is_there = self.workspace.join(script).is_file();
+        (!is_there).then(|| format!("there is no script '{script}' in the workspace"))
+    }
 }
 
 /// Stands in the answer to one call: nothing that a caller or an earlier call has written can be taken for it.

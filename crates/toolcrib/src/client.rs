@@ -19,6 +19,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 
+pub(crate) use kinds::http::percent as encode;
+
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a command waits for another short command on the same workspace.
 pub(crate) const OWNER_PATIENCE: Duration = Duration::from_secs(10);
@@ -419,19 +421,6 @@ fn split_url(url: &str) -> Result<(String, String)> {
             format!("/{base}")
         },
     ))
-}
-
-/// A text as one segment of a path or one value of a query.
-pub(crate) fn encode(text: &str) -> String {
-    let mut encoded = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'~') {
-            encoded.push(char::from(byte));
-        } else {
-            encoded.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    encoded
 }
 
 /// `?a=b&c=d` of the parameters that have a value.

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 /// In a path or query: everything but letters, digits and `-._~` becomes `%XX`, so that nothing in it can end the
 /// part it stands in.
-pub(super) fn percent(text: &str) -> String {
+pub fn percent(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
