@@ -11,6 +11,7 @@ mod effort;
 pub mod glob;
 mod graph;
 pub mod hex;
+pub mod http_auth;
 pub mod json;
 pub mod mcp_file;
 pub mod pace;

@@ -1,43 +1,9 @@
-//! How an `http` tool is let in: the types of `auth_config` and the members that each needs. What of it is secret is
+//! Whether an `http` tool's `auth_config` has a type that there is, and the members that it needs. What of it is secret is
 //! looked at elsewhere.
 
 use super::is_misspelt;
+use crate::http_auth::{TYPES, TYPES_TOLD, Way};
 use crate::json::{Member, Reader, path_of_key, present};
-
-/// A way to be let in: how it is called, and what it needs, each under one of several names.
-struct Way {
-    types: &'static [&'static str],
-    needs: &'static [&'static [&'static str]],
-}
-
-const VALUE: &[&str] = &["value", "key", "api_key", "token"];
-
-const WAYS: [Way; 6] = [
-    Way {
-        types: &["bearer"],
-        needs: &[&["token", "value", "api_key", "key"]],
-    },
-    Way {
-        types: &["basic"],
-        needs: &[&["username", "user"], &["password", "value"]],
-    },
-    Way {
-        types: &["header", "api_key", "apikey", "apiKey"],
-        needs: &[VALUE],
-    },
-    Way {
-        types: &["query"],
-        needs: &[&["name", "param", "query"], VALUE],
-    },
-    Way {
-        types: &["oauth2", "oauth2_client_credentials", "client_credentials"],
-        needs: &[&["token_url"], &["client_id"], &["client_secret"]],
-    },
-    Way {
-        types: &["none"],
-        needs: &[],
-    },
-];
 
 /// Every member that means something to one of them, or is harmless.
 const MEMBERS: [&str; 27] = [
@@ -70,33 +36,28 @@ const MEMBERS: [&str; 27] = [
     "authorization_url",
 ];
 
-/// The types as one would write them.
-const TYPES: [&str; 6] = ["bearer", "basic", "header", "query", "oauth2", "none"];
-
 pub(super) fn check(r: &mut Reader<'_>, m: &Member, path: &str) {
     let Some(members) = m.value.as_object() else {
         return;
     };
     let path = path_of_key(path, &m.key);
     r.unknown_keys(members, &path, &MEMBERS);
+    let text = |name: &str| present(members, name).and_then(|m| m.value.as_str());
     let said = present(members, "type").or_else(|| present(members, "scheme"));
-    let (name, place) = match said {
-        Some(said) => (
-            said.value.as_str().unwrap_or_default(),
-            said.value.span.start,
-        ),
-        None => (guessed(members), m.value.span.start),
+    let (way, name, place) = match said {
+        Some(said) => {
+            let name = said.value.as_str().unwrap_or_default();
+            let way = Way::named(name, text("in") == Some("query"));
+            (way, name, said.value.span.start)
+        }
+        None => {
+            let way = Way::guessed(|name| present(members, name).is_some());
+            (way, way.map_or("", Way::as_str), m.value.span.start)
+        }
     };
-    let way = WAYS.iter().find(|way| way.types.contains(&name));
     match (way, said) {
         (Some(way), _) => {
-            let is_in_query =
-                present(members, "in").and_then(|m| m.value.as_str()) == Some("query");
-            let way = match is_in_query && name.to_ascii_lowercase().starts_with("api") {
-                true => &WAYS[3],
-                false => way,
-            };
-            for names in way.needs {
+            for names in way.needs() {
                 require(r, members, &path, (name, place), names);
             }
         }
@@ -107,20 +68,8 @@ pub(super) fn check(r: &mut Reader<'_>, m: &Member, path: &str) {
             path_of_key(&path, "type"),
             "\"type\" in auth_config",
             "nothing",
-            "Add it: \"bearer\", \"basic\", \"header\", \"query\" or \"oauth2\".",
+            format!("Add it: {TYPES_TOLD}."),
         ),
-    }
-}
-
-/// What its members say where no type does.
-fn guessed(members: &[Member]) -> &'static str {
-    let has = |name: &str| present(members, name).is_some();
-    match () {
-        () if has("token_url") => "oauth2",
-        () if has("username") => "basic",
-        () if has("header") || has("header_name") => "header",
-        () if has("token") => "bearer",
-        () => "",
     }
 }
 

@@ -7,6 +7,10 @@ use super::target::Target;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use catalog::auth::Reference;
+use catalog::http_auth::{
+    CLIENT_ID, CLIENT_SECRET, PARAMETER, PASSWORD, TOKEN, TOKEN_URL, TYPES_TOLD, USERNAME, VALUE,
+    Way,
+};
 use catalog::secret::Secret;
 use executor::{Failure, Run};
 use fetch::{HeaderMap, HeaderName, header};
@@ -44,8 +48,6 @@ pub(super) struct Client {
     pub(super) in_form: bool,
 }
 
-const TYPES: &str = "\"bearer\", \"basic\", \"header\", \"query\" or \"oauth2\"";
-
 impl Auth {
     pub(super) fn of(run: &Run) -> Result<Self, Failure> {
         let definition = &run.entry.tool.definition;
@@ -53,23 +55,16 @@ impl Auth {
             return Ok(Auth::None);
         };
         let read = Read { run, config };
-        let is_in_query = config.get("in").and_then(Value::as_str) == Some("query");
-        match read.kind() {
-            "none" => Ok(Auth::None),
-            "bearer" => Ok(Auth::Bearer(
-                read.secret(&["token", "value", "api_key", "key"])?,
-            )),
-            "basic" => Ok(Auth::Basic {
-                username: read.secret(&["username", "user"])?,
-                password: read.secret(&["password", "value"])?,
+        match read.way()? {
+            Way::None => Ok(Auth::None),
+            Way::Bearer => Ok(Auth::Bearer(read.secret(TOKEN)?)),
+            Way::Basic => Ok(Auth::Basic {
+                username: read.secret(USERNAME)?,
+                password: read.secret(PASSWORD)?,
             }),
-            "query" => read.query(),
-            "api_key" | "apikey" | "apiKey" if is_in_query => read.query(),
-            "header" | "api_key" | "apikey" | "apiKey" => read.header(),
-            "oauth2" | "oauth2_client_credentials" | "client_credentials" => read.client(),
-            other => Err(misconfigured(format_args!(
-                "auth_config.type is \"{other}\"; write {TYPES}"
-            ))),
+            Way::Query => read.query(),
+            Way::Header => read.header(),
+            Way::Client => read.client(),
         }
     }
 
@@ -121,22 +116,19 @@ struct Read<'a> {
 
 impl Read<'_> {
     /// What its `type` says, or what is there to be used.
-    fn kind(&self) -> &str {
-        let has = |name: &str| self.config.contains_key(name);
-        let said = self
-            .config
-            .get("type")
-            .or_else(|| self.config.get("scheme"))
-            .and_then(Value::as_str);
-        match said {
-            Some(said) => said,
-            None if has("token_url") => "oauth2",
-            None if has("username") => "basic",
-            None if has("header") || has("header_name") => "header",
-            None if has("token") => "bearer",
-            None if self.config.is_empty() => "none",
-            None => "",
-        }
+    fn way(&self) -> Result<Way, Failure> {
+        let said = self.word(&["type"]).or_else(|| self.word(&["scheme"]));
+        let way = match said {
+            Some(said) => Way::named(said, self.word(&["in"]) == Some("query")),
+            None if self.config.is_empty() => Some(Way::None),
+            None => Way::guessed(|name| self.config.contains_key(name)),
+        };
+        way.ok_or_else(|| {
+            let said = said.unwrap_or_default();
+            misconfigured(format_args!(
+                "auth_config.type is \"{said}\"; write {TYPES_TOLD}"
+            ))
+        })
     }
 
     /// A secret under one of these names.
@@ -174,7 +166,7 @@ impl Read<'_> {
             .unwrap_or("X-API-Key");
         let bad = |_| misconfigured(format_args!("'{name}' is no name of a header"));
         let name: HeaderName = name.parse().map_err(bad)?;
-        let value = self.secret(&["value", "key", "api_key", "token"])?;
+        let value = self.secret(VALUE)?;
         let value = match self.word(&["prefix"]) {
             Some(prefix) => Secret::new(format!("{}{}{}", prefix.trim_end(), " ", value.expose())),
             None => value,
@@ -183,10 +175,10 @@ impl Read<'_> {
     }
 
     fn query(&self) -> Result<Auth, Failure> {
-        let name = self.word(&["name", "param", "query"]);
+        let name = self.word(PARAMETER);
         let name = name
             .ok_or_else(|| misconfigured("auth_config has no \"name\" for the query parameter"))?;
-        let value = self.secret(&["value", "key", "api_key", "token"])?;
+        let value = self.secret(VALUE)?;
         let name = name.to_owned();
         Ok(Auth::Query { name, value })
     }
@@ -207,9 +199,9 @@ impl Read<'_> {
         let wish = |name: &str| Some((name.to_owned(), self.word(&[name])?.to_owned()));
         let scope = scope.map(|scope| ("scope".to_owned(), scope));
         Ok(Auth::Client(Client {
-            token_url: self.word(&["token_url"]).ok_or_else(none)?.to_owned(),
-            id: self.secret(&["client_id"])?,
-            secret: self.secret(&["client_secret"])?,
+            token_url: self.word(TOKEN_URL).ok_or_else(none)?.to_owned(),
+            id: self.secret(CLIENT_ID)?,
+            secret: self.secret(CLIENT_SECRET)?,
             wishes: [scope, wish("audience"), wish("resource")]
                 .into_iter()
                 .flatten()
