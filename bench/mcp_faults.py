@@ -14,6 +14,8 @@ import statistics
 import threading
 import time
 
+import mcp
+
 FAKE = pathlib.Path(__file__).resolve().parent.parent / "crates/mcp/tests/it/fake.py"
 KILLS = 50
 # What the upstream is asked to do wrong, in turn; the call is the one that fails, and nothing else may.
@@ -143,20 +145,12 @@ def faults(bench, report, engine):
     report.goal("files that are left open", engine, files(pid) - open_files, 2)
 
 
-def begin(bench, place, keep):
+def begin(bench, server, keep):
     """A legacy session; with `keep`, and the stream that it holds open."""
-    line = http.client.HTTPConnection(place, timeout=60)
-    headers = {"X-API-Key": bench.key, "Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
-    first = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-    line.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": first}), headers)
-    answer = line.getresponse()
-    answer.read()
-    session = answer.headers["Mcp-Session-Id"]
-    if answer.status != 200 or not session:
-        raise RuntimeError(f"no session: HTTP {answer.status}")
-    line.close()
+    session = mcp.session_of(bench, server)
     if not keep:
         return None
+    place = server.url.split("//")[1]
     host, port = place.rsplit(":", 1)
     stream = socket.create_connection((host, int(port)), timeout=60)
     stream.sendall((f"GET /mcp HTTP/1.1\r\nHost: {place}\r\nX-API-Key: {bench.key}\r\nAccept: text/event-stream\r\n"
@@ -174,21 +168,21 @@ def sessions(bench, report, engine):
     environment = bench.environment(False)
     environment["TOOLCRIB_MCP_SESSION_IDLE_SECONDS"] = "5"
     server = bench.start(bench.serve_command(0), environment)
-    place, pid = server.url.split("//")[1], server.process.pid
+    pid = server.process.pid
     # What the first hundred need is needed once.
     for _ in range(100):
-        begin(bench, place, False)
+        begin(bench, server, False)
     time.sleep(12)
     before = resident(pid)
     for _ in range(2_000):
-        begin(bench, place, False)
+        begin(bench, server, False)
     peak = resident(pid)
     time.sleep(12)
     after = resident(pid)
     report.note(f"2,000 sessions opened and abandoned: {before} kB before, {peak} kB with them, {after} kB after their time")
     report.goal("memory after 2,000 abandoned sessions over before", engine, after / before, 1.1)
     before = resident(pid)
-    held = [begin(bench, place, True) for _ in range(1_000)]
+    held = [begin(bench, server, True) for _ in range(1_000)]
     each = (resident(pid) - before) / len(held)
     report.goal("memory of a session that is held, its stream included", engine, each, 40, " kB")
     for stream in held:
