@@ -282,6 +282,34 @@ fn mcp_json_may_change_while_we_run() {
     assert_eq!(crib.call("memory.read_graph", &json!({})).status, 200);
 }
 
+/// A command that finds nobody to ask connects the one server it needs.
+#[test]
+fn a_tool_is_called_where_no_server_runs() {
+    let sandbox = sandbox();
+    let entry = json!({"command": npm("mcp-server-everything"), "args": ["stdio"]});
+    let broken = json!({"command": "no-such-program"});
+    servers(&sandbox, &json!({"every": entry, "broken": broken}));
+    let tool = json!({"name": "say", "description": "Says it again.", "kind": "mcp",
+        "config": {"server_name": "every", "tool_name": "echo"}, "input_schema": {"type": "object"}});
+    sandbox.write(
+        "tools.json",
+        &json!({"version": 1, "tools": [tool]}).to_string(),
+    );
+    for name in ["every.echo", "say"] {
+        let said = sandbox.ok(&["call", name, r#"{"message": "hello"}"#]);
+        assert_eq!(said.trim(), "Echo: hello", "{name}");
+    }
+    let failed = sandbox.run(&["call", "broken.echo", "{}"]);
+    assert_eq!(failed.code, 1, "{failed:?}");
+    let why = &failed.stderr;
+    assert!(
+        why.contains("'broken'") && why.contains("no-such-program"),
+        "{why}"
+    );
+    let unknown = sandbox.run(&["call", "every.nothing", "{}"]);
+    assert!(unknown.stderr.contains("tool_not_found"), "{unknown:?}");
+}
+
 /// Waits until no tool of this beginning is listed.
 fn gone(crib: &Crib, beginning: &str) {
     let began = Instant::now();
