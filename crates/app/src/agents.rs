@@ -107,7 +107,9 @@ impl App {
         let (found, next_cursor) = agents.page(caller, &wanted, |row| {
             is(&filter.provider, &row.model_provider)
                 && is(&filter.owner, &self.user_name(row.owner_id))
-                && filter.active.is_none_or(|active| active == self.is_in_use(row))
+                && filter
+                    .active
+                    .is_none_or(|active| active == self.is_in_use(row))
         })?;
         Ok(AgentPage {
             items: found.into_iter().map(|row| self.agent_view(row)).collect(),

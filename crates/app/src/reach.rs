@@ -21,7 +21,10 @@ impl App {
             return Ok(());
         };
         let unheard = &self.unheard;
-        let notices = unheard.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let notices = unheard
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         let Some(mut notices) = notices else {
             return Ok(());
         };

@@ -200,7 +200,10 @@ mod tests {
             scopes: Scopes::default(),
             ..with("oauth:a")
         };
-        assert!(with("oauth:a").is_same(&later), "the next token of the same program");
+        assert!(
+            with("oauth:a").is_same(&later),
+            "the next token of the same program"
+        );
         assert!(!with("oauth:a").is_same(&with("oauth:b")));
         assert!(!with("oauth:a").is_same(&own));
         let through = Caller {

@@ -275,7 +275,7 @@ impl Toolset {
         members
     }
 
-    fn picks_of(&self, judged: Judged<'_>) -> impl Iterator<Item = &Pick> + use<'_> {
+    fn picks_of(&self, judged: Judged<'_>) -> impl Iterator<Item = &Pick> {
         let named = self.by_name.get(judged.stands_for.name);
         let by_id = self.by_id.get(&judged.id);
         let places = named.into_iter().chain(by_id).flatten();

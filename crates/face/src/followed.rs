@@ -34,7 +34,9 @@ impl Follow {
     /// What the client is told when this resource of this server has changed: nothing, or what that is called here. A
     /// server may tell of one that lies below.
     fn told(&self, server: &str, uri: &str) -> Option<String> {
-        let below = uri.strip_prefix(&self.own).filter(|_| self.server == server)?;
+        let below = uri
+            .strip_prefix(&self.own)
+            .filter(|_| self.server == server)?;
         let is_below = below.is_empty() || below.starts_with('/') || self.own.ends_with('/');
         is_below.then(|| format!("{}{below}", self.shown))
     }

@@ -181,7 +181,13 @@ impl Listing {
     }
 
     fn page(&self, after: Option<&str>) -> Done {
-        let (Range { start: first, end: last }, next) = page(&self.ends, |(name, _)| name, after);
+        let (
+            Range {
+                start: first,
+                end: last,
+            },
+            next,
+        ) = page(&self.ends, |(name, _)| name, after);
         let start = match first {
             0 => 0,
             // Behind the comma.

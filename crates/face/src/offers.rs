@@ -112,7 +112,10 @@ pub(crate) fn follow(context: &Context, uri: &str) -> Result<Option<Follow>, Rpc
     let able = server.status().capabilities;
     // What is not known yet may turn out to be able.
     if able.is_some_and(|able| able["resources"]["subscribe"] != true) {
-        let why = format!("MCP server '{}' tells no changes of resources", server.name());
+        let why = format!(
+            "MCP server '{}' tells no changes of resources",
+            server.name()
+        );
         return Err(invalid(why));
     }
     Ok(Some(context.face.follow(&server, own, uri)))

@@ -204,7 +204,9 @@ impl Parked {
     /// made anew each time, and nobody can guess it.
     fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
         let mut waiting = self.lock();
-        let of_one = waiting.values().filter(|it| it.about.caller.user == about.caller.user);
+        let of_one = waiting
+            .values()
+            .filter(|it| it.about.caller.user == about.caller.user);
         if waiting.len() >= WAITING_MAX || of_one.count() >= WAITING_OF_ONE_MAX {
             let message = "Too many requests wait for answers; answer some of them first";
             return Err(RpcError::new(code::INTERNAL, message));

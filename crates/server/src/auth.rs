@@ -86,11 +86,7 @@ pub(crate) async fn authenticate(
     ))
 }
 
-async fn by_token(
-    shown: Shown<'_>,
-    server: &Server,
-    key: &str,
-) -> Result<Arc<Caller>, ApiError> {
+async fn by_token(shown: Shown<'_>, server: &Server, key: &str) -> Result<Arc<Caller>, ApiError> {
     let own = server.edge.resource_url(shown.headers, shown.uri, "").ok();
     if let Some(caller) = server.app.by_known_token(key, own.as_deref())? {
         return Ok(caller);

@@ -134,11 +134,7 @@ fn initialized(server: &Server, client: &Client, message: &Message<'_>) -> Respo
 }
 
 /// JSON where the answer comes first, a stream where something else does.
-async fn answered(
-    server: &Arc<Server>,
-    client: &Client,
-    exchange: Option<Exchange>,
-) -> Response {
+async fn answered(server: &Arc<Server>, client: &Client, exchange: Option<Exchange>) -> Response {
     let Some(mut exchange) = exchange else {
         return StatusCode::ACCEPTED.into_response();
     };
@@ -187,10 +183,12 @@ async fn subscribed(server: Arc<Server>, client: Client, message: &Message<'_>) 
 
 /// The right to have a stream that ends only with its client.
 fn seat(server: &Server) -> Result<OwnedSemaphorePermit, Response> {
-    Arc::clone(&server.streams).try_acquire_owned().map_err(|_| {
-        let why = "The server has too many open streams at the moment; try again in a second";
-        ApiError::new(Code::Overloaded, why).into_response()
-    })
+    Arc::clone(&server.streams)
+        .try_acquire_owned()
+        .map_err(|_| {
+            let why = "The server has too many open streams at the moment; try again in a second";
+            ApiError::new(Code::Overloaded, why).into_response()
+        })
 }
 
 /// Several messages at once, as one version of the protocol had it. Their answers come together.
@@ -339,7 +337,9 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
     let face = &server.face;
     let exchange = face.in_session(&session, &client.caller, &message, Hears::Everything);
     if let Some(mut exchange) = exchange {
+        let counted = Counted::new(Arc::clone(&server));
         tokio::spawn(async move {
+            let _counted = counted;
             loop {
                 match exchange.next().await {
                     Step::Said(text) => session.deliver(text).await,

@@ -117,7 +117,8 @@ impl Provider {
 
     /// Where a browser asks to be vouched for.
     pub(super) async fn authorization_url(&self, query: &[(&str, &str)]) -> Result<String> {
-        let metadata = &self.known().await?.metadata;
+        let known = self.known().await?;
+        let metadata = &known.metadata;
         let mut url = endpoint(&metadata.authorization_endpoint)?;
         url.query_pairs_mut().extend_pairs(query);
         Ok(url.into())
@@ -130,7 +131,8 @@ impl Provider {
         redirect: &str,
         verifier: &str,
     ) -> Result<String> {
-        let metadata = &self.known().await?.metadata;
+        let known = self.known().await?;
+        let metadata = &known.metadata;
         let Settings {
             client_id,
             client_secret,

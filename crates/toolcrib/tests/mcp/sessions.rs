@@ -136,7 +136,11 @@ fn abandoned_sessions_expire() {
     let client = Plain::admin(&crib.server);
     let began = Instant::now();
     let sessions: Vec<String> = (0..SESSIONS).map(|_| client.open()).collect();
-    let open = || until("there is room for a session", || client.try_open(&json!({})).ok());
+    let open = || {
+        until("there is room for a session", || {
+            client.try_open(&json!({})).ok()
+        })
+    };
     let again: Vec<String> = (0..SESSIONS).map(|_| open()).collect();
     let waited = began.elapsed();
     for session in &sessions {

@@ -128,7 +128,11 @@ fn there_are_only_so_many_streams() {
     assert!(both.1.is_ok());
     assert_eq!(client.listen(&wanted).unwrap_err(), 503);
     assert_eq!(client.stream(&session).unwrap_err(), 503);
-    assert_eq!(client.ping(&session).status, 200, "requests are not in the way");
+    assert_eq!(
+        client.ping(&session).status,
+        200,
+        "requests are not in the way"
+    );
     drop(both);
     until("there is room again", || client.listen(&wanted).ok());
 }

@@ -50,7 +50,9 @@ async fn provider(asked: Arc<AtomicUsize>, let_go: Arc<Semaphore>) -> Provider {
                 };
                 let body = body.to_string();
                 let length = body.len();
-                let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+                let answer = format!(
+                    "HTTP/1.1 200 OK\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+                );
                 let _ = stream.write_all(answer.as_bytes()).await;
             });
         }
