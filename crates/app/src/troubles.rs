@@ -22,8 +22,11 @@ impl App {
     /// The first thing that is missing. Of a tool that is switched off nothing is: it may be as broken as it is.
     pub(crate) async fn trouble(&self, tool: &Tool) -> Option<String> {
         let definition = &tool.definition;
-        if !definition.is_active || matches!(tool.shelf, Shelf::Builtin | Shelf::Server) {
+        if !definition.is_active || tool.shelf == Shelf::Builtin {
             return None;
+        }
+        if tool.shelf == Shelf::Server {
+            return self.missing_part(tool);
         }
         // A Python tool's kind would install what the script needs.
         if definition.kind != KindName::Python
@@ -63,10 +66,18 @@ impl App {
                 (!is_there).then(|| format!("there is no script '{script}' in the workspace"))
             }
             KindName::Mcp => {
-                let server = text("server_name")?;
-                let file = self.servers.borrow();
-                let is_there = file.servers.iter().any(|known| known.name == server);
-                (!is_there).then(|| format!("there is no server '{server}' in mcp.json"))
+                let (server, theirs) = (text("server_name")?, text("tool_name")?);
+                if !self.server_names().iter().any(|known| known == server) {
+                    return Some(format!(
+                        "there is no server '{server}' in mcp.json or among those kept over the API"
+                    ));
+                }
+                let waits = self.upstreams.get(server);
+                let waits =
+                    waits.is_some_and(|it| !it.is_approved(theirs) && !it.lists().tools.is_empty());
+                waits.then(|| {
+                    format!("what '{server}' says of '{theirs}' waits for approval: `toolcrib servers changes {server}`")
+                })
             }
             _ => None,
         }
