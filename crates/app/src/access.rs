@@ -289,6 +289,7 @@ impl App {
         let access = read_access(&self.store, self.admin_key.as_deref(), self.clock.now()).await?;
         self.policy_without(access.left());
         self.set_access(access);
+        self.kept_servers.doubted.notify_one();
         Ok(())
     }
 

@@ -30,7 +30,7 @@ pub enum AuthChange {
     Written,
 }
 
-/// Whose secrets are sealed.
+/// Whose secrets are sealed: a tool's, or a server's.
 pub(crate) struct SealedFor {
     pub(crate) tool: Uuid,
     pub(crate) owner: Uuid,
@@ -89,17 +89,30 @@ impl Vault {
         old: Option<&Value>,
         whose: &SealedFor,
     ) -> Result<SealedAuth> {
+        let is_secret: IsSecret = |key, _| is_secret_under(key);
+        self.seal_values(auth, old, whose, ("auth_config", is_secret))
+    }
+
+    /// The same for whatever holds secrets: `place` is what it is called, and which of its strings are secret.
+    pub(crate) fn seal_values(
+        &self,
+        auth: Option<&Value>,
+        old: Option<&Value>,
+        whose: &SealedFor,
+        (place, is_secret): (&str, IsSecret),
+    ) -> Result<SealedAuth> {
         let mut sealing = Sealing {
             vault: self,
             whose,
             old,
+            is_secret,
             rows: Vec::new(),
             paths: Vec::new(),
             problems: Vec::new(),
         };
         let mut auth = auth.cloned();
         if let Some(auth) = &mut auth {
-            sealing.walk(auth, old, "auth_config", "auth_config")?;
+            sealing.walk(auth, old, place, place)?;
         }
         if !sealing.problems.is_empty() {
             return Err(Error::invalid(sealing.problems.join(". ")));
@@ -112,10 +125,14 @@ impl Vault {
     }
 }
 
+/// Whether a string is secret, by the member it stands in and by itself.
+pub(crate) type IsSecret = fn(&str, &str) -> bool;
+
 struct Sealing<'a> {
     vault: &'a Vault,
     whose: &'a SealedFor,
     old: Option<&'a Value>,
+    is_secret: IsSecret,
     rows: Vec<SecretRow>,
     paths: Vec<String>,
     problems: Vec<String>,
@@ -155,7 +172,7 @@ impl Sealing<'_> {
                     self.walk(item, old, key, &format!("{path}[{number}]"))?;
                 }
             }
-            Value::String(text) if is_secret_under(key) => {
+            Value::String(text) if (self.is_secret)(key, text) => {
                 let id = self.seal(text, old, path)?;
                 *value = sealed(id);
             }
@@ -173,7 +190,7 @@ impl Sealing<'_> {
         let was_there = || self.old.is_some_and(|old| sealed_in(old).contains(id));
         if !self.vault.row(*id).is_some_and(is_own) && !was_there() {
             self.problems.push(format!(
-                "{path}: no value of this tool is sealed as {id}; give the value itself"
+                "{path}: nothing of it is sealed as {id}; give the value itself"
             ));
         }
     }
@@ -187,7 +204,7 @@ impl Sealing<'_> {
         }
         if text.len() > VALUE_BYTES_MAX || self.rows.len() == SEALED_MAX {
             return Err(Error::invalid(format!(
-                "{path}: a tool may have {SEALED_MAX} secrets of at most {VALUE_BYTES_MAX} bytes"
+                "{path}: there may be {SEALED_MAX} secrets of at most {VALUE_BYTES_MAX} bytes"
             )));
         }
         let what = Sealable {

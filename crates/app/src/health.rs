@@ -37,13 +37,7 @@ impl App {
             epoch: catalogue.epoch,
             engine: self.store.engine(),
             running_calls: self.executor.running(),
-            servers: self
-                .servers
-                .borrow()
-                .servers
-                .iter()
-                .map(|server| server.name.clone())
-                .collect(),
+            servers: self.server_names(),
             files,
         })
     }

@@ -80,6 +80,7 @@ pub struct App {
     pub status: Arc<ArcSwap<status::ShelfStatus>>,
     /// The upstream servers of `mcp.json`.
     pub servers: watch::Receiver<Arc<McpFile>>,
+    kept_servers: servers::Servers,
     pub upstreams: Arc<mcp::upstream::Upstreams>,
     told: broadcast::Sender<mcp::upstream::Notice>,
     /// What upstream servers would tell, where nobody keeps them connected.

@@ -7,6 +7,7 @@ use crate::owner::{OwnerLock, node_name};
 use crate::passwords::Passwords;
 use crate::plan::Plan;
 use crate::sealing_keys::{self, KeyFault, KeySource};
+use crate::servers::Servers;
 use crate::shelf::{self, FileShelf};
 use crate::status::ShelfStatus;
 use crate::throttle::Throttle;
@@ -43,6 +44,7 @@ pub struct Options {
     pub executor: Settings,
     pub log: executions::Options,
     pub kinds: kinds::Options,
+    pub servers: crate::servers::Settings,
     /// Who else may say who somebody is.
     pub oidc: Option<crate::oidc::Settings>,
     pub env: EnvLookup,
@@ -131,6 +133,8 @@ impl App {
         let secrets = store.secrets().await?;
         let keys = sealing_keys::load(&options.sealing, &secrets)?;
         let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
+        let kept_servers = options.servers.clone();
+        let kept_servers = Servers::load(&store, kept_servers, options.clock.now()).await?;
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
         let mut runnable = kinds::all(&options.kinds);
@@ -164,6 +168,7 @@ impl App {
             toolsets: ArcSwap::default(),
             status,
             servers,
+            kept_servers,
             upstreams,
             told: tokio::sync::broadcast::Sender::new(256),
             unheard: Mutex::new(unheard),
@@ -193,7 +198,7 @@ impl App {
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
         if let Some(notices) = notices {
-            crate::upstreams::connect(&app, notices);
+            crate::upstreams::connect(&app, notices).await;
         }
         Ok(app)
     }

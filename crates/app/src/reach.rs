@@ -6,7 +6,7 @@ use crate::upstreams::heard;
 use catalog::mcp_file::ServerConfig;
 use catalog::tool::KindName;
 use mcp::upstream::{Notice, State, Status, Upstream};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -14,8 +14,8 @@ use tokio::sync::mpsc::UnboundedReceiver;
 const WITHIN: Duration = Duration::from_secs(60);
 
 impl App {
-    /// Connects the server that this tool is of, if it is of one. Does nothing where `mcp.json` is followed: there every
-    /// server is connected already.
+    /// Connects the server that this tool is of, if it is of one. Does nothing where servers are followed: there each
+    /// is connected already.
     pub async fn reach_upstream(&self, tool: &str) -> Result<()> {
         let Some(config) = self.server_of(tool) else {
             return Ok(());
@@ -28,7 +28,7 @@ impl App {
         let Some(mut notices) = notices else {
             return Ok(());
         };
-        self.upstreams.set(vec![config.clone()]);
+        self.start_server(config.clone()).await;
         let Some(server) = self.upstreams.get(&config.name) else {
             return Ok(());
         };
@@ -50,15 +50,15 @@ impl App {
         let own = catalogue.find(tool).map(|entry| &entry.tool.definition);
         let own = own.filter(|definition| definition.kind == KindName::Mcp);
         let named = own.and_then(|definition| definition.config.get("server_name")?.as_str());
-        let file = self.servers.borrow();
-        let is_meant = |server: &&ServerConfig| match named {
+        let file = Arc::clone(&self.servers.borrow());
+        let is_meant = |server: &ServerConfig| match named {
             Some(named) => server.name == named,
             None => {
                 let rest = tool.strip_prefix(&server.name);
                 rest.is_some_and(|rest| rest.starts_with('.'))
             }
         };
-        file.servers.iter().find(is_meant).cloned()
+        self.configs(&file).into_iter().find(is_meant)
     }
 
     /// Until its tools are in the catalogue, or why they will not be.

@@ -1,4 +1,4 @@
-//! What somebody leaves behind goes to somebody else: tools, agents, toolsets and secrets, all in one commit.
+//! What somebody leaves behind goes to somebody else: tools, agents, toolsets, servers and secrets, all in one commit.
 
 use crate::App;
 use crate::audit::act;
@@ -10,6 +10,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 use store::agents::AgentRow;
+use store::servers::ServerWrite;
 use store::toolsets::ToolsetRow;
 use store::users::UserRow;
 use utoipa::ToSchema;
@@ -24,6 +25,7 @@ pub struct Reassigned {
     pub tools: usize,
     pub agents: usize,
     pub toolsets: usize,
+    pub servers: usize,
     /// Named ones, and the sealed values of the tools.
     pub secrets: usize,
 }
@@ -66,6 +68,7 @@ impl App {
             tools: tools.len(),
             agents: 0,
             toolsets: 0,
+            servers: 0,
             secrets,
         })
     }
@@ -77,6 +80,7 @@ impl App {
         to: &UserRow,
     ) -> Result<Reassigned> {
         // Nobody changes any of it until all of it has changed hands.
+        let _servers = self.kept_servers.changes.lock().await;
         let _secrets = self.vault.changes.lock().await;
         let _agents = self.agent_changes.lock().await;
         let _toolsets = self.access_changes.lock().await;
@@ -92,6 +96,8 @@ impl App {
         let all_toolsets = self.toolsets.load_full();
         let toolsets = all_toolsets.owned_by(from.id);
         let toolsets: Vec<ToolsetRow> = toolsets.map(|it| it.handed(to.id, now)).collect();
+        let servers = self.handed_servers(from.id, to.id, now);
+        let server_ids: Vec<Uuid> = servers.iter().map(|row| row.id).collect();
         let named = self.vault.named_of(from.id);
         let tools = self.store.tools_of(from.id).await?;
         let done = Reassigned {
@@ -100,9 +106,10 @@ impl App {
             tools: tools.len(),
             agents: agents.len(),
             toolsets: toolsets.len(),
-            secrets: named.len() + self.values_of(&tools),
+            servers: servers.len(),
+            secrets: named.len() + self.values_of(&tools) + self.values_of(&server_ids),
         };
-        let after = json!({"to": to.name, "tools": done.tools, "agents": done.agents, "toolsets": done.toolsets, "secrets": done.secrets});
+        let after = json!({"to": to.name, "tools": done.tools, "agents": done.agents, "toolsets": done.toolsets, "servers": done.servers, "secrets": done.secrets});
         let told = act(
             now,
             &caller,
@@ -111,6 +118,8 @@ impl App {
             None,
             Some(after),
         );
+        let of_servers = server_ids.iter().flat_map(|id| self.vault.of_tool(*id));
+        let named: Vec<_> = named.into_iter().chain(of_servers).collect();
         let named = named.iter().map(|row| store::Write::SecretOwner {
             id: row.id,
             owner: to.id,
@@ -118,10 +127,14 @@ impl App {
         });
         let moved = agents.iter().cloned().map(store::Write::Agent);
         let sets = toolsets.iter().cloned().map(store::Write::Toolset);
-        let rest = named.chain(moved).chain(sets).chain([told]).collect();
+        let put = |row| store::Write::Server(ServerWrite::Put(row));
+        let kept = servers.iter().cloned().map(put);
+        let rest = named.chain(moved).chain(sets).chain(kept);
+        let rest = rest.chain([told]).collect();
         self.hand_over(caller, from, to, &tools, rest).await?;
         self.agents.store(Arc::new(all_agents.with(agents)));
         self.show_toolsets(with_rows(&all_toolsets, toolsets));
+        self.take_servers(servers).await;
         Ok(done)
     }
 

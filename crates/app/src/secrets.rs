@@ -70,7 +70,7 @@ pub struct SecretCheck {
 pub struct SecretProblem {
     pub id: Uuid,
     pub name: Option<String>,
-    /// The tool whose `auth_config` it belongs to.
+    /// The tool, or the MCP server, whose definition it belongs to.
     pub tool: Option<String>,
     pub problem: String,
 }
@@ -252,9 +252,10 @@ impl App {
     pub async fn verify_secrets(&self) -> Result<SecretCheck> {
         let rows = self.store.secrets().await?;
         let catalogue = self.executor.catalogue.load();
-        let tool = |id: Uuid| match catalogue.by_id(id) {
-            Some(entry) => entry.name.to_string(),
-            None => id.to_string(),
+        let tool = |id: Uuid| match (catalogue.by_id(id), self.stored_server(&id.to_string())) {
+            (Some(entry), _) => entry.name.to_string(),
+            (None, Some(server)) => format!("the MCP server {}", server.row.name),
+            (None, None) => id.to_string(),
         };
         let secrets = rows.len();
         let problems = rows.into_iter().filter_map(|row| {

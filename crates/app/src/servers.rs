@@ -1,26 +1,94 @@
-//! The upstream MCP servers as they are shown: how each is doing, and what it offers.
+//! The upstream MCP servers, those of `mcp.json` and those kept over the API: how each is doing, and what it offers.
+
+mod changes;
+mod memory;
+mod running;
+mod stored;
+
+pub use changes::{Approval, ApprovedTool, ServerChange};
 
 use crate::App;
 use crate::error::{Error, Result};
+use crate::time;
+use arc_swap::ArcSwap;
+use catalog::auth::mask_all;
 use catalog::caller::{Caller, Scope};
-use mcp::upstream::{State, Talk, Upstream, UpstreamError};
+use catalog::pinning::Pinning;
+use catalog::tool::{Millis, Shelf, Tool};
+use mcp::upstream::{Known, Lists, State, Talk, Upstream, UpstreamError};
 use mcp::wire::Era;
+use memory::Memory;
+use running::Standing;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use store::Db;
+use stored::Stored;
+use tokio::sync::Notify;
 use utoipa::ToSchema;
+use uuid::Uuid;
 
 /// How long a resource may take to be read.
 const READ_WITHIN: Duration = Duration::from_secs(60);
 
+/// What the configuration decides about servers.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The programs that servers kept over the API may start.
+    pub commands_allowed: Vec<String>,
+    /// For servers that do not say otherwise.
+    pub pinning: Pinning,
+}
+
+/// What is remembered, by the server's name.
+pub(crate) type Memories = BTreeMap<String, Memory>;
+
+/// What people should know of a server's tools.
+type Flags = BTreeMap<String, Vec<String>>;
+
+/// What is kept about servers besides their connections.
+pub(crate) struct Servers {
+    settings: Settings,
+    /// In the order of names.
+    stored: ArcSwap<Vec<Arc<Stored>>>,
+    memory: Mutex<Memories>,
+    flags: ArcSwap<HashMap<String, Flags>>,
+    /// One change after the other: what is stored, what runs and what is remembered fit together.
+    pub(crate) changes: tokio::sync::Mutex<()>,
+    /// Somebody's role is another: what may run has to be looked at again.
+    pub(crate) doubted: Arc<Notify>,
+    /// Whether servers are connected at all; a short command needs none of them.
+    is_live: AtomicBool,
+}
+
+impl Servers {
+    pub(crate) async fn load(store: &Db, settings: Settings, now: Millis) -> store::Result<Self> {
+        let (stored, memory) = stored::load(store, now).await?;
+        Ok(Servers {
+            settings,
+            stored: ArcSwap::from_pointee(stored),
+            memory: Mutex::new(memory),
+            flags: ArcSwap::default(),
+            changes: tokio::sync::Mutex::default(),
+            doubted: Arc::default(),
+            is_live: AtomicBool::new(false),
+        })
+    }
+}
+
 /// A server as it is shown.
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub struct ServerView {
     pub name: String,
+    /// file (mcp.json) or database.
+    pub source: &'static str,
     /// stdio, http or sse.
     pub transport: &'static str,
-    /// disabled, starting, connected, degraded, reconnecting, auth_required or failed.
+    /// disabled, starting, connected, degraded, reconnecting, auth_required or failed; of one that does not run: hidden
+    /// (mcp.json has one of that name), refused (it may not run, or cannot) or stopped (nobody serves this workspace).
     pub state: &'static str,
     /// Which try it is, while it reconnects.
     pub attempt: Option<u32>,
@@ -43,6 +111,37 @@ pub struct ServerView {
     pub prompts: usize,
     /// The end of what its program wrote to stderr, for those who may operate servers.
     pub stderr: Option<String>,
+    /// off, flag or approve: what happens when it describes a tool anew.
+    pub pinning_now: &'static str,
+    /// Its tools that are described in another way than before; `changes` shows how.
+    pub changed: Vec<String>,
+    /// Its tools in whose definition there are letters that cannot be seen, such as `{"echo": ["U+E0041 ×3"]}`.
+    #[schema(value_type = Object)]
+    pub hidden_letters: BTreeMap<String, Vec<String>>,
+    #[serde(flatten)]
+    pub stored: StoredPart,
+}
+
+/// What is shown of a server that is kept over the API; the definition only to those who may operate servers.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub struct StoredPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<String>,
+    /// Whether private addresses are refused: they are unless an admin chose the address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub is_guarded: Option<bool>,
+    /// What its author wrote, with a mask in place of each sealed value.
+    #[serde(flatten)]
+    #[schema(value_type = Object)]
+    pub definition: Map<String, Value>,
 }
 
 /// What a server offers besides its state.
@@ -55,13 +154,34 @@ pub enum Offered {
 
 impl App {
     pub fn list_servers(&self, caller: &Caller) -> Vec<ServerView> {
-        let mut all = self.upstreams.all();
-        all.sort_by(|a, b| a.name().cmp(b.name()));
-        all.iter().map(|server| view(server, caller)).collect()
+        let live = self.upstreams.all();
+        let mut all: Vec<ServerView> = live.iter().map(|it| self.live_view(it, caller)).collect();
+        let file = Arc::clone(&self.servers.borrow());
+        let is_live = |name: &str| live.iter().any(|it| it.name() == name);
+        for config in file.servers.iter().filter(|it| !is_live(&it.name)) {
+            all.push(self.file_view(&config.name, config.transport.as_str(), caller));
+        }
+        for stored in self.kept_servers.stored.load().iter() {
+            let is_hidden = file.servers.iter().any(|it| it.name == stored.row.name);
+            if is_hidden || !is_live(&stored.row.name) {
+                all.push(self.stored_view(stored, caller));
+            }
+        }
+        all.sort_by(|a, b| (&a.name, b.source).cmp(&(&b.name, a.source)));
+        all
     }
 
-    pub fn get_server(&self, caller: &Caller, name: &str) -> Result<ServerView> {
-        Ok(view(&*self.server(name)?, caller))
+    pub fn get_server(&self, caller: &Caller, name_or_id: &str) -> Result<ServerView> {
+        if let Some(server) = self.upstreams.get(name_or_id) {
+            return Ok(self.live_view(&server, caller));
+        }
+        let file = Arc::clone(&self.servers.borrow());
+        if let Some(config) = file.servers.iter().find(|it| it.name == name_or_id) {
+            return Ok(self.file_view(name_or_id, config.transport.as_str(), caller));
+        }
+        let stored = self.stored_server(name_or_id);
+        let stored = stored.ok_or_else(|| not_found("MCP server", name_or_id))?;
+        Ok(self.stored_view(&stored, caller))
     }
 
     fn server(&self, name: &str) -> Result<Arc<Upstream>> {
@@ -73,7 +193,7 @@ impl App {
     pub fn reconnect_server(&self, caller: &Caller, name: &str) -> Result<ServerView> {
         let server = self.server(name)?;
         server.reconnect();
-        Ok(view(&server, caller))
+        Ok(self.live_view(&server, caller))
     }
 
     /// What a server offers, as it says it, as far as the caller may use it.
@@ -86,18 +206,18 @@ impl App {
         let server = self.server(name)?;
         let lists = server.lists();
         let (key, items) = match offered {
-            Offered::Tools => ("name", lists.tools.iter().collect::<Vec<_>>()),
-            Offered::Prompts => ("name", lists.prompts.iter().collect()),
+            Offered::Tools => ("name", self.judged(name)?.listed.clone()),
+            Offered::Prompts => ("name", lists.prompts.clone()),
             Offered::Resources => {
                 let all = lists.resources.iter().chain(&lists.templates);
-                ("uri", all.collect())
+                ("uri", all.cloned().collect())
             }
         };
-        let may = |item: &&&Value| {
+        let may = |item: &Value| {
             let own = item[key].as_str().or_else(|| item["uriTemplate"].as_str());
             self.may_use(caller, &format!("{name}.{}", own.unwrap_or_default()))
         };
-        Ok(items.iter().filter(may).map(|&item| item.clone()).collect())
+        Ok(items.into_iter().filter(may).collect())
     }
 
     /// Reads a resource of a server.
@@ -122,38 +242,180 @@ impl App {
             other => Error::Unavailable(format!("MCP server '{name}': {other}")),
         })
     }
+
+    /// What people should know of a tool of a server.
+    pub(crate) fn flags_of(&self, tool: &Tool) -> Vec<String> {
+        if tool.shelf != Shelf::Server {
+            return Vec::new();
+        }
+        let name = |key: &str| tool.definition.config.get(key).and_then(Value::as_str);
+        let flags = self.kept_servers.flags.load();
+        let of_server = name("server_name").and_then(|server| flags.get(server));
+        let found = of_server.and_then(|all| all.get(name("tool_name")?));
+        found.cloned().unwrap_or_default()
+    }
+
+    fn set_flags(&self, server: &str, flags: Flags) {
+        self.kept_servers.flags.rcu(|all| {
+            let mut all = HashMap::clone(all);
+            all.insert(server.to_owned(), flags.clone());
+            all
+        });
+    }
+
+    fn forget_flags(&self, server: &str) {
+        self.kept_servers.flags.rcu(|all| {
+            let mut all = HashMap::clone(all);
+            all.remove(server);
+            all
+        });
+    }
+
+    /// A server that is connected, or about to be.
+    fn live_view(&self, server: &Upstream, caller: &Caller) -> ServerView {
+        let status = server.status();
+        let may_operate = caller.scopes.allow(Scope::Operate);
+        let (attempt, attempts_max) = match status.state {
+            State::Reconnecting { n, of } => (Some(n), Some(of)),
+            _ => (None, None),
+        };
+        let stored = match self.is_in_file(server.name()) {
+            true => None,
+            false => self.stored_server(server.name()),
+        };
+        ServerView {
+            transport: server.config().transport.as_str(),
+            state: status.state.as_str(),
+            attempt,
+            attempts_max,
+            cause: status.cause.filter(|_| may_operate),
+            era: status.era,
+            protocol_version: status.protocol_version,
+            server_info: status.server_info,
+            capabilities: status.capabilities,
+            instructions: status.instructions,
+            connected_seconds: status.connected_at.map(|it| it.elapsed().as_secs()),
+            stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
+            stored: self.stored_part(stored.as_deref(), caller, Some(server.config().guarded)),
+            source: if stored.is_some() { "database" } else { "file" },
+            ..self.offer_view(server.name(), &server.lists(), caller)
+        }
+    }
+
+    /// A server of `mcp.json` that nobody has connected.
+    fn file_view(&self, name: &str, transport: &'static str, caller: &Caller) -> ServerView {
+        ServerView {
+            source: "file",
+            transport,
+            state: "stopped",
+            ..self.known_view(name, self.known_now(name), caller)
+        }
+    }
+
+    /// A server that is kept over the API, whether it runs or not.
+    pub(crate) fn stored_view(&self, stored: &Stored, caller: &Caller) -> ServerView {
+        let name = &stored.row.name;
+        let file = Arc::clone(&self.servers.borrow());
+        let may_operate = caller.scopes.allow(Scope::Operate);
+        let (state, cause, guarded) = match self.standing(stored, &file) {
+            Standing::Runs(config) => match self.upstreams.get(name) {
+                Some(server) => return self.live_view(&server, caller),
+                None => ("stopped", None, Some(config.guarded)),
+            },
+            Standing::Hidden => {
+                let why = "mcp.json has a server of this name, which is used instead";
+                ("hidden", Some(why.to_owned()), None)
+            }
+            Standing::Refused(why) => ("refused", Some(why), None),
+        };
+        let known = match state {
+            "hidden" => Known::default(),
+            _ => self.known_now(name),
+        };
+        ServerView {
+            source: "database",
+            transport: stored.transport(),
+            state,
+            cause: cause.filter(|_| may_operate),
+            stored: self.stored_part(Some(stored), caller, guarded),
+            ..self.known_view(name, known, caller)
+        }
+    }
+
+    fn known_now(&self, name: &str) -> Known {
+        let memory = self.memory();
+        memory
+            .get(name)
+            .map(|it| it.known().clone())
+            .unwrap_or_default()
+    }
+
+    /// One that is not connected, as it was last.
+    fn known_view(&self, name: &str, known: Known, caller: &Caller) -> ServerView {
+        ServerView {
+            era: known.era(),
+            protocol_version: known.protocol_version,
+            server_info: known.server_info,
+            capabilities: known.capabilities,
+            instructions: known.instructions,
+            ..self.offer_view(name, &known.lists, caller)
+        }
+    }
+
+    /// What it offers, and what people should know of that.
+    fn offer_view(&self, name: &str, lists: &Lists, caller: &Caller) -> ServerView {
+        let judged = self.judged(name).unwrap_or_default();
+        let may_use = |tool: &str| self.may_use(caller, &format!("{name}.{tool}"));
+        let changed = judged.changes.iter().map(|it| it.tool.clone());
+        let letters = judged.hidden_letters.clone().into_iter();
+        ServerView {
+            name: name.to_owned(),
+            tools: lists.tools.len(),
+            resources: lists.resources.len() + lists.templates.len(),
+            prompts: lists.prompts.len(),
+            pinning_now: self.pinning_named(name).unwrap_or_default().as_str(),
+            changed: changed.filter(|tool| may_use(tool)).collect(),
+            hidden_letters: letters.filter(|(tool, _)| may_use(tool)).collect(),
+            ..ServerView::default()
+        }
+    }
+
+    fn stored_part(
+        &self,
+        stored: Option<&Stored>,
+        caller: &Caller,
+        guarded: Option<bool>,
+    ) -> StoredPart {
+        let Some(stored) = stored else {
+            return StoredPart::default();
+        };
+        let row = &stored.row;
+        let mut definition = Map::new();
+        if caller.scopes.allow(Scope::Operate) {
+            for (name, value) in &stored.definition {
+                let mut value = value.clone();
+                mask_all(&mut value, &|id| self.vault.last4(id));
+                // It is shown for every server, in our own words.
+                if !["transport", "type"].contains(&name.as_str()) {
+                    definition.insert(name.clone(), value);
+                }
+            }
+        }
+        StoredPart {
+            id: Some(row.id),
+            owner: Some(self.user_name(row.owner_id)),
+            version: Some(row.version),
+            created_at: Some(time::rfc3339(row.created_at)),
+            updated_at: Some(time::rfc3339(row.updated_at)),
+            is_guarded: guarded,
+            definition,
+        }
+    }
 }
 
 fn not_found(what: &'static str, name: &str) -> Error {
     Error::NotFound {
         what,
         name: name.to_owned(),
-    }
-}
-
-fn view(server: &Upstream, caller: &Caller) -> ServerView {
-    let (status, lists) = (server.status(), server.lists());
-    let may_operate = caller.scopes.allow(Scope::Operate);
-    let (attempt, attempts_max) = match status.state {
-        State::Reconnecting { n, of } => (Some(n), Some(of)),
-        _ => (None, None),
-    };
-    ServerView {
-        name: server.name().to_owned(),
-        transport: server.config().transport.as_str(),
-        state: status.state.as_str(),
-        attempt,
-        attempts_max,
-        cause: status.cause.filter(|_| may_operate),
-        era: status.era,
-        protocol_version: status.protocol_version,
-        server_info: status.server_info,
-        capabilities: status.capabilities,
-        instructions: status.instructions,
-        connected_seconds: status.connected_at.map(|it| it.elapsed().as_secs()),
-        tools: lists.tools.len(),
-        resources: lists.resources.len() + lists.templates.len(),
-        prompts: lists.prompts.len(),
-        stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
     }
 }

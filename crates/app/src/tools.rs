@@ -56,6 +56,9 @@ pub struct ToolView {
     /// in answer to a change and in a list with `check=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// Of a tool of an MCP server: that its definition is another than before, or that letters hide in it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flags: Vec<String>,
     #[schema(value_type = Option<Object>)]
     pub approval: Option<Value>,
     pub owner: String,
@@ -334,6 +337,7 @@ impl App {
             tests: definition.tests,
             tested: self.tested(entry),
             trouble: None,
+            flags: self.flags_of(tool),
             approval: definition.approval,
             owner: self.user_name(tool.owner),
             shelf: tool.shelf,

@@ -6,6 +6,7 @@ use crate::tools::{ToolPage, is_mine};
 use catalog::auth::Reference;
 use catalog::caller::Caller;
 use catalog::tool::{KindName, Shelf, Tool};
+use serde_json::Value;
 
 impl App {
     /// Says of each tool on a page what would keep it from working, where the caller may change it.
@@ -20,6 +21,9 @@ impl App {
 
     async fn trouble(&self, tool: &Tool) -> Option<String> {
         let definition = &tool.definition;
+        if tool.shelf == Shelf::Server {
+            return self.missing_server(tool);
+        }
         // A Python tool's kind would install what the script needs.
         if needs_nothing(tool) || definition.kind == KindName::Python {
             return self.missing_of(tool);
@@ -60,11 +64,21 @@ impl App {
     /// Its kind knows only those servers that are connected, and a short command connects none.
     fn missing_server(&self, tool: &Tool) -> Option<String> {
         let definition = &tool.definition;
-        let server = definition.config.get("server_name")?.as_str()?;
-        let file = self.servers.borrow();
-        let is_there = file.servers.iter().any(|known| known.name == server);
-        (definition.kind == KindName::Mcp && !is_there)
-            .then(|| format!("there is no server '{server}' in mcp.json"))
+        if definition.kind != KindName::Mcp {
+            return None;
+        }
+        let text = |name: &str| definition.config.get(name).and_then(Value::as_str);
+        let (server, theirs) = (text("server_name")?, text("tool_name")?);
+        if !self.server_names().iter().any(|known| known == server) {
+            return Some(format!(
+                "there is no server '{server}' in mcp.json or among those kept over the API"
+            ));
+        }
+        let waits = self.upstreams.get(server);
+        let waits = waits.is_some_and(|it| !it.is_approved(theirs) && !it.lists().tools.is_empty());
+        waits.then(|| {
+            format!("what '{server}' says of '{theirs}' waits for approval: `toolcrib servers changes {server}`")
+        })
     }
 }
 

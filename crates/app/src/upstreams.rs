@@ -1,38 +1,39 @@
-//! The upstream MCP servers: connected as `mcp.json` says, their tools put into the catalogue as `server.tool`.
+//! The upstream MCP servers: connected as `mcp.json` and the database say, their tools put into the catalogue as
+//! `server.tool`.
 
 use crate::App;
 use crate::writer::Write;
 use catalog::caller::Caller;
-use catalog::mcp_file::{McpFile, ServerConfig};
+use catalog::letters::{hidden_in, shown};
+use catalog::mcp_file::ServerConfig;
 use catalog::schema::Schema;
 use catalog::tool::{
     Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, id_from_name,
 };
-use mcp::upstream::{Lists, Notice, Upstream};
+use mcp::upstream::Notice;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Weak};
 use tokio::sync::{broadcast, mpsc};
 
-/// Connects the servers, now and whenever `mcp.json` says otherwise, for as long as there is an app.
-pub(crate) fn connect(app: &Arc<App>, mut notices: mpsc::UnboundedReceiver<Notice>) {
+/// Connects the servers, now and whenever somebody says otherwise, for as long as there is an app.
+pub(crate) async fn connect(app: &Arc<App>, mut notices: mpsc::UnboundedReceiver<Notice>) {
     let mut servers = app.servers.clone();
-    let file = Arc::clone(&servers.borrow_and_update());
-    app.upstreams.set(file.servers.clone());
+    servers.mark_unchanged();
+    app.start_servers().await;
+    let doubted = Arc::clone(&app.kept_servers.doubted);
     let app = Arc::downgrade(app);
     tokio::spawn(async move {
         loop {
             let done = tokio::select! {
                 changed = servers.changed() => match changed {
-                    Ok(()) => {
-                        let file = Arc::clone(&servers.borrow_and_update());
-                        follow(&app, &file).await
-                    }
+                    Ok(()) => follow(&app).await,
                     Err(_) => None,
                 },
                 notice = notices.recv() => match notice {
                     Some(notice) => heard(&app, notice).await,
                     None => None,
                 },
+                () = doubted.notified() => follow(&app).await,
             };
             if done.is_none() {
                 return;
@@ -41,30 +42,18 @@ pub(crate) fn connect(app: &Arc<App>, mut notices: mpsc::UnboundedReceiver<Notic
     });
 }
 
-/// Takes over what `mcp.json` says now. None: there is no app any more.
-async fn follow(app: &Weak<App>, file: &McpFile) -> Option<()> {
-    let app = app.upgrade()?;
-    let before: Vec<Arc<Upstream>> = app.upstreams.all();
-    app.upstreams.set(file.servers.clone());
-    for server in before {
-        if app.upstreams.get(server.name()).is_none() {
-            app.take_tools(server.name().into(), Vec::new()).await;
-        }
-    }
+/// Takes over what is said now. None: there is no app any more.
+async fn follow(app: &Weak<App>) -> Option<()> {
+    app.upgrade()?.apply_servers().await;
     Some(())
 }
 
 pub(crate) async fn heard(app: &Weak<App>, notice: Notice) -> Option<()> {
     let app = app.upgrade()?;
-    if let Notice::Lists(name) = &notice
-        && let Some(server) = app.upstreams.get(name)
-    {
-        let now = app.clock.now();
-        let (config, lists) = (server.config().clone(), server.lists());
-        // Schemas are looked at here, which can take a while.
-        let tools = tokio::task::spawn_blocking(move || tools(&config, &lists, now)).await;
-        app.take_tools(Arc::clone(name), tools.unwrap_or_default())
-            .await;
+    match &notice {
+        Notice::Lists(name) => app.remember_server(name, true).await,
+        Notice::State(name) => app.remember_server(name, false).await,
+        Notice::ResourceUpdated { .. } => {}
     }
     let _ = app.told.send(notice);
     Some(())
@@ -81,7 +70,7 @@ impl App {
         self.executor.policy.load().may_use(caller, name)
     }
 
-    async fn take_tools(&self, name: Arc<str>, tools: Vec<Tool>) {
+    pub(crate) async fn take_tools(&self, name: Arc<str>, tools: Vec<Tool>) {
         let caller = Arc::new(crate::access::operator_caller("system"));
         // It fails only where the server stops.
         let _ = self.write(caller, Write::Server { name, tools }).await;
@@ -89,8 +78,8 @@ impl App {
 }
 
 /// A server's tools as tools of ours.
-fn tools(config: &ServerConfig, lists: &Lists, now: i64) -> Vec<Tool> {
-    let all = lists.tools.iter();
+pub(crate) fn tools(config: &ServerConfig, listed: &[Value], now: i64) -> Vec<Tool> {
+    let all = listed.iter();
     let timeout = config.timeout_seconds;
     all.filter_map(|listed| tool(&config.name, listed, timeout, now))
         .collect()
@@ -101,11 +90,14 @@ fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<
     let name = format!("{server}.{tool_name}");
     let mut listed = listed.as_object()?.clone();
     listed.shift_remove("name");
-    let description = listed.get("description").and_then(Value::as_str);
-    let description = shown(description.unwrap_or_default());
-    if listed.contains_key("description") {
-        listed.insert("description".to_owned(), description.as_str().into());
+    for (name, member) in &mut listed {
+        // A model reads them all, so people have to see what it sees.
+        if name != "_meta" && !hidden_in(member).is_empty() {
+            spell_out(name, member);
+        }
     }
+    let description = listed.get("description").and_then(Value::as_str);
+    let description = description.unwrap_or_default().to_owned();
     let schema = listed.get("inputSchema").cloned().unwrap_or_default();
     let hint = |name: &str| listed.get("annotations")?.get(name)?.as_bool();
     let definition = Definition {
@@ -157,34 +149,45 @@ fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<
     })
 }
 
-/// A description with what hides in it made visible: a person who reads it must see what a model sees.
-fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match is_hidden(letter) {
-            true => shown.push_str(&format!("<U+{:04X}>", u32::from(letter))),
-            false => shown.push(letter),
+/// Makes what hides in descriptions and titles visible, at any depth. Values that a schema compares with stay as they are.
+fn spell_out(name: &str, member: &mut Value) {
+    match member {
+        Value::String(text) if ["description", "title"].contains(&name) => *text = shown(text),
+        Value::Array(items) if !COMPARED.contains(&name) => {
+            items.iter_mut().for_each(|item| spell_out("", item));
         }
+        Value::Object(members) if !COMPARED.contains(&name) => {
+            for (name, member) in members {
+                spell_out(name, member);
+            }
+        }
+        _ => {}
     }
-    shown
 }
 
-/// Letters without a shape: direction marks, joiners between words, tags, private use, control.
-fn is_hidden(letter: char) -> bool {
-    matches!(letter,
-        '\u{0}'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{ad}' | '\u{61c}'
-        | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180e}' | '\u{200b}'
-        | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}'
-        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e000}'..='\u{f8ff}' | '\u{e0000}'..='\u{e0fff}' | '\u{f0000}'..)
-}
+const COMPARED: [&str; 4] = ["const", "default", "enum", "examples"];
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn what_hides_in_a_description_is_shown() {
-        let tagged = "Adds.\u{e0049}\u{e0047}\u{202e} 더하기 👩‍👩‍👧\n";
-        assert_eq!(shown(tagged), "Adds.<U+E0049><U+E0047><U+202E> 더하기 👩‍👩‍👧\n");
+    fn what_hides_in_a_definition_is_shown() {
+        let listed = json!({
+            "name": "add", "description": "Adds.\u{e0049}", "title": "A\u{200b}", "_meta": {"title": "\u{200b}"},
+            "inputSchema": {"type": "object", "properties": {"a": {"description": "\u{202e}x", "const": {"title": "\u{200b}"}}}},
+        });
+        let tool = tool("s", &listed, None, 0).unwrap();
+        let shown = &tool.definition.config["listed"];
+        assert_eq!(tool.definition.description, "Adds.<U+E0049>");
+        assert_eq!(
+            (&shown["title"], &shown["_meta"]),
+            (&json!("A<U+200B>"), &listed["_meta"])
+        );
+        let a = &tool.definition.input_schema["properties"]["a"];
+        assert_eq!(
+            *a,
+            json!({"description": "<U+202E>x", "const": {"title": "\u{200b}"}})
+        );
     }
 }

@@ -1,19 +1,23 @@
 //! `mcp.json`: the upstream MCP servers, in the shape desktop clients use. Read and checked, not connected.
 
 mod expand;
+mod server;
+
+pub use server::{ServerBody, is_public_value, server_from_text};
 
 use crate::definition::http_url_fault;
 use crate::json::{
     Document, Member, Node, NodeKind, Reader, did_you_mean, member, path_of_key, present,
     quote_short, to_map, unknown_key,
 };
+use crate::pinning::Pinning;
 use crate::problem::Problem;
 use expand::Expander;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-const SERVER_KEYS: [&str; 10] = [
+const SERVER_KEYS: [&str; 11] = [
     "command",
     "args",
     "env",
@@ -24,6 +28,7 @@ const SERVER_KEYS: [&str; 10] = [
     "type",
     "disabled",
     "timeout_seconds",
+    "pinning",
 ];
 const EXAMPLE: &str =
     "{\"mcpServers\": {\"files\": {\"command\": \"mcp-files\", \"args\": [\"--root\", \".\"]}}}";
@@ -46,6 +51,10 @@ pub struct ServerConfig {
     pub transport: Transport,
     pub disabled: bool,
     pub timeout_seconds: Option<f64>,
+    /// What happens when it describes a tool anew; none is what the configuration says.
+    pub pinning: Option<Pinning>,
+    /// Its address was chosen by somebody who may not call everything that this machine can reach.
+    pub guarded: bool,
     /// Keys this program does not know, kept as they were.
     pub extra: Map<String, Value>,
 }
@@ -120,6 +129,7 @@ pub fn read_servers(
                 path: path_of_key("$.mcpServers", &m.key),
                 expander: Expander::new(lookup_env),
                 warnings: &mut warnings,
+                is_body: false,
             };
             file.servers.extend(entry.read(&mut r, m));
         }
@@ -173,18 +183,25 @@ struct Entry<'a> {
     path: String,
     expander: Expander<'a>,
     warnings: &'a mut Vec<Problem>,
+    /// What stands in a body may be a mask, or refer to what is sealed.
+    is_body: bool,
 }
 
 impl Entry<'_> {
     fn read(&mut self, r: &mut Reader<'_>, m: &Member) -> Option<ServerConfig> {
         self.check_name(r, m);
         let members = r.members(&m.value, &self.path)?;
-        let extra = unknown(r, members, &self.path, &SERVER_KEYS, self.warnings);
+        let extra = match self.is_body {
+            true => Map::new(),
+            false => unknown(r, members, &self.path, &SERVER_KEYS, self.warnings),
+        };
         let flag =
             |r: &mut Reader<'_>, key| present(members, key).and_then(|m| r.boolean(m, &self.path));
         let disabled = flag(r, "disabled").unwrap_or(false);
         let timeout = present(members, "timeout_seconds");
         let timeout_seconds = timeout.and_then(|m| r.seconds(m, &self.path));
+        let pinning = present(members, "pinning");
+        let pinning = pinning.and_then(|m| r.one_of(m, &self.path, &Pinning::NAMES));
         self.expander.unset_is_fatal = !disabled;
         let transport = self.transport(r, m, members);
         self.warnings.append(&mut self.expander.warnings);
@@ -193,6 +210,8 @@ impl Entry<'_> {
             transport: transport?,
             disabled,
             timeout_seconds,
+            pinning: pinning.and_then(Pinning::from_name),
+            guarded: false,
             extra,
         })
     }
@@ -202,9 +221,13 @@ impl Entry<'_> {
         if !(1..=64).contains(&m.key.len()) || !m.key.bytes().all(letter) {
             let expected = "a server name of 1 to 64 characters out of A-Z a-z 0-9 _ -";
             let remedy = "Rename the server; a dot cannot be part of it because its tools are listed as server.tool.";
+            let path = match self.is_body {
+                true => "$.name",
+                false => self.path.as_str(),
+            };
             r.report(
                 m.key_span.start,
-                &self.path,
+                path,
                 expected,
                 quote_short(&m.key),
                 remedy,
@@ -262,7 +285,10 @@ impl Entry<'_> {
                     near.is_some() && !SERVER_KEYS.contains(&m.key.as_str())
                 };
                 if let Some(slip) = members.iter().find(slip) {
-                    r.push(|doc| unknown_key(doc, slip, &self.path, &SERVER_KEYS));
+                    // Of a body's it has been told already.
+                    if !self.is_body {
+                        r.push(|doc| unknown_key(doc, slip, &self.path, &SERVER_KEYS));
+                    }
                     return None;
                 }
                 let remedy = "Add \"command\" (and \"args\") for a program to start, or \"url\" for a server that runs elsewhere.";
@@ -402,6 +428,9 @@ impl Entry<'_> {
             .iter()
             .map(|m| {
                 let path = path_of_key(&path, &m.key);
+                if self.is_body && server::is_kept(&m.value) {
+                    return Some((m.key.clone(), String::new()));
+                }
                 let value = self.expander.expand(r, &m.value, &path)?;
                 if let Some(remedy) = fault(&m.key, &value) {
                     let expected = "a usable name and value";

@@ -91,6 +91,15 @@ impl Fetcher {
         }
     }
 
+    /// The same client for those whom nobody trusts: every address is judged, whoever is said to have chosen it.
+    #[must_use]
+    pub fn guarded(&self) -> Self {
+        Fetcher {
+            operator: self.guarded.clone(),
+            ..self.clone()
+        }
+    }
+
     /// Sends a request and takes in the answer, whatever its status. Dropping this ends it.
     pub async fn send(&self, request: Request) -> Result<Answer, Error> {
         request::check_headers(&request.headers)?;

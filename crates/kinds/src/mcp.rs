@@ -22,7 +22,7 @@ impl Mcp {
             };
             Failure::new(
                 Code::NotConfigured,
-                format!("There is no MCP server '{name}' ({known}); add it to mcp.json"),
+                format!("There is no MCP server '{name}' ({known}); add it to mcp.json, or with `toolcrib servers add`"),
             )
         })
     }
@@ -31,6 +31,7 @@ impl Mcp {
         let definition = &run.entry.tool.definition;
         let config = &definition.config;
         let server = self.server(config)?;
+        check_approved(&server, text(config, "tool_name"))?;
         let mut arguments = run.arguments.clone();
         if let (Value::Object(all), Some(Value::Object(pinned))) =
             (&mut arguments, config.get("arguments"))
@@ -65,6 +66,19 @@ impl Kind for Mcp {
     fn check<'a>(&'a self, _definition: &'a Definition) -> CheckFuture<'a> {
         Box::pin(std::future::ready(Ok(())))
     }
+}
+
+/// A definition that nobody has approved may have come to mean something else.
+fn check_approved(server: &Upstream, tool: &str) -> Result<(), Failure> {
+    if server.is_approved(tool) {
+        return Ok(());
+    }
+    let name = server.name();
+    let why = format!(
+        "MCP server '{name}': its definition of '{tool}' is new or was changed, and waits for approval; see `toolcrib servers changes {name}`"
+    );
+    let details = json!({"server": name, "tool": tool});
+    Err(Failure::new(Code::ApprovalRequired, why).with_details(details))
 }
 
 fn text<'a>(config: &'a Map<String, Value>, name: &str) -> &'a str {

@@ -9,6 +9,7 @@ mod handshake;
 mod headers;
 mod hooks;
 mod http;
+mod known;
 mod lines;
 mod listen;
 mod lists;
@@ -24,6 +25,8 @@ mod tail;
 mod talk;
 
 pub use error::UpstreamError;
+pub use handshake::Way;
+pub use known::Known;
 pub use lists::Lists;
 pub use server::Upstream;
 pub use set::Upstreams;

@@ -144,8 +144,15 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(secrets::set_secret, secrets::remove_secret))
         .routes(routes!(secrets::rotate_secrets))
         .routes(routes!(secrets::verify_secrets))
-        .routes(routes!(servers::list_servers))
-        .routes(routes!(servers::get_server))
+        .routes(routes!(servers::list_servers, servers::create_server))
+        .routes(routes!(
+            servers::get_server,
+            servers::update_server,
+            servers::patch_server,
+            servers::delete_server
+        ))
+        .routes(routes!(servers::server_changes))
+        .routes(routes!(servers::approve_server))
         .routes(routes!(servers::reconnect_server))
         .routes(routes!(servers::server_tools))
         .routes(routes!(servers::server_resources))

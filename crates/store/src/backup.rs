@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 15] = [
     "users",
     "keys",
     "tools",
@@ -19,6 +19,9 @@ const TABLES: [&str; 12] = [
     "toolsets",
     "policies",
     "limits",
+    "servers",
+    "server_lists",
+    "server_pins",
     "secrets",
     "audit",
 ];

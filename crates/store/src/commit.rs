@@ -7,6 +7,9 @@ use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
 use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SECRET_OWNER, SecretRow};
+use crate::servers::{
+    FORGET_LISTS, FORGET_PINS, PUT_LISTS, PUT_PIN, PUT_SERVER, REMOVE_SERVER, ServerWrite,
+};
 use crate::sessions::{
     ADD_LINK, END_LINKS, END_SESSION, END_SESSIONS, FORGET_LINKS, FORGET_SESSIONS, LinkRow,
     OPEN_SESSION, SessionRow,
@@ -57,6 +60,42 @@ macro_rules! add_all {
     }};
 }
 
+/// What has to be done about a server.
+macro_rules! of_server {
+    ($write:expr) => {
+        match $write {
+            ServerWrite::Put(row) => vec![must!(
+                PUT_SERVER,
+                row.id,
+                row.owner_id,
+                &row.name,
+                &row.definition,
+                row.is_trusted,
+                row.version,
+                row.created_at,
+                row.updated_at
+            )],
+            ServerWrite::Remove { id, version } => vec![must!(REMOVE_SERVER, id, version)],
+            ServerWrite::Lists(row) => vec![must!(
+                PUT_LISTS,
+                &row.server,
+                &row.address,
+                &row.known,
+                row.updated_at
+            )],
+            ServerWrite::Pin(row) => vec![must!(
+                PUT_PIN,
+                &row.server,
+                &row.tool,
+                &row.hash,
+                &row.definition,
+                row.pinned_at
+            )],
+            ServerWrite::Forget(name) => vec![may!(FORGET_LISTS, name), may!(FORGET_PINS, name)],
+        }
+    };
+}
+
 /// One write: a statement or a few.
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -71,6 +110,7 @@ pub enum Write {
     },
     Agent(AgentRow),
     Toolset(ToolsetRow),
+    Server(ServerWrite),
     Policy(PolicyRow),
     Limit(LimitRow),
     NoLimit {
@@ -146,6 +186,7 @@ impl Db {
                             row.created_at, row.updated_at, row.deleted_at)],
                         Write::Toolset(row) => vec![must!(PUT_TOOLSET, row.id, row.owner_id, &row.name, &row.definition,
                             row.version, row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Server(write) => of_server!(write),
                         Write::Policy(row) => vec![must!(ADD_POLICY, row.version, &row.document, row.created_at)],
                         Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, &row.target_name,
                             row.max_count, row.updated_at)],

@@ -8,8 +8,9 @@ use uuid::Uuid;
 pub struct SecretRow {
     pub id: Uuid,
     pub owner_id: Uuid,
-    /// A named secret has one; a value of a tool's `auth_config` has not.
+    /// A named secret has one; a value of a definition has not.
     pub name: Option<String>,
+    /// The tool or the server in whose definition it was written.
     pub tool_id: Option<Uuid>,
     pub sealed: String,
     pub key_id: String,

@@ -1,9 +1,11 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
 mod access;
+mod servers;
 mod toolsets;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
+pub(crate) use servers::Servers;
 pub(crate) use toolsets::Toolsets;
 
 use catalog::clock::Clock;
@@ -94,7 +96,7 @@ pub(crate) enum Command {
     Limits(Limits),
     /// Show how much of each limit is used up
     Usage,
-    /// Show the upstream MCP servers of mcp.json, and what they offer
+    /// Show and keep the upstream MCP servers, and approve what they changed
     #[command(subcommand)]
     Servers(Servers),
     /// Keep what tools must know and nobody may read
@@ -187,37 +189,6 @@ pub(crate) enum Import {
         /// Replace servers that have the same name
         #[arg(long)]
         force: bool,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Servers {
-    /// Every server, and how it is doing
-    List,
-    /// Everything about one
-    Show {
-        /// The server's name in mcp.json
-        name: String,
-    },
-    /// Its tools
-    Tools {
-        /// The server's name in mcp.json
-        name: String,
-    },
-    /// Its resources
-    Resources {
-        /// The server's name in mcp.json
-        name: String,
-    },
-    /// Its prompts
-    Prompts {
-        /// The server's name in mcp.json
-        name: String,
-    },
-    /// Drop the connection and make a new one
-    Reconnect {
-        /// The server's name in mcp.json
-        name: String,
     },
 }
 

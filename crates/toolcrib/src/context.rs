@@ -6,6 +6,7 @@ use crate::out::{Failure, Out, Result};
 use crate::workspace::{NO_WORKSPACE_HERE, Place};
 use app::sealing_keys::{KEY_FILE, KeySource};
 use catalog::clock::Clock;
+use catalog::pinning::Pinning;
 use catalog::policy::Policy;
 use catalog::secret::Secret;
 use std::sync::Arc;
@@ -119,6 +120,10 @@ impl Context {
                 durability,
                 entry_bytes_max: config.count("log.entry_bytes_max"),
                 ..executions::Options::default()
+            },
+            servers: app::servers::Settings {
+                commands_allowed: config.names("mcp.commands_allowed"),
+                pinning: Pinning::from_name(config.text("mcp.pinning")).unwrap_or_default(),
             },
             // It was checked when it was loaded.
             oidc: config.oidc().unwrap_or_default(),

@@ -14,6 +14,7 @@ use super::{Options, sse};
 use crate::wire::{Era, LEGACY, META_SERVER, MODERN, RpcError, code};
 use catalog::mcp_file::{ServerConfig, Transport};
 use fetch::HeaderMap;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +28,9 @@ const OUTBOX: usize = 64;
 const STREAM: Duration = Duration::from_secs(1);
 
 /// How a server wants to be spoken to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
     Modern,
     Legacy,
     /// The oldest transport, at an address that was said to be of the newer one.
@@ -169,9 +171,17 @@ impl Target<'_> {
         Ok((connection, way))
     }
 
+    /// Who calls out: where the address was not chosen by whoever runs this machine, each one is judged first.
+    fn fetcher(&self) -> fetch::Fetcher {
+        match self.config.guarded {
+            true => self.options.fetcher.guarded(),
+            false => self.options.fetcher.clone(),
+        }
+    }
+
     fn http(&self, url: &str, own: HeaderMap) -> (Arc<Connection>, Arc<Http>) {
         let settings = &self.options.settings;
-        let fetcher = self.options.fetcher.clone();
+        let fetcher = self.fetcher();
         let http = Arc::new(Http::new(fetcher, url, own, settings.message_bytes_max));
         let (outbox, letters) = mpsc::channel(OUTBOX);
         let exchange = Exchange::new(Arc::clone(self.hooks), outbox, settings.calls_max);
@@ -184,7 +194,7 @@ impl Target<'_> {
 
     async fn connect_sse(&self, url: &str, own: HeaderMap) -> Greeted {
         let settings = &self.options.settings;
-        let fetcher = self.options.fetcher.clone();
+        let fetcher = self.fetcher();
         let (sse, stream) = sse::open(fetcher, url, own, settings.message_bytes_max).await?;
         let sse = Arc::new(sse);
         let (outbox, letters) = mpsc::channel(OUTBOX);

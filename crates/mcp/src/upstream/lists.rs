@@ -8,13 +8,15 @@ use super::hooks::Changed;
 use super::server::cause;
 use super::talk::Talk;
 use crate::wire::{Era, code};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 /// All that a server has told it has. Kept while it is down.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Lists {
     pub tools: Vec<Value>,
     pub resources: Vec<Value>,
@@ -38,7 +40,7 @@ pub(super) async fn read(
         settings,
         talk: Talk::until(Instant::now() + settings.connect_timeout),
     };
-    let wanted = |flag: u8, name: &str| which & flag != 0 && offers(peer, name);
+    let wanted = |flag: u8, name: &str| (which & flag != 0).then(|| offers(peer, name));
     let (tools, resources, templates, prompts) = tokio::join!(
         reader.list_if(wanted(Changed::TOOLS, "tools"), "tools/list", "tools"),
         reader.list_if(
@@ -105,13 +107,14 @@ struct Reader<'a> {
 impl Reader<'_> {
     async fn list_if(
         &self,
-        wanted: bool,
+        wanted: Option<bool>,
         method: &str,
         member: &str,
     ) -> Option<Result<Vec<Value>, Fault>> {
-        match wanted {
+        match wanted? {
             true => Some(self.list(method, member).await),
-            false => None,
+            // It may have had some, in another life.
+            false => Some(Ok(Vec::new())),
         }
     }
 

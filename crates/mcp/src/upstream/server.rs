@@ -5,6 +5,7 @@ use super::error::UpstreamError;
 use super::fault::Fault;
 use super::handshake::Way;
 use super::hooks::{Changed, Hooks};
+use super::known::Known;
 use super::lists::{self, Lists};
 use super::status::{State, Status};
 use super::tail::Tail;
@@ -14,7 +15,7 @@ use crate::wire::{RpcError, code};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog::mcp_file::ServerConfig;
 use serde_json::{Map, Value};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -27,7 +28,7 @@ const FAILURES: u32 = 3;
 /// How long credentials that were refused are not tried again.
 const REFUSED: Duration = Duration::from_secs(30);
 
-/// A server of `mcp.json`.
+/// An upstream server.
 pub struct Upstream {
     pub(super) name: Arc<str>,
     pub(super) config: ServerConfig,
@@ -40,6 +41,8 @@ pub struct Upstream {
     /// How many tries there have been, and what the last one came to.
     pub(super) tries: watch::Sender<Tried>,
     pub(super) known: Mutex<Option<Way>>,
+    /// Where its tools must be approved: those that may be called, and no others.
+    approved: ArcSwapOption<HashSet<String>>,
     /// Somebody needs a connection.
     pub(super) needed: Notify,
     /// Somebody wants another one.
@@ -68,7 +71,7 @@ pub(super) struct Use {
 }
 
 impl Upstream {
-    pub(super) fn new(config: ServerConfig, options: Arc<Options>) -> Self {
+    pub(super) fn new(config: ServerConfig, options: Arc<Options>, known: Known) -> Self {
         let name: Arc<str> = config.name.as_str().into();
         let state = match config.disabled {
             true => State::Disabled,
@@ -81,10 +84,11 @@ impl Upstream {
             config,
             options,
             current: ArcSwapOption::empty(),
-            lists: ArcSwap::default(),
-            status: Mutex::new(Status::new(state)),
+            status: Mutex::new(known.status(state)),
+            known: Mutex::new(known.way),
+            lists: ArcSwap::from_pointee(known.lists),
+            approved: ArcSwapOption::empty(),
             tries: watch::Sender::new(Tried::default()),
-            known: Mutex::default(),
             needed: Notify::new(),
             renew: Notify::new(),
             doubt: Notify::new(),
@@ -116,6 +120,17 @@ impl Upstream {
     /// What it offers, or offered last.
     pub fn lists(&self) -> Arc<Lists> {
         self.lists.load_full()
+    }
+
+    /// Lets only these of its tools be called, or all of them again.
+    pub fn approve(&self, tools: Option<HashSet<String>>) {
+        self.approved.store(tools.map(Arc::new));
+    }
+
+    /// Whether a tool of it may be called, or waits for somebody's approval.
+    pub fn is_approved(&self, tool: &str) -> bool {
+        let approved = self.approved.load();
+        approved.as_ref().is_none_or(|all| all.contains(tool))
     }
 
     /// Connects anew, now.
@@ -249,7 +264,7 @@ impl Upstream {
     /// Whether there is a point in trying.
     fn check_worth(&self, before: &Tried) -> Result<(), UpstreamError> {
         if self.config.disabled {
-            let cause = "it is switched off in mcp.json".to_owned();
+            let cause = "it is switched off".to_owned();
             return Err(self.told(Fault::NotSent(cause)));
         }
         let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);

@@ -1,11 +1,12 @@
-//! All upstreams, as `mcp.json` has them.
+//! All upstreams there are.
 
+use super::known::Known;
 use super::server::Upstream;
 use super::supervise::supervise;
 use super::{Notice, Options, locked};
 use arc_swap::ArcSwap;
 use catalog::mcp_file::ServerConfig;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -33,6 +34,16 @@ impl Upstreams {
     /// Makes these the servers: new ones are started, those that are gone are stopped, changed ones start again and
     /// the others go on undisturbed. Called within a runtime.
     pub fn set(&self, configs: Vec<ServerConfig>) {
+        self.set_known(configs, |_| (Known::default(), None));
+    }
+
+    /// The same, where something is known about those that are started: what they were, and which of their tools may be
+    /// called until more is known.
+    pub fn set_known(
+        &self,
+        configs: Vec<ServerConfig>,
+        known: impl Fn(&ServerConfig) -> (Known, Option<HashSet<String>>),
+    ) {
         let _one_at_a_time = locked(&self.changing);
         let before = self.all.load_full();
         let mut now = All::new();
@@ -43,7 +54,10 @@ impl Upstreams {
             let upstream = match old.filter(|old| old.config == config) {
                 Some(same) => Arc::clone(same),
                 None => {
-                    let upstream = Arc::new(Upstream::new(config, Arc::clone(&self.options)));
+                    let (known, approved) = known(&config);
+                    let upstream = Upstream::new(config, Arc::clone(&self.options), known);
+                    upstream.approve(approved);
+                    let upstream = Arc::new(upstream);
                     started.push((Arc::clone(&upstream), old.map(|old| old.ended.clone())));
                     upstream
                 }

@@ -5,6 +5,7 @@
 
 mod asks;
 mod faults;
+mod known;
 mod real;
 mod remote;
 mod world;

@@ -50,6 +50,11 @@ pub(crate) fn settings() -> Settings {
 
 impl World {
     pub(crate) fn new(settings: Settings) -> Self {
+        World::calling(settings, fetch::Options::default())
+    }
+
+    /// One that calls out as it is told.
+    pub(crate) fn calling(settings: Settings, calls: fetch::Options) -> Self {
         let tests = std::env::current_exe().unwrap();
         let target = tests.parent().and_then(Path::parent).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -58,7 +63,7 @@ impl World {
         let options = Options {
             // Cargo builds examples before it runs tests, beside them.
             spawner: Arc::new(Spawner::of(target.join("examples/supervisor"))),
-            fetcher: Fetcher::new(fetch::Options::default()),
+            fetcher: Fetcher::new(calls),
             environment: vec![
                 ("PATH".into(), path),
                 ("HOME".into(), folder.path().into()),

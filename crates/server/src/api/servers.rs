@@ -1,12 +1,15 @@
-//! Upstream MCP servers: how they are doing and what they offer.
+//! Upstream MCP servers: kept over the API, how they are doing, what they offer, and what of that was changed.
 
+use super::tools::owned;
 use crate::auth::{CanOperate, CanRead};
-use crate::body::{PathOf, QueryOf};
+use crate::body::{IfMatch, JsonBody, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
-use app::servers::{Offered, ServerView};
+use app::servers::{Approval, Offered, ServerChange, ServerView};
 use axum::Json;
 use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::{IntoResponse, Response};
 use catalog::caller::Caller;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,7 +29,61 @@ pub(crate) struct OfferPage {
     next_cursor: Option<String>,
 }
 
-/// Every server of mcp.json.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ChangePage {
+    items: Vec<ServerChange>,
+    next_cursor: Option<String>,
+}
+
+impl ChangePage {
+    fn of(items: Vec<ServerChange>) -> Json<Self> {
+        let next_cursor = None;
+        Json(ChangePage { items, next_cursor })
+    }
+}
+
+/// What an author writes: either `url` or `command`, as in mcp.json.
+#[derive(ToSchema)]
+#[schema(example = json!({
+    "name": "search",
+    "url": "https://mcp.example.com/mcp",
+    "headers": {"Authorization": "Bearer …"},
+    "pinning": "approve"
+}))]
+#[expect(
+    dead_code,
+    reason = "the shape is only for the OpenAPI document; the body is read with places kept"
+)]
+pub(crate) struct ServerBody {
+    /// Letters, digits, _ and -; it stands before the names of its tools. A server keeps its name.
+    name: String,
+    url: Option<String>,
+    /// Values are sealed and shown as a mask; a mask that is sent back keeps the value.
+    #[schema(value_type = Option<Object>)]
+    headers: Option<Value>,
+    /// http or sse; told from the address unless given.
+    transport: Option<String>,
+    /// A program to start, one of `mcp.commands_allowed`. Only admins may.
+    command: Option<String>,
+    args: Option<Vec<String>>,
+    /// As with the headers.
+    #[schema(value_type = Option<Object>)]
+    env: Option<Value>,
+    cwd: Option<String>,
+    disabled: Option<bool>,
+    timeout_seconds: Option<f64>,
+    /// off, flag or approve: what happens when it describes a tool anew. Without it, what the configuration says.
+    pinning: Option<String>,
+}
+
+fn shown(view: ServerView) -> Response {
+    match view.stored.version {
+        Some(version) => tagged(version, view),
+        None => Json(view).into_response(),
+    }
+}
+
+/// Every server: those of mcp.json and those kept here.
 #[utoipa::path(get, path = "/api/v1/servers", tag = "servers",
     responses((status = 200, body = ServerPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_servers(
@@ -39,14 +96,106 @@ pub(crate) async fn list_servers(
     })
 }
 
-#[utoipa::path(get, path = "/api/v1/servers/{name}", tag = "servers",
+/// Adds a server, which is connected at once. Private addresses are refused unless an admin adds it.
+#[utoipa::path(post, path = "/api/v1/servers", tag = "servers", request_body = ServerBody,
+    responses((status = 201, body = ServerView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn create_server(
+    State(server): State<Arc<Server>>,
+    CanOperate(caller): CanOperate,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    let work = async move { server.app.create_server(&caller, &body).await };
+    let made = owned(work).await?;
+    Ok((StatusCode::CREATED, shown(made)).into_response())
+}
+
+/// One server, by name; one that is kept here also by id.
+#[utoipa::path(get, path = "/api/v1/servers/{name}", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = ServerView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn get_server(
     State(server): State<Arc<Server>>,
     CanRead(caller): CanRead,
     PathOf(name): PathOf<String>,
-) -> Result<Json<ServerView>, ApiError> {
-    Ok(Json(server.app.get_server(&caller, &name)?))
+) -> Result<Response, ApiError> {
+    Ok(shown(server.app.get_server(&caller, &name)?))
+}
+
+/// Replaces a server that is kept here, and connects it anew. `If-Match` holds the version it was made from.
+#[utoipa::path(put, path = "/api/v1/servers/{name}", tag = "servers", params(("name" = String, Path)),
+    request_body = ServerBody,
+    responses((status = 200, body = ServerView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn update_server(
+    State(server): State<Arc<Server>>,
+    CanOperate(caller): CanOperate,
+    PathOf(name): PathOf<String>,
+    IfMatch(expected): IfMatch,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    let work = async move {
+        let app = &server.app;
+        app.update_server(&caller, &name, &body, expected).await
+    };
+    Ok(shown(owned(work).await?))
+}
+
+/// Changes some members of a server (JSON merge patch).
+#[utoipa::path(patch, path = "/api/v1/servers/{name}", tag = "servers", params(("name" = String, Path)),
+    request_body = Object,
+    responses((status = 200, body = ServerView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn patch_server(
+    State(server): State<Arc<Server>>,
+    CanOperate(caller): CanOperate,
+    PathOf(name): PathOf<String>,
+    IfMatch(expected): IfMatch,
+    JsonText(body): JsonText,
+) -> Result<Response, ApiError> {
+    let work = async move {
+        let app = &server.app;
+        app.patch_server(&caller, &name, &body, expected).await
+    };
+    Ok(shown(owned(work).await?))
+}
+
+/// Removes a server, its sealed values, and what is known of it.
+#[utoipa::path(delete, path = "/api/v1/servers/{name}", tag = "servers", params(("name" = String, Path)),
+    responses((status = 204), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn delete_server(
+    State(server): State<Arc<Server>>,
+    CanOperate(caller): CanOperate,
+    PathOf(name): PathOf<String>,
+    IfMatch(expected): IfMatch,
+) -> Result<StatusCode, ApiError> {
+    let work = async move { server.app.delete_server(&caller, &name, expected).await };
+    owned(work).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The tools that a server describes in another way than before, with both definitions.
+#[utoipa::path(get, path = "/api/v1/servers/{name}/changes", tag = "servers", params(("name" = String, Path)),
+    responses((status = 200, body = ChangePage), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn server_changes(
+    State(server): State<Arc<Server>>,
+    CanRead(caller): CanRead,
+    PathOf(name): PathOf<String>,
+) -> Result<Json<ChangePage>, ApiError> {
+    Ok(ChangePage::of(server.app.server_changes(&caller, &name)?))
+}
+
+/// Approves definitions by their hashes; the changes that are left are returned.
+#[utoipa::path(post, path = "/api/v1/servers/{name}/approve", tag = "servers", params(("name" = String, Path)),
+    request_body = Approval,
+    responses((status = 200, body = ChangePage), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn approve_server(
+    State(server): State<Arc<Server>>,
+    CanOperate(caller): CanOperate,
+    PathOf(name): PathOf<String>,
+    JsonBody(approval): JsonBody<Approval>,
+) -> Result<Json<ChangePage>, ApiError> {
+    let work = async move {
+        let app = &server.app;
+        app.approve_server(&caller, &name, &approval).await
+    };
+    Ok(ChangePage::of(owned(work).await?))
 }
 
 /// Drops the connection to a server and makes a new one.

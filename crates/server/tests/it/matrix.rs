@@ -144,6 +144,12 @@ fn of_mcp() -> Vec<Row> {
     vec![
         row("GET", "/api/v1/servers", "/api/v1/servers", none.clone(), Read, 200),
         row("GET", "/api/v1/servers/{name}", "/api/v1/servers/none", none.clone(), Read, 404),
+        row("POST", "/api/v1/servers", "/api/v1/servers", json!({}), Operate, 422),
+        row("PUT", "/api/v1/servers/{name}", "/api/v1/servers/none", json!({}), Operate, 404),
+        row("PATCH", "/api/v1/servers/{name}", "/api/v1/servers/none", json!({}), Operate, 404),
+        row("DELETE", "/api/v1/servers/{name}", "/api/v1/servers/none", none.clone(), Operate, 404),
+        row("GET", "/api/v1/servers/{name}/changes", "/api/v1/servers/none/changes", none.clone(), Read, 404),
+        row("POST", "/api/v1/servers/{name}/approve", "/api/v1/servers/none/approve", json!({"tools": []}), Operate, 404),
         row("POST", "/api/v1/servers/{name}/reconnect", "/api/v1/servers/none/reconnect", none.clone(), Operate, 404),
         row("GET", "/api/v1/servers/{name}/tools", "/api/v1/servers/none/tools", none.clone(), Read, 404),
         row("GET", "/api/v1/servers/{name}/resources", "/api/v1/servers/none/resources", none.clone(), Read, 404),

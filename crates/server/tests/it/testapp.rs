@@ -25,7 +25,14 @@ pub(crate) struct TestApp {
     /// How many pages a day file of the log may have; 0 is no bound.
     pub(crate) log_pages: Arc<AtomicU32>,
     database: Option<String>,
-    mcp: face::Settings,
+    setup: Setup,
+}
+
+/// What a test may want otherwise.
+#[derive(Clone, Default)]
+pub(crate) struct Setup {
+    pub(crate) mcp: face::Settings,
+    pub(crate) servers: app::servers::Settings,
 }
 
 pub(crate) struct Answer {
@@ -59,20 +66,31 @@ pub(crate) async fn on_both<F: AsyncFn(&TestApp)>(test: F) {
 }
 
 pub(crate) async fn on_both_with<F: AsyncFn(&TestApp)>(tools: Value, policy: Policy, test: F) {
-    on_both_given(tools, policy, face::Settings::default(), test).await;
+    on_both_given(tools, policy, Setup::default(), test).await;
 }
 
 /// The same with an MCP server that is set up so.
 pub(crate) async fn on_both_mcp<F: AsyncFn(&TestApp)>(mcp: face::Settings, test: F) {
-    on_both_given(json!([]), Policy::default(), mcp, test).await;
+    let setup = Setup {
+        mcp,
+        ..Setup::default()
+    };
+    on_both_given(json!([]), Policy::default(), setup, test).await;
 }
 
-async fn on_both_given<F: AsyncFn(&TestApp)>(
-    tools: Value,
-    policy: Policy,
-    mcp: face::Settings,
+/// The same with upstream servers that are set up so.
+pub(crate) async fn on_both_servers<F: AsyncFn(&TestApp)>(
+    servers: app::servers::Settings,
     test: F,
 ) {
+    let setup = Setup {
+        servers,
+        ..Setup::default()
+    };
+    on_both_given(json!([]), Policy::default(), setup, test).await;
+}
+
+async fn on_both_given<F: AsyncFn(&TestApp)>(tools: Value, policy: Policy, setup: Setup, test: F) {
     let mut databases = vec![None];
     match postgres_url() {
         None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
@@ -92,7 +110,7 @@ async fn on_both_given<F: AsyncFn(&TestApp)>(
             Clock::manual(NOW),
             policy.clone(),
             None,
-            mcp.clone(),
+            setup.clone(),
         )
         .await;
         test(&app).await;
@@ -110,7 +128,7 @@ impl TestApp {
         clock: Clock,
         policy: Policy,
         sealing: Option<String>,
-        mcp: face::Settings,
+        setup: Setup,
     ) -> TestApp {
         let url = database.as_ref().map(|name| {
             let url = postgres_url().unwrap();
@@ -131,9 +149,10 @@ impl TestApp {
             executor: executor::Settings::default(),
             log,
             oidc: None,
+            servers: setup.servers.clone(),
             kinds: kinds::Options {
                 fixtures: true,
-                conformance: mcp.conformance,
+                conformance: setup.mcp.conformance,
                 ..kinds::Options::default()
             },
             env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),
@@ -146,13 +165,14 @@ impl TestApp {
             body_bytes_max: 100_000,
             ..Limits::default()
         };
+        let mcp = setup.mcp.clone();
         TestApp {
-            server: Server::new(app, limits, server::Edge::default(), mcp.clone(), false),
+            server: Server::new(app, limits, server::Edge::default(), mcp, false),
             clock,
             folder,
             log_pages,
             database,
-            mcp,
+            setup,
         }
     }
 
@@ -224,7 +244,7 @@ impl TestApp {
             self.clock.clone(),
             Policy::default(),
             sealing,
-            self.mcp.clone(),
+            self.setup.clone(),
         )
         .await
     }

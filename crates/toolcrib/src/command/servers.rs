@@ -1,12 +1,14 @@
-//! `toolcrib servers`: the upstream MCP servers, how they are doing and what they offer.
+//! `toolcrib servers`: the upstream MCP servers, how they are doing, what they offer, and what of that was changed.
 
+use super::definition::{How, send};
+use super::input::Input;
 use super::limits::show;
 use super::tools::text;
 use crate::cli::Servers;
 use crate::client::{Client, encode};
 use crate::context::Context;
-use crate::out::{Out, Result};
-use serde_json::Value;
+use crate::out::{Failure, Out, Result};
+use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/servers";
 
@@ -14,16 +16,51 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
     match command {
         Servers::List => list(context).await,
         Servers::Show { name } => {
-            let path = format!("{PATH}/{}", encode(&name));
+            let path = path(&name);
             let server = Client::with(context, async |client| client.get(&path).await).await?;
             context.out.value(&server);
+            Ok(())
+        }
+        Servers::Add { definition } => {
+            let input = Input::definition(&definition)?;
+            let server = send(context, How::Create, PATH, &input).await?;
+            told(&context.out, &server, "added");
+            Ok(())
+        }
+        Servers::Update {
+            name,
+            definition,
+            patch,
+        } => {
+            let how = if patch { How::Patch } else { How::Replace };
+            let input = Input::definition(&definition)?;
+            let server = send(context, how, &path(&name), &input).await?;
+            told(&context.out, &server, "updated");
+            Ok(())
+        }
+        Servers::Remove { name } => {
+            let path = path(&name);
+            let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
+            Client::with(context, ask).await?;
+            if context.out.json {
+                let gone = json!({"name": name, "removed": true});
+                context.out.value(&gone);
+            }
+            context.out.note(format!("removed {name}"));
             Ok(())
         }
         Servers::Tools { name } => offers(context, &name, "tools").await,
         Servers::Resources { name } => offers(context, &name, "resources").await,
         Servers::Prompts { name } => offers(context, &name, "prompts").await,
+        Servers::Changes { name } => {
+            let path = format!("{}/changes", path(&name));
+            let page = Client::with(context, async |client| client.get(&path).await).await?;
+            changes(&context.out, &page);
+            Ok(())
+        }
+        Servers::Approve { name, tools } => approve(context, &name, &tools).await,
         Servers::Reconnect { name } => {
-            let path = format!("{PATH}/{}/reconnect", encode(&name));
+            let path = format!("{}/reconnect", path(&name));
             let ask = async |client: &Client| client.request("POST", &path, None).await?.ok();
             let server = Client::with(context, ask).await?;
             if context.out.json {
@@ -35,32 +72,153 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
     }
 }
 
+fn path(name: &str) -> String {
+    format!("{PATH}/{}", encode(name))
+}
+
+fn told(out: &Out, server: &Value, done: &str) {
+    if out.json {
+        return out.value(server);
+    }
+    let (name, state) = (text(server, "name"), text(server, "state"));
+    let version = &server["version"];
+    out.note(format!("{done} {name} (version {version}), now {state}"));
+    if let Some(cause) = server["cause"].as_str() {
+        out.note(cause);
+    }
+}
+
 async fn list(context: &Context) -> Result {
     let page = Client::with(context, async |client| client.get(PATH).await).await?;
     let row = |_: &Out, server: &Value| {
+        let changed = server["changed"].as_array().map_or(0, Vec::len);
         vec![
             text(server, "name").to_owned(),
+            text(server, "source").to_owned(),
             text(server, "transport").to_owned(),
             text(server, "state").to_owned(),
             text(server, "era").to_owned(),
             server["tools"].to_string(),
+            match changed {
+                0 => String::new(),
+                more => more.to_string(),
+            },
             text(server, "cause").to_owned(),
         ]
     };
-    let head = ["name", "transport", "state", "era", "tools", "cause"];
+    let head = [
+        "name",
+        "source",
+        "transport",
+        "state",
+        "era",
+        "tools",
+        "changed",
+        "cause",
+    ];
     show(&context.out, &page, &head, row);
     Ok(())
 }
 
 async fn offers(context: &Context, name: &str, what: &str) -> Result {
-    let path = format!("{PATH}/{}/{what}", encode(name));
+    let path = format!("{}/{what}", path(name));
     let page = Client::with(context, async |client| client.get(&path).await).await?;
     let row = |_: &Out, item: &Value| {
         let called = ["uri", "uriTemplate", "name"];
         let called = called.iter().find_map(|key| item[*key].as_str());
         let about = text(item, "description").lines().next().unwrap_or_default();
-        vec![called.unwrap_or_default().to_owned(), about.to_owned()]
+        let about = catalog::letters::shown(about);
+        vec![called.unwrap_or_default().to_owned(), about]
     };
     show(&context.out, &page, &["name", "description"], row);
+    Ok(())
+}
+
+/// What differs, member by member, with every line that was there and that is there now.
+fn changes(out: &Out, page: &Value) {
+    if out.json {
+        return out.value(page);
+    }
+    let items = page["items"].as_array().into_iter().flatten();
+    for change in items {
+        let (tool, how) = (text(change, "tool"), text(change, "change"));
+        let counts = match change["is_in_force"] == true {
+            true => "in force",
+            false => "waits for approval",
+        };
+        out.line(format!("{tool}: {how}, {counts}, {}", text(change, "hash")));
+        for letters in change["hidden_letters"].as_array().into_iter().flatten() {
+            let letters = letters.as_str().unwrap_or_default();
+            out.line(format!("  ! letters that cannot be seen: {letters}"));
+        }
+        if change["old"].is_null() {
+            lines(out, '+', &change["new"]);
+            continue;
+        }
+        for member in change["members"].as_array().into_iter().flatten() {
+            let member = member.as_str().unwrap_or_default();
+            out.line(format!("  {member}"));
+            lines(out, '-', &change["old"][member]);
+            lines(out, '+', &change["new"][member]);
+        }
+    }
+}
+
+fn lines(out: &Out, sign: char, value: &Value) {
+    let text = match value {
+        Value::Null => return,
+        Value::String(text) => text.clone(),
+        other => serde_json::to_string_pretty(other).unwrap_or_default(),
+    };
+    for line in text.lines() {
+        out.line(format!("  {sign} {line}"));
+    }
+}
+
+/// Approves what is there now: what it was is shown, so that it is known what was approved.
+async fn approve(context: &Context, name: &str, tools: &[String]) -> Result {
+    let (changes_path, approve_path) = (
+        format!("{}/changes", path(name)),
+        format!("{}/approve", path(name)),
+    );
+    let out = &context.out;
+    let (seen, left) = Client::with(context, async |client| {
+        let page = client.get(&changes_path).await?;
+        let all = page["items"].as_array().cloned().unwrap_or_default();
+        let is_meant =
+            |it: &&Value| tools.is_empty() || tools.iter().any(|tool| *tool == text(it, "tool"));
+        let meant: Vec<Value> = all.iter().filter(is_meant).cloned().collect();
+        let is_there = |tool: &&String| all.iter().any(|it| text(it, "tool") == **tool);
+        if let Some(unknown) = tools.iter().find(|tool| !is_there(tool)) {
+            let why = format!("there is nothing to approve about '{unknown}' of {name}");
+            return Err(Failure::failed(why).hint(format!(
+                "`toolcrib servers changes {name}` lists what there is"
+            )));
+        }
+        if meant.is_empty() {
+            return Ok((meant, page));
+        }
+        let asked: Vec<Value> = meant
+            .iter()
+            .map(|it| json!({"name": it["tool"], "hash": it["hash"]}))
+            .collect();
+        let body = json!({"tools": asked});
+        let left = client
+            .request("POST", &approve_path, Some(body))
+            .await?
+            .ok()?;
+        Ok((meant, left))
+    })
+    .await?;
+    if out.json {
+        out.value(&json!({"approved": seen, "left": left["items"]}));
+        return Ok(());
+    }
+    changes(out, &json!({"items": seen}));
+    out.note(match seen.len() {
+        0 => format!("there is nothing to approve about {name}"),
+        1 => format!("approved 1 definition of {name}"),
+        more => format!("approved {more} definitions of {name}"),
+    });
     Ok(())
 }

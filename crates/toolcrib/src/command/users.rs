@@ -64,8 +64,12 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             let body = json!({"to": to, "tools": tools});
             let moved = ask(context, "POST", &of(&name, "/reassign"), Some(body)).await?;
             let said = format!(
-                "{to} has {} tools, {} agents, {} toolsets and {} secrets of {name} now",
-                moved["tools"], moved["agents"], moved["toolsets"], moved["secrets"]
+                "{to} has {} tools, {} agents, {} toolsets, {} servers and {} secrets of {name} now",
+                moved["tools"],
+                moved["agents"],
+                moved["toolsets"],
+                moved["servers"],
+                moved["secrets"]
             );
             done(out, &moved, &said);
             Ok(())

@@ -135,6 +135,8 @@ pub(crate) const KEYS: &[Key] = &[
             most: 1_000_000,
         },
     ),
+    key("mcp.commands_allowed", Holds::Names),
+    key("mcp.pinning", Holds::OneOf(&["off", "flag", "approve"])),
     key("mcp.conformance", Holds::Yes),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
     key("http.allow", Holds::Names),

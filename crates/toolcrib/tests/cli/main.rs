@@ -12,6 +12,7 @@ mod malformed;
 mod newcomer;
 mod saved_tests;
 mod secrets;
+mod servers;
 mod serving;
 mod terminal;
 mod toolsets;

@@ -17,6 +17,7 @@ mod crib;
 #[path = "../cli/harness.rs"]
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
+mod kept;
 mod matrix;
 mod plain;
 mod programs;

@@ -1,0 +1,289 @@
+//! Which servers run: those of `mcp.json`, and of those kept over the API the ones that may. What each of them offers
+//! becomes tools of the catalogue here, as far as it is held to be what it was.
+
+use super::memory::address_of;
+use super::stored::Stored;
+use crate::App;
+use catalog::auth::Reference;
+use catalog::mcp_file::{McpFile, ServerConfig, Transport, server_from_text};
+use catalog::pinning::Pinning;
+use mcp::upstream::{Known, State, Upstream};
+use serde_json::{Map, Value};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use store::Write;
+use store::servers::ServerWrite;
+
+/// What becomes of a server that is kept over the API.
+pub(crate) enum Standing {
+    Runs(Box<ServerConfig>),
+    /// `mcp.json` has one of that name.
+    Hidden,
+    /// Why it may not run, or cannot.
+    Refused(String),
+}
+
+impl App {
+    /// From now on servers are connected, and whatever changes about them is followed.
+    pub(crate) async fn start_servers(&self) {
+        self.kept_servers.is_live.store(true, Ordering::Relaxed);
+        self.apply_servers().await;
+    }
+
+    /// Takes over what `mcp.json`, the database and people's roles say now.
+    pub(crate) async fn apply_servers(&self) {
+        let _one_at_a_time = self.kept_servers.changes.lock().await;
+        self.apply_servers_now().await;
+    }
+
+    /// The same for who holds `changes`.
+    pub(crate) async fn apply_servers_now(&self) {
+        if !self.kept_servers.is_live.load(Ordering::Relaxed) {
+            return;
+        }
+        let file = Arc::clone(&self.servers.borrow());
+        let configs = self.configs(&file);
+        self.keep_memory_of(&configs).await;
+        self.run_servers(configs).await;
+    }
+
+    /// Connects the one server that a short command needs.
+    pub(crate) async fn start_server(&self, config: ServerConfig) {
+        let _one_at_a_time = self.kept_servers.changes.lock().await;
+        let name = config.name.clone();
+        let address = address_of(&config);
+        self.memory().entry(name).or_default().is_at(address);
+        self.run_servers(vec![config]).await;
+    }
+
+    async fn run_servers(&self, configs: Vec<ServerConfig>) {
+        let before = self.upstreams.all();
+        self.upstreams.set_known(configs, |config| {
+            let pinning = self.pinning_of(config);
+            let mut memory = self.memory();
+            let memory = memory.entry(config.name.clone()).or_default();
+            let approved = memory.judge(pinning).approved.clone();
+            match config.disabled {
+                // It offers nothing, whatever it did before.
+                true => (Known::default(), approved),
+                false => (memory.known().clone(), approved),
+            }
+        });
+        for server in &before {
+            if self.upstreams.get(server.name()).is_none() {
+                self.forget_flags(server.name());
+                self.take_tools(server.name().into(), Vec::new()).await;
+            }
+        }
+        for server in self.upstreams.all() {
+            if !before.iter().any(|it| Arc::ptr_eq(it, &server)) {
+                self.show_lists(&server).await;
+            }
+        }
+    }
+
+    pub(crate) fn configs(&self, file: &McpFile) -> Vec<ServerConfig> {
+        let mut configs = file.servers.clone();
+        for stored in self.kept_servers.stored.load().iter() {
+            match self.standing(stored, file) {
+                Standing::Runs(config) => configs.push(*config),
+                Standing::Hidden => {}
+                Standing::Refused(why) => {
+                    tracing::warn!(server = stored.row.name, why, "this server does not run");
+                }
+            }
+        }
+        configs
+    }
+
+    pub(crate) fn standing(&self, stored: &Stored, file: &McpFile) -> Standing {
+        let name = &stored.row.name;
+        if file.servers.iter().any(|it| it.name == *name) {
+            return Standing::Hidden;
+        }
+        match self.config_of(stored) {
+            Ok(config) => Standing::Runs(Box::new(config)),
+            Err(why) => Standing::Refused(why),
+        }
+    }
+
+    /// What a stored server is connected with: its secrets opened, its variables filled in.
+    fn config_of(&self, stored: &Stored) -> Result<ServerConfig, String> {
+        let row = &stored.row;
+        let access = self.access.load();
+        let owner = access.user(row.owner_id);
+        if owner.is_none_or(|owner| owner.deleted_at.is_some()) {
+            let owner = self.user_name(row.owner_id);
+            return Err(format!(
+                "its owner '{owner}' is gone; give it to somebody else"
+            ));
+        }
+        let is_trusted = row.is_trusted && self.is_trusted(row.owner_id);
+        let mut definition = stored.definition.clone();
+        self.open_values(stored, &mut definition)?;
+        let text = Value::Object(definition).to_string();
+        let variable = |name: &str| (self.env)(name).filter(|_| is_trusted);
+        let read = server_from_text(&text, Some(&row.name), &variable);
+        let mut config = read
+            .map_err(|problems| crate::error::summary(&problems))?
+            .config;
+        config.guarded = !is_trusted;
+        match self.command_fault(is_trusted, &config.transport) {
+            Some(fault) => Err(fault),
+            None => Ok(config),
+        }
+    }
+
+    /// Puts what is sealed in the place of what refers to it.
+    fn open_values(
+        &self,
+        stored: &Stored,
+        definition: &mut Map<String, Value>,
+    ) -> Result<(), String> {
+        for place in ["headers", "env"] {
+            let values = definition.get_mut(place).and_then(Value::as_object_mut);
+            for (name, value) in values.into_iter().flatten() {
+                let Some(Reference::Sealed(id)) = Reference::of(value) else {
+                    continue;
+                };
+                let row = self.vault.row(id);
+                let row = row.filter(|row| row.tool_id == Some(stored.row.id));
+                let opened = row.map(|row| self.vault.open(&row));
+                *value = match opened {
+                    Some(Ok(secret)) => secret.expose().into(),
+                    Some(Err(error)) => {
+                        return Err(format!(
+                            "{place}.{name}: its value cannot be opened: {error}"
+                        ));
+                    }
+                    None => return Err(format!("{place}.{name}: its value is gone; set it again")),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// Why a server may not be started this way.
+    pub(crate) fn command_fault(&self, is_trusted: bool, transport: &Transport) -> Option<String> {
+        let Transport::Stdio { command, .. } = transport else {
+            return None;
+        };
+        if !is_trusted {
+            return Some("only an admin may let a server start a program, and its owner must be one: it runs as the server's own user".to_owned());
+        }
+        let allowed = &self.kept_servers.settings.commands_allowed;
+        if allowed.contains(command) {
+            return None;
+        }
+        let allowed = match allowed.is_empty() {
+            true => "no program".to_owned(),
+            false => allowed.join(", "),
+        };
+        Some(format!(
+            "'{command}' may not be started: mcp.commands_allowed in toolcrib.toml allows {allowed}; add it there and start toolcrib again, or put the server into mcp.json"
+        ))
+    }
+
+    pub(crate) fn pinning_of(&self, config: &ServerConfig) -> Pinning {
+        config.pinning.unwrap_or(self.kept_servers.settings.pinning)
+    }
+
+    pub(crate) fn memory(&self) -> std::sync::MutexGuard<'_, super::Memories> {
+        let memory = &self.kept_servers.memory;
+        memory.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is known of a server belongs to one address, and ends with the server.
+    async fn keep_memory_of(&self, configs: &[ServerConfig]) {
+        let stored = self.kept_servers.stored.load_full();
+        let gone: Vec<String> = {
+            let mut memory = self.memory();
+            for config in configs {
+                let entry = memory.entry(config.name.clone()).or_default();
+                entry.is_at(address_of(config));
+            }
+            let is_there = |name: &str| {
+                configs.iter().any(|it| it.name == name)
+                    || stored.iter().any(|it| it.row.name == name)
+            };
+            let gone: Vec<String> = memory
+                .keys()
+                .filter(|name| !is_there(name))
+                .cloned()
+                .collect();
+            for name in &gone {
+                memory.remove(name);
+            }
+            gone
+        };
+        let forgotten = gone
+            .into_iter()
+            .map(|name| Write::Server(ServerWrite::Forget(name)));
+        self.note(forgotten.collect()).await;
+    }
+
+    /// Stores what was found out. Where that fails it is found out again by the next process.
+    async fn note(&self, writes: Vec<Write>) {
+        if writes.is_empty() {
+            return;
+        }
+        if let Err(error) = self.store.write(&writes).await {
+            tracing::warn!(%error, "what was found out about an MCP server could not be stored");
+        }
+    }
+
+    /// A server tells of a change: what is known of it now is remembered.
+    pub(crate) async fn remember_server(&self, name: &str, lists_changed: bool) {
+        let _one_at_a_time = self.kept_servers.changes.lock().await;
+        let Some(server) = self.upstreams.get(name) else {
+            return;
+        };
+        if matches!(server.status().state, State::Connected | State::Degraded) || lists_changed {
+            self.remember(&server).await;
+        }
+        if lists_changed {
+            self.show_lists(&server).await;
+        }
+    }
+
+    async fn remember(&self, server: &Upstream) {
+        let (known, now) = (server.known(), self.clock.now());
+        let (name, address) = (server.name(), address_of(server.config()));
+        let row = {
+            let mut memory = self.memory();
+            let entry = memory.entry(name.to_owned()).or_default();
+            entry.take_known(name, address, known, now)
+        };
+        let row = row.map(|row| Write::Server(ServerWrite::Lists(row)));
+        self.note(row.into_iter().collect()).await;
+    }
+
+    /// Holds a server's tools to what they were, and shows those that may be shown. The caller holds `changes`.
+    pub(crate) async fn show_lists(&self, server: &Upstream) {
+        let (name, now) = (server.name().to_owned(), self.clock.now());
+        let pinning = self.pinning_of(server.config());
+        let (judged, pins) = {
+            let mut memory = self.memory();
+            let entry = memory.entry(name.clone()).or_default();
+            let judged = entry.judge(pinning);
+            let pins = judged.fresh.iter();
+            let pins: Vec<Write> = pins
+                .map(|(tool, held)| entry.pin(&name, tool, held, now))
+                .map(|row| Write::Server(ServerWrite::Pin(row)))
+                .collect();
+            (judged, pins)
+        };
+        self.note(pins).await;
+        server.approve(judged.approved.clone());
+        self.set_flags(&name, judged.flags());
+        let config = server.config().clone();
+        // Schemas are looked at here, which can take a while.
+        let tools = move || match config.disabled {
+            true => Vec::new(),
+            false => crate::upstreams::tools(&config, &judged.listed, now),
+        };
+        let tools = tokio::task::spawn_blocking(tools).await;
+        self.take_tools(name.as_str().into(), tools.unwrap_or_default())
+            .await;
+    }
+}

@@ -1,0 +1,67 @@
+//! The commands about upstream MCP servers.
+
+use clap::Subcommand;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Servers {
+    /// Every server, and how it is doing
+    List,
+    /// Everything about one
+    Show {
+        /// The server's name
+        name: String,
+    },
+    /// Add a server that is kept in the database; it is connected at once
+    Add {
+        /// {"name", "url", "headers", …} or {"name", "command", "args", …} as JSON, `@FILE` or the path of a file that
+        /// holds it, or `-` for stdin
+        definition: String,
+    },
+    /// Replace the definition of a server that is kept in the database
+    Update {
+        /// The server's name
+        name: String,
+        /// The definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
+        definition: String,
+        /// Change only the members that are given; null removes one
+        #[arg(long)]
+        patch: bool,
+    },
+    /// Remove a server that is kept in the database, with its sealed values
+    Remove {
+        /// The server's name
+        name: String,
+    },
+    /// Its tools
+    Tools {
+        /// The server's name
+        name: String,
+    },
+    /// Its resources
+    Resources {
+        /// The server's name
+        name: String,
+    },
+    /// Its prompts
+    Prompts {
+        /// The server's name
+        name: String,
+    },
+    /// The tools that it describes in another way than before, and how
+    Changes {
+        /// The server's name
+        name: String,
+    },
+    /// Approve what it says of its tools now
+    Approve {
+        /// The server's name
+        name: String,
+        /// What the server calls them; all that are changed or new unless some are named
+        tools: Vec<String>,
+    },
+    /// Drop the connection and make a new one
+    Reconnect {
+        /// The server's name
+        name: String,
+    },
+}
