@@ -25,6 +25,7 @@ pub mod secrets;
 pub mod servers;
 pub mod sessions;
 pub mod shelf;
+pub mod sign_in;
 pub mod status;
 pub mod time;
 pub mod tool_tests;
@@ -88,6 +89,7 @@ pub struct App {
     /// How tools' saved tests ended, by the tool's id.
     tested: ArcSwap<HashMap<uuid::Uuid, store::tool_tests::ToolTestRow>>,
     vault: Arc<vault::Vault>,
+    tokens: Arc<sign_in::Tokens>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,
     owner: Mutex<Option<owner::OwnerLock>>,

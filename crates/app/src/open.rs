@@ -8,6 +8,7 @@ use crate::passwords::Passwords;
 use crate::plan::Plan;
 use crate::sealing_keys::{self, KeyFault, KeySource};
 use crate::shelf::{self, FileShelf};
+use crate::sign_in::Tokens;
 use crate::status::ShelfStatus;
 use crate::throttle::Throttle;
 use crate::vault::Vault;
@@ -133,7 +134,9 @@ impl App {
         let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
-        let mut runnable = kinds::all(&options.kinds);
+        let allow = options.kinds.http_allow.clone();
+        let tokens = Tokens::read(&store, &vault, &options.clock, allow).await?;
+        let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let named = runnable
             .builtins
@@ -183,6 +186,7 @@ impl App {
             builtin_names,
             tested: ArcSwap::from_pointee(tested),
             vault,
+            tokens,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
         if let Some(notices) = notices.filter(|_| options.watch) {

@@ -2,6 +2,7 @@
 
 use crate::App;
 use crate::error::{Error, Result};
+use crate::sign_in::SignInView;
 use catalog::caller::{Caller, Scope};
 use mcp::upstream::{State, Talk, Upstream, UpstreamError};
 use mcp::wire::Era;
@@ -43,6 +44,8 @@ pub struct ServerView {
     pub prompts: usize,
     /// The end of what its program wrote to stderr, for those who may operate servers.
     pub stderr: Option<String>,
+    /// What it is shown of who asks, where it takes OAuth.
+    pub sign_in: Option<SignInView>,
 }
 
 /// What a server offers besides its state.
@@ -57,14 +60,23 @@ impl App {
     pub fn list_servers(&self, caller: &Caller) -> Vec<ServerView> {
         let mut all = self.upstreams.all();
         all.sort_by(|a, b| a.name().cmp(b.name()));
-        all.iter().map(|server| view(server, caller)).collect()
+        all.iter()
+            .map(|server| self.shown(server, caller))
+            .collect()
     }
 
     pub fn get_server(&self, caller: &Caller, name: &str) -> Result<ServerView> {
-        Ok(view(&*self.server(name)?, caller))
+        Ok(self.shown(&*self.server(name)?, caller))
     }
 
-    fn server(&self, name: &str) -> Result<Arc<Upstream>> {
+    fn shown(&self, server: &Upstream, caller: &Caller) -> ServerView {
+        ServerView {
+            sign_in: self.sign_in_view(server, caller),
+            ..view(server, caller)
+        }
+    }
+
+    pub(crate) fn server(&self, name: &str) -> Result<Arc<Upstream>> {
         let found = self.upstreams.get(name);
         found.ok_or_else(|| not_found("MCP server", name))
     }
@@ -73,7 +85,7 @@ impl App {
     pub fn reconnect_server(&self, caller: &Caller, name: &str) -> Result<ServerView> {
         let server = self.server(name)?;
         server.reconnect();
-        Ok(view(&server, caller))
+        Ok(self.shown(&server, caller))
     }
 
     /// What a server offers, as it says it, as far as the caller may use it.
@@ -116,10 +128,14 @@ impl App {
             may_repeat: true,
             ..Talk::until(Instant::now() + READ_WITHIN)
         };
-        let read = server.request("resources/read", params, talk).await;
+        let unavailable =
+            |error: UpstreamError| Error::Unavailable(format!("MCP server '{name}': {error}"));
+        let own = self.upstreams.of_user(&server, caller.user);
+        let read = own.map_err(unavailable)?;
+        let read = read.request("resources/read", params, talk).await;
         read.map_err(|error| match error {
             UpstreamError::Rpc(_) => not_found("Resource", uri),
-            other => Error::Unavailable(format!("MCP server '{name}': {other}")),
+            other => unavailable(other),
         })
     }
 }
@@ -155,5 +171,6 @@ fn view(server: &Upstream, caller: &Caller) -> ServerView {
         resources: lists.resources.len() + lists.templates.len(),
         prompts: lists.prompts.len(),
         stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
+        sign_in: None,
     }
 }

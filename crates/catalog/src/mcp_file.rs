@@ -1,6 +1,9 @@
 //! `mcp.json`: the upstream MCP servers, in the shape desktop clients use. Read and checked, not connected.
 
+mod auth;
 mod expand;
+
+pub use auth::{Auth, Grant, Holder};
 
 use crate::definition::http_url_fault;
 use crate::json::{
@@ -13,7 +16,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-const SERVER_KEYS: [&str; 10] = [
+const SERVER_KEYS: [&str; 11] = [
     "command",
     "args",
     "env",
@@ -24,6 +27,7 @@ const SERVER_KEYS: [&str; 10] = [
     "type",
     "disabled",
     "timeout_seconds",
+    "auth",
 ];
 const EXAMPLE: &str =
     "{\"mcpServers\": {\"files\": {\"command\": \"mcp-files\", \"args\": [\"--root\", \".\"]}}}";
@@ -46,6 +50,8 @@ pub struct ServerConfig {
     pub transport: Transport,
     pub disabled: bool,
     pub timeout_seconds: Option<f64>,
+    /// Which tokens it is shown.
+    pub auth: Option<Auth>,
     /// Keys this program does not know, kept as they were.
     pub extra: Map<String, Value>,
 }
@@ -69,6 +75,16 @@ pub enum Transport {
         url: String,
         headers: BTreeMap<String, String>,
     },
+}
+
+impl ServerConfig {
+    /// Where it is reached, if not by starting it.
+    pub fn url(&self) -> Option<&str> {
+        match &self.transport {
+            Transport::Stdio { .. } => None,
+            Transport::Sse { url, .. } | Transport::Http { url, .. } => Some(url),
+        }
+    }
 }
 
 impl Transport {
@@ -186,6 +202,7 @@ impl Entry<'_> {
         let timeout = present(members, "timeout_seconds");
         let timeout_seconds = timeout.and_then(|m| r.seconds(m, &self.path));
         self.expander.unset_is_fatal = !disabled;
+        let auth = self.auth(r, members);
         let transport = self.transport(r, m, members);
         self.warnings.append(&mut self.expander.warnings);
         Some(ServerConfig {
@@ -193,6 +210,7 @@ impl Entry<'_> {
             transport: transport?,
             disabled,
             timeout_seconds,
+            auth,
             extra,
         })
     }

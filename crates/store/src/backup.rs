@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 12] = [
+const TABLES: [&str; 14] = [
     "users",
     "keys",
     "tools",
@@ -20,6 +20,8 @@ const TABLES: [&str; 12] = [
     "policies",
     "limits",
     "secrets",
+    "server_tokens",
+    "server_clients",
     "audit",
 ];
 

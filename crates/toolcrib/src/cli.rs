@@ -214,6 +214,16 @@ pub(crate) enum Servers {
         /// The server's name in mcp.json
         name: String,
     },
+    /// Sign in to it with a browser: for everybody, or for yourself where everybody has their own token
+    SignIn {
+        /// The server's name in mcp.json
+        name: String,
+    },
+    /// Forget the token that it is shown
+    SignOut {
+        /// The server's name in mcp.json
+        name: String,
+    },
     /// Drop the connection and make a new one
     Reconnect {
         /// The server's name in mcp.json

@@ -1,5 +1,7 @@
 //! All upstreams, as `mcp.json` has them.
 
+use super::error::UpstreamError;
+use super::people;
 use super::server::Upstream;
 use super::supervise::supervise;
 use super::{Notice, Options, locked};
@@ -9,12 +11,15 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 type All = BTreeMap<Arc<str>, Arc<Upstream>>;
 
 /// The servers, by name.
 pub struct Upstreams {
     options: Arc<Options>,
+    /// Of the connections of single users.
+    people: Arc<Options>,
     all: ArcSwap<All>,
     changing: Mutex<()>,
     tasks: TaskTracker,
@@ -23,6 +28,7 @@ pub struct Upstreams {
 impl Upstreams {
     pub fn new(options: Options) -> Arc<Self> {
         Arc::new(Upstreams {
+            people: Arc::new(people::options(&options)),
             options: Arc::new(options),
             all: ArcSwap::default(),
             changing: Mutex::default(),
@@ -76,6 +82,18 @@ impl Upstreams {
 
     pub fn get(&self, name: &str) -> Option<Arc<Upstream>> {
         self.all.load().get(name).cloned()
+    }
+
+    /// A server as a user reaches it: over a connection of their own, where everybody has one.
+    pub fn of_user(
+        &self,
+        server: &Arc<Upstream>,
+        user: Uuid,
+    ) -> Result<Arc<Upstream>, UpstreamError> {
+        match server.is_of_many() {
+            true => server.of_user(user, &self.people, &self.tasks),
+            false => Ok(Arc::clone(server)),
+        }
     }
 
     /// In the order of their names.

@@ -22,6 +22,8 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
         Servers::Tools { name } => offers(context, &name, "tools").await,
         Servers::Resources { name } => offers(context, &name, "resources").await,
         Servers::Prompts { name } => offers(context, &name, "prompts").await,
+        Servers::SignIn { name } => super::sign_in::sign_in(context, &name).await,
+        Servers::SignOut { name } => super::sign_in::sign_out(context, &name).await,
         Servers::Reconnect { name } => {
             let path = format!("{PATH}/{}/reconnect", encode(&name));
             let ask = async |client: &Client| client.request("POST", &path, None).await?.ok();

@@ -20,6 +20,7 @@ mod harness;
 mod matrix;
 mod programs;
 mod sessions;
+mod sign_in;
 #[path = "../kinds/site.rs"]
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod site;
