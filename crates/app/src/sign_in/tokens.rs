@@ -160,9 +160,7 @@ impl Tokens {
     fn first(&self, server: &ServerConfig) -> Option<Uuid> {
         let (known, now) = (self.known(), self.clock.now());
         let own = |row: &&ServerTokenRow| {
-            row.server == server.name
-                && row.user_id != SYSTEM_USER
-                && is_at(row, server)
+            row.server == server.name && row.user_id != SYSTEM_USER && is_at(row, server)
         };
         let good =
             |row: &&ServerTokenRow| row.can_refresh || row.expires_at.is_none_or(|at| at > now);
