@@ -25,6 +25,7 @@ pub mod secrets;
 pub mod servers;
 pub mod sessions;
 pub mod shelf;
+pub mod sign_in;
 pub mod status;
 pub mod time;
 pub mod tool_tests;
@@ -96,6 +97,7 @@ pub struct App {
     tested: ArcSwap<HashMap<uuid::Uuid, store::tool_tests::ToolTestRow>>,
     scripts: tool_tests::Scripts,
     vault: Arc<vault::Vault>,
+    tokens: Arc<sign_in::Tokens>,
     idempotent: calls::InFlight,
     writer: Mutex<Option<WriterHandle>>,
     owner: Mutex<Option<owner::OwnerLock>>,

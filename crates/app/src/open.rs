@@ -9,6 +9,7 @@ use crate::plan::Plan;
 use crate::sealing_keys::{self, KeyFault, KeySource};
 use crate::servers::Servers;
 use crate::shelf::{self, FileShelf};
+use crate::sign_in::Tokens;
 use crate::status::ShelfStatus;
 use crate::throttle::Throttle;
 use crate::vault::Vault;
@@ -137,7 +138,9 @@ impl App {
         let kept_servers = Servers::load(&store, kept_servers, options.clock.now()).await?;
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
-        let mut runnable = kinds::all(&options.kinds);
+        let allow = options.kinds.http_allow.clone();
+        let tokens = Tokens::read(&store, &vault, &options.clock, allow).await?;
+        let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let (notices, unheard) = match options.watch {
             true => (notices, None),
@@ -195,6 +198,7 @@ impl App {
             tested: ArcSwap::from_pointee(tested),
             scripts: crate::tool_tests::Scripts::default(),
             vault,
+            tokens,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
         if let Some(notices) = notices {

@@ -9,6 +9,7 @@ pub use changes::{Approval, ApprovedTool, ServerChange};
 
 use crate::App;
 use crate::error::{Error, Result};
+use crate::sign_in::SignInView;
 use crate::time;
 use arc_swap::ArcSwap;
 use catalog::auth::mask_all;
@@ -118,6 +119,8 @@ pub struct ServerView {
     /// Its tools in whose definition there are letters that cannot be seen, such as `{"echo": ["U+E0041 ×3"]}`.
     #[schema(value_type = Object)]
     pub hidden_letters: BTreeMap<String, Vec<String>>,
+    /// What it is shown of who asks, where it takes OAuth.
+    pub sign_in: Option<SignInView>,
     #[serde(flatten)]
     pub stored: StoredPart,
 }
@@ -184,7 +187,7 @@ impl App {
         Ok(self.stored_view(&stored, caller))
     }
 
-    fn server(&self, name: &str) -> Result<Arc<Upstream>> {
+    pub(crate) fn server(&self, name: &str) -> Result<Arc<Upstream>> {
         let found = self.upstreams.get(name);
         found.ok_or_else(|| not_found("MCP server", name))
     }
@@ -236,10 +239,14 @@ impl App {
             may_repeat: true,
             ..Talk::until(Instant::now() + READ_WITHIN)
         };
-        let read = server.request("resources/read", params, talk).await;
+        let unavailable =
+            |error: UpstreamError| Error::Unavailable(format!("MCP server '{name}': {error}"));
+        let own = self.upstreams.of_user(&server, caller.user);
+        let read = own.map_err(unavailable)?;
+        let read = read.request("resources/read", params, talk).await;
         read.map_err(|error| match error {
             UpstreamError::Rpc(_) => not_found("Resource", uri),
-            other => Error::Unavailable(format!("MCP server '{name}': {other}")),
+            other => unavailable(other),
         })
     }
 
@@ -298,6 +305,7 @@ impl App {
             stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
             stored: self.stored_part(stored.as_deref(), caller, Some(server.config().guarded)),
             source: if stored.is_some() { "database" } else { "file" },
+            sign_in: self.sign_in_view(server, caller),
             ..self.offer_view(server.name(), &server.lists(), caller)
         }
     }

@@ -242,13 +242,21 @@ impl App {
         let after = Some(json!({"keys_revoked": keys.count()}));
         let (user, before) = (row.id, Some(shape(&row)));
         let done = act(now, caller, "user.delete", target(&row), before, after);
-        let writes = [
+        let mut writes = vec![
             Write::User(row),
             Write::RevokeKeys { user, at: now },
             Write::EndSessions(user),
-            done,
         ];
-        self.commit_access(&writes).await
+        writes.extend(
+            self.tokens
+                .of_user(user)
+                .iter()
+                .flat_map(crate::sign_in::gone),
+        );
+        writes.push(done);
+        self.commit_access(&writes).await?;
+        self.forget_sign_ins(user);
+        Ok(())
     }
 
     /// Brings a user back, with everything that is still theirs. Their keys stay revoked: who brings somebody back need

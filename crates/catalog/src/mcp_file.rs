@@ -1,8 +1,10 @@
 //! `mcp.json`: the upstream MCP servers, in the shape desktop clients use. Read and checked, not connected.
 
+mod auth;
 mod expand;
 mod server;
 
+pub use auth::{Auth, Grant, Holder};
 pub use server::{ServerBody, is_public_value, server_from_text};
 
 use crate::definition::http_url_fault;
@@ -17,7 +19,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
 
-const SERVER_KEYS: [&str; 11] = [
+const SERVER_KEYS: [&str; 12] = [
     "command",
     "args",
     "env",
@@ -29,6 +31,7 @@ const SERVER_KEYS: [&str; 11] = [
     "disabled",
     "timeout_seconds",
     "pinning",
+    "auth",
 ];
 const EXAMPLE: &str =
     "{\"mcpServers\": {\"files\": {\"command\": \"mcp-files\", \"args\": [\"--root\", \".\"]}}}";
@@ -55,6 +58,8 @@ pub struct ServerConfig {
     pub pinning: Option<Pinning>,
     /// Its address was chosen by somebody who may not call everything that this machine can reach.
     pub guarded: bool,
+    /// Which tokens it is shown.
+    pub auth: Option<Auth>,
     /// Keys this program does not know, kept as they were.
     pub extra: Map<String, Value>,
 }
@@ -78,6 +83,16 @@ pub enum Transport {
         url: String,
         headers: BTreeMap<String, String>,
     },
+}
+
+impl ServerConfig {
+    /// Where it is reached, if not by starting it.
+    pub fn url(&self) -> Option<&str> {
+        match &self.transport {
+            Transport::Stdio { .. } => None,
+            Transport::Sse { url, .. } | Transport::Http { url, .. } => Some(url),
+        }
+    }
 }
 
 impl Transport {
@@ -203,6 +218,7 @@ impl Entry<'_> {
         let pinning = present(members, "pinning");
         let pinning = pinning.and_then(|m| r.one_of(m, &self.path, &Pinning::NAMES));
         self.expander.unset_is_fatal = !disabled;
+        let auth = self.auth(r, members);
         let transport = self.transport(r, m, members);
         self.warnings.append(&mut self.expander.warnings);
         Some(ServerConfig {
@@ -212,6 +228,7 @@ impl Entry<'_> {
             timeout_seconds,
             pinning: pinning.and_then(Pinning::from_name),
             guarded: false,
+            auth,
             extra,
         })
     }

@@ -191,6 +191,7 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
             return Ok(underway(context, params, |_| Box::pin(work)));
         }
         let (server, own) = holder(context, &asked).ok_or_else(|| unknown(era, &asked))?;
+        let server = reached(context, &server)?;
         let sent = Map::from_iter([("uri".to_owned(), own.into())]);
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
@@ -227,6 +228,13 @@ fn unknown(era: Era, uri: &str) -> RpcError {
     RpcError::new(code, "There is no such resource").with_data(json!({"uri": uri}))
 }
 
+/// A server as this caller reaches it: it may know everybody by themselves.
+fn reached(context: &Context, server: &Arc<Upstream>) -> Result<Arc<Upstream>, RpcError> {
+    let all = &context.face.app.upstreams;
+    let own = all.of_user(server, context.caller.user);
+    own.map_err(|error| failed(server, error))
+}
+
 /// The server of a prompt `server.prompt`, and what it calls it.
 fn prompt<'a>(context: &Context, name: &'a str) -> Option<(Arc<Upstream>, &'a str)> {
     let (server, own) = name.split_once('.')?;
@@ -252,6 +260,7 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
         }
         let none = || invalid(format!("There is no prompt '{asked}'"));
         let (server, own) = prompt(context, &asked).ok_or_else(none)?;
+        let server = reached(context, &server)?;
         let sent = Map::from_iter([
             ("name".to_owned(), own.into()),
             ("arguments".to_owned(), arguments),
@@ -295,6 +304,7 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
     if able.is_none_or(|able| able.get("completions").is_none()) {
         return Ok(Done::value(none));
     }
+    let server = reached(context, &server)?;
     let mut sent = Map::from_iter([("ref".to_owned(), about)]);
     for name in ["argument", "context"] {
         if let Some(value) = params.0.remove(name) {

@@ -25,7 +25,7 @@ fn crib(tools: usize, log: &ExecutionLog) -> Arc<Executor> {
         kinds,
         builtins: shipped,
         ..
-    } = kinds::all(&kinds::Options::default());
+    } = kinds::all(&kinds::Options::default(), None);
     let echo = shipped
         .iter()
         .find(|t| t.definition.name == "serialize_for_cell")

@@ -14,7 +14,7 @@ pub mod upstream;
 pub use expression::{EXPRESSION, EXPRESSION_SEAL};
 pub use parts::{DOCUMENTS, DOCUMENTS_SEAL};
 
-use ::mcp::upstream::{Notice, Upstreams};
+use ::mcp::upstream::{Credentials, Notice, Upstreams};
 use catalog::tool::{KindName, Tool};
 use executor::Kinds;
 use parts::Parts;
@@ -157,8 +157,8 @@ pub struct All {
     pub notices: Option<mpsc::UnboundedReceiver<Notice>>,
 }
 
-/// What this build can run.
-pub fn all(options: &Options) -> All {
+/// What this build can run. Upstream servers that want tokens are shown those of `credentials`.
+pub fn all(options: &Options, credentials: Option<Arc<dyn Credentials>>) -> All {
     let parts = Parts::new(options);
     let builtins = builtin::Builtins::new(options, &parts);
     let (told, notices) = mpsc::unbounded_channel();
@@ -169,6 +169,7 @@ pub fn all(options: &Options) -> All {
         folder: options.workspace.clone(),
         settings: options.upstreams.clone(),
         notices: told,
+        credentials,
     });
     All {
         upstreams: Arc::clone(&upstreams),

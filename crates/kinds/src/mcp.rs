@@ -32,6 +32,8 @@ impl Mcp {
         let config = &definition.config;
         let server = self.server(config)?;
         check_approved(&server, text(config, "tool_name"))?;
+        let own = self.0.of_user(&server, run.caller.user);
+        let server = own.map_err(|error| failure(server.name(), &error))?;
         let mut arguments = run.arguments.clone();
         if let (Value::Object(all), Some(Value::Object(pinned))) =
             (&mut arguments, config.get("arguments"))

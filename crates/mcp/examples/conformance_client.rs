@@ -1,15 +1,31 @@
 //! The client that the protocol's conformance suite starts: it connects to the address that is its last argument and
 //! does what the scenario in its environment wants. `conformance client --command …/conformance_client`.
 
-use catalog::mcp_file::read_servers;
-use mcp::upstream::{Notice, Options, Saying, Settings, State, Talk, Upstream, Upstreams};
+use catalog::clock::Clock;
+use catalog::mcp_file::{Grant, ServerConfig, read_servers};
+use catalog::secret::Secret;
+use fetch::{Fetcher, Method, Request, Trust, Url, header};
+use mcp::upstream::{
+    Credentials, Notice, Options, Saying, Settings, State, Talk, Upstream, Upstreams,
+};
 use mcp::wire::{RpcError, code};
+use oauth::{Challenge, Client, Credential, Own, Returned, Spec, Wish};
 use serde_json::{Map, Value, json};
 use std::error::Error;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// How often somebody would sign in before they give up.
+const SIGN_INS_MAX: usize = 3;
+
+/// Where the suite expects a client to say who it is.
+const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
+
+/// Nobody listens there: the suite's own browser brings the code.
+const REDIRECT: &str = "http://127.0.0.1:9/callback";
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -31,25 +47,123 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let context = std::env::var_os("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
     let context: Value = serde_json::from_slice(context.as_encoded_bytes()).unwrap_or_default();
     let (sender, mut notices) = mpsc::unbounded_channel();
+    let fetcher = Fetcher::new(fetch::Options::default());
+    let person = Arc::new(Person {
+        client: Client::new(fetcher.clone(), Clock::System),
+        fetcher: fetcher.clone(),
+        credential: OnceLock::new(),
+    });
     let options = Options {
         spawner: Arc::new(process::Spawner::default()),
-        fetcher: fetch::Fetcher::new(fetch::Options::default()),
+        fetcher,
         environment: Vec::new(),
         folder: ".".into(),
         settings: Settings::default(),
         notices: sender,
+        credentials: Some(Arc::clone(&person) as _),
     };
-    let file = json!({"mcpServers": {"suite": {"url": url, "transport": "http"}}}).to_string();
-    let file = read_servers("mcp.json", &file, &|_| None).map_err(|_| "no such address")?;
+    let mut server = json!({"url": url, "transport": "http"});
+    if scenario.starts_with("auth/") {
+        server["auth"] = auth(&scenario, &context);
+    }
+    let file = json!({"mcpServers": {"suite": server}}).to_string();
+    let file = read_servers("mcp.json", &file, &|_| None).map_err(|_| "no such server")?;
     let upstreams = Upstreams::new(options);
     upstreams.set(file.servers);
     let suite = upstreams.get("suite").ok_or("no server")?;
-    let connected = tokio::time::timeout(PATIENCE, settled(&suite, &mut notices)).await?;
-    if connected {
-        act(&suite, &scenario, &context).await;
+    for number in 0..=SIGN_INS_MAX {
+        let connected = tokio::time::timeout(PATIENCE, settled(&suite, &mut notices)).await?;
+        if connected {
+            act(&suite, &scenario, &context).await;
+        }
+        let wanted = person.credential.get().and_then(|it| it.wanted());
+        let Some(wanted) = wanted.filter(|_| number < SIGN_INS_MAX) else {
+            break;
+        };
+        if let Err(error) = person.sign_in(&wanted).await {
+            // It is right to refuse where something is wrong; the suite knows.
+            tracing::error!(%error);
+            break;
+        }
+        suite.reconnected().await;
     }
     upstreams.close().await;
     Ok(())
+}
+
+/// What the scenario says of the client.
+fn auth(scenario: &str, context: &Value) -> Value {
+    let mut auth = json!({"type": "oauth"});
+    for key in ["client_id", "client_secret"] {
+        if let Some(value) = context.get(key) {
+            auth[key] = value.clone();
+        }
+    }
+    if scenario.contains("client-credentials") {
+        auth["grant"] = "client_credentials".into();
+    }
+    auth
+}
+
+/// Whoever sits in front of the browser, and agrees to everything.
+struct Person {
+    client: Client,
+    fetcher: Fetcher,
+    credential: OnceLock<Arc<Credential>>,
+}
+
+impl Credentials for Person {
+    fn of(&self, server: &ServerConfig, _user: Option<Uuid>) -> Option<Arc<Credential>> {
+        let auth = server.auth.as_ref()?;
+        let spec = Spec {
+            name: server.name.clone(),
+            server_url: server.url()?.to_owned(),
+            client_id: auth.client_id.clone(),
+            client_secret: auth.client_secret.clone().map(Secret::new),
+            scopes: auth.scopes.clone(),
+            is_machine: auth.grant == Grant::ClientCredentials,
+        };
+        let made = || Arc::new(Credential::new(self.client.clone(), spec, None, None));
+        Some(Arc::clone(self.credential.get_or_init(made)))
+    }
+}
+
+impl Person {
+    async fn sign_in(&self, wanted: &Challenge) -> Result<(), Box<dyn Error>> {
+        let credential = self.credential.get().ok_or("no credential")?;
+        let granted = credential.grant().map(|grant| grant.scopes);
+        let own = Own {
+            document_url: Some(DOCUMENT.to_owned()),
+        };
+        let wish = Wish {
+            spec: &credential.spec,
+            challenge: wanted,
+            granted: &granted.unwrap_or_default(),
+            redirect_uri: REDIRECT,
+            own: &own,
+            known: &|_| None,
+        };
+        let begun = self.client.begin(&wish).await?;
+        let mut request = Request::new(Method::GET, begun.authorize_url, Trust::Operator);
+        request.limits.redirects_max = 0;
+        let answer = self.fetcher.send(request).await?;
+        let location = answer.headers.get(header::LOCATION).ok_or("no redirect")?;
+        let location = Url::parse(location.to_str()?)?;
+        let found = |name: &str| {
+            let mut all = location.query_pairs();
+            all.find(|(key, _)| key == name)
+                .map(|(_, value)| value.into_owned())
+        };
+        let (code, iss, error) = (found("code"), found("iss"), found("error"));
+        let returned = Returned {
+            state: &found("state").unwrap_or_default(),
+            code: code.as_deref(),
+            iss: iss.as_deref(),
+            error: error.as_deref(),
+        };
+        credential.set(self.client.finish(&begun.pending, &returned).await?);
+        Ok(())
+    }
 }
 
 async fn settled(suite: &Upstream, notices: &mut mpsc::UnboundedReceiver<Notice>) -> bool {

@@ -2,6 +2,7 @@
 //! of them speaks, and asked with raw JSON, so that what we do not understand passes as it came.
 
 mod connection;
+mod credentials;
 mod error;
 mod exchange;
 mod fault;
@@ -14,6 +15,7 @@ mod lines;
 mod listen;
 mod lists;
 mod message;
+mod people;
 mod rounds;
 mod server;
 mod set;
@@ -24,6 +26,7 @@ mod supervise;
 mod tail;
 mod talk;
 
+pub use credentials::Credentials;
 pub use error::UpstreamError;
 pub use handshake::Way;
 pub use known::Known;
@@ -51,6 +54,8 @@ pub struct Options {
     pub settings: Settings,
     /// Told what changed. Whoever holds the other end keeps reading.
     pub notices: mpsc::UnboundedSender<Notice>,
+    /// Who holds the tokens that servers want to see.
+    pub credentials: Option<Arc<dyn Credentials>>,
 }
 
 /// How long and how much.
@@ -69,6 +74,10 @@ pub struct Settings {
     pub stable: Duration,
     /// A connection that nobody used for so long is closed until somebody needs it again.
     pub idle: Option<Duration>,
+    /// The same for the connection of a single user.
+    pub people_idle: Duration,
+    /// Connections of single users to one server.
+    pub people_max: usize,
     /// How long a program may take to end by itself.
     pub close_grace: Duration,
     /// The least time between two readings of the lists.
@@ -94,6 +103,8 @@ impl Default for Settings {
             backoff_max: Duration::from_secs(30),
             stable: Duration::from_secs(5),
             idle: None,
+            people_idle: Duration::from_secs(600),
+            people_max: 256,
             close_grace: Duration::from_secs(2),
             refresh_gap: Duration::from_secs(1),
             message_bytes_max: 16 << 20,

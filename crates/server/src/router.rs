@@ -2,7 +2,7 @@
 
 use crate::api::{
     admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, servers,
-    tools, toolsets, users, versions,
+    sign_in, tools, toolsets, users, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -158,6 +158,8 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(servers::server_resources))
         .routes(routes!(servers::server_prompts))
         .routes(routes!(servers::read_resource))
+        .routes(routes!(sign_in::begin_sign_in, sign_in::sign_out))
+        .routes(routes!(sign_in::finish_sign_in))
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))

@@ -1,7 +1,7 @@
 //! Routes that are not in the API's document: pages, the document itself, and things whose name is an address of its
 //! own. The router and the matrix of routes and roles both read this list.
 
-use crate::api::{login, oidc, secrets, tools};
+use crate::api::{login, oidc, secrets, sign_in, tools};
 use crate::router::Server;
 use crate::{mcp, openapi, resource};
 use axum::handler::Handler;
@@ -42,6 +42,8 @@ pub(crate) fn all() -> Vec<Unlisted> {
         Unlisted::new(Method::GET, "/login/oidc/callback", oidc::finish),
         Unlisted::new(Method::GET, "/login/{token}", login::link_page),
         Unlisted::new(Method::POST, "/login/{token}", login::use_link),
+        Unlisted::new(Method::GET, sign_in::CALLBACK, sign_in::come_back),
+        Unlisted::new(Method::GET, sign_in::DOCUMENT, sign_in::document),
     ];
     for path in ["/mcp", "/mcp/{toolset}"] {
         all.push(Unlisted::new(Method::POST, path, mcp::post));

@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 15] = [
+const TABLES: [&str; 17] = [
     "users",
     "keys",
     "tools",
@@ -23,6 +23,8 @@ const TABLES: [&str; 15] = [
     "server_lists",
     "server_pins",
     "secrets",
+    "server_tokens",
+    "server_clients",
     "audit",
 ];
 

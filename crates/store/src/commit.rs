@@ -7,6 +7,10 @@ use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
 use crate::secrets::{DELETE_SECRET, PUT_SECRET, REWRAP_SECRET, SECRET_OWNER, SecretRow};
+use crate::server_tokens::{
+    DELETE_SERVER_CLIENT, DELETE_SERVER_TOKEN, PUT_SERVER_CLIENT, PUT_SERVER_TOKEN,
+    RENEW_SERVER_TOKEN, ServerClientRow, ServerTokenRow,
+};
 use crate::servers::{
     FORGET_LISTS, FORGET_PINS, PUT_LISTS, PUT_PIN, PUT_SERVER, REMOVE_SERVER, ServerWrite,
 };
@@ -140,6 +144,17 @@ pub enum Write {
     NoSecret(Uuid),
     /// Values that nothing refers to any more; no matter who was faster.
     NoSecrets(Vec<Uuid>),
+    /// Somebody has signed in to an upstream server.
+    ServerToken(ServerTokenRow),
+    /// The token of a sign-in is another now. Not where they have signed out meanwhile.
+    ServerTokenRenewed(ServerTokenRow),
+    NoServerToken {
+        server: String,
+        user: Uuid,
+    },
+    ServerClient(ServerClientRow),
+    /// The registration that this secret holds.
+    NoServerClient(Uuid),
     /// What was done, for the audit log; it belongs to the same list as what it tells of.
     Act(Act),
 }
@@ -204,6 +219,15 @@ impl Db {
                         Write::SecretOwner { id, owner, at } => vec![may!(SECRET_OWNER, owner, at, id)],
                         Write::NoSecret(id) => vec![must!(DELETE_SECRET, id)],
                         Write::NoSecrets(ids) => ids.iter().map(|id| may!(DELETE_SECRET, id)).collect(),
+                        Write::ServerToken(row) => vec![must!(PUT_SERVER_TOKEN, &row.server, row.user_id, row.secret_id,
+                            &row.url, &row.issuer, &row.scopes, row.expires_at, row.can_refresh, row.created_at,
+                            row.updated_at)],
+                        Write::ServerTokenRenewed(row) => vec![must!(RENEW_SERVER_TOKEN, &row.scopes, row.expires_at,
+                            row.can_refresh, row.updated_at, &row.server, row.user_id, row.secret_id)],
+                        Write::NoServerToken { server, user } => vec![may!(DELETE_SERVER_TOKEN, server, user)],
+                        Write::ServerClient(row) => vec![must!(PUT_SERVER_CLIENT, &row.server, &row.issuer,
+                            &row.redirect_uri, row.secret_id, row.created_at)],
+                        Write::NoServerClient(id) => vec![may!(DELETE_SERVER_CLIENT, id)],
                         Write::Act(act) => {
                             if last.is_none() {
                                 sqlx::query(lock).execute(&mut *tx).await.map_err(crate::Error::from)?;

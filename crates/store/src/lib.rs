@@ -15,6 +15,7 @@ mod private;
 mod reach;
 pub mod seal;
 pub mod secrets;
+pub mod server_tokens;
 pub mod servers;
 pub mod sessions;
 pub mod tool_tests;

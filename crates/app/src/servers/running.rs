@@ -140,7 +140,7 @@ impl App {
         stored: &Stored,
         definition: &mut Map<String, Value>,
     ) -> Result<(), String> {
-        for place in ["headers", "env"] {
+        for place in ["headers", "env", "auth"] {
             let values = definition.get_mut(place).and_then(Value::as_object_mut);
             for (name, value) in values.into_iter().flatten() {
                 let Some(Reference::Sealed(id)) = Reference::of(value) else {

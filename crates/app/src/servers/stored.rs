@@ -11,14 +11,15 @@ use catalog::auth::sealed_in;
 use catalog::caller::{Caller, Scope};
 use catalog::mcp_file::{ServerBody, Transport, is_public_value, server_from_text};
 use catalog::tool::Millis;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use store::servers::{ServerRow, ServerWrite};
 use store::{Db, Write};
 use uuid::Uuid;
 
-/// The members whose strings are sealed.
+/// The members whose strings are sealed, and the one of `auth`.
 const SEALED: [&str; 2] = ["headers", "env"];
+const SEALED_OF_AUTH: &str = "client_secret";
 
 /// The members that say what is called or started.
 const PLACE: [&str; 7] = ["command", "args", "env", "cwd", "url", "transport", "type"];
@@ -160,12 +161,17 @@ impl App {
         };
         let mut writes = vec![Write::Server(removed), Write::NoSecrets(values.clone())];
         // What is known under this name may be of the one in mcp.json.
-        if !self.is_in_file(&row.name) {
+        let is_last = !self.is_in_file(&row.name);
+        if is_last {
             writes.push(Write::Server(ServerWrite::Forget(row.name.clone())));
+            writes.extend(self.tokens.gone_with(&row.name));
             self.memory().remove(&row.name);
         }
         writes.push(done);
         self.store.write(&writes).await?;
+        if is_last {
+            self.tokens.forget_server(&row.name);
+        }
         self.vault.remove(&values);
         self.show_stored(|all| all.retain(|it| it.row.id != row.id));
         self.apply_servers_now().await;
@@ -229,7 +235,7 @@ impl App {
         )?;
         let mut definition = read.definition;
         if let Some(Value::Object(sealed)) = now_sealed.auth {
-            definition.extend(sealed);
+            put_back(&mut definition, sealed);
         }
         let is_admin = caller.scopes.allow(Scope::Admin);
         let row = ServerRow {
@@ -362,7 +368,22 @@ fn part(definition: &Map<String, Value>) -> Value {
         let value = definition.get(*key)?;
         Some(((*key).to_owned(), value.clone()))
     });
-    Value::Object(members.collect())
+    let mut part: Map<String, Value> = members.collect();
+    let of_auth = definition.get("auth").and_then(|it| it.get(SEALED_OF_AUTH));
+    if let Some(value) = of_auth {
+        part.insert("auth".to_owned(), json!({SEALED_OF_AUTH: value}));
+    }
+    Value::Object(part)
+}
+
+/// Puts what was sealed where it came from.
+fn put_back(definition: &mut Map<String, Value>, mut sealed: Map<String, Value>) {
+    let of_auth = sealed.shift_remove("auth");
+    let auth = definition.get_mut("auth").and_then(Value::as_object_mut);
+    if let (Some(auth), Some(Value::Object(members))) = (auth, of_auth) {
+        auth.extend(members);
+    }
+    definition.extend(sealed);
 }
 
 fn is_same_place(old: &Map<String, Value>, new: &Map<String, Value>) -> bool {

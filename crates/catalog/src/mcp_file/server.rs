@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// What is shown of a server besides what its author wrote; ignored in a body, so that one can be fetched, edited and
 /// sent back.
-const SERVER_FIELDS: [&str; 24] = [
+const SERVER_FIELDS: [&str; 25] = [
     "id",
     "owner",
     "source",
@@ -34,6 +34,7 @@ const SERVER_FIELDS: [&str; 24] = [
     "changed",
     "hidden_letters",
     "is_guarded",
+    "sign_in",
 ];
 
 /// A server that somebody wrote into a body.

@@ -218,3 +218,71 @@ fn a_good_mcp_file() {
         "secrets stay out of logs"
     );
 }
+
+#[test]
+fn how_a_server_is_shown_who_asks() {
+    use catalog::mcp_file::{Auth, Grant, Holder};
+    let read = |auth: &str| {
+        let text = format!(
+            "{{\"mcpServers\": {{\"a\": {{\"url\": \"https://h/mcp\", \"auth\": {auth}}}}}}}"
+        );
+        let file = servers(&text).unwrap_or_else(|problems| panic!("{problems:?}"));
+        file.servers[0].auth.clone().unwrap()
+    };
+    assert_eq!(read("\"oauth\""), Auth::default());
+    let full = read(
+        "{\"type\": \"oauth\", \"for\": \"user\", \"client_id\": \"id\", \"client_secret\": \"${TOKEN}\", \"scopes\": [\"a\", \"b:c\"], \"grant\": \"authorization_code\"}",
+    );
+    assert_eq!(
+        (full.holder, full.grant),
+        (Holder::User, Grant::AuthorizationCode)
+    );
+    assert_eq!(full.client_secret.as_deref(), Some("s3cret"));
+    assert_eq!(full.scopes, ["a", "b:c"]);
+    assert!(!format!("{full:?}").contains("s3cret"));
+    let machine = read(
+        "{\"grant\": \"client_credentials\", \"client_id\": \"id\", \"client_secret\": \"x\"}",
+    );
+    assert_eq!(
+        (machine.holder, machine.grant),
+        (Holder::Server, Grant::ClientCredentials)
+    );
+    for (auth, path, remedy) in [
+        ("true", "auth", "Write \"oauth\""),
+        ("\"s3cret-token\"", "auth", "\"headers\""),
+        ("{\"typ\": \"oauth\"}", "auth.typ", "\"type\""),
+        ("{\"type\": \"basic\"}", "auth.type", "\"oauth\""),
+        ("{\"for\": \"everybody\"}", "auth.for", "\"server\""),
+        ("{\"scopes\": [\"a b\"]}", "auth.scopes[0]", "by itself"),
+        ("{\"client_secret\": \"x\"}", "auth", "Add \"client_id\""),
+        (
+            "{\"client_id\": \"${UNSET}\"}",
+            "auth.client_id",
+            "export UNSET",
+        ),
+        (
+            "{\"grant\": \"client_credentials\"}",
+            "auth",
+            "write both here",
+        ),
+    ] {
+        let text = format!(
+            "{{\"mcpServers\": {{\"a\": {{\"url\": \"https://h/mcp\", \"auth\": {auth}}}}}}}"
+        );
+        let problems = servers(&text).unwrap_err();
+        let [problem] = problems.as_slice() else {
+            panic!("{auth}: {problems:?}");
+        };
+        assert_eq!(problem.path, format!("$.mcpServers.a.{path}"), "{auth}");
+        assert!(problem.remedy.contains(remedy), "{auth}: {problem}");
+        assert!(!problem.to_string().contains("s3cret"), "{problem}");
+    }
+    let both = "{\"mcpServers\": {\"a\": {\"url\": \"https://h\", \"headers\": {\"authorization\": \"x\"}, \"auth\": \"oauth\"}}}";
+    assert!(
+        servers(both).unwrap_err()[0]
+            .remedy
+            .contains("Delete one of the two")
+    );
+    let program = "{\"mcpServers\": {\"a\": {\"command\": \"c\", \"auth\": \"oauth\"}}}";
+    assert!(servers(program).unwrap_err()[0].remedy.contains("\"url\""));
+}

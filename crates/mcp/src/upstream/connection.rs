@@ -52,6 +52,8 @@ impl Peer {
 pub(super) struct Loss {
     pub(super) token: CancellationToken,
     cause: OnceLock<String>,
+    /// That it does not know who we are, and what it said about that.
+    refused: OnceLock<Option<String>>,
 }
 
 impl Loss {
@@ -59,6 +61,19 @@ impl Loss {
     pub(super) fn say(&self, cause: String) {
         let _ = self.cause.set(cause);
         self.token.cancel();
+    }
+
+    pub(super) fn say_refused(&self, challenge: Option<String>) {
+        let _ = self.refused.set(challenge);
+        self.say("it wants other credentials".to_owned());
+    }
+
+    /// Why there is no such connection any more.
+    pub(super) fn fault(&self, why: String) -> Fault {
+        match self.refused.get() {
+            Some(challenge) => Fault::Auth(challenge.clone()),
+            None => Fault::Lost(why),
+        }
     }
 
     pub(super) fn cause(&self) -> Option<String> {
@@ -211,7 +226,7 @@ impl Connection {
     fn seen(&self, answer: Answer) -> Answer {
         match &answer {
             Err(Fault::NotSent(cause) | Fault::NoSession(cause)) => self.loss.say(cause.clone()),
-            Err(Fault::Auth(_)) => self.loss.say("it wants other credentials".to_owned()),
+            Err(Fault::Auth(challenge)) => self.loss.say_refused(challenge.clone()),
             _ => {}
         }
         answer

@@ -13,9 +13,12 @@ pub enum UpstreamError {
         cause: String,
         retry_after: Option<Duration>,
     },
-    /// It was not run; `challenge` is what the server said about who may.
-    #[error("the server wants other credentials")]
-    AuthRequired { challenge: Option<String> },
+    /// It was not run; `challenge` is what the server said about who may, `remedy` what can be done here.
+    #[error("the server wants other credentials; {remedy}")]
+    AuthRequired {
+        challenge: Option<String>,
+        remedy: String,
+    },
     /// The server's own answer.
     #[error("{0}")]
     Rpc(RpcError),

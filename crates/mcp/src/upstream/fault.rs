@@ -45,7 +45,8 @@ impl Fault {
         }
     }
 
-    pub(super) fn told(self, state: &State) -> UpstreamError {
+    /// `remedy` is what can be done where it does not know who we are.
+    pub(super) fn told(self, state: &State, remedy: &str) -> UpstreamError {
         let unavailable = |cause, retry_after| UpstreamError::Unavailable {
             state: state.clone(),
             cause,
@@ -53,9 +54,10 @@ impl Fault {
         };
         match self {
             Fault::NotSent(cause) | Fault::NoSession(cause) => unavailable(cause, None),
-            Fault::Auth(challenge) | Fault::Forbidden(challenge) => {
-                UpstreamError::AuthRequired { challenge }
-            }
+            Fault::Auth(challenge) | Fault::Forbidden(challenge) => UpstreamError::AuthRequired {
+                challenge,
+                remedy: remedy.to_owned(),
+            },
             Fault::Rpc(error)
             | Fault::Status {
                 error: Some(error), ..

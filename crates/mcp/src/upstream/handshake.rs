@@ -2,6 +2,7 @@
 //! next time.
 
 use super::connection::{Call, Connection, Loss, Peer, Wire};
+use super::credentials::Bearer;
 use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::hooks::Hooks;
@@ -43,6 +44,7 @@ pub(super) struct Target<'a> {
     pub(super) hooks: &'a Arc<Hooks>,
     pub(super) tail: &'a Arc<Tail>,
     pub(super) known: Option<Way>,
+    pub(super) bearer: Bearer,
 }
 
 type Greeted = Result<(Arc<Connection>, Way), Fault>;
@@ -182,7 +184,8 @@ impl Target<'_> {
     fn http(&self, url: &str, own: HeaderMap) -> (Arc<Connection>, Arc<Http>) {
         let settings = &self.options.settings;
         let fetcher = self.fetcher();
-        let http = Arc::new(Http::new(fetcher, url, own, settings.message_bytes_max));
+        let (bearer, bytes_max) = (self.bearer.clone(), settings.message_bytes_max);
+        let http = Arc::new(Http::new(fetcher, url, own, bearer, bytes_max));
         let (outbox, letters) = mpsc::channel(OUTBOX);
         let exchange = Exchange::new(Arc::clone(self.hooks), outbox, settings.calls_max);
         let wire = Wire::Http(Arc::clone(&http));
@@ -195,7 +198,8 @@ impl Target<'_> {
     async fn connect_sse(&self, url: &str, own: HeaderMap) -> Greeted {
         let settings = &self.options.settings;
         let fetcher = self.fetcher();
-        let (sse, stream) = sse::open(fetcher, url, own, settings.message_bytes_max).await?;
+        let (bearer, bytes_max) = (self.bearer.clone(), settings.message_bytes_max);
+        let (sse, stream) = sse::open(fetcher, url, own, bearer, bytes_max).await?;
         let sse = Arc::new(sse);
         let (outbox, letters) = mpsc::channel(OUTBOX);
         let exchange = Exchange::new(Arc::clone(self.hooks), outbox, settings.calls_max);

@@ -2,6 +2,7 @@
 //! keep a session and may have a stream for what they say unasked.
 
 use super::connection::Loss;
+use super::credentials::Bearer;
 use super::events::{Event, Events};
 use super::exchange::{Answer, Exchange, Letter};
 use super::fault::Fault;
@@ -38,6 +39,7 @@ pub(super) struct Http {
     url: String,
     /// What goes with every request: what the operator wrote, the version and the session.
     headers: ArcSwap<HeaderMap>,
+    bearer: Bearer,
     bytes_max: usize,
 }
 
@@ -55,7 +57,13 @@ pub(super) fn own_headers(headers: &BTreeMap<String, String>) -> Result<HeaderMa
 }
 
 impl Http {
-    pub(super) fn new(fetcher: Fetcher, url: &str, own: HeaderMap, bytes_max: usize) -> Self {
+    pub(super) fn new(
+        fetcher: Fetcher,
+        url: &str,
+        own: HeaderMap,
+        bearer: Bearer,
+        bytes_max: usize,
+    ) -> Self {
         let mut headers = own;
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
@@ -64,6 +72,7 @@ impl Http {
             fetcher,
             url: url.to_owned(),
             headers: ArcSwap::from_pointee(headers),
+            bearer,
             bytes_max,
         }
     }
@@ -201,7 +210,10 @@ impl Http {
         }
         headers.extend(extra);
         let body = text.map_or(Body::Empty, |text| Body::Bytes(text.into()));
-        let stream = send(&self.fetcher, method, &self.url, headers, body).await?;
+        let sent = self
+            .bearer
+            .send(&self.fetcher, method, &self.url, headers, body);
+        let stream = sent.await?;
         match stream.status.is_success() {
             true => Ok(stream),
             false => Box::pin(judged(stream, self.has_session())).await,

@@ -1,12 +1,14 @@
 //! One upstream, connected or not, and how it is asked.
 
 use super::connection::Connection;
+use super::credentials::Bearer;
 use super::error::UpstreamError;
 use super::fault::Fault;
 use super::handshake::Way;
 use super::hooks::{Changed, Hooks};
 use super::known::Known;
 use super::lists::{self, Lists};
+use super::people::People;
 use super::status::{State, Status};
 use super::tail::Tail;
 use super::talk::Talk;
@@ -21,6 +23,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 /// So many calls in a row without an answer, and a server counts as degraded.
 const FAILURES: u32 = 3;
@@ -53,6 +56,10 @@ pub struct Upstream {
     /// Calls in a row that went without an answer.
     failures: AtomicU32,
     turn: Semaphore,
+    /// Whose connection this is, where everybody has their own.
+    pub(super) user: Option<Uuid>,
+    /// The connections of single users.
+    pub(super) people: People,
     pub(super) end: CancellationToken,
     pub(super) ended: CancellationToken,
 }
@@ -98,6 +105,8 @@ impl Upstream {
             },
             failures: AtomicU32::new(0),
             turn: Semaphore::new(1),
+            user: None,
+            people: People::default(),
             end: CancellationToken::new(),
             ended: CancellationToken::new(),
         }
@@ -138,6 +147,25 @@ impl Upstream {
         self.renew.notify_one();
     }
 
+    /// Connects anew, and waits for what that comes to, but not longer than it may take.
+    pub async fn reconnected(&self) {
+        if self.config.disabled {
+            return;
+        }
+        let mut tries = self.tries.subscribe();
+        let before = tries.borrow_and_update().count;
+        self.reconnect();
+        let limit = self.options.settings.connect_timeout;
+        let tried = tries.wait_for(|tried| tried.count > before);
+        let _ = tokio::time::timeout(limit, tried).await;
+    }
+
+    /// What the server is shown, as it is now.
+    pub(super) fn bearer(&self) -> Bearer {
+        let all = self.options.credentials.as_ref();
+        Bearer(all.and_then(|all| all.of(&self.config, self.user)))
+    }
+
     /// The resources of which changes are to be told, all of them; those of before are forgotten.
     pub fn watch(&self, uris: BTreeSet<String>) {
         let watched = &self.hooks.watched;
@@ -160,6 +188,11 @@ impl Upstream {
         params: Map<String, Value>,
         talk: Talk,
     ) -> Result<Value, UpstreamError> {
+        if self.is_of_many() {
+            // The connection for its lists is somebody's own.
+            let cause = "everybody has their own connection to it".to_owned();
+            return Err(self.told(Fault::NotSent(cause)));
+        }
         let in_use = InUse::new(&self.use_);
         if in_use.others >= self.options.settings.calls_max {
             return Err(self.told(Fault::NotSent("too many calls wait for it".to_owned())));
@@ -223,7 +256,7 @@ impl Upstream {
 
     pub(super) fn told(&self, fault: Fault) -> UpstreamError {
         let state = locked(&self.status).state.clone();
-        fault.told(&state)
+        fault.told(&state, &self.remedy())
     }
 
     fn usable(&self) -> Option<Arc<Connection>> {
@@ -277,11 +310,7 @@ impl Upstream {
 
     fn unavailable(&self, tried: &Tried) -> UpstreamError {
         match &tried.fault {
-            Some(Fault::Auth(challenge) | Fault::Forbidden(challenge)) => {
-                UpstreamError::AuthRequired {
-                    challenge: challenge.clone(),
-                }
-            }
+            Some(fault @ (Fault::Auth(_) | Fault::Forbidden(_))) => self.told(fault.clone()),
             fault => {
                 let status = locked(&self.status);
                 let cause = fault.clone().map(|fault| self::cause(fault, &status.state));
@@ -357,7 +386,7 @@ impl Upstream {
 pub(super) fn cause(fault: Fault, state: &State) -> String {
     match fault {
         Fault::NotSent(cause) | Fault::NoSession(cause) | Fault::Lost(cause) => cause,
-        fault => fault.told(state).to_string(),
+        fault => fault.told(state, "sign in to it again").to_string(),
     }
 }
 

@@ -1,6 +1,8 @@
 //! All upstreams there are.
 
+use super::error::UpstreamError;
 use super::known::Known;
+use super::people;
 use super::server::Upstream;
 use super::supervise::supervise;
 use super::{Notice, Options, locked};
@@ -10,12 +12,15 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
+use uuid::Uuid;
 
 type All = BTreeMap<Arc<str>, Arc<Upstream>>;
 
 /// The servers, by name.
 pub struct Upstreams {
     options: Arc<Options>,
+    /// Of the connections of single users.
+    people: Arc<Options>,
     all: ArcSwap<All>,
     changing: Mutex<()>,
     tasks: TaskTracker,
@@ -24,6 +29,7 @@ pub struct Upstreams {
 impl Upstreams {
     pub fn new(options: Options) -> Arc<Self> {
         Arc::new(Upstreams {
+            people: Arc::new(people::options(&options)),
             options: Arc::new(options),
             all: ArcSwap::default(),
             changing: Mutex::default(),
@@ -90,6 +96,18 @@ impl Upstreams {
 
     pub fn get(&self, name: &str) -> Option<Arc<Upstream>> {
         self.all.load().get(name).cloned()
+    }
+
+    /// A server as a user reaches it: over a connection of their own, where everybody has one.
+    pub fn of_user(
+        &self,
+        server: &Arc<Upstream>,
+        user: Uuid,
+    ) -> Result<Arc<Upstream>, UpstreamError> {
+        match server.is_of_many() {
+            true => server.of_user(user, &self.people, &self.tasks),
+            false => Ok(Arc::clone(server)),
+        }
     }
 
     /// In the order of their names.

@@ -2,10 +2,11 @@
 //! we say.
 
 use super::connection::Loss;
+use super::credentials::Bearer;
 use super::events::Events;
 use super::exchange::{Exchange, Letter};
 use super::fault::Fault;
-use super::http::{judged, send, take};
+use super::http::{judged, take};
 use fetch::header::{ACCEPT, CONTENT_TYPE};
 use fetch::{Body, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Url};
 use std::sync::Arc;
@@ -20,6 +21,7 @@ pub(super) struct Sse {
     fetcher: Fetcher,
     endpoint: String,
     headers: HeaderMap,
+    bearer: Bearer,
 }
 
 /// The stream, after its first event.
@@ -35,12 +37,13 @@ pub(super) async fn open(
     fetcher: Fetcher,
     url: &str,
     own: HeaderMap,
+    bearer: Bearer,
     bytes_max: usize,
 ) -> Result<(Sse, Stream), Fault> {
     let mut headers = own.clone();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    let stream = send(&fetcher, Method::GET, url, headers, Body::Empty).await?;
-    let mut stream = judged(stream, false).await?;
+    let stream = bearer.send(&fetcher, Method::GET, url, headers, Body::Empty);
+    let mut stream = judged(stream.await?, false).await?;
     let mut events = Events::new(bytes_max);
     let mut early = Vec::new();
     let mut endpoint = None;
@@ -65,6 +68,7 @@ pub(super) async fn open(
         fetcher,
         endpoint,
         headers,
+        bearer,
     };
     let stream = Stream {
         stream,
@@ -89,7 +93,9 @@ impl Sse {
     pub(super) async fn post(&self, text: String) -> Result<(), Fault> {
         let body = Body::Bytes(text.into());
         let headers = self.headers.clone();
-        let sent = send(&self.fetcher, Method::POST, &self.endpoint, headers, body);
+        let sent = self
+            .bearer
+            .send(&self.fetcher, Method::POST, &self.endpoint, headers, body);
         let mut answer = judged(sent.await?, true).await?;
         // Only a body that has been read leaves its connection to the next.
         let _ = timeout(COURTESY, answer.next()).await;

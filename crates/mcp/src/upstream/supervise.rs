@@ -88,7 +88,10 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
             Err(fault) => {
                 failures += 1;
                 let refused = matches!(fault, Fault::Auth(_) | Fault::Forbidden(_));
-                let words = cause(fault.clone(), &State::Failed);
+                let words = match refused {
+                    true => up.told(fault.clone()).to_string(),
+                    false => cause(fault.clone(), &State::Failed),
+                };
                 match refused {
                     true => settle(up, State::AuthRequired, words, failures),
                     false => enter(up, failures, Some(words)),
@@ -114,6 +117,7 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
         hooks: &up.hooks,
         tail: &up.tail,
         known,
+        bearer: up.bearer(),
     };
     let connected = timeout(settings.connect_timeout, target.connect()).await;
     let connected = connected.unwrap_or_else(|_| {
@@ -149,7 +153,7 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     }
     let fault = refresh(up, &connection, Changed::ALL).await;
     if connection.is_gone() {
-        return Err(Fault::Lost(connection.why_gone()));
+        return Err(connection.loss.fault(connection.why_gone()));
     }
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());

@@ -352,7 +352,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self):
         if TRANSPORT == "sse":
-            return self.events()
+            return self.allowed() and self.events()
         if ERA == "modern":
             return self.refuse(405)
         if not self.allowed():

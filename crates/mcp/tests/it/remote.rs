@@ -124,12 +124,15 @@ async fn credentials_that_are_not_enough_are_not_tried_again_and_again() {
         let refused = call(&one, "echo", json!({}), talk()).await.unwrap_err();
         assert_eq!(fake.count("refused"), tries);
         let challenge = r#"Bearer resource_metadata="https://x.example/meta""#.to_owned();
-        assert_eq!(
-            refused,
-            UpstreamError::AuthRequired {
-                challenge: Some(challenge)
-            }
-        );
+        let UpstreamError::AuthRequired {
+            challenge: told,
+            remedy,
+        } = refused
+        else {
+            panic!("{refused:?}");
+        };
+        assert_eq!(told, Some(challenge));
+        assert!(remedy.contains("\"auth\": \"oauth\""), "{remedy}");
         let headers = json!({"Authorization": "Bearer secret"});
         let one = world
             .one(json!({"url": server.url("/mcp"), "headers": headers}))

@@ -3,7 +3,7 @@
 use catalog::mcp_file::{ServerConfig, read_servers};
 use fetch::Fetcher;
 use mcp::upstream::{
-    Notice, Options, Saying, Settings, State, Talk, Upstream, UpstreamError, Upstreams,
+    Credentials, Notice, Options, Saying, Settings, State, Talk, Upstream, UpstreamError, Upstreams,
 };
 use process::Spawner;
 use serde_json::{Value, json};
@@ -50,11 +50,23 @@ pub(crate) fn settings() -> Settings {
 
 impl World {
     pub(crate) fn new(settings: Settings) -> Self {
-        World::calling(settings, fetch::Options::default())
+        World::made(settings, fetch::Options::default(), None)
     }
 
     /// One that calls out as it is told.
     pub(crate) fn calling(settings: Settings, calls: fetch::Options) -> Self {
+        World::made(settings, calls, None)
+    }
+
+    pub(crate) fn with(settings: Settings, credentials: Option<Arc<dyn Credentials>>) -> Self {
+        World::made(settings, fetch::Options::default(), credentials)
+    }
+
+    fn made(
+        settings: Settings,
+        calls: fetch::Options,
+        credentials: Option<Arc<dyn Credentials>>,
+    ) -> Self {
         let tests = std::env::current_exe().unwrap();
         let target = tests.parent().and_then(Path::parent).unwrap();
         let folder = tempfile::tempdir().unwrap();
@@ -73,6 +85,7 @@ impl World {
             folder: folder.path().to_owned(),
             settings,
             notices: sender,
+            credentials,
         };
         World {
             upstreams: Upstreams::new(options),

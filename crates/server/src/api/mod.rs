@@ -13,6 +13,7 @@ pub(crate) mod oidc;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod servers;
+pub(crate) mod sign_in;
 pub(crate) mod tools;
 pub(crate) mod toolsets;
 pub(crate) mod users;

@@ -137,7 +137,7 @@ fn page(server: &Server, problem: &str) -> Html<String> {
     Html(text.replace("<!--problem-->", &escaped(problem)))
 }
 
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {

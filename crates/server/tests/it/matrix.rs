@@ -125,6 +125,8 @@ fn of_the_registry() -> Vec<Row> {
         row("GET", "/login/oidc/callback", "/login/oidc/callback", none.clone(), Nothing, 404),
         row("GET", "/login/{token}", "/login/none", none.clone(), Nothing, 200),
         row("POST", "/login/{token}", "/login/none", none.clone(), Nothing, 401),
+        row("GET", "/api/v1/servers/sign-in/callback", "/api/v1/servers/sign-in/callback?state=x&code=x", none.clone(), Anyone, 422),
+        row("GET", "/oauth/client-metadata.json", "/oauth/client-metadata.json", none.clone(), Nothing, 404),
         row("GET", "/sse/{toolset}", "/sse/none", none.clone(), Read, 404),
         row("GET", "/api/v1/tools/test", "/api/v1/tools/test", none.clone(), Read, 404),
         row("PUT", "/api/v1/tools/test", "/api/v1/tools/test", definition("test"), Author, 404),
@@ -139,7 +141,7 @@ fn of_the_registry() -> Vec<Row> {
 
 #[rustfmt::skip]
 fn of_mcp() -> Vec<Row> {
-    use Needs::{Author, Nothing, Operate, Read};
+    use Needs::{Author, Call, Nothing, Operate, Read};
     let none = Value::Null;
     vec![
         row("GET", "/api/v1/servers", "/api/v1/servers", none.clone(), Read, 200),
@@ -154,6 +156,9 @@ fn of_mcp() -> Vec<Row> {
         row("GET", "/api/v1/servers/{name}/tools", "/api/v1/servers/none/tools", none.clone(), Read, 404),
         row("GET", "/api/v1/servers/{name}/resources", "/api/v1/servers/none/resources", none.clone(), Read, 404),
         row("GET", "/api/v1/servers/{name}/prompts", "/api/v1/servers/none/prompts", none.clone(), Read, 404),
+        row("POST", "/api/v1/servers/{name}/sign-in", "/api/v1/servers/none/sign-in", json!({"redirect_uri": "http://127.0.0.1:9/callback"}), Call, 404),
+        row("DELETE", "/api/v1/servers/{name}/sign-in", "/api/v1/servers/none/sign-in", none.clone(), Call, 404),
+        row("POST", "/api/v1/servers/{name}/sign-in/finish", "/api/v1/servers/none/sign-in/finish", json!({"state": "x"}), Call, 404),
         row("GET", "/api/v1/servers/{name}/resources/read", "/api/v1/servers/none/resources/read?uri=x", none.clone(), Read, 404),
         row("GET", "/api/v1/toolsets", "/api/v1/toolsets", none.clone(), Read, 200),
         row("POST", "/api/v1/toolsets", "/api/v1/toolsets", json!({}), Author, 422),

@@ -19,6 +19,7 @@ use uuid::Uuid;
 
 mod access;
 mod secrets;
+mod server_tokens;
 mod servers;
 
 /// A database of its own for one test; gone with it.

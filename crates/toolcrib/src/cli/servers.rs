@@ -59,6 +59,16 @@ pub(crate) enum Servers {
         /// What the server calls them; all that are changed or new unless some are named
         tools: Vec<String>,
     },
+    /// Sign in to it with a browser: for everybody, or for yourself where everybody has their own token
+    SignIn {
+        /// The server's name
+        name: String,
+    },
+    /// Forget the token that it is shown
+    SignOut {
+        /// The server's name
+        name: String,
+    },
     /// Drop the connection and make a new one
     Reconnect {
         /// The server's name

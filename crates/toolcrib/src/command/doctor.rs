@@ -375,11 +375,12 @@ fn tests(findings: &mut Findings, tools: &[Value]) {
 fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
     let fixtures = config.is_some_and(|config| config.yes("builtins.fixtures"));
     let conformance = config.is_some_and(|config| config.yes("mcp.conformance"));
-    let runnable = kinds::all(&kinds::Options {
+    let options = kinds::Options {
         fixtures,
         conformance,
         ..kinds::Options::default()
-    });
+    };
+    let runnable = kinds::all(&options, None);
     let builtins = &runnable.builtins;
     let names = builtins
         .iter()

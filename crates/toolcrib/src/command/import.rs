@@ -96,7 +96,7 @@ fn in_the_clear(server: &Value) -> impl Iterator<Item = String> {
         let value = value.as_str().unwrap_or_default();
         !value.is_empty() && !value.contains("${") && SECRET.iter().any(|word| name.contains(word))
     };
-    let members = ["env", "headers"].map(|member| server[member].as_object());
+    let members = ["env", "headers", "auth"].map(|member| server[member].as_object());
     let values = members.into_iter().flatten().flatten();
     values.filter(is_open).map(|(name, _)| name.clone())
 }
@@ -216,6 +216,8 @@ mod tests {
         assert_eq!(in_the_clear(&server).collect::<Vec<_>>(), ["API_KEY"]);
         let server = json!({"url": "http://x", "headers": {"Authorization": "Bearer abc"}});
         assert_eq!(in_the_clear(&server).collect::<Vec<_>>(), ["Authorization"]);
+        let server = json!({"url": "http://x", "auth": {"client_id": "a", "client_secret": "b"}});
+        assert_eq!(in_the_clear(&server).collect::<Vec<_>>(), ["client_secret"]);
     }
 
     #[test]

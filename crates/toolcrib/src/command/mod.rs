@@ -24,6 +24,7 @@ pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod show_config;
+pub(crate) mod sign_in;
 pub(crate) mod tools;
 pub(crate) mod toolsets;
 pub(crate) mod users;

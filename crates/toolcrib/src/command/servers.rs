@@ -59,6 +59,8 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
             Ok(())
         }
         Servers::Approve { name, tools } => approve(context, &name, &tools).await,
+        Servers::SignIn { name } => super::sign_in::sign_in(context, &name).await,
+        Servers::SignOut { name } => super::sign_in::sign_out(context, &name).await,
         Servers::Reconnect { name } => {
             let path = format!("{}/reconnect", path(&name));
             let ask = async |client: &Client| client.request("POST", &path, None).await?.ok();

@@ -22,6 +22,7 @@ mod matrix;
 mod plain;
 mod programs;
 mod sessions;
+mod sign_in;
 #[path = "../kinds/site.rs"]
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod site;

@@ -98,11 +98,17 @@ impl Listening {
         Listening { url, child }
     }
 
-    /// The authorization server, which knows one program.
+    /// The authorization server, which knows one program and registers others.
     pub(crate) fn authorization_server() -> Self {
+        Listening::authorization_server_for(300)
+    }
+
+    /// One whose tokens live for so many seconds.
+    pub(crate) fn authorization_server_for(seconds: u32) -> Self {
         let mut child = Command::new("node")
             .arg(script("authorization_server.mjs"))
             .arg(program("npm/node_modules"))
+            .env("TTL", seconds.to_string())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,0 +1,438 @@
+//! The tokens that upstream servers are shown: live in memory, sealed in the database, renewed by one at a time.
+
+use super::pending::Begun;
+use crate::vault::{Sealable, Vault};
+use catalog::clock::Clock;
+use catalog::mcp_file::{Auth, Grant as GrantKind, Holder, ServerConfig};
+use catalog::secret::Secret;
+use catalog::tool::SYSTEM_USER;
+use mcp::upstream::Credentials;
+use oauth::{Client, Credential, Grant, Keeper, Keeping, Registered, Spec};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use store::server_tokens::{ServerClientRow, ServerTokenRow};
+use store::{Db, Write};
+use tokio::sync::Semaphore;
+use uuid::Uuid;
+
+/// Sign-ins that may ask authorization servers at a time.
+const TURNS_MAX: usize = 16;
+
+/// Whose token a server is shown.
+type Whose = (String, Uuid);
+
+pub(crate) struct Tokens {
+    store: Db,
+    vault: Arc<Vault>,
+    pub(super) clock: Clock,
+    client: Client,
+    pub(super) begun: Begun,
+    pub(super) turns: Semaphore,
+    known: Mutex<Known>,
+    me: Weak<Tokens>,
+}
+
+#[derive(Default)]
+struct Known {
+    /// In the order in which people signed in.
+    rows: Vec<ServerTokenRow>,
+    clients: Vec<ServerClientRow>,
+    live: HashMap<Whose, Live>,
+}
+
+/// A credential, and what it was made from.
+struct Live {
+    url: String,
+    auth: Auth,
+    guarded: bool,
+    credential: Arc<Credential>,
+}
+
+/// Where the renewed token of one sign-in goes.
+struct Shelf {
+    tokens: Weak<Tokens>,
+    whose: Whose,
+}
+
+impl Keeper for Shelf {
+    fn keep<'a>(&'a self, grant: &'a Grant) -> Keeping<'a> {
+        Box::pin(async move {
+            let tokens = self.tokens.upgrade().ok_or("the server stops")?;
+            tokens.keep(&self.whose, grant).await
+        })
+    }
+}
+
+impl Credentials for Tokens {
+    fn of(&self, server: &ServerConfig, user: Option<Uuid>) -> Option<Arc<Credential>> {
+        let auth = server.auth.as_ref()?;
+        let holder = match (auth.holder, user) {
+            (Holder::Server, _) => SYSTEM_USER,
+            (Holder::User, Some(user)) => user,
+            // Its lists are read for whoever signed in first; nobody is `nil`.
+            (Holder::User, None) => self.first(server).unwrap_or_default(),
+        };
+        self.credential(server, holder)
+    }
+}
+
+impl Tokens {
+    pub(crate) async fn read(
+        store: &Db,
+        vault: &Arc<Vault>,
+        clock: &Clock,
+        allow: Vec<fetch::Allowed>,
+    ) -> Result<Arc<Self>, store::Error> {
+        let known = Known {
+            rows: store.server_tokens().await?,
+            clients: store.server_clients().await?,
+            live: HashMap::new(),
+        };
+        let fetcher = fetch::Fetcher::new(fetch::Options {
+            allow,
+            ..fetch::Options::default()
+        });
+        Ok(Arc::new_cyclic(|me| Tokens {
+            store: store.clone(),
+            vault: Arc::clone(vault),
+            clock: clock.clone(),
+            client: Client::new(fetcher, clock.clone()),
+            begun: Begun::default(),
+            turns: Semaphore::new(TURNS_MAX),
+            known: Mutex::new(known),
+            me: Weak::clone(me),
+        }))
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who asks for its tokens.
+    pub(super) fn client_for(&self, server: &ServerConfig) -> Client {
+        match server.guarded {
+            true => self.client.guarded(),
+            false => self.client.clone(),
+        }
+    }
+
+    /// What a server is shown for this holder, with or without a token.
+    pub(super) fn credential(
+        &self,
+        server: &ServerConfig,
+        holder: Uuid,
+    ) -> Option<Arc<Credential>> {
+        let (auth, url) = (server.auth.as_ref()?, server.url()?);
+        let whose = (server.name.clone(), holder);
+        let mut known = self.known();
+        if let Some(live) = known.live.get(&whose)
+            && live.url == url
+            && live.auth == *auth
+            && live.guarded == server.guarded
+        {
+            return Some(Arc::clone(&live.credential));
+        }
+        let is_machine = auth.grant == GrantKind::ClientCredentials;
+        let spec = Spec {
+            name: server.name.clone(),
+            server_url: url.to_owned(),
+            client_id: auth.client_id.clone(),
+            client_secret: auth.client_secret.clone().map(Secret::new),
+            scopes: auth.scopes.clone(),
+            is_machine,
+        };
+        let row = known.rows.iter().find(|row| is_of(row, &whose));
+        let grant = row.filter(|_| !is_machine).and_then(|row| self.open(row));
+        // As another client nobody has signed in.
+        let grant = grant.filter(|grant| {
+            let id = auth.client_id.as_ref();
+            id.is_none_or(|id| *id == grant.client.client_id)
+        });
+        let keeper: Option<Arc<dyn Keeper>> = match is_machine {
+            true => None,
+            false => Some(Arc::new(Shelf {
+                tokens: Weak::clone(&self.me),
+                whose: whose.clone(),
+            })),
+        };
+        let credential = Credential::new(self.client_for(server), spec, keeper, grant);
+        let credential = Arc::new(credential);
+        let live = Live {
+            url: url.to_owned(),
+            auth: auth.clone(),
+            guarded: server.guarded,
+            credential: Arc::clone(&credential),
+        };
+        known.live.insert(whose, live);
+        Some(credential)
+    }
+
+    /// Whoever signed in first of those whose token may still be good.
+    fn first(&self, server: &ServerConfig) -> Option<Uuid> {
+        let (known, now) = (self.known(), self.clock.now());
+        let own = |row: &&ServerTokenRow| {
+            row.server == server.name && row.user_id != SYSTEM_USER && is_at(row, server)
+        };
+        let good =
+            |row: &&ServerTokenRow| row.can_refresh || row.expires_at.is_none_or(|at| at > now);
+        let mut all = known.rows.iter().filter(own);
+        Some(all.find(good)?.user_id)
+    }
+
+    /// What is stored of a sign-in.
+    pub(super) fn stored(&self, server: &str, holder: Uuid) -> Option<ServerTokenRow> {
+        let whose = (server.to_owned(), holder);
+        let known = self.known();
+        known.rows.iter().find(|row| is_of(row, &whose)).cloned()
+    }
+
+    /// How many people have signed in to a server.
+    pub(super) fn people(&self, server: &str) -> usize {
+        let known = self.known();
+        let own = |row: &&ServerTokenRow| row.server == server && row.user_id != SYSTEM_USER;
+        known.rows.iter().filter(own).count()
+    }
+
+    fn open(&self, row: &ServerTokenRow) -> Option<Grant> {
+        let grant = self.opened(row.secret_id, Grant::from_secret);
+        if grant.is_none() {
+            tracing::error!(server = row.server, user = %row.user_id, "a stored token does not open; sign in again");
+        }
+        grant
+    }
+
+    fn opened<T>(&self, id: Uuid, read: impl Fn(&Secret) -> oauth::Result<T>) -> Option<T> {
+        let row = self.vault.row(id)?;
+        read(&self.vault.open(&row).ok()?).ok()
+    }
+
+    /// Us at an issuer, for this address to come back to.
+    pub(super) fn registered(
+        &self,
+        server: &str,
+        issuer: &str,
+        redirect: &str,
+    ) -> Option<Registered> {
+        let id = {
+            let known = self.known();
+            let mut all = known.clients.iter();
+            all.find(|it| {
+                it.server == server && it.issuer == issuer && it.redirect_uri == redirect
+            })?
+            .secret_id
+        };
+        self.opened(id, Registered::from_secret)
+    }
+
+    /// A renewed token of a sign-in that is there.
+    async fn keep(&self, whose: &Whose, grant: &Grant) -> Result<(), String> {
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let row = self
+            .stored(&whose.0, whose.1)
+            .ok_or("they have signed out")?;
+        let row = renewed(row, grant, self.clock.now());
+        let secret = self.sealed(
+            row.secret_id,
+            row.user_id,
+            row.created_at,
+            grant.to_secret(),
+        );
+        let secret = secret.map_err(|error| error.to_string())?;
+        let writes = [
+            Write::ServerTokenRenewed(row.clone()),
+            Write::Secret(secret.clone()),
+        ];
+        let written = self.store.write(&writes).await;
+        written.map_err(|error| error.to_string())?;
+        self.vault.put(&[secret]);
+        self.put(row);
+        Ok(())
+    }
+
+    /// Stores a new sign-in, and with it the registration that was made for it.
+    pub(super) async fn store(
+        &self,
+        whose: &Whose,
+        grant: &Grant,
+        new_client: Option<(&Registered, &str)>,
+        act: Write,
+    ) -> crate::Result<()> {
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let now = self.clock.now();
+        let old = self.stored(&whose.0, whose.1);
+        let row = old.unwrap_or_else(|| ServerTokenRow {
+            server: whose.0.clone(),
+            user_id: whose.1,
+            secret_id: Uuid::new_v4(),
+            url: String::new(),
+            issuer: String::new(),
+            scopes: String::new(),
+            expires_at: None,
+            can_refresh: false,
+            created_at: now,
+            updated_at: now,
+        });
+        let row = ServerTokenRow {
+            url: place(&grant.server_url).to_owned(),
+            issuer: grant.issuer.clone(),
+            ..renewed(row, grant, now)
+        };
+        let mut secrets = vec![self.sealed(
+            row.secret_id,
+            row.user_id,
+            row.created_at,
+            grant.to_secret(),
+        )?];
+        let mut client = None;
+        if let Some((registered, redirect_uri)) = new_client {
+            let made = ServerClientRow {
+                server: whose.0.clone(),
+                issuer: grant.issuer.clone(),
+                redirect_uri: redirect_uri.to_owned(),
+                secret_id: Uuid::new_v4(),
+                created_at: now,
+            };
+            secrets.push(self.sealed(made.secret_id, SYSTEM_USER, now, registered.to_secret())?);
+            client = Some(made);
+        }
+        let mut writes: Vec<Write> = secrets.iter().cloned().map(Write::Secret).collect();
+        writes.push(Write::ServerToken(row.clone()));
+        writes.extend(client.iter().cloned().map(Write::ServerClient));
+        writes.push(act);
+        self.store.write(&writes).await?;
+        self.vault.put(&secrets);
+        self.known().clients.extend(client);
+        self.put(row);
+        Ok(())
+    }
+
+    /// Removes a sign-in and, where it was everybody's, the registrations that were made for it.
+    pub(super) async fn remove(&self, row: &ServerTokenRow, act: Write) -> crate::Result<()> {
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let of_all = row.user_id == SYSTEM_USER;
+        let clients: Vec<Uuid> = match of_all {
+            true => self.clients_of(&row.server),
+            false => Vec::new(),
+        };
+        let mut writes = gone(row);
+        writes.extend(clients.iter().map(|id| Write::NoServerClient(*id)));
+        writes.extend([Write::NoSecrets(clients.clone()), act]);
+        self.store.write(&writes).await?;
+        self.vault.remove(&clients);
+        self.known()
+            .clients
+            .retain(|client| !clients.contains(&client.secret_id));
+        self.forget(row);
+        Ok(())
+    }
+
+    /// The writes that take away all that is known under the name of a server that is removed.
+    pub(crate) fn gone_with(&self, server: &str) -> Vec<Write> {
+        let clients = self.clients_of(server);
+        let mut writes: Vec<Write> = self.of_server(server).iter().flat_map(gone).collect();
+        writes.extend(clients.iter().map(|id| Write::NoServerClient(*id)));
+        writes.push(Write::NoSecrets(clients));
+        writes
+    }
+
+    /// Takes in that a server is not there any more.
+    pub(crate) fn forget_server(&self, server: &str) {
+        self.vault.remove(&self.clients_of(server));
+        self.known().clients.retain(|it| it.server != server);
+        for row in self.of_server(server) {
+            self.forget(&row);
+        }
+    }
+
+    fn of_server(&self, server: &str) -> Vec<ServerTokenRow> {
+        let known = self.known();
+        let own = known.rows.iter().filter(|row| row.server == server);
+        own.cloned().collect()
+    }
+
+    fn clients_of(&self, server: &str) -> Vec<Uuid> {
+        let known = self.known();
+        let own = known.clients.iter().filter(|it| it.server == server);
+        own.map(|it| it.secret_id).collect()
+    }
+
+    /// What somebody who leaves has signed in to.
+    pub(crate) fn of_user(&self, user: Uuid) -> Vec<ServerTokenRow> {
+        let known = self.known();
+        let own = known.rows.iter().filter(|row| row.user_id == user);
+        own.cloned().collect()
+    }
+
+    /// Takes in that a sign-in is not there any more.
+    pub(crate) fn forget(&self, row: &ServerTokenRow) {
+        self.vault.remove(&[row.secret_id]);
+        let whose = (row.server.clone(), row.user_id);
+        let mut known = self.known();
+        known.rows.retain(|old| !is_of(old, &whose));
+        if let Some(live) = known.live.remove(&whose) {
+            live.credential.clear();
+        }
+    }
+
+    fn put(&self, row: ServerTokenRow) {
+        let whose = (row.server.clone(), row.user_id);
+        let mut known = self.known();
+        match known.rows.iter_mut().find(|old| is_of(old, &whose)) {
+            Some(old) => *old = row,
+            None => known.rows.push(row),
+        }
+    }
+
+    fn sealed(
+        &self,
+        id: Uuid,
+        owner: Uuid,
+        created_at: catalog::tool::Millis,
+        text: oauth::Result<Secret>,
+    ) -> crate::Result<store::secrets::SecretRow> {
+        let text = text.map_err(|error| crate::Error::Internal(error.to_string()))?;
+        let what = Sealable {
+            id,
+            owner,
+            name: None,
+            tool: None,
+            created_at,
+            now: self.clock.now(),
+        };
+        let mut row = self.vault.seal(&what, text.expose())?;
+        row.last4 = None;
+        Ok(row)
+    }
+}
+
+/// The writes that take a sign-in away.
+pub(crate) fn gone(row: &ServerTokenRow) -> Vec<Write> {
+    let token = Write::NoServerToken {
+        server: row.server.clone(),
+        user: row.user_id,
+    };
+    vec![token, Write::NoSecrets(vec![row.secret_id])]
+}
+
+/// An address without what may be a key in it. Of the whole one the sealed grant knows.
+fn place(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
+}
+
+fn is_at(row: &ServerTokenRow, server: &ServerConfig) -> bool {
+    server.url().is_some_and(|url| place(url) == row.url)
+}
+
+fn is_of(row: &ServerTokenRow, whose: &Whose) -> bool {
+    row.server == whose.0 && row.user_id == whose.1
+}
+
+fn renewed(row: ServerTokenRow, grant: &Grant, now: catalog::tool::Millis) -> ServerTokenRow {
+    ServerTokenRow {
+        scopes: grant.scopes.join(" "),
+        expires_at: grant.expires_at,
+        can_refresh: grant.refresh_token.is_some(),
+        updated_at: now,
+        ..row
+    }
+}

@@ -1,0 +1,288 @@
+//! What is shown to one server, for everybody or for one user: the current token, taken without a lock, and how it is
+//! renewed, by one at a time.
+
+use crate::Result;
+use crate::challenge::Challenge;
+use crate::client::Client;
+use crate::error::Error;
+use crate::grant::Grant;
+use crate::registration::Registered;
+use crate::sign_in::add;
+use crate::token::{Asking, Given};
+use arc_swap::ArcSwapOption;
+use catalog::secret::Secret;
+use catalog::tool::Millis;
+use fetch::HeaderValue;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// After a failure nobody asks again for so long: those who wait must not ask one after the other.
+const PAUSE_MS: Millis = 5_000;
+
+pub type Keeping<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
+
+/// Where a grant is kept. Behind a trait because the conformance client keeps it nowhere.
+pub trait Keeper: Send + Sync {
+    fn keep<'a>(&'a self, grant: &'a Grant) -> Keeping<'a>;
+}
+
+/// What the operator says about the tokens of a server.
+#[derive(Clone)]
+pub struct Spec {
+    /// What the server is called, for the log: its address may hold a key.
+    pub name: String,
+    pub server_url: String,
+    pub client_id: Option<String>,
+    pub client_secret: Option<Secret>,
+    pub scopes: Vec<String>,
+    /// Whether we ask in our own name, and nobody signs in.
+    pub is_machine: bool,
+}
+
+pub struct Credential {
+    pub spec: Spec,
+    client: Client,
+    keeper: Option<Arc<dyn Keeper>>,
+    current: ArcSwapOption<Held>,
+    /// One renews, the others wait for it.
+    turn: tokio::sync::Mutex<()>,
+    seen: Mutex<Seen>,
+}
+
+/// A grant, and what goes over the wire of it.
+struct Held {
+    header: HeaderValue,
+    renew_at: Option<Millis>,
+    grant: Grant,
+}
+
+/// What the server said, and what came of the last try.
+#[derive(Default)]
+struct Seen {
+    wanted: Option<Challenge>,
+    failed: Option<(Error, Millis)>,
+}
+
+impl Credential {
+    pub fn new(
+        client: Client,
+        spec: Spec,
+        keeper: Option<Arc<dyn Keeper>>,
+        grant: Option<Grant>,
+    ) -> Self {
+        // A token goes to the server that it was given for, and to no other that has its name now.
+        let grant = grant.filter(|grant| grant.server_url == spec.server_url);
+        let held = grant.and_then(Held::new).map(Arc::new);
+        Credential {
+            spec,
+            client,
+            keeper,
+            current: ArcSwapOption::new(held),
+            turn: tokio::sync::Mutex::default(),
+            seen: Mutex::default(),
+        }
+    }
+
+    /// The header to send, if there is one.
+    pub fn header(&self) -> Option<HeaderValue> {
+        Some(self.current.load().as_ref()?.header.clone())
+    }
+
+    /// Whether the token is about to end and another one can be had.
+    pub fn is_stale(&self) -> bool {
+        let held = self.current.load();
+        held.as_ref().is_some_and(|held| {
+            held.renew_at
+                .is_some_and(|at| at <= self.client.clock.now())
+                && self.can_renew(held)
+        })
+    }
+
+    pub fn grant(&self) -> Option<Grant> {
+        Some(self.current.load().as_ref()?.grant.clone())
+    }
+
+    /// What the server asked for when it last refused.
+    pub fn wanted(&self) -> Option<Challenge> {
+        locked(&self.seen).wanted.clone()
+    }
+
+    /// Somebody has signed in.
+    pub fn set(&self, grant: Grant) {
+        *locked(&self.seen) = Seen::default();
+        self.current.store(Held::new(grant).map(Arc::new));
+    }
+
+    /// Somebody has signed out.
+    pub fn clear(&self) {
+        self.current.store(None);
+    }
+
+    /// Another token than the one that was shown, because it is about to end or was refused. True where there is one.
+    /// It goes on if whoever asked does not wait: a refresh token that was used and whose answer was not heard is lost.
+    pub async fn renew(
+        self: &Arc<Self>,
+        shown: Option<HeaderValue>,
+        refused: Option<Challenge>,
+    ) -> bool {
+        let me = Arc::clone(self);
+        let work = tokio::spawn(async move { me.renew_in_turn(shown, refused).await });
+        work.await.unwrap_or(false)
+    }
+
+    async fn renew_in_turn(&self, shown: Option<HeaderValue>, refused: Option<Challenge>) -> bool {
+        let wants_scope = refused.as_ref().is_some_and(Challenge::wants_more_scope);
+        if let Some(refused) = refused {
+            locked(&self.seen).wanted = Some(refused);
+        }
+        let _turn = self.turn.lock().await;
+        let held = self.current.load_full();
+        if held.as_ref().map(|held| &held.header) != shown.as_ref() {
+            return held.is_some();
+        }
+        let now = self.client.clock.now();
+        if self.is_pointless(now) {
+            return false;
+        }
+        let renewed = match (&held, self.spec.is_machine) {
+            (held, true) => self.ask_for_ourselves(held.as_deref(), wants_scope).await,
+            // Whoever signed in has to allow more.
+            (Some(held), false) if !wants_scope => self.refresh(held).await,
+            _ => return false,
+        };
+        match renewed {
+            Ok(grant) => self.take(grant).await,
+            Err(error) => {
+                tracing::warn!(server = self.spec.name, %error, "a token could not be renewed");
+                locked(&self.seen).failed = Some((error, now));
+                false
+            }
+        }
+    }
+
+    async fn take(&self, grant: Grant) -> bool {
+        let Some(held) = Held::new(grant) else {
+            return false;
+        };
+        let held = Arc::new(held);
+        *locked(&self.seen) = Seen::default();
+        self.current.store(Some(Arc::clone(&held)));
+        if let Some(keeper) = &self.keeper
+            && let Err(error) = keeper.keep(&held.grant).await
+        {
+            tracing::error!(
+                server = self.spec.name,
+                error,
+                "a renewed token could not be stored; after a restart somebody has to sign in again"
+            );
+        }
+        true
+    }
+
+    /// A refresh token that was refused is of no use any more; whatever else went wrong may pass.
+    fn is_pointless(&self, now: Millis) -> bool {
+        match &locked(&self.seen).failed {
+            Some((Error::Refused(_) | Error::NotSignedIn, _)) if !self.spec.is_machine => true,
+            Some((_, at)) => (0..PAUSE_MS).contains(&(now - at)),
+            None => false,
+        }
+    }
+
+    fn can_renew(&self, held: &Held) -> bool {
+        self.spec.is_machine || held.grant.refresh_token.is_some()
+    }
+
+    async fn refresh(&self, held: &Held) -> Result<Grant> {
+        let old = &held.grant;
+        let token = old.refresh_token.as_ref().ok_or(Error::NotSignedIn)?;
+        let what = [
+            ("grant_type", "refresh_token"),
+            ("refresh_token", token.expose()),
+        ];
+        let asking = Asking {
+            server_url: &old.server_url,
+            token_endpoint: &old.token_endpoint,
+            client: &old.client,
+            resource: &old.resource,
+        };
+        let asked_at = self.client.clock.now();
+        let given = self.client.token(&asking, &what).await?;
+        let mut grant = old.clone();
+        // One that gives no new refresh token keeps the old one good.
+        grant.refresh_token = given.refresh_token.clone().or(grant.refresh_token);
+        Ok(renewed(grant, given, asked_at))
+    }
+
+    /// A token in our own name. Where the server wants more scope than the last one had, it is asked for once.
+    async fn ask_for_ourselves(&self, held: Option<&Held>, wants_scope: bool) -> Result<Grant> {
+        let challenge = self.wanted().unwrap_or_default();
+        let spec = &self.spec;
+        let found = self.client.discover(&spec.server_url, &challenge).await?;
+        let id = spec.client_id.as_deref().ok_or(Error::NotSignedIn)?;
+        let client = Registered::by_hand(id, spec.client_secret.as_ref(), &found.metadata)?;
+        let mut scopes = match spec.scopes.is_empty() {
+            true if challenge.scopes.is_empty() => found.scopes.clone(),
+            true => challenge.scopes.clone(),
+            false => spec.scopes.clone(),
+        };
+        if let Some(held) = held.filter(|_| wants_scope) {
+            add(&mut scopes, &challenge.scopes);
+            add(&mut scopes, &held.grant.scopes);
+            if scopes.iter().all(|scope| held.grant.scopes.contains(scope)) {
+                return Err(Error::refused("insufficient_scope"));
+            }
+        }
+        let joined = scopes.join(" ");
+        let mut what = vec![("grant_type", "client_credentials")];
+        if !joined.is_empty() {
+            what.push(("scope", &joined));
+        }
+        let asking = Asking {
+            server_url: &spec.server_url,
+            token_endpoint: &found.metadata.token_endpoint,
+            client: &client,
+            resource: &found.resource,
+        };
+        let asked_at = self.client.clock.now();
+        let given = self.client.token(&asking, &what).await?;
+        let grant = Grant {
+            server_url: spec.server_url.clone(),
+            resource: found.resource.clone(),
+            issuer: found.metadata.issuer.clone(),
+            token_endpoint: found.metadata.token_endpoint.clone(),
+            client,
+            access_token: given.access_token.clone(),
+            refresh_token: None,
+            scopes,
+            obtained_at: asked_at,
+            expires_at: None,
+        };
+        Ok(renewed(grant, given, asked_at))
+    }
+}
+
+fn renewed(mut grant: Grant, given: Given, asked_at: Millis) -> Grant {
+    grant.access_token = given.access_token;
+    grant.scopes = given.scopes.unwrap_or(grant.scopes);
+    grant.obtained_at = asked_at;
+    grant.expires_at = given.expires_at;
+    grant
+}
+
+impl Held {
+    /// None where the token cannot be sent, which is known before it is stored.
+    fn new(grant: Grant) -> Option<Self> {
+        let text = format!("Bearer {}", grant.access_token.expose());
+        let mut header = HeaderValue::try_from(text).ok()?;
+        header.set_sensitive(true);
+        Some(Held {
+            header,
+            renew_at: grant.renew_at(),
+            grant,
+        })
+    }
+}
+
+fn locked(seen: &Mutex<Seen>) -> MutexGuard<'_, Seen> {
+    seen.lock().unwrap_or_else(PoisonError::into_inner)
+}

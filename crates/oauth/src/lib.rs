@@ -1,0 +1,25 @@
+//! The client side of MCP authorization: finding out who gives tokens for a server, signing in there, and keeping the
+//! token fresh. Where tokens are stored, and who may sign in, is somebody else's business.
+
+mod challenge;
+mod client;
+mod credential;
+mod discovery;
+mod error;
+mod grant;
+mod place;
+mod registration;
+mod sign_in;
+mod token;
+
+pub use challenge::Challenge;
+pub use client::{Client, Own};
+pub use credential::{Credential, Keeper, Keeping, Spec};
+pub use discovery::{Found, ServerMetadata};
+pub use error::Error;
+pub use grant::Grant;
+pub use place::is_loopback;
+pub use registration::{AuthMethod, Registered};
+pub use sign_in::{Begun, Pending, Returned, Wish};
+
+pub type Result<T, E = Error> = std::result::Result<T, E>;

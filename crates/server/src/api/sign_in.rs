@@ -1,0 +1,217 @@
+//! Signing in to upstream servers: a browser is sent to the server's authorization server, and comes back here or to
+//! the command line that waits for it.
+
+use super::oidc::{escaped, failed};
+use super::tools::owned;
+use crate::auth::{Anyone, CanCall};
+use crate::body::{JsonBody, PathOf, QueryOf};
+use crate::error::{ApiError, ErrorBody};
+use crate::router::Server;
+use app::servers::ServerView;
+use app::sign_in::{SignInAnswer, SignInBegun};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode, Uri};
+use axum::response::{Html, IntoResponse, Response};
+use executor::Code;
+use serde::Deserialize;
+use serde_json::Value;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+pub(crate) const CALLBACK: &str = "/api/v1/servers/sign-in/callback";
+
+/// Where authorization servers read who we are, if this server has a public address.
+pub(crate) const DOCUMENT: &str = "/oauth/client-metadata.json";
+
+/// Where a command line waits, whatever its port.
+const AT_HOME: [&str; 2] = ["http://127.0.0.1/callback", "http://localhost/callback"];
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SignInBody {
+    /// Where the browser is to come back to: an address of the machine it runs on, such as
+    /// `http://127.0.0.1:49152/callback`. Without it the browser comes back to this server, and has to be logged in.
+    #[serde(default)]
+    redirect_uri: Option<String>,
+}
+
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FinishBody {
+    state: String,
+    code: Option<String>,
+    iss: Option<String>,
+    /// Why there is no code, in the authorization server's own word.
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Returned {
+    #[serde(default)]
+    state: String,
+    code: Option<String>,
+    iss: Option<String>,
+    error: Option<String>,
+}
+
+/// Begins to sign in to a server: send the browser to `authorize_url`. For everybody where the server is shown one
+/// token for all (that needs the scope `operate`), for yourself where everybody has their own.
+#[utoipa::path(post, path = "/api/v1/servers/{name}/sign-in", tag = "servers", params(("name" = String, Path)),
+    request_body = SignInBody,
+    responses((status = 200, body = SignInBegun), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub(crate) async fn begin_sign_in(
+    State(server): State<Arc<Server>>,
+    CanCall(caller): CanCall,
+    PathOf(name): PathOf<String>,
+    headers: HeaderMap,
+    uri: Uri,
+    JsonBody(body): JsonBody<SignInBody>,
+) -> Result<Json<SignInBegun>, ApiError> {
+    let redirect = match body.redirect_uri {
+        Some(redirect) => at_home(redirect)?,
+        None => server.edge.own_url(&headers, &uri, CALLBACK)?,
+    };
+    let document = document_url(&server);
+    let app = Arc::clone(&server.app);
+    let work = async move { app.begin_sign_in(&caller, &name, &redirect, document).await };
+    Ok(Json(owned(work).await?))
+}
+
+/// Ends a sign-in that came back to the command line. Only who began it can.
+#[utoipa::path(post, path = "/api/v1/servers/{name}/sign-in/finish", tag = "servers", params(("name" = String, Path)),
+    request_body = FinishBody,
+    responses((status = 200, body = ServerView), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
+pub(crate) async fn finish_sign_in(
+    State(server): State<Arc<Server>>,
+    CanCall(caller): CanCall,
+    PathOf(name): PathOf<String>,
+    JsonBody(body): JsonBody<FinishBody>,
+) -> Result<Json<ServerView>, ApiError> {
+    let app = Arc::clone(&server.app);
+    let work = async move {
+        app.get_server(&caller, &name)?;
+        let answer = SignInAnswer {
+            state: body.state,
+            code: body.code,
+            iss: body.iss,
+            error: body.error,
+        };
+        app.finish_sign_in(&caller, &answer).await
+    };
+    Ok(Json(owned(work).await?))
+}
+
+/// Forgets the token that a server is shown: everybody's, or your own.
+#[utoipa::path(delete, path = "/api/v1/servers/{name}/sign-in", tag = "servers", params(("name" = String, Path)),
+    responses((status = 204), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn sign_out(
+    State(server): State<Arc<Server>>,
+    CanCall(caller): CanCall,
+    PathOf(name): PathOf<String>,
+) -> Result<StatusCode, ApiError> {
+    let app = Arc::clone(&server.app);
+    owned(async move { app.sign_out(&caller, &name).await }).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// The browser is back. It completes only for whoever began, whom its login cookie tells.
+pub(crate) async fn come_back(
+    State(server): State<Arc<Server>>,
+    who: Result<Anyone, ApiError>,
+    returned: Result<QueryOf<Returned>, ApiError>,
+) -> Response {
+    let (caller, returned) = match (who, returned) {
+        (Ok(Anyone(caller)), Ok(QueryOf(returned))) => (caller, returned),
+        // A person is looking.
+        (Err(error), _) | (_, Err(error)) => return failed(&server, &error),
+    };
+    let app = Arc::clone(&server.app);
+    let work = async move {
+        let answer = SignInAnswer {
+            state: returned.state,
+            code: returned.code,
+            iss: returned.iss,
+            error: returned.error,
+        };
+        app.finish_sign_in(&caller, &answer).await
+    };
+    match owned(work).await {
+        Ok(view) => page(
+            StatusCode::OK,
+            &format!("You are signed in to {}.", view.name),
+        ),
+        Err(error) => page(error.status(), &error.message),
+    }
+}
+
+/// Who we are, for authorization servers that read it.
+pub(crate) async fn document(State(server): State<Arc<Server>>) -> Result<Json<Value>, ApiError> {
+    let url = document_url(&server).ok_or_else(|| {
+        ApiError::new(
+            Code::NotFound,
+            "This server has no public address; whoever runs it sets server.url to one that begins with https://",
+        )
+    })?;
+    let site = url.strip_suffix(DOCUMENT).unwrap_or_default();
+    let own = format!("{site}{CALLBACK}");
+    let [first, second] = AT_HOME;
+    Ok(Json(oauth::Own::document(&url, &[&own, first, second])))
+}
+
+fn document_url(server: &Server) -> Option<String> {
+    let site = server.edge.url.as_deref()?;
+    let site = site.trim_end_matches('/');
+    site.starts_with("https://")
+        .then(|| format!("{site}{DOCUMENT}"))
+}
+
+/// A code goes to nobody but a program on the machine of whoever signs in.
+fn at_home(redirect: String) -> Result<String, ApiError> {
+    let fits = AT_HOME.iter().any(|home| {
+        let (site, path) = home.split_at(home.len() - "/callback".len());
+        let port = redirect
+            .strip_prefix(site)
+            .and_then(|rest| rest.strip_prefix(':')?.strip_suffix(path));
+        port.is_some_and(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
+    });
+    match fits {
+        true => Ok(redirect),
+        false => Err(ApiError::new(
+            Code::Invalid,
+            "redirect_uri: expected http://127.0.0.1:PORT/callback, an address on the machine of whoever signs in",
+        )),
+    }
+}
+
+fn page(status: StatusCode, text: &str) -> Response {
+    let text = include_str!("../signed_in.html").replace("<!--text-->", &escaped(text));
+    (status, Html(text)).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_comes_back_to_the_same_machine_only() {
+        for fine in [
+            "http://127.0.0.1:49152/callback",
+            "http://localhost:1/callback",
+        ] {
+            assert!(at_home(fine.to_owned()).is_ok(), "{fine}");
+        }
+        for bad in [
+            "http://127.0.0.1/callback",
+            "http://127.0.0.1:0/callback",
+            "http://127.0.0.1:7@evil.example:1/callback",
+            "https://evil.example/callback",
+            "http://127.0.0.1.evil.example:7/callback",
+            "http://127.0.0.1:7/other",
+            "http://127.0.0.1:7/callback?x=1",
+            "",
+        ] {
+            assert!(at_home(bad.to_owned()).is_err(), "{bad}");
+        }
+    }
+}
