@@ -80,7 +80,7 @@ impl Upstream {
                 retry_after: Some(self.options.settings.backoff_base),
             });
         }
-        let mut own = Upstream::new(self.config.clone(), Arc::clone(options));
+        let mut own = Upstream::new(self.config.clone(), Arc::clone(options), self.known());
         own.user = Some(user);
         own.end = self.end.child_token();
         let own = Arc::new(own);
