@@ -5,14 +5,12 @@ use crate::error::LogError;
 use crate::log::{Engine, ExecutionLog, blocking};
 use crate::postgres::Postgres;
 use crate::query::{Filter, Search};
-use crate::queue::Mode;
 use crate::record::{Execution, Status};
 use crate::sqlite;
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use uuid::Uuid;
 
 /// Rows in flight at once while restoring or copying.
@@ -26,7 +24,7 @@ impl ExecutionLog {
         blocking(move || empty_folder(&checked)).await?;
         match &self.engine {
             Engine::Sqlite(source, _) => {
-                let source = Arc::clone(source);
+                let source = self.complete(source).await;
                 blocking(move || source.backup_to(&target)).await
             }
             Engine::Postgres(postgres) => {
@@ -106,7 +104,7 @@ impl ExecutionLog {
                 row.mark_interrupted();
             }
             let log = self.clone();
-            tasks.spawn(async move { log.write_as_is(Box::new(row), Mode::Finish).await });
+            tasks.spawn(async move { log.restore(Box::new(row)).await });
         }
         let mut restored = 0;
         for result in tasks.join_all().await {

@@ -3,7 +3,6 @@
 use crate::error::LogError;
 use crate::log::{Engine, ExecutionLog, blocking};
 use catalog::tool::Millis;
-use std::sync::Arc;
 
 /// Rows that no run stands behind have no `tool_hash` (unknown tools, stored answers given again).
 macro_rules! counted {
@@ -82,7 +81,7 @@ impl ExecutionLog {
         let since = since.max(0);
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let (folder, name) = (Arc::clone(folder), name.to_owned());
+                let (folder, name) = (self.complete(folder).await, name.to_owned());
                 blocking(move || folder.counted(sql, &name, since, until)).await
             }
             Engine::Postgres(postgres) => postgres.counted(sql, name, since, until).await,

@@ -8,7 +8,7 @@ use crate::postgres::{self, Postgres};
 use crate::query::{Filter, Page, Search};
 use crate::queue::{Answer, Entry, Job, Mode};
 use crate::record::Execution;
-use crate::sqlite::{self, Folder, SharedWriter};
+use crate::sqlite::{self, Folder, Journal};
 use crate::stats::{Stats, Tally};
 use catalog::clock::Clock;
 use catalog::tool::Millis;
@@ -16,11 +16,14 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
 /// How often an idle log looks whether the day has changed, and whether it owes something.
 const LOOK: Duration = Duration::from_secs(60);
+
+/// How long rows wait in the journal for others: what is committed together costs less.
+const GATHER: Duration = Duration::from_millis(50);
 
 /// What an acknowledged row survives, on SQLite. (PostgreSQL has its own setting, `synchronous_commit`.)
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,7 +84,7 @@ pub struct ExecutionLog {
 
 #[derive(Clone)]
 pub(crate) enum Engine {
-    Sqlite(Arc<Folder>, Arc<SharedWriter>),
+    Sqlite(Arc<Folder>, Arc<Journal>),
     Postgres(Arc<Postgres>),
 }
 
@@ -96,10 +99,11 @@ impl ExecutionLog {
         let (path, given, time) = (folder.into(), options.clone(), clock.clone());
         let owed = Arc::new(Owed::default());
         let debts = Arc::clone(&owed);
-        let (folder, writer) =
+        let (folder, journal) =
             blocking(move || sqlite::open(path, given, time, queue, debts)).await?;
         tokio::spawn(watch(jobs.downgrade(), clock, owed));
-        Ok(Self::start(Engine::Sqlite(folder, writer), jobs, &options))
+        tokio::spawn(settle(jobs.downgrade(), journal.waiting()));
+        Ok(Self::start(Engine::Sqlite(folder, journal), jobs, &options))
     }
 
     /// Opens the log in a PostgreSQL database, beside other replicas. The pool should be the log's own.
@@ -126,39 +130,44 @@ impl ExecutionLog {
         }
     }
 
-    /// Logs that a call is about to run; returns once the row is committed.
+    /// Logs that a call is about to run; returns once it is sure to be found after the death of this process.
     pub async fn started(&self, execution: impl Into<Box<Execution>>) -> Result<(), LogError> {
-        self.write(execution.into(), Mode::Started).await
+        self.log(execution.into(), Mode::Started).await
     }
 
-    /// Logs how a call ended, in place of its started row if it has one; returns once the row is committed.
+    /// Logs how a call ended, in place of its started row if it has one; returns once that is sure to be found.
     pub async fn finish(&self, execution: impl Into<Box<Execution>>) -> Result<(), LogError> {
-        self.write(execution.into(), Mode::Finish).await
+        self.log(execution.into(), Mode::Finish).await
     }
 
-    async fn write(&self, mut row: Box<Execution>, mode: Mode) -> Result<(), LogError> {
+    async fn log(&self, mut row: Box<Execution>, mode: Mode) -> Result<(), LogError> {
         row.node = Arc::clone(&self.node);
-        self.write_as_is(row, mode).await
+        let mut row = self.settled(row)?;
+        if let Engine::Sqlite(_, journal) = &self.engine {
+            match journal.write(row) {
+                Ok(()) => return Ok(()),
+                Err(back) => row = back,
+            }
+        }
+        self.write(row, mode).await
     }
 
-    /// Keeps the row's node: it may come from a backup.
-    pub(crate) async fn write_as_is(
-        &self,
-        mut row: Box<Execution>,
-        mode: Mode,
-    ) -> Result<(), LogError> {
+    /// Keeps the row's node: it comes from a backup.
+    pub(crate) async fn restore(&self, row: Box<Execution>) -> Result<(), LogError> {
+        let row = self.settled(row)?;
+        self.write(row, Mode::Finish).await
+    }
+
+    /// A row as it can be stored.
+    fn settled(&self, mut row: Box<Execution>) -> Result<Box<Execution>, LogError> {
         row.settle_time()?;
         cap(&mut row, self.entry_bytes_max);
-        let (answer, answered) = oneshot::channel();
-        let mut left = Some(Entry { row, mode, answer });
-        if let Engine::Sqlite(_, writer) = &self.engine {
-            left = left.and_then(|entry| writer.write_at_once(entry).err());
-        }
-        if let Some(entry) = left {
-            let sent = self.jobs.send(Job::Write(entry)).await;
-            sent.map_err(|_| LogError::Closed)?;
-        }
-        answered.await.map_err(|_| LogError::Closed)?
+        Ok(row)
+    }
+
+    async fn write(&self, row: Box<Execution>, mode: Mode) -> Result<(), LogError> {
+        self.ask(|answer| Job::Write(Entry { row, mode, answer }))
+            .await
     }
 
     /// Queues a job and waits for its answer.
@@ -171,11 +180,22 @@ impl ExecutionLog {
         answered.await.map_err(|_| LogError::Closed)?
     }
 
+    /// The folder, for whoever reads in it: with everything that was logged before.
+    pub(crate) async fn complete(&self, folder: &Arc<Folder>) -> Arc<Folder> {
+        if let Engine::Sqlite(_, journal) = &self.engine
+            && !journal.is_settled()
+        {
+            // Without it, what is there can be read all the same.
+            let _ = self.ask(Job::Settle).await;
+        }
+        Arc::clone(folder)
+    }
+
     /// One execution by its id.
     pub async fn get(&self, id: Uuid) -> Result<Option<Execution>, LogError> {
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let folder = Arc::clone(folder);
+                let folder = self.complete(folder).await;
                 blocking(move || folder.get(id)).await
             }
             Engine::Postgres(postgres) => postgres.get(id).await,
@@ -187,7 +207,7 @@ impl ExecutionLog {
         let search = Search::new(filter)?;
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let folder = Arc::clone(folder);
+                let folder = self.complete(folder).await;
                 blocking(move || folder.list(&search)).await
             }
             Engine::Postgres(postgres) => postgres.list(search).await,
@@ -203,7 +223,7 @@ impl ExecutionLog {
         let tally = Tally::new(since, until);
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let folder = Arc::clone(folder);
+                let folder = self.complete(folder).await;
                 blocking(move || folder.stats(tally)).await
             }
             Engine::Postgres(postgres) => postgres.stats(tally).await,
@@ -249,6 +269,19 @@ async fn watch(jobs: mpsc::WeakSender<Job>, clock: Clock, owed: Arc<Owed>) {
                 tracing::warn!(%error, "the execution log could not turn to the new day or write what it owes; it tries again")
             }
             Err(_) => return,
+        }
+    }
+}
+
+/// Has the rows of the journal written, a moment after the first or as soon as there are many. Ends with the log.
+async fn settle(jobs: mpsc::WeakSender<Job>, mut waiting: watch::Receiver<bool>) {
+    while waiting.changed().await.is_ok() {
+        let _ = tokio::time::timeout(GATHER, waiting.wait_for(|many| *many)).await;
+        let Some(jobs) = jobs.upgrade() else { return };
+        let (answer, answered) = oneshot::channel();
+        waiting.mark_unchanged();
+        if jobs.send(Job::Settle(answer)).await.is_err() || answered.await.is_err() {
+            return;
         }
     }
 }

@@ -24,12 +24,14 @@ pub(crate) struct Debts {
     begun: Vec<Execution>,
     /// Refusals and calls without effects: of these the log says nothing.
     others: Vec<Execution>,
+    /// The journal has rows that could not be written.
+    pub(crate) journal_waits: bool,
 }
 
 impl Owed {
     pub(crate) fn is_empty(&self) -> bool {
         let debts = self.lock();
-        debts.begun.is_empty() && debts.others.is_empty()
+        debts.begun.is_empty() && debts.others.is_empty() && !debts.journal_waits
     }
 
     /// What is owed, as entries that nobody waits for.

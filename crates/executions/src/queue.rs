@@ -35,6 +35,8 @@ impl Entry {
 pub(crate) enum Job {
     Write(Entry),
     Flush(Answer),
+    /// What is written down elsewhere comes into the log.
+    Settle(Answer),
     /// Retention, and whatever else a new day asks for.
     Maintain(Answer),
     Close(Answer),

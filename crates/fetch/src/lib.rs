@@ -143,7 +143,7 @@ impl Fetcher {
         };
         for _ in 0..=limits.redirects_max {
             let trust = trust_in(&hop.url, &first, trust);
-            let response = self.exchange(&hop, trust).await?;
+            let response = self.exchange(hop.clone(), trust).await?;
             let next = match limits.redirects_max {
                 0 => None,
                 _ => hop.next(response.status(), response.headers())?,
@@ -160,11 +160,11 @@ impl Fetcher {
     }
 
     /// One request on the wire, until its headers are here.
-    async fn exchange(&self, hop: &Hop, trust: Trust) -> Result<http::Response<Reading>, Error> {
-        let mut request = http::Request::new(Full::new(hop.body.clone()));
-        *request.method_mut() = hop.method.clone();
+    async fn exchange(&self, hop: Hop, trust: Trust) -> Result<http::Response<Reading>, Error> {
+        let mut request = http::Request::new(Full::new(hop.body));
+        *request.method_mut() = hop.method;
         *request.uri_mut() = uri(&hop.url)?;
-        *request.headers_mut() = hop.headers.clone();
+        *request.headers_mut() = hop.headers;
         let pool = match trust {
             Trust::Operator => &self.operator,
             Trust::Guarded => &self.guarded,

@@ -35,25 +35,28 @@ impl Fetcher {
             .or_insert(HeaderValue::from_static("*/*"));
         // What is compressed comes in lumps, and a stream is wanted as it is written.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        let place = place(&url);
         let hop = Hop {
             method: request.method,
             url,
             headers,
             body,
         };
-        let answered = tokio::time::timeout(after, self.exchange(&hop, trust)).await;
-        let response = answered.unwrap_or_else(|_| {
-            Err(Error::Timeout {
-                place: place(&hop.url),
-                phase: Phase::Answer,
+        let answered = tokio::time::timeout(after, self.exchange(hop, trust)).await;
+        let Ok(response) = answered else {
+            let phase = Phase::Answer;
+            return Err(Error::Timeout {
+                place,
+                phase,
                 after,
-            })
-        })?;
+            });
+        };
+        let response = response?;
         let (head, body) = response.into_parts();
         let plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
         if !head.headers.get_all(CONTENT_ENCODING).iter().all(plain) {
             return Err(Error::Protocol {
-                place: place(&hop.url),
+                place,
                 why: "its answer is compressed although that was not asked for",
                 source: None,
             });
@@ -61,7 +64,7 @@ impl Fetcher {
         Ok(Streaming {
             status: head.status,
             headers: head.headers,
-            place: place(&hop.url),
+            place,
             body,
         })
     }

@@ -66,7 +66,7 @@ impl Writer {
         self.write_owed().await;
         match then {
             Job::Write(_) => unreachable!("gather keeps every write in the batch"),
-            Job::Flush(answer) => {
+            Job::Flush(answer) | Job::Settle(answer) => {
                 let _ = answer.send(Ok(()));
             }
             Job::Maintain(answer) => {

@@ -35,6 +35,10 @@ impl Folder {
         })
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     pub(crate) fn file(&self, day: Day) -> PathBuf {
         self.path.join(day.file_name())
     }

@@ -1,8 +1,8 @@
 //! The log of one node: SQLite day files, one writing thread, reading connections beside it.
 
 mod folder;
+mod journal;
 mod row;
-mod shared;
 mod writer;
 
 use crate::counting::{Calls, calls};
@@ -16,7 +16,7 @@ use crate::record::{Execution, id_time};
 use crate::stats::{NEWEST, Stats, Tally};
 use catalog::clock::Clock;
 pub(crate) use folder::Folder;
-pub(crate) use shared::SharedWriter;
+pub(crate) use journal::Journal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -30,16 +30,22 @@ pub(crate) fn open(
     clock: Clock,
     jobs: mpsc::Receiver<Job>,
     owed: Arc<Owed>,
-) -> Result<(Arc<Folder>, Arc<SharedWriter>), LogError> {
+) -> Result<(Arc<Folder>, Arc<Journal>), LogError> {
     let folder = Arc::new(Folder::new(path, &options)?);
-    let writer = Writer::new(Arc::clone(&folder), options, clock, owed)?;
-    let writer = Arc::new(SharedWriter::new(writer));
-    let shared = Arc::clone(&writer);
+    let journal = Journal::open(folder.path(), &options, clock.clone(), Arc::clone(&owed))?;
+    let journal = Arc::new(journal);
+    let writer = Writer::new(
+        Arc::clone(&folder),
+        options,
+        clock,
+        owed,
+        Arc::clone(&journal),
+    )?;
     std::thread::Builder::new()
         .name("execution-log".to_owned())
         .spawn(move || writer.run(jobs))
         .map_err(LogError::unavailable)?;
-    Ok((folder, shared))
+    Ok((folder, journal))
 }
 
 // What follows reads, and blocks: it runs off the async threads.

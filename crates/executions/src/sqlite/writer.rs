@@ -1,27 +1,24 @@
 //! Commits rows, one transaction a day file, and keeps the files: retention, checkpoints, the turn of the day.
 
-use super::folder::{BUSY_TIMEOUT, Folder};
+use super::folder::Folder;
+use super::journal::Journal;
 use super::row;
 use crate::day::Day;
 use crate::error::LogError;
-use crate::log::{Durability, Options};
+use crate::log::Options;
 use crate::owed::Owed;
 use crate::query::INTERRUPT;
-use crate::queue::{self, Entry, Job};
-use crate::record::INTERRUPTED_ERROR;
+use crate::queue::{self, Entry, Job, Mode};
+use crate::record::{Execution, INTERRUPTED_ERROR, Status};
 use catalog::clock::Clock;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// More open day files than this belong to a restore; then all are closed and opened again as needed.
 const OPEN_DAYS_MAX: usize = 4;
-
-/// A longer row is no work for an async thread.
-const AT_ONCE_BYTES_MAX: usize = 16 * 1024;
 
 /// The write-ahead log of a busy day, in bytes. Moving it into the day file waits for the disk, so it is done by the
 /// thread, after it has answered.
@@ -37,15 +34,12 @@ pub(super) struct Writer {
     clock: Clock,
     open: HashMap<Day, Connection>,
     owed: Arc<Owed>,
+    journal: Arc<Journal>,
     /// The day that retention last ran on.
     today: Day,
     /// Written since the last checkpoint, about.
     unmoved_bytes: usize,
-    /// A write-ahead log that begins anew waits for the disk once.
-    just_moved: bool,
-    /// A commit has failed on a thread that had no time to look after the connection.
-    spoiled: bool,
-    pub(super) closed: bool,
+    closed: bool,
 }
 
 impl Writer {
@@ -55,21 +49,24 @@ impl Writer {
         options: Options,
         clock: Clock,
         owed: Arc<Owed>,
+        journal: Arc<Journal>,
     ) -> Result<Self, LogError> {
         let today = Day::of(clock.now());
-        let writer = Writer {
+        let mut writer = Writer {
             folder,
             options,
             clock,
             open: HashMap::new(),
             owed,
+            journal,
             today,
             unmoved_bytes: 0,
-            just_moved: false,
-            spoiled: false,
             closed: false,
         };
         writer.folder.remove_before(writer.first_kept());
+        // What a server that was killed had no time for.
+        writer.settle();
+        writer.open.clear();
         for day in writer.folder.days()? {
             // An old file that cannot be read must not keep the server from starting.
             if let Err(error) = writer.bring_up_to_date(day) {
@@ -111,53 +108,31 @@ impl Writer {
         self.today.back(self.options.retention_days)
     }
 
-    /// Whether it can be written by somebody who must not be kept long.
-    pub(super) fn is_quick(&self, entry: &Entry) -> bool {
-        let day = entry.day();
-        !(self.closed || self.spoiled || self.just_moved)
-            && self.options.durability == Durability::Normal
-            && day == self.today
-            && self.open.contains_key(&day)
-            && self.unmoved_bytes < CHECKPOINT_BYTES
-            && entry.row.weight() < AT_ONCE_BYTES_MAX
-            && self.owed.is_empty()
-    }
-
-    /// Commits one entry without waiting for anybody; where that cannot be done, somebody with more time is to try.
-    pub(super) fn write_quickly(&mut self, entry: Entry) -> Result<(), Entry> {
-        let day = entry.day();
-        let wait = |writer: &Writer, how_long: Duration| {
-            let connection = writer.open.get(&day);
-            connection.map(|connection| connection.busy_timeout(how_long))
-        };
-        wait(self, Duration::ZERO);
-        let committed = self.commit(day, std::slice::from_ref(&entry));
-        wait(self, BUSY_TIMEOUT);
-        if committed.is_err() {
-            self.spoiled = true;
-            return Err(entry);
+    /// Works until there is nobody left who could bring anything.
+    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        while !self.closed
+            && let Some(first) = jobs.blocking_recv()
+        {
+            self.work(first, &mut jobs);
         }
-        queue::answer(vec![entry], &Ok(()), &self.owed);
-        Ok(())
     }
 
-    /// Writes what waits, this and those behind it; returns how many rows there were.
-    pub(super) fn work(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) -> usize {
+    /// Writes what waits, this and those behind it.
+    fn work(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) {
         let batch = queue::gather(first, jobs);
-        let rows = batch.entries.len();
-        if std::mem::take(&mut self.spoiled) {
-            // Closing rolls back.
-            self.open.clear();
-        }
         self.write(batch.entries);
         if batch.then.is_some() {
             self.write_owed();
+            self.settle();
         }
         match batch.then {
             None => {}
             Some(Job::Write(_)) => unreachable!("gather keeps every write in the batch"),
             Some(Job::Flush(answer)) => {
                 let _ = answer.send(self.checkpoint("PASSIVE"));
+            }
+            Some(Job::Settle(answer)) => {
+                let _ = answer.send(Ok(()));
             }
             Some(Job::Maintain(answer)) => {
                 self.turn_day();
@@ -169,14 +144,17 @@ impl Writer {
                 while let Ok(job) = jobs.try_recv() {
                     self.write(queue::gather(job, jobs).entries);
                 }
+                self.journal.refuse();
                 self.write_owed();
+                self.settle();
                 self.owed.give_up();
+                self.journal.close();
                 self.folder.drop_readers();
                 let result = self.checkpoint("TRUNCATE");
                 self.open.clear();
                 self.closed = true;
                 let _ = answer.send(result);
-                return rows;
+                return;
             }
         }
         if Day::of(self.clock.now()) != self.today {
@@ -188,7 +166,6 @@ impl Writer {
         {
             tracing::warn!(%error, "the execution log's day file could not be brought up to date");
         }
-        rows
     }
 
     /// A new day: yesterday's files are closed (a late finish opens them again) and retention runs.
@@ -210,12 +187,8 @@ impl Writer {
     }
 
     fn write_day(&mut self, day: Day, entries: Vec<Entry>) {
-        let result = self
-            .commit(day, &entries)
-            .map_err(|error| error.of_file(&self.folder.file(day)));
+        let result = self.commit(day, &entries);
         if let Err(error) = &result {
-            // Closing rolls back, and whatever state the connection is in, the next batch starts from a fresh one.
-            self.open.remove(&day);
             // One row that cannot be stored must not take its neighbours along.
             if matches!(error, LogError::Invalid { .. }) && entries.len() > 1 {
                 return entries
@@ -227,6 +200,45 @@ impl Writer {
         queue::answer(entries, &result, &self.owed);
         if result.is_ok() {
             self.write_owed();
+            if self.journal.is_stuck() {
+                self.settle();
+            }
+        }
+    }
+
+    /// Puts what the journal has into the day files.
+    fn settle(&mut self) {
+        let rows = self.journal.take();
+        if rows.is_empty() {
+            return self.journal.written();
+        }
+        // What a server left behind long ago is not brought back.
+        let first_kept = self.first_kept();
+        let mut entries: Vec<Entry> = rows.into_iter().map(unheard).collect();
+        entries.retain(|entry| entry.day() >= first_kept);
+        let mut days = entries.chunk_by(|one, next| one.day() == next.day());
+        match days.try_for_each(|rows| self.settle_day(rows[0].day(), rows)) {
+            Ok(()) => self.journal.written(),
+            Err(error) => {
+                tracing::error!(%error, rows = entries.len(), "the execution log's journal could not be settled");
+                let rows = entries.into_iter().map(|entry| entry.row);
+                self.journal.give_back(rows.collect());
+            }
+        }
+    }
+
+    fn settle_day(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
+        match self.commit(day, entries) {
+            // One row that cannot be stored must not keep its neighbours waiting.
+            Err(LogError::Invalid { .. }) if entries.len() > 1 => entries
+                .chunks(1)
+                .try_for_each(|entry| self.settle_day(day, entry)),
+            Err(error @ LogError::Invalid { .. }) => {
+                let id = entries.first().map(|entry| entry.row.id);
+                tracing::error!(%error, ?id, "a row of the execution log cannot be stored: it is lost");
+                Ok(())
+            }
+            result => result,
         }
     }
 
@@ -236,12 +248,20 @@ impl Writer {
     }
 
     fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
+        self.try_commit(day, entries).map_err(|error| {
+            // Closing rolls back, and whatever state the connection is in, the next batch starts from a fresh one.
+            self.open.remove(&day);
+            error.of_file(&self.folder.file(day))
+        })
+    }
+
+    fn try_commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
         let pages = self.options.pages_max.load(Ordering::Relaxed);
         let connection = self.connection(day)?;
         if pages > 0 {
             connection.pragma_update(None, "max_page_count", pages)?;
         }
-        // Prepared once a connection: for a lone caller, parsing these two costs as much as its row.
+        // Prepared once a connection.
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
         let mut inserts = row::Inserts::new(connection)?;
         for entry in entries {
@@ -251,7 +271,6 @@ impl Writer {
         connection.prepare_cached("COMMIT")?.execute(())?;
         let rows = entries.iter().map(|entry| entry.row.weight() + ROW_BYTES);
         self.unmoved_bytes += COMMIT_BYTES + rows.sum::<usize>();
-        self.just_moved = false;
         Ok(())
     }
 
@@ -281,8 +300,17 @@ impl Writer {
         }
         if all {
             self.unmoved_bytes = 0;
-            self.just_moved = true;
         }
         Ok(())
     }
+}
+
+/// An entry that nobody waits for.
+fn unheard(row: Box<Execution>) -> Entry {
+    let mode = match row.status {
+        Status::Started => Mode::Started,
+        _ => Mode::Finish,
+    };
+    let answer = oneshot::channel().0;
+    Entry { row, mode, answer }
 }

@@ -6,6 +6,7 @@
 )]
 
 mod days;
+mod journal;
 mod owed;
 mod place;
 mod reading;

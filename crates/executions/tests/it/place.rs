@@ -118,6 +118,7 @@ impl Place {
             let name_only = name.split('.').next().unwrap();
             *name = name_only.chars().filter(char::is_ascii_digit).collect();
         }
+        names.retain(|name| !name.is_empty());
         names.sort();
         names.dedup();
         names

@@ -4,7 +4,7 @@ use super::exchange::{Answer, Exchange, Letter};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::http::Http;
-use super::message::Outgoing;
+use super::message::{Meta, Modern, Outgoing};
 use super::sse::Sse;
 use super::talk::Talk;
 use crate::wire::Era;
@@ -99,7 +99,6 @@ pub(super) struct Connection {
 pub(super) struct Call<'a> {
     pub(super) method: &'a str,
     pub(super) params: &'a Map<String, Value>,
-    pub(super) meta: Map<String, Value>,
     pub(super) extra: &'a Map<String, Value>,
     pub(super) era: Era,
     pub(super) talk: &'a Talk,
@@ -162,10 +161,15 @@ impl Connection {
             id: waiting.id,
             silent,
         };
-        let mut meta = call.meta;
-        if talk.events.is_some() {
-            meta.insert("progressToken".to_owned(), waiting.id.into());
-        }
+        let modern = Modern {
+            capabilities: &talk.capabilities,
+            log_level: talk.log_level.as_deref(),
+        };
+        let meta = Meta {
+            theirs: theirs(call.params),
+            modern: (call.era == Era::Modern).then_some(modern),
+            progress_token: talk.events.as_ref().map(|_| waiting.id),
+        };
         if call.method == "subscriptions/listen" {
             self.exchange.listening.store(waiting.id, Ordering::Relaxed);
         }
@@ -173,7 +177,7 @@ impl Connection {
             id: Some(waiting.id),
             method: call.method,
             params: call.params,
-            meta: &meta,
+            meta,
             extra: call.extra,
         };
         let text = outgoing.text();
@@ -243,12 +247,15 @@ impl Connection {
         params: &Map<String, Value>,
     ) -> Result<(), Fault> {
         let none = Map::new();
-        let meta = params.get("_meta").and_then(Value::as_object);
+        let meta = Meta {
+            theirs: theirs(params),
+            ..Meta::default()
+        };
         let outgoing = Outgoing {
             id: None,
             method,
             params,
-            meta: meta.unwrap_or(&none),
+            meta,
             extra: &none,
         };
         let text = outgoing.text();
@@ -290,6 +297,10 @@ impl Drop for Connection {
     }
 }
 
+fn theirs(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
+    params.get("_meta").and_then(Value::as_object)
+}
+
 /// A call that somebody waits for.
 struct UnderWay<'a> {
     exchange: &'a Exchange,
@@ -309,7 +320,7 @@ impl Drop for UnderWay<'_> {
             id: None,
             method: "notifications/cancelled",
             params: params.as_object().unwrap_or(&none),
-            meta: &none,
+            meta: Meta::default(),
             extra: &none,
         }
         .text();

@@ -7,7 +7,7 @@ use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::hooks::Hooks;
 use super::http::{Http, own_headers};
-use super::rounds::{client_info, meta};
+use super::message::CLIENT_INFO;
 use super::stdio::{self, Program};
 use super::tail::Tail;
 use super::talk::Talk;
@@ -256,7 +256,6 @@ async fn discover_once(connection: &Connection) -> Answer {
     let call = Call {
         method: "server/discover",
         params: &none,
-        meta: meta(&none, Era::Modern, &talk),
         extra: &none,
         era: Era::Modern,
         talk: &talk,
@@ -294,13 +293,12 @@ async fn initialize(connection: &Connection) -> Result<Peer, Fault> {
     let params = json!({
         "protocolVersion": LEGACY[0],
         "capabilities": {"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}},
-        "clientInfo": client_info(),
+        "clientInfo": CLIENT_INFO,
     });
     let (none, talk) = (Map::new(), Talk::quiet());
     let call = Call {
         method: "initialize",
         params: params.as_object().unwrap_or(&none),
-        meta: Map::new(),
         extra: &none,
         era: Era::Legacy,
         talk: &talk,

@@ -16,6 +16,7 @@ use fetch::{
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
@@ -387,7 +388,10 @@ async fn whole(mut stream: Streaming, bytes_max: usize) -> Result<Bytes, Fault> 
 
 /// Reads the rest, so that the connection can be used again; whoever does not come to an end is left.
 fn finish(mut stream: Streaming) {
-    tokio::spawn(timeout(COURTESY, async move {
-        while let Some(Ok(_)) = stream.next().await {}
-    }));
+    let mut rest = Box::pin(async move { while let Some(Ok(_)) = stream.next().await {} });
+    // Most often it is all there.
+    let mut now = Context::from_waker(Waker::noop());
+    if rest.as_mut().poll(&mut now).is_pending() {
+        tokio::spawn(timeout(COURTESY, rest));
+    }
 }

@@ -4,7 +4,6 @@ use super::connection::{Call, Connection};
 use super::fault::Fault;
 use super::hooks::{Changed, Watched};
 use super::locked;
-use super::rounds::meta;
 use super::talk::Talk;
 use crate::wire::{Era, code};
 use serde_json::{Map, Value, json};
@@ -73,7 +72,6 @@ async fn stream(connection: &Connection, filter: &Map<String, Value>) -> Result<
     let call = Call {
         method: "subscriptions/listen",
         params: filter,
-        meta: meta(&none, Era::Modern, &talk),
         extra: &none,
         era: Era::Modern,
         talk: &talk,

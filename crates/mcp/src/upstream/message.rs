@@ -1,6 +1,8 @@
 //! Messages as they come, read once, and as they go, written once.
 
-use crate::wire::RpcError;
+use crate::wire::{
+    META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError,
+};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -78,7 +80,7 @@ pub(super) struct Outgoing<'a> {
     pub(super) method: &'a str,
     pub(super) params: &'a Map<String, Value>,
     /// Takes the place of `_meta` in the params; left out where it is empty.
-    pub(super) meta: &'a Map<String, Value>,
+    pub(super) meta: Meta<'a>,
     /// Takes the place of members of the params.
     pub(super) extra: &'a Map<String, Value>,
 }
@@ -131,6 +133,74 @@ impl Serialize for Params<'_> {
     }
 }
 
+/// `_meta` of a message, as the server's era has it.
+#[derive(Default)]
+pub(super) struct Meta<'a> {
+    /// What came from whoever asked. What is for their own connection stays with it.
+    pub(super) theirs: Option<&'a Map<String, Value>>,
+    /// What every message to a modern server has.
+    pub(super) modern: Option<Modern<'a>>,
+    pub(super) progress_token: Option<u64>,
+}
+
+pub(super) struct Modern<'a> {
+    pub(super) capabilities: &'a Value,
+    pub(super) log_level: Option<&'a str>,
+}
+
+/// Who we are.
+#[derive(Serialize)]
+pub(super) struct ClientInfo {
+    name: &'static str,
+    version: &'static str,
+}
+
+pub(super) const CLIENT_INFO: ClientInfo = ClientInfo {
+    name: "toolcrib",
+    version: env!("CARGO_PKG_VERSION"),
+};
+
+impl<'a> Meta<'a> {
+    fn passed_on(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
+        const OURS: [&str; 5] = [
+            META_VERSION,
+            META_CAPABILITIES,
+            META_CLIENT,
+            META_LOG_LEVEL,
+            "progressToken",
+        ];
+        let theirs = self.theirs.into_iter().flatten();
+        theirs.filter(|(name, _)| !OURS.contains(&name.as_str()))
+    }
+
+    fn is_empty(&self) -> bool {
+        self.modern.is_none()
+            && self.progress_token.is_none()
+            && self.passed_on().next().is_none()
+    }
+}
+
+impl Serialize for Meta<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut all = to.serialize_map(None)?;
+        for (name, value) in self.passed_on() {
+            all.serialize_entry(name, value)?;
+        }
+        if let Some(modern) = &self.modern {
+            all.serialize_entry(META_VERSION, MODERN)?;
+            all.serialize_entry(META_CAPABILITIES, modern.capabilities)?;
+            all.serialize_entry(META_CLIENT, &CLIENT_INFO)?;
+            if let Some(level) = modern.log_level {
+                all.serialize_entry(META_LOG_LEVEL, level)?;
+            }
+        }
+        if let Some(token) = self.progress_token {
+            all.serialize_entry("progressToken", &token)?;
+        }
+        all.end()
+    }
+}
+
 /// An answer to a request of theirs.
 pub(super) fn answer(id: &Value, outcome: &Result<Value, RpcError>) -> String {
     let (name, value) = match outcome {
@@ -176,27 +246,30 @@ mod tests {
 
     #[test]
     fn params_are_written_with_what_is_ours_in_place() {
-        let params = json!({"name": "a", "_meta": {"x": 1}, "requestState": "old", "odd": [null]});
-        let meta = json!({"progressToken": 3});
+        let params = json!({"name": "a", "_meta": {"x": 1, "progressToken": "theirs"}, "requestState": "old", "odd": [null]});
         let extra = json!({"requestState": "new"});
         let text = Outgoing {
             id: Some(3),
             method: "tools/call",
             params: params.as_object().unwrap(),
-            meta: meta.as_object().unwrap(),
+            meta: Meta {
+                theirs: params["_meta"].as_object(),
+                modern: None,
+                progress_token: Some(3),
+            },
             extra: extra.as_object().unwrap(),
         }
         .text();
         assert_eq!(
             text,
-            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","odd":[null],"requestState":"new","_meta":{"progressToken":3}}}"#
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"a","odd":[null],"requestState":"new","_meta":{"x":1,"progressToken":3}}}"#
         );
         let none = Map::new();
         let bare = Outgoing {
             id: None,
             method: "m",
             params: &none,
-            meta: &none,
+            meta: Meta::default(),
             extra: &none,
         };
         assert_eq!(bare.text(), r#"{"jsonrpc":"2.0","method":"m"}"#);

@@ -6,9 +6,7 @@ use super::exchange::{Answer, question};
 use super::fault::Fault;
 use super::locked;
 use super::talk::Talk;
-use crate::wire::{
-    Era, META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError, code,
-};
+use crate::wire::{Era, RpcError, code};
 use serde_json::{Map, Value, json};
 
 /// From the one that says most.
@@ -22,11 +20,6 @@ const LOG_LEVELS: [&str; 8] = [
     "alert",
     "emergency",
 ];
-
-/// Who we are.
-pub(super) fn client_info() -> Value {
-    json!({"name": "toolcrib", "version": env!("CARGO_PKG_VERSION")})
-}
 
 impl Connection {
     /// A request in the era of this server, with as many rounds as it takes.
@@ -46,7 +39,6 @@ impl Connection {
             let call = Call {
                 method,
                 params,
-                meta: meta(params, era, talk),
                 extra: &extra,
                 era,
                 talk,
@@ -88,7 +80,6 @@ impl Connection {
         let call = Call {
             method: "logging/setLevel",
             params: params.as_object().unwrap_or(&none),
-            meta: Map::new(),
             extra: &none,
             era: Era::Legacy,
             talk: &quiet,
@@ -96,34 +87,6 @@ impl Connection {
         // The call itself matters more than what is logged about it.
         let _ = self.call(call).await;
     }
-}
-
-/// `_meta` as the server's era has it. What is for the caller's own connection stays with it.
-pub(super) fn meta(params: &Map<String, Value>, era: Era, talk: &Talk) -> Map<String, Value> {
-    const OURS: [&str; 5] = [
-        META_VERSION,
-        META_CAPABILITIES,
-        META_CLIENT,
-        META_LOG_LEVEL,
-        "progressToken",
-    ];
-    let mut meta = Map::new();
-    if let Some(theirs) = params.get("_meta").and_then(Value::as_object) {
-        for (name, value) in theirs {
-            if !OURS.contains(&name.as_str()) {
-                meta.insert(name.clone(), value.clone());
-            }
-        }
-    }
-    if era == Era::Modern {
-        meta.insert(META_VERSION.to_owned(), MODERN.into());
-        meta.insert(META_CAPABILITIES.to_owned(), talk.capabilities.clone());
-        meta.insert(META_CLIENT.to_owned(), client_info());
-        if let Some(level) = &talk.log_level {
-            meta.insert(META_LOG_LEVEL.to_owned(), level.as_str().into());
-        }
-    }
-    meta
 }
 
 /// What the request is sent again with.

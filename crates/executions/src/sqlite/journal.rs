@@ -1,0 +1,295 @@
+//! Rows on their way to the day files. Each is a line in a file first, which a killed server leaves behind: that costs a
+//! tenth of a commit, and nobody waits for a thread. The writer makes rows of them a moment later, many in one commit;
+//! a call that has ended by then is written once. Whoever reads has them written before.
+
+use super::folder::private_file;
+use crate::day::Day;
+use crate::error::LogError;
+use crate::log::{Durability, Options};
+use crate::owed::Owed;
+use crate::record::{Execution, Status};
+use catalog::clock::Clock;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// While the rows of one are written to the day files, the other takes the lines.
+const FILE_NAMES: [&str; 2] = ["journal-0.jsonl", "journal-1.jsonl"];
+
+/// So many are not left lying for long, and beyond four times as many callers have to wait for the writer.
+const MANY_ROWS: usize = 1_024;
+const MANY_BYTES: usize = 2 * 1024 * 1024;
+const TIMES_MAX: usize = 4;
+
+/// A longer row is no work for an async thread.
+const ROW_BYTES_MAX: usize = 16 * 1024;
+
+pub(crate) struct Journal {
+    paths: [PathBuf; 2],
+    clock: Clock,
+    owed: Arc<Owed>,
+    /// Where a row has to survive a power cut, a line is not enough.
+    durability: Durability,
+    pages_max: Arc<AtomicU32>,
+    lines: Mutex<Lines>,
+    /// Tells when the first row comes; true when there are many.
+    waiting: watch::Sender<bool>,
+}
+
+struct Lines {
+    files: [OneFile; 2],
+    active: usize,
+    /// The log closes.
+    is_closed: bool,
+    rows: Rows,
+    /// Rows were taken, and it is not yet known what became of them.
+    are_underway: bool,
+    /// The last line, for the room it takes.
+    line: Vec<u8>,
+}
+
+struct OneFile {
+    file: File,
+    bytes: u64,
+}
+
+/// The rows that no day file has, in the order of their calls.
+#[derive(Default)]
+struct Rows {
+    all: BTreeMap<Uuid, Box<Execution>>,
+    bytes: usize,
+}
+
+/// A line. The builtin is not part of a row's JSON, but limits count by it.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    row: R,
+    builtin: Option<Arc<str>>,
+}
+
+impl Journal {
+    /// Opens the files, with what a server that was killed has left in them.
+    pub(super) fn open(
+        folder: &Path,
+        options: &Options,
+        clock: Clock,
+        owed: Arc<Owed>,
+    ) -> Result<Self, LogError> {
+        let paths = FILE_NAMES.map(|name| folder.join(name));
+        let mut rows = Rows::default();
+        for path in &paths {
+            match std::fs::read(path) {
+                Ok(text) => read(&text, path).for_each(|row| rows.add(Box::new(row))),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => return Err(LogError::file(path, &error)),
+            }
+        }
+        let [first, second] = &paths;
+        let files = [OneFile::open(first)?, OneFile::open(second)?];
+        let lines = Lines {
+            files,
+            active: 0,
+            is_closed: false,
+            rows,
+            are_underway: false,
+            line: Vec::new(),
+        };
+        Ok(Journal {
+            paths,
+            clock,
+            owed,
+            durability: options.durability,
+            pages_max: Arc::clone(&options.pages_max),
+            lines: Mutex::new(lines),
+            waiting: watch::Sender::new(false),
+        })
+    }
+
+    /// Writes a row down, or gives it back to whoever has more time for it.
+    pub(crate) fn write(&self, row: Box<Execution>) -> Result<(), Box<Execution>> {
+        if !self.is_quick(&row) {
+            return Err(row);
+        }
+        let mut lines = self.lock();
+        if lines.is_closed || self.is_stuck() || lines.rows.is_full() {
+            return Err(row);
+        }
+        if let Err(error) = lines.append(&row) {
+            tracing::debug!(%error, "the execution log's journal cannot be written");
+            return Err(row);
+        }
+        self.note(&row);
+        let were_many = lines.rows.is_many();
+        lines.rows.add(row);
+        let (is_first, are_many) = (lines.rows.all.len() == 1, lines.rows.is_many());
+        drop(lines);
+        if is_first || are_many != were_many {
+            self.waiting.send_replace(are_many);
+        }
+        Ok(())
+    }
+
+    fn is_quick(&self, row: &Execution) -> bool {
+        self.durability == Durability::Normal
+            && self.pages_max.load(Ordering::Relaxed) == 0
+            && row.weight() <= ROW_BYTES_MAX
+            && Day::of(row.started_at) == Day::of(self.clock.now())
+    }
+
+    /// Should the ending of a call that has begun go another way, it is to be known as such.
+    fn note(&self, row: &Execution) {
+        let mut debts = self.owed.lock();
+        match row.status {
+            Status::Started => debts.begun(row.id),
+            _ => debts.settled(row.id),
+        }
+    }
+
+    /// Whether everything is in the day files.
+    pub(crate) fn is_settled(&self) -> bool {
+        let lines = self.lock();
+        lines.rows.all.is_empty() && !lines.are_underway
+    }
+
+    /// Whether there are rows that could not be written and wait for better times. Until then no more are taken in.
+    pub(super) fn is_stuck(&self) -> bool {
+        self.owed.lock().journal_waits
+    }
+
+    /// Hears of rows that wait.
+    pub(crate) fn waiting(&self) -> watch::Receiver<bool> {
+        self.waiting.subscribe()
+    }
+
+    /// The rows, to be written now. From here on lines go to the other file, unless that has rows that were not written.
+    pub(super) fn take(&self) -> Vec<Box<Execution>> {
+        let mut lines = self.lock();
+        let other = 1 - lines.active;
+        if lines.files[other].bytes == 0 {
+            lines.active = other;
+        }
+        lines.are_underway = true;
+        std::mem::take(&mut lines.rows).all.into_values().collect()
+    }
+
+    /// The rows that were taken are in their day files: their lines may go.
+    pub(super) fn written(&self) {
+        let mut lines = self.lock();
+        lines.are_underway = false;
+        self.owed.lock().journal_waits = false;
+        let (active, is_empty) = (lines.active, lines.rows.all.is_empty());
+        for (number, file) in lines.files.iter_mut().enumerate() {
+            // What has come meanwhile is in the active one. Where a file is not emptied, its rows are written again.
+            if (number != active || is_empty)
+                && let Err(error) = file.empty()
+            {
+                tracing::warn!(%error, "the execution log's journal could not be emptied");
+            }
+        }
+    }
+
+    /// Rows that were taken and could not be written. What has come meanwhile is newer.
+    pub(super) fn give_back(&self, rows: Vec<Box<Execution>>) {
+        let mut lines = self.lock();
+        lines.are_underway = false;
+        self.owed.lock().journal_waits = true;
+        for row in rows {
+            if !lines.rows.all.contains_key(&row.id) {
+                lines.rows.add(row);
+            }
+        }
+    }
+
+    /// Takes no more.
+    pub(super) fn refuse(&self) {
+        self.lock().is_closed = true;
+    }
+
+    /// What could not be written stays in its file for the next server.
+    pub(super) fn close(&self) {
+        if self.is_settled() {
+            self.paths.iter().for_each(|path| {
+                let _ = std::fs::remove_file(path);
+            });
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Lines {
+    fn append(&mut self, row: &Execution) -> std::io::Result<()> {
+        self.line.clear();
+        // First of all, so that half a line spoils no other.
+        self.line.push(b'\n');
+        let builtin = row.builtin.clone();
+        serde_json::to_writer(&mut self.line, &Line { row, builtin })?;
+        self.files[self.active].append(&self.line)
+    }
+}
+
+impl Rows {
+    fn is_full(&self) -> bool {
+        self.all.len() >= TIMES_MAX * MANY_ROWS || self.bytes >= TIMES_MAX * MANY_BYTES
+    }
+
+    fn is_many(&self) -> bool {
+        self.all.len() >= MANY_ROWS || self.bytes >= MANY_BYTES
+    }
+
+    fn add(&mut self, row: Box<Execution>) {
+        // A late beginning must not hide how the call ended.
+        if row.status == Status::Started && self.all.contains_key(&row.id) {
+            return;
+        }
+        self.bytes += row.weight();
+        if let Some(before) = self.all.insert(row.id, row) {
+            self.bytes -= before.weight();
+        }
+    }
+}
+
+impl OneFile {
+    fn open(path: &Path) -> Result<Self, LogError> {
+        private_file(path)?;
+        let failed = |error| LogError::file(path, &error);
+        let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+        let bytes = file.metadata().map_err(failed)?.len();
+        Ok(OneFile { file, bytes })
+    }
+
+    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
+        // However much of it is there in the end.
+        self.bytes += line.len() as u64;
+        self.file.write_all(line)
+    }
+
+    fn empty(&mut self) -> std::io::Result<()> {
+        if self.bytes > 0 {
+            self.file.set_len(0)?;
+            self.bytes = 0;
+        }
+        Ok(())
+    }
+}
+
+/// Whatever can be read: the last line may have been cut off with its server.
+fn read(text: &[u8], path: &Path) -> impl Iterator<Item = Execution> {
+    let lines = text.split(|byte| *byte == b'\n');
+    let lines = lines.filter(|line| !line.is_empty());
+    lines.filter_map(|line| match serde_json::from_slice(line) {
+        Ok(Line { row, builtin }) => Some(Execution { builtin, ..row }),
+        Err(error) => {
+            tracing::warn!(file = %path.display(), %error, "a line of the execution log's journal cannot be read");
+            None
+        }
+    })
+}
