@@ -73,12 +73,19 @@ pub(crate) struct Change {
 }
 
 impl Memory {
-    /// Where the server is now; what is known belongs to one address.
-    pub(crate) fn is_at(&mut self, address: String) {
-        if self.address != address {
-            (self.address, self.known) = (address, Known::default());
-            self.judged = None;
+    /// Where the server is now; what is known belongs to one address. True where it is another server altogether, that
+    /// only has the name: then nothing holds it either.
+    pub(crate) fn is_at(&mut self, address: String) -> bool {
+        if self.address == address {
+            return false;
         }
+        let source = |address: &str| address.split(' ').next().map(str::to_owned);
+        let is_other = !self.address.is_empty() && source(&self.address) != source(&address);
+        if is_other {
+            self.pins.clear();
+        }
+        (self.address, self.known, self.judged) = (address, Known::default(), None);
+        is_other
     }
 
     pub(crate) fn known(&self) -> &Known {
@@ -200,8 +207,8 @@ fn known_text(server: &str, known: &Known) -> String {
     })
 }
 
-/// Where a server is. A hash, because an address may hold a secret.
-pub(crate) fn address_of(config: &ServerConfig) -> String {
+/// Whose server it is and where. The place is a hash, because an address may hold a secret.
+pub(crate) fn address_of(source: &str, config: &ServerConfig) -> String {
     let place = match &config.transport {
         Transport::Stdio {
             command, args, cwd, ..
@@ -209,7 +216,8 @@ pub(crate) fn address_of(config: &ServerConfig) -> String {
         Transport::Sse { url, .. } => json!(["sse", url]),
         Transport::Http { url, .. } => json!(["http", url]),
     };
-    catalog::hex::hex(&Sha256::digest(place.to_string().as_bytes()))
+    let place = catalog::hex::hex(&Sha256::digest(place.to_string().as_bytes()));
+    format!("{source} {place}")
 }
 
 fn judge(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> Judged {
@@ -392,6 +400,18 @@ mod tests {
             "{}",
             text.len()
         );
+    }
+
+    #[test]
+    fn what_is_known_ends_with_the_address_and_what_is_held_with_the_server() {
+        let mut memory = first_seen(&[tool("a", "A")]);
+        memory.address = "file 1".to_owned();
+        assert!(!memory.is_at("file 1".to_owned()));
+        assert_eq!(memory.known.lists.tools.len(), 1);
+        assert!(!memory.is_at("file 2".to_owned()));
+        assert!(memory.known.lists.tools.is_empty() && !memory.pins.is_empty());
+        assert!(memory.is_at("database 2".to_owned()));
+        assert!(memory.pins.is_empty());
     }
 
     #[test]

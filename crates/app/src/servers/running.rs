@@ -193,32 +193,36 @@ impl App {
         memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn address(&self, config: &ServerConfig) -> String {
+        match self.is_in_file(&config.name) {
+            true => address_of("file", config),
+            false => address_of("database", config),
+        }
+    }
+
     /// What is known of a server belongs to one address, and ends with the server.
     async fn keep_memory_of(&self, configs: &[ServerConfig]) {
         let stored = self.kept_servers.stored.load_full();
-        let gone: Vec<String> = {
+        let mut gone: Vec<String> = Vec::new();
+        {
             let mut memory = self.memory();
             for config in configs {
                 let entry = memory.entry(config.name.clone()).or_default();
-                entry.is_at(address_of(config));
+                if entry.is_at(self.address(config)) {
+                    gone.push(config.name.clone());
+                }
             }
             let is_there = |name: &str| {
                 configs.iter().any(|it| it.name == name)
                     || stored.iter().any(|it| it.row.name == name)
             };
-            let gone: Vec<String> = memory
-                .keys()
-                .filter(|name| !is_there(name))
-                .cloned()
-                .collect();
-            for name in &gone {
-                memory.remove(name);
-            }
-            gone
-        };
-        let forgotten = gone
-            .into_iter()
-            .map(|name| Write::Server(ServerWrite::Forget(name)));
+            let removed = memory.keys().filter(|name| !is_there(name));
+            let removed: Vec<String> = removed.cloned().collect();
+            memory.retain(|name, _| !removed.contains(name));
+            gone.extend(removed);
+        }
+        let forgotten = gone.into_iter();
+        let forgotten = forgotten.map(|name| Write::Server(ServerWrite::Forget(name)));
         self.note(forgotten.collect()).await;
     }
 
@@ -248,11 +252,15 @@ impl App {
 
     async fn remember(&self, server: &Upstream) {
         let (known, now) = (server.known(), self.clock.now());
-        let (name, address) = (server.name(), address_of(server.config()));
+        let (name, address) = (server.name(), self.address(server.config()));
         let row = {
             let mut memory = self.memory();
             let entry = memory.entry(name.to_owned()).or_default();
-            entry.take_known(name, address, known, now)
+            let row = entry.take_known(name, address, known, now);
+            // Before anything is stored: nobody calls meanwhile what waits for approval.
+            let pinning = self.pinning_of(server.config());
+            server.approve(entry.judge(pinning).approved.clone());
+            row
         };
         let row = row.map(|row| Write::Server(ServerWrite::Lists(row)));
         self.note(row.into_iter().collect()).await;

@@ -191,8 +191,10 @@ async fn under_approve_nothing_new_counts_before_somebody_has_seen_it() {
         assert_eq!(app.post("/api/v1/tools", own).await.status, 201);
         let told = says(app, &upstream, json!([tool("a", "Sends all away."), tool("b", "B."), tool("c", "C.")]), 2).await;
         assert_eq!((&told[0]["is_in_force"], &told[1]["change"]), (&json!(false), &json!("new")));
-        let app = app.restart().await;
-        for app in [&app, &app.restart().await] {
+        let mut app = app.restart().await;
+        for _ in 0..2 {
+            app = app.restart().await;
+            let app = &app;
             assert_eq!(description(app, "s.a").await, "Adds.", "the old one stays");
             assert_eq!(app.get("/api/v1/tools/s.c").await.status, 404);
             let ran = upstream.count("tools/call");
