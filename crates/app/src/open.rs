@@ -134,8 +134,7 @@ impl App {
         let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
-        let allow = options.kinds.http_allow.clone();
-        let tokens = Tokens::read(&store, &vault, &options.clock, allow).await?;
+        let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let named = runnable
