@@ -138,8 +138,7 @@ impl App {
         let kept_servers = Servers::load(&store, kept_servers, options.clock.now()).await?;
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
-        let allow = options.kinds.http_allow.clone();
-        let tokens = Tokens::read(&store, &vault, &options.clock, allow).await?;
+        let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let (notices, unheard) = match options.watch {

@@ -96,7 +96,7 @@ impl App {
                 known: &|issuer| tokens.registered(name, issuer, redirect_uri),
             })
             .await
-            .map_err(|error| failed(name, error))?;
+            .map_err(|error| failed(name, &error))?;
         let now = self.clock.now();
         let waiting = Waiting {
             user: caller.user,
@@ -139,7 +139,7 @@ impl App {
         };
         let client = tokens.client_for(server.config());
         let grant = client.finish(&waiting.pending, &returned).await;
-        let grant = grant.map_err(|error| failed(name, error))?;
+        let grant = grant.map_err(|error| failed(name, &error))?;
         if server.config().url() != Some(&grant.server_url) {
             return Err(Error::conflict(format!(
                 "MCP server '{name}' is at another address now; begin again"
@@ -275,7 +275,7 @@ fn holder(caller: &Caller, auth: &Auth) -> Result<Uuid> {
 }
 
 /// What went wrong, for whoever signs in. None of it is secret.
-fn failed(name: &str, error: oauth::Error) -> Error {
+fn failed(name: &str, error: &oauth::Error) -> Error {
     let message = format!("MCP server '{name}' cannot be signed in to: {error}");
     match error {
         oauth::Error::Unreachable(_) => Error::Unavailable(message),

@@ -53,7 +53,7 @@ pub(crate) async fn heard(app: &Weak<App>, notice: Notice) -> Option<()> {
     match &notice {
         Notice::Lists(name) => app.remember_server(name, true).await,
         Notice::State(name) => app.remember_server(name, false).await,
-        Notice::ResourceUpdated { .. } => {}
+        Notice::ResourceUpdated { .. } | Notice::ElicitationComplete { .. } => {}
     }
     let _ = app.told.send(notice);
     Some(())

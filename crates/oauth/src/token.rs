@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn read(value: Value) -> Result<Given> {
+    fn read(value: &Value) -> Result<Given> {
         given(value.as_object().unwrap(), 1_000)
     }
 
@@ -159,12 +159,12 @@ mod tests {
         assert_eq!(full.access_token.expose(), "a.b");
         assert_eq!(full.expires_at, Some(61_000));
         assert_eq!(full.scopes.unwrap(), ["x", "y"]);
-        let bare = read(json!({"access_token": "a"})).unwrap();
+        let bare = read(&json!({"access_token": "a"})).unwrap();
         assert_eq!((bare.expires_at, bare.scopes), (None, None));
-        let long = read(json!({"access_token": "a", "expires_in": 1e300})).unwrap();
+        let long = read(&json!({"access_token": "a", "expires_in": 1e300})).unwrap();
         assert_eq!(long.expires_at, Some(1_000 + LIFE_SECONDS_MAX * 1000));
         assert_eq!(
-            read(json!({"access_token": "a", "expires_in": -1}))
+            read(&json!({"access_token": "a", "expires_in": -1}))
                 .unwrap()
                 .expires_at,
             None
@@ -180,7 +180,7 @@ mod tests {
             json!({"access_token": "hunter2", "token_type": "DPoP"}),
             json!({"access_token": 7}),
         ] {
-            let error = read(bad).unwrap_err().to_string();
+            let error = read(&bad).unwrap_err().to_string();
             assert!(!error.contains("hunter2"), "{error}");
         }
         let word = Error::refused("invalid_grant: token hunter2").to_string();

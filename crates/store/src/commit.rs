@@ -100,6 +100,41 @@ macro_rules! of_server {
     };
 }
 
+/// One that stores a sign-in to an upstream server.
+macro_rules! put_server_token {
+    ($row:expr) => {
+        must!(
+            PUT_SERVER_TOKEN,
+            &$row.server,
+            $row.user_id,
+            $row.secret_id,
+            &$row.url,
+            &$row.issuer,
+            &$row.scopes,
+            $row.expires_at,
+            $row.can_refresh,
+            $row.created_at,
+            $row.updated_at
+        )
+    };
+}
+
+/// One that stores what its renewal changes.
+macro_rules! renew_server_token {
+    ($row:expr) => {
+        must!(
+            RENEW_SERVER_TOKEN,
+            &$row.scopes,
+            $row.expires_at,
+            $row.can_refresh,
+            $row.updated_at,
+            &$row.server,
+            $row.user_id,
+            $row.secret_id
+        )
+    };
+}
+
 /// One write: a statement or a few.
 #[derive(Debug, Clone)]
 pub enum Write {
@@ -219,14 +254,11 @@ impl Db {
                         Write::SecretOwner { id, owner, at } => vec![may!(SECRET_OWNER, owner, at, id)],
                         Write::NoSecret(id) => vec![must!(DELETE_SECRET, id)],
                         Write::NoSecrets(ids) => ids.iter().map(|id| may!(DELETE_SECRET, id)).collect(),
-                        Write::ServerToken(row) => vec![must!(PUT_SERVER_TOKEN, &row.server, row.user_id, row.secret_id,
-                            &row.url, &row.issuer, &row.scopes, row.expires_at, row.can_refresh, row.created_at,
-                            row.updated_at)],
-                        Write::ServerTokenRenewed(row) => vec![must!(RENEW_SERVER_TOKEN, &row.scopes, row.expires_at,
-                            row.can_refresh, row.updated_at, &row.server, row.user_id, row.secret_id)],
+                        Write::ServerToken(row) => vec![put_server_token!(row)],
+                        Write::ServerTokenRenewed(row) => vec![renew_server_token!(row)],
                         Write::NoServerToken { server, user } => vec![may!(DELETE_SERVER_TOKEN, server, user)],
-                        Write::ServerClient(row) => vec![must!(PUT_SERVER_CLIENT, &row.server, &row.issuer,
-                            &row.redirect_uri, row.secret_id, row.created_at)],
+                        Write::ServerClient(it) => vec![must!(PUT_SERVER_CLIENT, &it.server, &it.issuer, &it.redirect_uri,
+                            it.secret_id, it.created_at)],
                         Write::NoServerClient(id) => vec![may!(DELETE_SERVER_CLIENT, id)],
                         Write::Act(act) => {
                             if last.is_none() {

@@ -81,7 +81,7 @@ impl Tokens {
         store: &Db,
         vault: &Arc<Vault>,
         clock: &Clock,
-        allow: Vec<fetch::Allowed>,
+        kinds: &kinds::Options,
     ) -> Result<Arc<Self>, store::Error> {
         let known = Known {
             rows: store.server_tokens().await?,
@@ -89,7 +89,7 @@ impl Tokens {
             live: HashMap::new(),
         };
         let fetcher = fetch::Fetcher::new(fetch::Options {
-            allow,
+            allow: kinds.http_allow.clone(),
             ..fetch::Options::default()
         });
         Ok(Arc::new_cyclic(|me| Tokens {
