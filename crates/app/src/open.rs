@@ -145,21 +145,16 @@ impl App {
             true => (notices, None),
             false => (None, notices),
         };
-        let named = runnable
-            .builtins
-            .iter()
-            .map(|tool| tool.definition.name.clone());
+        let named = runnable.builtins.iter();
+        let named = named.map(|tool| tool.definition.name.clone());
         let builtin_names = named.collect();
         let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
         let (executor, writer) = snapshot.await?;
         let status = Arc::clone(&writer.status);
         let servers = writer.servers.subscribe();
         let (jobs, thread) = writer.spawn();
-        let watcher = if options.watch {
-            watched(&options.workspace, &jobs)
-        } else {
-            None
-        };
+        let follow = || watched(&options.workspace, &jobs);
+        let watcher = options.watch.then(follow).flatten();
         let app = Arc::new_cyclic(|me| App {
             executor,
             store,

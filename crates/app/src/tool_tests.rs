@@ -216,23 +216,25 @@ mod tests {
     fn a_script_is_read_again_once_it_has_changed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.py");
-        let write = |text: &str, age: u64| {
+        let write = |text: &str, at: Option<u64>| {
             std::fs::write(&path, text).unwrap();
-            let changed = SystemTime::now() - Duration::from_secs(age);
-            let file = std::fs::File::options().write(true).open(&path).unwrap();
-            file.set_modified(changed).unwrap();
+            if let Some(at) = at {
+                let file = std::fs::File::options().write(true).open(&path).unwrap();
+                let at = SystemTime::UNIX_EPOCH + Duration::from_secs(at);
+                file.set_modified(at).unwrap();
+            }
         };
         let scripts = Scripts::default();
         assert_eq!(scripts.hash(&path), None);
-        write("a = 1", 100);
+        write("a = 1", Some(100));
         let first = scripts.hash(&path).unwrap();
         assert_eq!(scripts.0.lock().unwrap().len(), 1);
         assert_eq!(scripts.hash(&path).unwrap(), first);
-        write("a = 2", 50);
+        write("a = 2", Some(200));
         let second = scripts.hash(&path).unwrap();
         assert_ne!(second, first);
         // What is new is not believed by its looks.
-        write("a = 3", 0);
+        write("a = 3", None);
         assert_ne!(scripts.hash(&path).unwrap(), second);
         assert_eq!(scripts.0.lock().unwrap()[&path].hash, second);
     }

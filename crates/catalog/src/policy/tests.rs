@@ -73,7 +73,7 @@ fn what_is_no_tool_follows_the_rules_for_its_name_alone() {
     }
     policy.rules = HashMap::from([(Subject::Everyone, rule(Some(&["files.*"]), &[], &[]))]);
     assert!(policy.may_use(&reader, "files.file:///a"));
-    let mut through = reader.clone();
+    let mut through = reader;
     through.toolset = Some("set".into());
     let set = json!({"name": "set", "allow": ["files.*"], "is_public": true});
     policy.toolsets = toolset(SYSTEM_USER, &set);
