@@ -51,7 +51,7 @@ impl App {
     pub(crate) async fn start_server(&self, config: ServerConfig) {
         let _one_at_a_time = self.kept_servers.changes.lock().await;
         let name = config.name.clone();
-        let address = address_of(&config);
+        let address = self.address(&config);
         self.memory().entry(name).or_default().is_at(address);
         self.run_servers(vec![config]).await;
     }
