@@ -64,6 +64,77 @@ macro_rules! add_all {
     }};
 }
 
+/// Whole rows.
+macro_rules! put_tool {
+    ($row:expr) => {
+        must!(
+            PUT_TOOL,
+            $row.id,
+            &$row.name,
+            $row.owner_id,
+            &$row.definition,
+            $row.version,
+            $row.created_at,
+            $row.updated_at,
+            $row.deleted_at
+        )
+    };
+}
+
+macro_rules! put_user {
+    ($row:expr) => {
+        must!(
+            PUT_USER,
+            $row.id,
+            &$row.name,
+            &$row.role,
+            &$row.password_hash,
+            &$row.oidc_subject,
+            $row.created_at,
+            $row.updated_at,
+            $row.deleted_at
+        )
+    };
+}
+
+macro_rules! put_agent {
+    ($row:expr) => {
+        must!(
+            PUT_AGENT,
+            $row.id,
+            $row.owner_id,
+            &$row.name,
+            &$row.description,
+            &$row.model_provider,
+            &$row.model_name,
+            &$row.base_url,
+            &$row.system_prompt,
+            &$row.config,
+            &$row.tools,
+            &$row.memory_config,
+            $row.is_active,
+            $row.is_public,
+            $row.version,
+            $row.created_at,
+            $row.updated_at,
+            $row.deleted_at
+        )
+    };
+}
+
+macro_rules! put_server_client {
+    ($row:expr) => {
+        must!(
+            PUT_SERVER_CLIENT,
+            &$row.server,
+            &$row.issuer,
+            &$row.redirect_uri,
+            $row.secret_id,
+            $row.created_at
+        )
+    };
+}
+
 /// What has to be done about a server.
 macro_rules! of_server {
     ($write:expr) => {
@@ -222,18 +293,13 @@ impl Db {
                     let versions: Vec<&VersionRow> = rest.iter().map_while(Write::version).take(VERSIONS_AT_ONCE).collect();
                     rest = &rest[versions.len().max(1)..];
                     let statements = match write {
-                        Write::Tool(row) => vec![must!(PUT_TOOL, row.id, &row.name, row.owner_id, &row.definition,
-                            row.version, row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Tool(row) => vec![put_tool!(row)],
                         Write::Version(_) => vec![add_all!(versions)],
-                        Write::User(row) => vec![must!(PUT_USER, row.id, &row.name, &row.role, &row.password_hash,
-                            &row.oidc_subject, row.created_at, row.updated_at, row.deleted_at)],
+                        Write::User(row) => vec![put_user!(row)],
                         Write::Key(row) => vec![must!(PUT_KEY, row.id, &row.name, row.user_id, &row.secret_hash,
                             &row.scopes, row.created_at, row.expires_at, row.revoked_at, row.last_used_at)],
                         Write::RevokeKeys { user, at } => vec![may!(REVOKE_KEYS, at, user)],
-                        Write::Agent(row) => vec![must!(PUT_AGENT, row.id, row.owner_id, &row.name, &row.description,
-                            &row.model_provider, &row.model_name, &row.base_url, &row.system_prompt, &row.config,
-                            &row.tools, &row.memory_config, row.is_active, row.is_public, row.version,
-                            row.created_at, row.updated_at, row.deleted_at)],
+                        Write::Agent(row) => vec![put_agent!(row)],
                         Write::Toolset(row) => vec![must!(PUT_TOOLSET, row.id, row.owner_id, &row.name, &row.definition,
                             row.version, row.created_at, row.updated_at, row.deleted_at)],
                         Write::Server(write) => of_server!(write),
@@ -257,8 +323,7 @@ impl Db {
                         Write::ServerToken(row) => vec![put_server_token!(row)],
                         Write::ServerTokenRenewed(row) => vec![renew_server_token!(row)],
                         Write::NoServerToken { server, user } => vec![may!(DELETE_SERVER_TOKEN, server, user)],
-                        Write::ServerClient(it) => vec![must!(PUT_SERVER_CLIENT, &it.server, &it.issuer, &it.redirect_uri,
-                            it.secret_id, it.created_at)],
+                        Write::ServerClient(row) => vec![put_server_client!(row)],
                         Write::NoServerClient(id) => vec![may!(DELETE_SERVER_CLIENT, id)],
                         Write::Act(act) => {
                             if last.is_none() {

@@ -153,7 +153,10 @@ async fn it_does_not_grow() {
     let log = place.open().await;
     // One that runs on keeps no line from going.
     log.started(begin(0)).await.unwrap();
-    let (mut tasks, arguments) = (tokio::task::JoinSet::new(), format!("\"{}\"", "x".repeat(9_000)));
+    let (mut tasks, arguments) = (
+        tokio::task::JoinSet::new(),
+        format!("\"{}\"", "x".repeat(9_000)),
+    );
     for task in 0..4 {
         let (log, arguments) = (log.clone(), arguments.clone());
         tasks.spawn(async move {
@@ -231,7 +234,10 @@ async fn a_journal_that_was_stuck_goes_on() {
     log.finish(ended(begin(1))).await.unwrap();
     assert_eq!(statuses(&log).await, [Status::Success, Status::Success]);
     log.finish(ended(begin(2))).await.unwrap();
-    assert_eq!(lines(&place).iter().filter(|one| !one.is_empty()).count(), 1);
+    assert_eq!(
+        lines(&place).iter().filter(|one| !one.is_empty()).count(),
+        1
+    );
 }
 
 #[tokio::test]

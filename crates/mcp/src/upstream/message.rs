@@ -1,8 +1,6 @@
 //! Messages as they come, read once, and as they go, written once.
 
-use crate::wire::{
-    META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError,
-};
+use crate::wire::{META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -174,9 +172,7 @@ impl<'a> Meta<'a> {
     }
 
     fn is_empty(&self) -> bool {
-        self.modern.is_none()
-            && self.progress_token.is_none()
-            && self.passed_on().next().is_none()
+        self.modern.is_none() && self.progress_token.is_none() && self.passed_on().next().is_none()
     }
 }
 
