@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn a_token_is_taken_as_it_comes() {
         let full = read(
-            json!({"access_token": "a.b", "token_type": "bearer", "expires_in": "60",
+            &json!({"access_token": "a.b", "token_type": "bearer", "expires_in": "60",
             "refresh_token": "r", "scope": "x y"}),
         )
         .unwrap();
