@@ -59,10 +59,13 @@ struct OneFile {
     bytes: u64,
 }
 
-/// The rows that no day file has, in the order of their calls.
+/// In the order of their calls, as their ids are.
+type ById = BTreeMap<Uuid, Box<Execution>>;
+
+/// The rows that no day file has.
 #[derive(Default)]
 struct Rows {
-    all: BTreeMap<Uuid, Box<Execution>>,
+    all: ById,
     bytes: usize,
 }
 
@@ -168,14 +171,14 @@ impl Journal {
     }
 
     /// The rows, to be written now. From here on lines go to the other file, unless that has rows that were not written.
-    pub(super) fn take(&self) -> Vec<Box<Execution>> {
+    pub(super) fn take(&self) -> ById {
         let mut lines = self.lock();
         let other = 1 - lines.active;
         if lines.files[other].bytes == 0 {
             lines.active = other;
         }
         lines.are_underway = true;
-        std::mem::take(&mut lines.rows).all.into_values().collect()
+        std::mem::take(&mut lines.rows).all
     }
 
     /// The rows that were taken are in their day files: their lines may go.
@@ -195,7 +198,7 @@ impl Journal {
     }
 
     /// Rows that were taken and could not be written. What has come meanwhile is newer.
-    pub(super) fn give_back(&self, rows: Vec<Box<Execution>>) {
+    pub(super) fn give_back(&self, rows: impl Iterator<Item = Box<Execution>>) {
         let mut lines = self.lock();
         lines.are_underway = false;
         self.owed.lock().journal_waits = true;

@@ -214,7 +214,7 @@ impl Writer {
         }
         // What a server left behind long ago is not brought back.
         let first_kept = self.first_kept();
-        let mut entries: Vec<Entry> = rows.into_iter().map(unheard).collect();
+        let mut entries: Vec<Entry> = rows.into_values().map(unheard).collect();
         entries.retain(|entry| entry.day() >= first_kept);
         let mut days = entries.chunk_by(|one, next| one.day() == next.day());
         match days.try_for_each(|rows| self.settle_day(rows[0].day(), rows)) {
@@ -222,7 +222,7 @@ impl Writer {
             Err(error) => {
                 tracing::error!(%error, rows = entries.len(), "the execution log's journal could not be settled");
                 let rows = entries.into_iter().map(|entry| entry.row);
-                self.journal.give_back(rows.collect());
+                self.journal.give_back(rows);
             }
         }
     }

@@ -24,14 +24,14 @@ async fn rotation_and_late_finishes(place: Place) {
         ..before.clone()
     };
     log.finish(finished.clone()).await.unwrap();
+    assert_eq!(
+        log.list(Filter::default()).await.unwrap().items,
+        [after, finished]
+    );
     let days = place.days().await;
     assert!(
         days.starts_with(&["20261115".to_owned(), "20261116".to_owned()]),
         "{days:?}"
-    );
-    assert_eq!(
-        log.list(Filter::default()).await.unwrap().items,
-        [after, finished]
     );
 }
 

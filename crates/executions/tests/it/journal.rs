@@ -34,6 +34,14 @@ fn ended(begun: Execution) -> Execution {
     }
 }
 
+/// So long that it does not fit where others have been.
+fn long(at: i64) -> Execution {
+    Execution {
+        output: Some(format!("\"{}\"", "x".repeat(12_000))),
+        ..ended(begin(at))
+    }
+}
+
 async fn statuses(log: &ExecutionLog) -> Vec<Status> {
     let page = log.list(Filter::default()).await.unwrap();
     page.items.iter().map(|row| row.status).collect()
@@ -106,7 +114,8 @@ async fn a_line_that_was_cut_off_takes_no_other_along() {
     let mut left = lines(&place);
     let full = left.iter_mut().find(|lines| !lines.is_empty()).unwrap();
     full.truncate(full.len() - 20);
-    let again = killed(left).open().await;
+    let later = killed(left);
+    let again = later.open().await;
     assert_eq!(statuses(&again).await, [Status::Interrupted]);
 }
 
@@ -209,7 +218,7 @@ async fn rows_wait_for_a_day_file_that_can_be_written() {
     let place = Place::sqlite();
     let options = Options::default();
     let log = place.open_with(options.clone()).await;
-    let rows = [0, 1].map(|at| ended(begin(at)));
+    let rows = [0, 1].map(|at| long(at));
     for row in &rows {
         log.finish(row.clone()).await.unwrap();
     }
@@ -227,13 +236,13 @@ async fn a_journal_that_was_stuck_goes_on() {
     let place = Place::sqlite();
     let options = Options::default();
     let log = place.open_with(options.clone()).await;
-    log.finish(ended(begin(0))).await.unwrap();
+    log.finish(long(0)).await.unwrap();
     options.pages_max.store(1, Ordering::Relaxed);
     log.flush().await.ok();
     options.pages_max.store(0, Ordering::Relaxed);
-    log.finish(ended(begin(1))).await.unwrap();
+    log.finish(long(1)).await.unwrap();
     assert_eq!(statuses(&log).await, [Status::Success, Status::Success]);
-    log.finish(ended(begin(2))).await.unwrap();
+    log.finish(long(2)).await.unwrap();
     assert_eq!(
         lines(&place).iter().filter(|one| !one.is_empty()).count(),
         1

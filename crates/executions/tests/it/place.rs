@@ -118,7 +118,8 @@ impl Place {
             let name_only = name.split('.').next().unwrap();
             *name = name_only.chars().filter(char::is_ascii_digit).collect();
         }
-        names.retain(|name| !name.is_empty());
+        // Not the journal.
+        names.retain(|name| name.len() == 8);
         names.sort();
         names.dedup();
         names
