@@ -218,7 +218,7 @@ async fn rows_wait_for_a_day_file_that_can_be_written() {
     let place = Place::sqlite();
     let options = Options::default();
     let log = place.open_with(options.clone()).await;
-    let rows = [0, 1].map(|at| long(at));
+    let rows = [0, 1].map(long);
     for row in &rows {
         log.finish(row.clone()).await.unwrap();
     }
