@@ -143,7 +143,7 @@ impl Fetcher {
         };
         for _ in 0..=limits.redirects_max {
             let trust = trust_in(&hop.url, &first, trust);
-            let response = self.exchange(hop.clone(), trust).await?;
+            let response = self.exchange(hop.clone(), trust)?.await?;
             let next = match limits.redirects_max {
                 0 => None,
                 _ => hop.next(response.status(), response.headers())?,
@@ -159,8 +159,12 @@ impl Fetcher {
         })
     }
 
-    /// One request on the wire, until its headers are here.
-    async fn exchange(&self, hop: Hop, trust: Trust) -> Result<http::Response<Reading>, Error> {
+    /// One request on the wire, until its headers are here. Not async itself: what it is made of need not be carried.
+    fn exchange(
+        &self,
+        hop: Hop,
+        trust: Trust,
+    ) -> Result<impl Future<Output = Result<http::Response<Reading>, Error>>, Error> {
         let mut request = http::Request::new(Full::new(hop.body));
         *request.method_mut() = hop.method;
         *request.uri_mut() = uri(&hop.url)?;
@@ -169,7 +173,7 @@ impl Fetcher {
             Trust::Operator => &self.operator,
             Trust::Guarded => &self.guarded,
         };
-        pool.request(request, place(&hop.url)).await
+        Ok(pool.request(request, place(&hop.url)))
     }
 }
 

@@ -42,7 +42,7 @@ impl Fetcher {
             headers,
             body,
         };
-        let answered = tokio::time::timeout(after, self.exchange(hop, trust)).await;
+        let answered = tokio::time::timeout(after, self.exchange(hop, trust)?).await;
         let Ok(response) = answered else {
             let phase = Phase::Answer;
             return Err(Error::Timeout {

@@ -22,41 +22,57 @@ pub trait Credentials: Send + Sync {
 pub(super) struct Bearer(pub(super) Option<Arc<Credential>>);
 
 impl Bearer {
-    /// Sends a request with the token that is good now. A token that is refused is renewed once and the request sent
-    /// once more: a server that does not know who asks has not run anything.
+    /// Sends a request with the token that is good now.
     pub(super) async fn send(
         &self,
         fetcher: &Fetcher,
         method: Method,
         url: &str,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         body: Body,
     ) -> Result<Streaming, Fault> {
-        let Some(credential) = &self.0 else {
-            return send(fetcher, method, url, headers, body).await;
-        };
-        if credential.is_stale() {
-            Box::pin(credential.renew(credential.header(), None)).await;
+        match &self.0 {
+            None => send(fetcher, method, url, headers, body).await,
+            // Boxed: most servers are shown none, and every request is moved with room for all of this.
+            Some(credential) => {
+                let sent = send_with(credential, fetcher, method, url, headers, body);
+                Box::pin(sent).await
+            }
         }
-        let shown = credential.header();
-        put(&mut headers, shown.as_ref());
-        let (again, more) = (headers.clone(), body.clone());
-        let stream = send(fetcher, method.clone(), url, headers, body).await?;
-        if !matches!(stream.status.as_u16(), 401 | 403) {
-            return Ok(stream);
-        }
-        let challenge = stream.headers.get(WWW_AUTHENTICATE);
-        let challenge = challenge.and_then(|value| value.to_str().ok());
-        let challenge = Challenge::read(challenge.unwrap_or_default());
-        let is_about_token = stream.status.as_u16() == 401 || challenge.wants_more_scope();
-        let renewed = is_about_token && Box::pin(credential.renew(shown, Some(challenge))).await;
-        if !renewed {
-            return Ok(stream);
-        }
-        let mut headers = again;
-        put(&mut headers, credential.header().as_ref());
-        send(fetcher, method, url, headers, more).await
     }
+}
+
+/// A token that is refused is renewed once and the request sent once more: a server that does not know who asks has not
+/// run anything.
+async fn send_with(
+    credential: &Credential,
+    fetcher: &Fetcher,
+    method: Method,
+    url: &str,
+    mut headers: HeaderMap,
+    body: Body,
+) -> Result<Streaming, Fault> {
+    if credential.is_stale() {
+        Box::pin(credential.renew(credential.header(), None)).await;
+    }
+    let shown = credential.header();
+    put(&mut headers, shown.as_ref());
+    let (again, more) = (headers.clone(), body.clone());
+    let stream = send(fetcher, method.clone(), url, headers, body).await?;
+    if !matches!(stream.status.as_u16(), 401 | 403) {
+        return Ok(stream);
+    }
+    let challenge = stream.headers.get(WWW_AUTHENTICATE);
+    let challenge = challenge.and_then(|value| value.to_str().ok());
+    let challenge = Challenge::read(challenge.unwrap_or_default());
+    let is_about_token = stream.status.as_u16() == 401 || challenge.wants_more_scope();
+    let renewed = is_about_token && Box::pin(credential.renew(shown, Some(challenge))).await;
+    if !renewed {
+        return Ok(stream);
+    }
+    let mut headers = again;
+    put(&mut headers, credential.header().as_ref());
+    send(fetcher, method, url, headers, more).await
 }
 
 fn put(headers: &mut HeaderMap, token: Option<&HeaderValue>) {
