@@ -45,7 +45,7 @@ impl Bearer {
 /// A token that is refused is renewed once and the request sent once more: a server that does not know who asks has not
 /// run anything.
 async fn send_with(
-    credential: &Credential,
+    credential: &Arc<Credential>,
     fetcher: &Fetcher,
     method: Method,
     url: &str,
