@@ -88,6 +88,13 @@ impl Memory {
         is_other
     }
 
+    /// Where it is, if this is what is there: one that was replaced may still tell something.
+    pub(crate) fn address_if(&self, config: &ServerConfig) -> Option<String> {
+        let (source, _) = self.address.split_once(' ')?;
+        let address = address_of(source, config);
+        (address == self.address).then_some(address)
+    }
+
     pub(crate) fn known(&self) -> &Known {
         &self.known
     }

@@ -252,10 +252,13 @@ impl App {
 
     async fn remember(&self, server: &Upstream) {
         let (known, now) = (server.known(), self.clock.now());
-        let (name, address) = (server.name(), self.address(server.config()));
+        let name = server.name();
         let row = {
             let mut memory = self.memory();
             let entry = memory.entry(name.to_owned()).or_default();
+            let Some(address) = entry.address_if(server.config()) else {
+                return;
+            };
             let row = entry.take_known(name, address, known, now);
             // Before anything is stored: nobody calls meanwhile what waits for approval.
             let pinning = self.pinning_of(server.config());

@@ -100,7 +100,7 @@ async fn everything_goes_what_is_covered_or_removed_among_it() {
         let moved = app
             .post("/api/v1/users/kim/reassign", json!({"to": "lee"}))
             .await;
-        let expected = json!({"from": "kim", "to": "lee", "tools": 3, "agents": 2, "toolsets": 2, "secrets": 2});
+        let expected = json!({"from": "kim", "to": "lee", "tools": 3, "agents": 2, "toolsets": 2, "servers": 0, "secrets": 2});
         assert_eq!((moved.status, &moved.body), (200, &expected));
         assert_eq!(owners(app).await, all_of("lee"));
         // What is out of use comes back as lee's.
@@ -178,7 +178,7 @@ async fn all_or_nothing() {
         assert_eq!(refused.status, 422, "{}", refused.body);
         let some = json!({"to": "lee", "tools": ["used", "used"]});
         let moved = app.post("/api/v1/users/kim/reassign", some).await;
-        let expected = json!({"from": "kim", "to": "lee", "tools": 1, "agents": 0, "toolsets": 0, "secrets": 1});
+        let expected = json!({"from": "kim", "to": "lee", "tools": 1, "agents": 0, "toolsets": 0, "servers": 0, "secrets": 1});
         assert_eq!((moved.status, &moved.body), (200, &expected));
     })
     .await;
