@@ -128,14 +128,12 @@ impl App {
         FileShelf::new(&options.workspace).sweep();
         let (store, log) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
-        let key = options.admin_key.as_deref();
         let agents = store.agents().await?;
+        let key = options.admin_key.as_deref();
         let access = read_access(&store, key, options.clock.now()).await?;
-        let secrets = store.secrets().await?;
-        let keys = sealing_keys::load(&options.sealing, &secrets)?;
-        let vault = Arc::new(Vault::new(options.sealing.clone(), keys, &secrets));
-        let kept_servers = options.servers.clone();
-        let kept_servers = Servers::load(&store, kept_servers, options.clock.now()).await?;
+        let vault = open_vault(&options, &store).await?;
+        let (settings, now) = (options.servers.clone(), options.clock.now());
+        let kept_servers = Servers::load(&store, settings, now).await?;
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
         let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
@@ -145,16 +143,14 @@ impl App {
             true => (notices, None),
             false => (None, notices),
         };
-        let named = runnable.builtins.iter();
-        let named = named.map(|tool| tool.definition.name.clone());
-        let builtin_names = named.collect();
+        let named = |tool: &Tool| tool.definition.name.clone();
+        let builtin_names = runnable.builtins.iter().map(named).collect();
         let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
         let (executor, writer) = snapshot.await?;
         let status = Arc::clone(&writer.status);
         let servers = writer.servers.subscribe();
         let (jobs, thread) = writer.spawn();
-        let follow = || watched(&options.workspace, &jobs);
-        let watcher = options.watch.then(follow).flatten();
+        let watcher = watched(&options, &jobs);
         let app = Arc::new_cyclic(|me| App {
             executor,
             store,
@@ -287,10 +283,13 @@ async fn first_snapshot(
 }
 
 fn watched(
-    workspace: &Path,
+    options: &Options,
     jobs: &tokio::sync::mpsc::Sender<crate::writer::Job>,
 ) -> Option<watcher::FileWatcher> {
-    match watcher::watch(workspace, jobs.downgrade()) {
+    if !options.watch {
+        return None;
+    }
+    match watcher::watch(&options.workspace, jobs.downgrade()) {
         Ok(watcher) => Some(watcher),
         Err(error) => {
             tracing::warn!(%error, "edits of tools.json on disk are only noticed at the next API change");
@@ -350,4 +349,11 @@ fn stored_tool(row: &ToolRow) -> Result<Tool, Vec<Problem>> {
         hash: definition.hash(),
         definition,
     })
+}
+
+async fn open_vault(options: &Options, store: &Db) -> Result<Arc<Vault>, StartError> {
+    let secrets = store.secrets().await?;
+    let keys = sealing_keys::load(&options.sealing, &secrets)?;
+    let vault = Vault::new(options.sealing.clone(), keys, &secrets);
+    Ok(Arc::new(vault))
 }

@@ -262,7 +262,7 @@ impl App {
         found.cloned().unwrap_or_default()
     }
 
-    fn set_flags(&self, server: &str, flags: Flags) {
+    fn set_flags(&self, server: &str, flags: &Flags) {
         self.kept_servers.flags.rcu(|all| {
             let mut all = HashMap::clone(all);
             all.insert(server.to_owned(), flags.clone());

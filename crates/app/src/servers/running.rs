@@ -286,7 +286,7 @@ impl App {
         };
         self.note(pins).await;
         server.approve(judged.approved.clone());
-        self.set_flags(&name, judged.flags());
+        self.set_flags(&name, &judged.flags());
         let config = server.config().clone();
         // Schemas are looked at here, which can take a while.
         let tools = move || match config.disabled {
