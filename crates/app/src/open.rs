@@ -147,8 +147,7 @@ impl App {
         let builtin_names = runnable.builtins.iter().map(named).collect();
         let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
         let (executor, writer) = snapshot.await?;
-        let status = Arc::clone(&writer.status);
-        let servers = writer.servers.subscribe();
+        let (status, servers) = (Arc::clone(&writer.status), writer.servers.subscribe());
         let (jobs, thread) = writer.spawn();
         let watcher = watched(&options, &jobs);
         let app = Arc::new_cyclic(|me| App {
