@@ -83,7 +83,7 @@ impl Server {
 }
 
 pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
-    OpenApiRouter::with_openapi(openapi::base())
+    of_servers(OpenApiRouter::with_openapi(openapi::base()))
         .routes(routes!(tools::list_tools, tools::create_tool))
         .routes(routes!(
             tools::get_tool,
@@ -144,6 +144,16 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(secrets::set_secret, secrets::remove_secret))
         .routes(routes!(secrets::rotate_secrets))
         .routes(routes!(secrets::verify_secrets))
+        .routes(routes!(audit::list_audit))
+        .routes(routes!(audit::verify_audit))
+        .routes(routes!(admin::backup))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+}
+
+/// What concerns upstream servers.
+fn of_servers(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
+    router
         .routes(routes!(servers::list_servers, servers::create_server))
         .routes(routes!(
             servers::get_server,
@@ -160,11 +170,6 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(servers::read_resource))
         .routes(routes!(sign_in::begin_sign_in, sign_in::sign_out))
         .routes(routes!(sign_in::finish_sign_in))
-        .routes(routes!(audit::list_audit))
-        .routes(routes!(audit::verify_audit))
-        .routes(routes!(admin::backup))
-        .routes(routes!(health::healthz))
-        .routes(routes!(health::readyz))
 }
 
 pub(crate) fn routes(server: Arc<Server>) -> Router {
