@@ -230,6 +230,40 @@ fn by_command(sandbox: &Sandbox, person: &str) -> String {
     said.join("\n")
 }
 
+/// A new sealing key takes the token over like any secret, and the old one is not needed any more.
+fn rotated(world: &Guarded, key: &str, file: &Path, old: &str) -> String {
+    let new = format!("k9:{}\n", BASE64_STANDARD.encode([9; 32]));
+    std::fs::write(file, format!("{new}{old}")).unwrap();
+    let (status, rotated) = world.ask(key, "POST", "/api/v1/secrets/rotate", None);
+    assert_eq!(status, 200, "{rotated}");
+    assert_eq!(
+        (&rotated["rotated"], &rotated["left"]),
+        (&json!(1), &json!(0)),
+        "{rotated}"
+    );
+    new
+}
+
+impl Guarded {
+    /// The same with another server process, and what the first one had said.
+    fn restarted(self) -> (Self, Vec<String>) {
+        let Guarded {
+            issuer,
+            upstream,
+            crib,
+        } = self;
+        let Crib { sandbox, server } = crib;
+        let words = server.last_words();
+        let crib = Crib::of(sandbox);
+        let world = Guarded {
+            issuer,
+            upstream,
+            crib,
+        };
+        (world, words)
+    }
+}
+
 #[test]
 fn one_signs_in_for_all_and_it_is_kept_fresh_and_sealed() {
     let world = Guarded::new(&json!("oauth"), 3);
@@ -273,33 +307,12 @@ fn one_signs_in_for_all_and_it_is_kept_fresh_and_sealed() {
         },
     );
     assert_eq!(world.last_caller(), "alice-there");
-    // A new sealing key takes the token over like any secret, and the old one is not needed any more.
     let file = find(world.crib.sandbox.folder(), "secret.key").unwrap();
     let old = std::fs::read_to_string(&file).unwrap();
-    let new = format!("k9:{}\n", BASE64_STANDARD.encode([9; 32]));
-    std::fs::write(&file, format!("{new}{old}")).unwrap();
-    let (status, rotated) = world.ask(&key, "POST", "/api/v1/secrets/rotate", None);
-    assert_eq!(status, 200, "{rotated}");
-    assert_eq!(
-        (&rotated["rotated"], &rotated["left"]),
-        (&json!(1), &json!(0)),
-        "{rotated}"
-    );
+    let new = rotated(&world, &key, &file, &old);
     std::fs::write(&file, new).unwrap();
-    // After a restart it is still there.
-    let Guarded {
-        issuer,
-        upstream,
-        crib,
-    } = world;
-    let Crib { sandbox, server } = crib;
-    let words = server.last_words();
-    let crib = Crib::of(sandbox);
-    let world = Guarded {
-        issuer,
-        upstream,
-        crib,
-    };
+    let (world, words) = world.restarted();
+    // It is still there.
     listed(&world.crib, "up.calculator");
     assert_eq!(world.calculate(&key).0, 200);
     // What was given is nowhere to be read.
