@@ -295,6 +295,30 @@ async fn what_stands_in_the_file_wins() {
 }
 
 #[tokio::test]
+async fn the_secret_of_a_client_is_sealed_too() {
+    on_both(async |app: &TestApp| {
+        let body = json!({
+            "name": "a", "url": "http://127.0.0.1:9/mcp", "disabled": true,
+            "auth": {"client_id": "us", "client_secret": "hunter2-hunter2-hunter2", "grant": "client_credentials"},
+        });
+        let made = app.post(PATH, body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let auth = json!({"client_id": "us", "client_secret": {"set": true, "last4": "ter2"}, "grant": "client_credentials"});
+        assert_eq!(made.body["auth"], auth);
+        let same = change(app, "PUT", "a", made.body.clone()).await;
+        assert_eq!((same.status, &same.body["auth"]), (200, &auth), "{}", same.body);
+        assert_eq!(same.body["state"], "disabled", "it opens: {}", same.body);
+        let audit = app.get("/api/v1/audit?limit=50").await.body.to_string();
+        assert!(audit.contains("server.update") && !audit.contains("hunter2"), "{audit}");
+        let gone = change(app, "DELETE", "a", Value::Null).await;
+        assert_eq!(gone.status, 204, "{}", gone.body);
+        let left = app.get("/api/v1/secrets/verify").await.body;
+        assert_eq!((&left["valid"], &left["secrets"]), (&json!(true), &json!(0)), "{left}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_wrong_server_is_refused_with_every_place() {
     on_both(async |app: &TestApp| {
         let wrong = json!({"name": "a", "url": "nowhere", "hedaers": {}, "headers": {"A B": "x"}, "pinning": "on"});
