@@ -135,7 +135,10 @@ async fn a_changed_definition_is_told() {
         );
         // It counts, and whoever looks at the tool is told.
         assert_eq!(call(app, "s.a").await.status, 200);
-        assert_eq!(call(app, "s.c").await.status, 200);
+        until("the new tool is listed", async || {
+            (call(app, "s.c").await.status == 200).then_some(())
+        })
+        .await;
         let tool = app.get("/api/v1/tools/s.a").await.body;
         assert_eq!(tool["description"], spelled);
         let flags = tool["flags"].as_array().unwrap();
