@@ -248,15 +248,16 @@ impl Writer {
     }
 
     fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
-        self.try_commit(day, entries).map_err(|error| {
-            // Closing rolls back, and whatever state the connection is in, the next batch starts from a fresh one.
+        let pages = self.options.pages_max.load(Ordering::Relaxed);
+        let result = self.try_commit(day, entries, pages);
+        if result.is_err() || pages > 0 {
+            // Closing rolls back, and whatever state or bound the connection has, the next batch starts from a fresh one.
             self.open.remove(&day);
-            error.of_file(&self.folder.file(day))
-        })
+        }
+        result.map_err(|error| error.of_file(&self.folder.file(day)))
     }
 
-    fn try_commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
-        let pages = self.options.pages_max.load(Ordering::Relaxed);
+    fn try_commit(&mut self, day: Day, entries: &[Entry], pages: u32) -> Result<(), LogError> {
         let connection = self.connection(day)?;
         if pages > 0 {
             connection.pragma_update(None, "max_page_count", pages)?;
