@@ -244,6 +244,7 @@ impl App {
         let own = self.upstreams.of_user(&server, caller.user);
         let read = own.map_err(unavailable)?;
         let read = read.request("resources/read", params, talk).await;
+        let read = read.map(|raw| serde_json::from_str(raw.get()).unwrap_or_default());
         read.map_err(|error| match error {
             UpstreamError::Rpc(_) => not_found("Resource", uri),
             other => unavailable(other),

@@ -21,7 +21,7 @@ pub(crate) struct Done {
     pub(crate) logged: Option<Box<RawValue>>,
     pub(crate) message: Option<String>,
     pub(crate) log_text: Option<String>,
-    pub(crate) raw: Option<Value>,
+    pub(crate) raw: Option<Box<RawValue>>,
 }
 
 pub(crate) fn succeeded(

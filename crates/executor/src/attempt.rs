@@ -323,7 +323,7 @@ impl Attempt {
         };
         let data = to_raw_value(&data)
             .map_err(|_| Failure::new(Code::InvalidOutput, "The tool's output is not JSON"))?;
-        let raw_bytes = output.raw.as_ref().map_or(0, written_bytes);
+        let raw_bytes = output.raw.as_ref().map_or(0, |raw| raw.get().len());
         let bytes = data.get().len().max(raw_bytes);
         let bytes_max = self.executor.settings.output_bytes_max;
         if bytes > bytes_max {
@@ -339,23 +339,6 @@ impl Attempt {
             raw: output.raw,
         })
     }
-}
-
-/// How long a value is as text, which is not made for that.
-fn written_bytes(value: &Value) -> usize {
-    struct Count(usize);
-    impl std::io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    let _ = serde_json::to_writer(&mut count, value);
-    count.0
 }
 
 pub(crate) fn micros(elapsed: Duration) -> i64 {

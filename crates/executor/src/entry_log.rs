@@ -24,6 +24,12 @@ pub(crate) struct EntryDraft {
     pub(crate) opened: Opened,
 }
 
+fn scrubbed(secrets: &Secrets, written: &RawValue) -> Box<RawValue> {
+    let mut value: Value = serde_json::from_str(written.get()).unwrap_or_default();
+    secrets.scrub(&mut value);
+    to_raw_value(&value).unwrap_or_default()
+}
+
 /// How a call ended, as the log sees it.
 pub(crate) struct Ending<'a> {
     pub(crate) status: Status,
@@ -75,16 +81,15 @@ impl EntryDraft {
         let own = Secrets::new(opened.clone());
         response.message = own.scrub_text(std::mem::take(&mut response.message));
         if own.is_in(response.data.get()) {
-            let mut data: Value = serde_json::from_str(response.data.get()).unwrap_or(Value::Null);
-            own.scrub(&mut data);
-            response.data = to_raw_value(&data).unwrap_or_default();
+            response.data = scrubbed(&own, &response.data);
         }
         if let Some(error) = &mut response.error {
             error.message = own.scrub_text(std::mem::take(&mut error.message));
             own.scrub(&mut error.details);
         }
         if let Some(raw) = &mut response.raw {
-            own.scrub(raw);
+            // Somebody else has written it, and may have spelled them in another way.
+            *raw = scrubbed(&own, raw);
         }
         self.secrets = self.secrets.with(opened);
     }

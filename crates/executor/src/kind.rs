@@ -7,6 +7,7 @@ use catalog::catalogue::Entry;
 use catalog::secret::Secret;
 use catalog::tool::{Definition, KindName, Tool};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -123,7 +124,7 @@ pub struct Output {
     /// The structured value: the `data` of the answer.
     pub data: Value,
     /// The MCP result that it came as, where it did: passed on whole to whoever speaks MCP.
-    pub raw: Option<Value>,
+    pub raw: Option<Box<RawValue>>,
     /// Replaces the plain success message.
     pub message: Option<String>,
     /// What the run printed; kept in the log entry.
@@ -161,7 +162,7 @@ pub struct Failure {
     pub details: Value,
     pub log_text: Option<String>,
     /// As in `Output`, where an MCP server said that its tool failed.
-    pub raw: Option<Value>,
+    pub raw: Option<Box<RawValue>>,
 }
 
 impl Failure {

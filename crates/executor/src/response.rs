@@ -41,7 +41,7 @@ pub struct ToolResponse {
     pub elapsed: f64,
     /// The MCP result that it came as; only whoever speaks MCP has a use for it.
     #[serde(skip)]
-    pub raw: Option<Value>,
+    pub raw: Option<Box<RawValue>>,
 }
 
 impl ToolResponse {

@@ -14,9 +14,11 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(600);
 /// The line to whoever asked.
 #[derive(Debug, Clone)]
 pub struct Talk {
-    pub events: mpsc::Sender<Event>,
+    /// Boxed: a channel has room for many, and most calls say nothing.
+    pub events: mpsc::Sender<Box<Event>>,
     /// What can be asked there, as an MCP client declares it: `{"elicitation": {}, …}`.
-    pub capabilities: Value,
+    pub capabilities: Arc<Value>,
+    pub wants_progress: bool,
     /// The least level of the log lines that are wanted; none wants none.
     pub log_level: Option<String>,
 }
@@ -58,7 +60,7 @@ impl Run {
     pub async fn tell(&self, event: Event) {
         if let Some(talk) = &self.talk {
             // Who does not listen any more is not told.
-            let _ = talk.events.send(event).await;
+            let _ = talk.events.send(Box::new(event)).await;
         }
     }
 
@@ -112,9 +114,21 @@ impl Asker {
     }
 
     /// The same for what an upstream server asks.
-    pub fn of(mut self, server: &str) -> Self {
-        self.from = Some(server.into());
+    pub fn of(mut self, server: Arc<str>) -> Self {
+        self.from = Some(server);
         self
+    }
+
+    /// The line to whoever asked; none where they only wait for the end.
+    pub fn talk(&self) -> Option<&Talk> {
+        self.talk.as_ref()
+    }
+
+    /// Tells them something, unless they are too slow to hear of it: nothing waits for them.
+    pub fn tell(&self, event: Event) {
+        if let Some(talk) = &self.talk {
+            let _ = talk.events.try_send(Box::new(event));
+        }
     }
 
     /// Waits until a deadline that stands still while a question is open.
@@ -142,7 +156,7 @@ impl Asker {
         };
         let talk = self.talk.as_ref().ok_or_else(nobody)?;
         let _asking = self.patience.asking();
-        let sent = talk.events.send(Event::Ask(question)).await;
+        let sent = talk.events.send(Box::new(Event::Ask(question))).await;
         sent.map_err(|_| nobody())?;
         match tokio::time::timeout(ANSWER_WITHIN, answer).await {
             Ok(Ok(answer)) => answer,

@@ -12,8 +12,8 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 
-/// How much a call may say before it has to wait for its listener.
-const EVENTS: usize = 16;
+/// How much a call may say before it has to wait for its listener, or is not heard.
+const EVENTS: usize = 64;
 
 pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, RpcError> {
     let mut name = params.text("name")?.to_owned();
@@ -42,7 +42,8 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
     let (sender, events) = mpsc::channel(EVENTS);
     let talk = Talk {
         events: sender,
-        capabilities: Value::clone(&context.capabilities),
+        capabilities: Arc::clone(&context.capabilities),
+        wants_progress: params.progress_token().is_some(),
         log_level: context.log_level(params),
     };
     let request = CallRequest {

@@ -314,7 +314,8 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
     let (events, _said) = mpsc::channel(1);
     let talk = Talk {
         events,
-        capabilities: json!({}),
+        capabilities: Arc::new(json!({})),
+        wants_progress: false,
         log_level: None,
     };
     let result = ask(&server, "completion/complete", sent, &talk).await;
@@ -327,10 +328,11 @@ fn underway(
     params: &mut Params,
     work: impl FnOnce(Talk) -> Pending,
 ) -> Underway {
-    let (events, said) = mpsc::channel::<Event>(16);
+    let (events, said) = mpsc::channel::<Box<Event>>(16);
     let talk = Talk {
         events,
-        capabilities: Value::clone(&context.capabilities),
+        capabilities: Arc::clone(&context.capabilities),
+        wants_progress: params.progress_token().is_some(),
         log_level: context.log_level(params),
     };
     Underway::new(work(talk), said, context, params)

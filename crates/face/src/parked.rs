@@ -36,7 +36,7 @@ pub(crate) type Pending = Pin<Box<dyn Future<Output = Result<Done, RpcError>> + 
 /// A request under way that may have something to say or to ask.
 pub(crate) struct Underway {
     pub(crate) work: Pending,
-    pub(crate) events: mpsc::Receiver<Event>,
+    pub(crate) events: mpsc::Receiver<Box<Event>>,
     open: Vec<(String, Question)>,
     /// What the client has answered before it was asked.
     answers: Map<String, Value>,
@@ -48,7 +48,7 @@ pub(crate) struct Underway {
 impl Underway {
     pub(crate) fn new(
         work: Pending,
-        events: mpsc::Receiver<Event>,
+        events: mpsc::Receiver<Box<Event>>,
         context: &Context,
         params: &mut Params,
     ) -> Self {
@@ -69,7 +69,7 @@ impl Underway {
             tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => {
-                    self.heard(context, event).await;
+                    self.heard(context, *event).await;
                     if !self.open.is_empty() && self.events.is_empty() {
                         return context.face.parked.park(self, about);
                     }
@@ -77,7 +77,7 @@ impl Underway {
                 done = &mut self.work => {
                     // What was said before the end goes before it; nobody waits for answers any more.
                     while let Ok(event) = self.events.try_recv() {
-                        self.heard(context, event).await;
+                        self.heard(context, *event).await;
                     }
                     return done;
                 }

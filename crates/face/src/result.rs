@@ -6,9 +6,11 @@ use executor::code::McpReport;
 use executor::kind::FROM_OUTSIDE;
 use executor::response::ResponseStatus;
 use executor::{CallError, ToolResponse};
-use mcp::wire::{Era, META_SERVER, RpcError};
+use mcp::wire::{Era, META_SERVER, Members, RpcError};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
+use std::sync::OnceLock;
 
 /// A result on its way out.
 #[derive(Debug, Default)]
@@ -30,7 +32,25 @@ impl Done {
         }
     }
 
-    /// A result of somebody else's, or one of ours that is made as a value.
+    /// A result of somebody else's, as it came.
+    fn raw(result: &RawValue) -> Self {
+        let mut done = Done::default();
+        done.members.reserve(result.get().len());
+        for (name, value) in Members::of(result).0 {
+            match &*name {
+                "resultType" => {}
+                "_meta" => done.meta = serde_json::from_str(value.get()).unwrap_or_default(),
+                name => {
+                    let comma = if done.members.is_empty() { "" } else { "," };
+                    let name = Value::from(name);
+                    let _ = write!(done.members, "{comma}{name}:{value}");
+                }
+            }
+        }
+        done
+    }
+
+    /// One that is made as a value.
     pub(crate) fn value(mut result: Value) -> Self {
         let mut taken = |name: &str| result.as_object_mut().and_then(|all| all.remove(name));
         let meta = match taken("_meta") {
@@ -86,18 +106,35 @@ impl Done {
         if era == Era::Modern {
             let sort = sort.unwrap_or_else(|| "complete".to_owned());
             add(&mut text, "resultType", &Value::String(sort).to_string());
-            meta.insert(META_SERVER.to_owned(), server_info());
-        } else {
-            // What a modern upstream has said of itself is nobody's business here.
-            meta.remove(META_SERVER);
         }
-        if !meta.is_empty() {
-            add(&mut text, "_meta", &Value::Object(meta).to_string());
+        // What a modern upstream has said of itself is nobody's business here.
+        meta.remove(META_SERVER);
+        if era == Era::Modern || !meta.is_empty() {
+            add(&mut text, "_meta", &written(&meta, era));
         }
         text.push('}');
         Text { own: text, shared }
     }
 }
+
+fn written(meta: &Map<String, Value>, era: Era) -> String {
+    let mut text = String::with_capacity(192);
+    for (name, value) in meta {
+        let before = if text.is_empty() { '{' } else { ',' };
+        let name = Value::from(name.as_str());
+        let _ = write!(text, "{before}{name}:{value}");
+    }
+    if era == Era::Modern {
+        let before = if text.is_empty() { '{' } else { ',' };
+        let info = SERVER_INFO.get_or_init(|| server_info().to_string());
+        let _ = write!(text, r#"{before}"{META_SERVER}":{info}"#);
+    }
+    text.push('}');
+    text
+}
+
+/// The same in every answer.
+static SERVER_INFO: OnceLock<String> = OnceLock::new();
 
 pub(crate) fn server_info() -> Value {
     json!({"name": "toolcrib", "title": "Toolcrib", "version": env!("CARGO_PKG_VERSION")})
@@ -111,8 +148,7 @@ pub(crate) fn of_call(response: ToolResponse, era: Era) -> Result<Done, RpcError
         json!(response.execution_id),
     )]);
     if let Some(raw) = response.raw {
-        let mut done = Done::value(raw);
-        done.sort = None;
+        let mut done = Done::raw(&raw);
         done.meta.extend(meta);
         return Ok(done);
     }
@@ -183,9 +219,14 @@ mod tests {
         let modern: Value = serde_json::from_str(&Done::default().text(Era::Modern).own).unwrap();
         assert_eq!(modern["resultType"], "complete");
         assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
-        let upstream = json!({"content": [], "resultType": "complete", "_meta": {META_SERVER: {"name": "x"}, "a": 1}, "b": 2});
-        let passed: Value =
-            serde_json::from_str(&Done::value(upstream).text(Era::Legacy).own).unwrap();
-        assert_eq!(passed, json!({"content": [], "b": 2, "_meta": {"a": 1}}));
+        let upstream = json!({"content": [], "resultType": "complete", "_meta": {META_SERVER: {"name": "x"}, "a": 1}, "b\"": 2});
+        let raw = RawValue::from_string(upstream.to_string()).unwrap();
+        for done in [Done::value(upstream), Done::raw(&raw)] {
+            let passed: Value = serde_json::from_str(&done.text(Era::Legacy).own).unwrap();
+            assert_eq!(passed, json!({"content": [], "b\"": 2, "_meta": {"a": 1}}));
+        }
+        let modern: Value = serde_json::from_str(&Done::raw(&raw).text(Era::Modern).own).unwrap();
+        assert_eq!(modern["_meta"]["a"], 1);
+        assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
     }
 }

@@ -7,6 +7,7 @@ use app::asking::{self, Request};
 use executor::{Asker, Talk};
 use mcp::upstream::{Notice, Upstream, UpstreamError};
 use mcp::wire::{RpcError, code};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -33,14 +34,19 @@ pub(crate) async fn ask(
         may_repeat: true,
         cancel: cancel.clone(),
     };
-    let mut answer = pin!(asking::ask(server, request, Some(talk), || asker.clone()));
+    let mut answer = pin!(asking::ask(server, request, asker.clone()));
     tokio::select! {
         biased;
-        answer = &mut answer => return answer,
+        answer = &mut answer => return answer.map(|raw| read(&raw)),
         () = asker.until(Instant::now() + WITHIN) => cancel.cancel(),
     }
     let _ = answer.await;
     Err(UpstreamError::Late)
+}
+
+/// What came as JSON can be read, unless it is nested too deeply.
+fn read(result: &RawValue) -> Value {
+    serde_json::from_str(result.get()).unwrap_or_default()
 }
 
 /// Why an upstream server gave no result, for a client of ours.

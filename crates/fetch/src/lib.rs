@@ -13,6 +13,7 @@ mod pool;
 mod redirect;
 mod request;
 mod streaming;
+mod target;
 
 pub use address::{Block, not_global};
 pub use allow::Allowed;
@@ -23,12 +24,12 @@ pub use network::{Network, Reaching};
 pub use request::{Answer, Body, Limits, Overflow, Piece, Request, Trust, is_ours};
 pub use rustls::pki_types::CertificateDer;
 pub use streaming::Streaming;
+pub use target::Target;
 pub use url::Url;
 
 use connect::Outside;
 use decode::{ACCEPTED, Intake, Taken};
 use guard::{Guard, place};
-use http::Uri;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, USER_AGENT};
 use http_body_util::Full;
 use pool::{Pool, Reading};
@@ -59,7 +60,7 @@ impl Default for Options {
             roots: Vec::new(),
             user_agent: HeaderValue::from_static(concat!("toolcrib/", env!("CARGO_PKG_VERSION"))),
             connect_timeout: Duration::from_secs(3),
-            idle_connections_max: 8,
+            idle_connections_max: 32,
         }
     }
 }
@@ -142,8 +143,14 @@ impl Fetcher {
             body,
         };
         for _ in 0..=limits.redirects_max {
-            let trust = trust_in(&hop.url, &first, trust);
-            let response = self.exchange(hop.clone(), trust)?.await?;
+            let target = Target::of(&hop.url, trust_in(&hop.url, &first, trust))?;
+            let Hop {
+                method,
+                headers,
+                body,
+                ..
+            } = hop.clone();
+            let response = self.exchange(&target, method, headers, body).await?;
             let next = match limits.redirects_max {
                 0 => None,
                 _ => hop.next(response.status(), response.headers())?,
@@ -162,18 +169,19 @@ impl Fetcher {
     /// One request on the wire, until its headers are here. Not async itself: what it is made of need not be carried.
     fn exchange(
         &self,
-        hop: Hop,
-        trust: Trust,
-    ) -> Result<impl Future<Output = Result<http::Response<Reading>, Error>>, Error> {
-        let mut request = http::Request::new(Full::new(hop.body));
-        *request.method_mut() = hop.method;
-        *request.uri_mut() = uri(&hop.url)?;
-        *request.headers_mut() = hop.headers;
-        let pool = match trust {
+        target: &Target,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> impl Future<Output = Result<http::Response<Reading>, Error>> {
+        let mut request = http::Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.headers_mut() = headers;
+        let pool = match target.trust {
             Trust::Operator => &self.operator,
             Trust::Guarded => &self.guarded,
         };
-        Ok(pool.request(request, place(&hop.url)))
+        pool.request(request, target)
     }
 }
 
@@ -185,23 +193,6 @@ fn trust_in(url: &Url, first: &Url, trust: Trust) -> Trust {
     match trust {
         Trust::Operator if is_same => Trust::Operator,
         _ => Trust::Guarded,
-    }
-}
-
-/// The address as the connection will read it. Were the two readers ever of different opinions, one would judge a host
-/// and the other call another.
-fn uri(url: &Url) -> Result<Uri, Error> {
-    let bad = |why: &str| Error::BadUrl {
-        why: why.to_owned(),
-    };
-    let uri = Uri::try_from(url.as_str())
-        .map_err(|_| bad("it is too long, or holds what no address may"))?;
-    let is_same = uri.host() == url.host_str()
-        && uri.port_u16() == url.port()
-        && uri.scheme_str() == Some(url.scheme());
-    match is_same {
-        true => Ok(uri),
-        false => Err(bad("its host can be read in more than one way")),
     }
 }
 

@@ -4,10 +4,9 @@
 use crate::connect::{Outside, Stream};
 use crate::error::{Error, Part};
 use crate::request::Trust;
+use crate::target::Target;
 use bytes::Bytes;
 use http::header::HOST;
-use http::uri::PathAndQuery;
-use http::{HeaderValue, Uri};
 use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming};
 use hyper::client::conn::http1::{Builder, Connection, SendRequest};
@@ -46,7 +45,7 @@ struct Shared {
 
 #[derive(Default)]
 struct Idle {
-    places: HashMap<String, Vec<Kept>>,
+    places: HashMap<Arc<str>, Vec<Kept>>,
     /// Somebody looks after what is too old.
     is_swept: bool,
 }
@@ -70,7 +69,7 @@ struct Wire {
 pub(crate) struct Reading {
     body: Incoming,
     wire: Option<Wire>,
-    place: String,
+    place: Arc<str>,
     home: Weak<Shared>,
 }
 
@@ -88,21 +87,23 @@ impl Pool {
     pub(crate) async fn request(
         &self,
         mut request: Request,
-        place: String,
+        target: &Target,
     ) -> Result<http::Response<Reading>, Error> {
-        let uri = std::mem::take(request.uri_mut());
-        address(&mut request, &uri);
+        let place = &target.place;
+        *request.uri_mut() = target.path.clone();
+        let headers = request.headers_mut();
+        headers.entry(HOST).or_insert_with(|| target.host.clone());
         loop {
-            let (mut wire, is_new) = match self.0.take(&place).await {
+            let (mut wire, is_new) = match self.0.take(place).await {
                 Some(wire) => (wire, false),
                 // Boxed: it is large, and most requests have no need of it.
-                None => (Box::pin(self.0.connect(&uri, &place)).await?, true),
+                None => (Box::pin(self.0.connect(target)).await?, true),
             };
             match wire.exchange(request).await {
-                Ok(response) => return Ok(self.read(response, wire, place)),
+                Ok(response) => return Ok(self.read(response, wire, Arc::clone(place))),
                 // It was closed meanwhile, and nothing has gone.
                 Err((Some(unsent), _)) if !is_new => request = unsent,
-                Err((_, error)) => return Err(told(error, &place)),
+                Err((_, error)) => return Err(told(error, place)),
             }
         }
     }
@@ -111,7 +112,7 @@ impl Pool {
         &self,
         response: http::Response<Incoming>,
         wire: Wire,
-        place: String,
+        place: Arc<str>,
     ) -> http::Response<Reading> {
         response.map(|body| Reading {
             body,
@@ -138,21 +139,24 @@ impl Shared {
         }
     }
 
-    async fn connect(&self, uri: &Uri, place: &str) -> Result<Wire, Error> {
+    async fn connect(&self, target: &Target) -> Result<Wire, Error> {
+        let Target { uri, place, .. } = target;
         let stream = self.outside.connect(uri, place, self.trust).await?;
         let made = Wire::new(stream).await;
         made.map_err(|error| told(error, place))
     }
 
-    fn keep(self: &Arc<Self>, place: String, wire: Wire) {
+    fn keep(self: &Arc<Self>, place: &Arc<str>, wire: Wire) {
         let mut idle = self.lock();
-        let count = idle.places.get(&place).map_or(0, Vec::len);
-        if count >= self.idle_max {
-            return;
-        }
-        let kept = idle.places.entry(place).or_default();
         let since = Instant::now();
-        kept.push(Kept { wire, since });
+        let kept = Kept { wire, since };
+        match idle.places.get_mut(place) {
+            Some(all) if all.len() >= self.idle_max => return,
+            Some(all) => all.push(kept),
+            None => {
+                idle.places.insert(Arc::clone(place), vec![kept]);
+            }
+        }
         if !idle.is_swept
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
@@ -253,7 +257,7 @@ impl Reading {
             return;
         };
         if wire.is_alive(cx) {
-            home.keep(std::mem::take(&mut self.place), wire);
+            home.keep(&self.place, wire);
         } else if let (Some(rest), Ok(runtime)) =
             (wire.connection, tokio::runtime::Handle::try_current())
         {
@@ -272,19 +276,6 @@ impl Drop for Reading {
                 return;
             }
         }
-    }
-}
-
-/// As a server wants to be asked: the path, and whom it is for.
-fn address(request: &mut Request, uri: &Uri) {
-    let path = uri.path_and_query().cloned();
-    let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
-    *request.uri_mut() = path.into();
-    let authority = uri.authority().map(http::uri::Authority::as_str);
-    let host = authority.map(|text| text.rsplit('@').next().unwrap_or(text));
-    let host = host.and_then(|host| HeaderValue::from_str(host).ok());
-    if let Some(host) = host {
-        request.headers_mut().entry(HOST).or_insert(host);
     }
 }
 

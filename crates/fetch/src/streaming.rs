@@ -1,19 +1,19 @@
 //! An answer that is read while it comes, such as a stream of events. Nothing is followed and nothing is decompressed.
 
 use crate::error::{Error, Phase};
-use crate::guard::{self, place};
 use crate::pool::Reading;
-use crate::redirect::Hop;
+use crate::target::Target;
 use crate::{Fetcher, Request, broken, request};
 use bytes::Bytes;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, USER_AGENT};
-use http::{HeaderMap, HeaderValue, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use std::sync::Arc;
 
 /// An answer of which the body is still to come. Dropping it closes its connection, unless all of it has been read.
 pub struct Streaming {
     pub status: StatusCode,
     pub headers: HeaderMap,
-    place: String,
+    place: Arc<str>,
     body: Reading,
 }
 
@@ -21,12 +21,30 @@ impl Fetcher {
     /// Sends a request and returns when the headers are here, whatever the status. Of the limits only `total` counts,
     /// and only until then: how long the body may take and how much of it is wanted, the reader decides.
     pub async fn open(&self, request: Request) -> Result<Streaming, Error> {
-        request::check_headers(&request.headers)?;
-        let url = guard::read(&request.url)?;
-        let after = request.limits.total;
-        let trust = request.trust;
+        let target = Target::new(&request.url, request.trust)?;
         let mut headers = request.headers;
         let body = request.body.write(&mut headers);
+        let opened = self.open_at(&target, request.method, headers, body);
+        let after = request.limits.total;
+        let opened = tokio::time::timeout(after, opened).await;
+        opened.unwrap_or_else(|_| {
+            Err(Error::Timeout {
+                place: target.place.to_string(),
+                phase: Phase::Answer,
+                after,
+            })
+        })
+    }
+
+    /// The same for who asks there often, and sees to it that it ends.
+    pub async fn open_at(
+        &self,
+        target: &Target,
+        method: Method,
+        mut headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Streaming, Error> {
+        request::check_headers(&headers)?;
         headers
             .entry(USER_AGENT)
             .or_insert_with(|| self.user_agent.clone());
@@ -35,28 +53,12 @@ impl Fetcher {
             .or_insert(HeaderValue::from_static("*/*"));
         // What is compressed comes in lumps, and a stream is wanted as it is written.
         headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        let place = place(&url);
-        let hop = Hop {
-            method: request.method,
-            url,
-            headers,
-            body,
-        };
-        let answered = tokio::time::timeout(after, self.exchange(hop, trust)?).await;
-        let Ok(response) = answered else {
-            let phase = Phase::Answer;
-            return Err(Error::Timeout {
-                place,
-                phase,
-                after,
-            });
-        };
-        let response = response?;
+        let response = self.exchange(target, method, headers, body).await?;
         let (head, body) = response.into_parts();
         let plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
         if !head.headers.get_all(CONTENT_ENCODING).iter().all(plain) {
             return Err(Error::Protocol {
-                place,
+                place: target.place.to_string(),
                 why: "its answer is compressed although that was not asked for",
                 source: None,
             });
@@ -64,7 +66,7 @@ impl Fetcher {
         Ok(Streaming {
             status: head.status,
             headers: head.headers,
-            place,
+            place: Arc::clone(&target.place),
             body,
         })
     }
@@ -81,7 +83,7 @@ impl Streaming {
                     // Trailers.
                     Err(_) => {}
                 },
-                Err(error) => return Some(Err(broken(error, self.place.clone()))),
+                Err(error) => return Some(Err(broken(error, self.place.to_string()))),
             }
         }
     }

@@ -3,9 +3,11 @@
 
 use crate::upstream::{Request, ask};
 use ::mcp::upstream::{Upstream, UpstreamError, Upstreams};
+use ::mcp::wire::Members;
 use catalog::tool::Definition;
 use executor::kind::{CheckFuture, FROM_OUTSIDE, RunFuture};
 use executor::{Code, Failure, Kind, Output, Run};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -51,7 +53,7 @@ impl Mcp {
             may_repeat: told.read_only == Some(true) || told.idempotent == Some(true),
             cancel: run.cancel.clone(),
         };
-        let answer = ask(&server, request, run.talk.as_ref(), || run.asker()).await;
+        let answer = ask(&server, request, run.asker()).await;
         match answer {
             Ok(result) => outcome(result),
             Err(error) => Err(failure(server.name(), &error)),
@@ -88,34 +90,53 @@ fn text<'a>(config: &'a Map<String, Value>, name: &str) -> &'a str {
 }
 
 /// What came back. The data are the structured content; without it the text, and without that the blocks.
-fn outcome(result: Value) -> Result<Output, Failure> {
-    let blocks = result.get("content").and_then(Value::as_array);
-    let texts: Vec<&str> = blocks
-        .into_iter()
-        .flatten()
-        .filter(|block| block["type"] == "text")
-        .filter_map(|block| block["text"].as_str())
-        .collect();
-    let only_text = blocks.is_none_or(|blocks| blocks.len() == texts.len());
-    let joined = texts.join("\n");
-    if result.get("isError") == Some(&Value::Bool(true)) {
-        let mut failure = Failure::execution(match joined.is_empty() {
+fn outcome(result: Box<RawValue>) -> Result<Output, Failure> {
+    let members = Members::of(&result);
+    if members.get("isError").map(RawValue::get) == Some("true") {
+        let said = joined(&blocks(&members)?);
+        let mut failure = Failure::execution(match said.is_empty() {
             true => "the MCP server says that its tool failed",
-            false => &joined,
+            false => &said,
         });
         failure.raw = Some(result);
         return Err(failure);
     }
-    let data = match result.get("structuredContent") {
-        Some(data) if !data.is_null() => data.clone(),
-        _ if only_text => Value::String(joined),
-        _ => blocks.cloned().map_or(Value::Null, Value::Array),
+    let structured = members.get("structuredContent");
+    let data = match structured.filter(|it| it.get() != "null") {
+        Some(data) => read(data)?,
+        None => match blocks(&members)? {
+            blocks if blocks.iter().all(|it| text_of(it).is_some()) => joined(&blocks).into(),
+            blocks => Value::Array(blocks),
+        },
     };
     Ok(Output {
         data,
         message: Some(FROM_OUTSIDE.to_owned()),
         raw: Some(result),
         ..Output::default()
+    })
+}
+
+fn blocks(members: &Members<'_>) -> Result<Vec<Value>, Failure> {
+    match members.get("content").map(read).transpose()? {
+        Some(Value::Array(blocks)) => Ok(blocks),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn text_of(block: &Value) -> Option<&str> {
+    block["text"].as_str().filter(|_| block["type"] == "text")
+}
+
+fn joined(blocks: &[Value]) -> String {
+    let texts: Vec<&str> = blocks.iter().filter_map(text_of).collect();
+    texts.join("\n")
+}
+
+fn read(value: &RawValue) -> Result<Value, Failure> {
+    serde_json::from_str(value.get()).map_err(|_| {
+        let why = "The MCP server's answer is nested too deeply to be read";
+        Failure::new(Code::UpstreamError, why)
     })
 }
 

@@ -6,7 +6,7 @@ use catalog::mcp_file::{Grant, ServerConfig, read_servers};
 use catalog::secret::Secret;
 use fetch::{Fetcher, Method, Request, Trust, Url, header};
 use mcp::upstream::{
-    Credentials, Notice, Options, Saying, Settings, State, Talk, Upstream, Upstreams,
+    Credentials, Listener, Notice, Options, Saying, Settings, State, Talk, Upstream, Upstreams,
 };
 use mcp::wire::{RpcError, code};
 use oauth::{Challenge, Client, Credential, Own, Returned, Spec, Wish};
@@ -241,27 +241,27 @@ fn arguments(tool: &Value, scenario: &str, tools: &[Value]) -> Value {
 }
 
 async fn call(suite: &Upstream, method: &str, params: Value) -> Option<Value> {
-    let (events, mut said) = mpsc::channel(16);
+    let listener = Listener::new(|saying| {
+        if let Saying::Ask {
+            method,
+            params,
+            reply,
+        } = saying
+        {
+            let _ = reply.send(answer(&method, &params));
+        }
+    });
+    let able = json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}});
     let talk = Talk {
-        events: Some(events),
-        capabilities: json!({"elicitation": {"form": {}, "url": {}}, "sampling": {}, "roots": {}}),
+        listener: Some(listener),
+        wants_progress: true,
+        capabilities: Arc::new(able),
         ..Talk::until(Instant::now() + PATIENCE)
     };
     let params = params.as_object().cloned().unwrap_or_default();
-    let listen = async {
-        while let Some(saying) = said.recv().await {
-            if let Saying::Ask {
-                method,
-                params,
-                reply,
-            } = saying
-            {
-                let _ = reply.send(answer(&method, &params));
-            }
-        }
-    };
-    let (result, ()) = tokio::join!(suite.request(method, params, talk), listen);
-    result.inspect_err(|error| tracing::error!(%error)).ok()
+    let result = suite.request(method, params, talk).await;
+    let result = result.inspect_err(|error| tracing::error!(%error)).ok()?;
+    serde_json::from_str(result.get()).ok()
 }
 
 fn answer(method: &str, params: &Value) -> Result<Value, RpcError> {

@@ -34,7 +34,7 @@ pub use lists::Lists;
 pub use server::Upstream;
 pub use set::Upstreams;
 pub use status::{State, Status};
-pub use talk::{Saying, Talk};
+pub use talk::{Listener, Saying, Talk};
 
 use crate::events;
 use std::ffi::OsString;

@@ -1,6 +1,7 @@
 //! The words of the protocol, in both eras, over raw JSON: what we do not need to understand passes as it came.
 //! *Legacy* is every version with `initialize` and sessions, *modern* those without.
 
+use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -93,6 +94,54 @@ impl<'a> Message<'a> {
     }
 }
 
+/// The members of an object as they came, in their order, none of them read.
+#[derive(Debug, Default)]
+pub struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+
+impl<'a> Members<'a> {
+    /// Of what is no object there are none.
+    pub fn of(value: &'a RawValue) -> Self {
+        serde_json::from_str(value.get()).unwrap_or_default()
+    }
+
+    /// Of two with one name the last counts.
+    pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        let mut from_the_end = self.0.iter().rev();
+        from_the_end.find(|it| it.0 == name).map(|it| it.1)
+    }
+
+    pub fn text(&self, name: &str) -> Option<Cow<'a, str>> {
+        let Text(text) = serde_json::from_str(self.get(name)?.get()).ok()?;
+        Some(text)
+    }
+}
+
+impl<'de> Deserialize<'de> for Members<'de> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut members = Vec::with_capacity(4);
+                while let Some(Text(name)) = map.next_key()? {
+                    members.push((name, map.next_value()?));
+                }
+                Ok(Members(members))
+            }
+        }
+        from.deserialize_map(Each)
+    }
+}
+
+/// Text that is copied only where it is escaped.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
 /// Why a request was not answered with a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RpcError {
@@ -175,6 +224,19 @@ mod tests {
         ] {
             assert_eq!(sort(odd), Sort::Odd, "{odd}");
         }
+    }
+
+    #[test]
+    fn members_are_not_read() {
+        let raw = |text: &str| RawValue::from_string(text.to_owned()).unwrap();
+        let value = raw(r#"{"b": [1.0, {}], "\u0061":1e400,"b":null}"#);
+        let members = Members::of(&value);
+        let names: Vec<&str> = members.0.iter().map(|it| &*it.0).collect();
+        assert_eq!(names, ["b", "a", "b"]);
+        let text = |name| members.get(name).map(RawValue::get);
+        assert_eq!((text("a"), text("b")), (Some("1e400"), Some("null")));
+        assert_eq!(text("c"), None);
+        assert!(Members::of(&raw("[1]")).0.is_empty());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use super::{About, Builtin};
 use catalog::tool::Annotations;
 use executor::kind::RunFuture;
 use executor::{Code, Event, Failure, Output, Run};
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use std::time::Duration;
 
@@ -233,7 +234,7 @@ fn text(text: impl Into<String>) -> Output {
 
 fn blocks<const N: usize>(content: [Value; N]) -> Output {
     Output {
-        raw: Some(json!({"content": Vec::from(content)})),
+        raw: to_raw_value(&json!({"content": Vec::from(content)})).ok(),
         ..Output::default()
     }
 }

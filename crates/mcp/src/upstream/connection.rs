@@ -152,7 +152,9 @@ impl Connection {
 
     async fn call_unbound(&self, call: Call<'_>) -> Answer {
         let talk = call.talk;
-        let waiting = self.exchange.enter(talk.events.clone(), talk.abilities())?;
+        let waiting = self
+            .exchange
+            .enter(talk.listener.clone(), talk.abilities())?;
         // An older server must not be told that its first exchange is cancelled, and on HTTP a modern one sees it.
         let is_first = matches!(call.method, "initialize" | "server/discover");
         let silent = is_first || (self.is_http() && call.era == Era::Modern);
@@ -168,7 +170,7 @@ impl Connection {
         let meta = Meta {
             theirs: theirs(call.params),
             modern: (call.era == Era::Modern).then_some(modern),
-            progress_token: talk.events.as_ref().map(|_| waiting.id),
+            progress_token: talk.wants_progress.then_some(waiting.id),
         };
         if call.method == "subscriptions/listen" {
             self.exchange.listening.store(waiting.id, Ordering::Relaxed);

@@ -5,7 +5,7 @@ use super::fault::Fault;
 use super::http::send;
 use catalog::mcp_file::ServerConfig;
 use fetch::header::{AUTHORIZATION, WWW_AUTHENTICATE};
-use fetch::{Body, Fetcher, HeaderMap, HeaderValue, Method, Streaming};
+use fetch::{Bytes, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Target};
 use oauth::{Challenge, Credential};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -27,15 +27,15 @@ impl Bearer {
         &self,
         fetcher: &Fetcher,
         method: Method,
-        url: &str,
+        target: &Target,
         headers: HeaderMap,
-        body: Body,
+        body: Bytes,
     ) -> Result<Streaming, Fault> {
         match &self.0 {
-            None => send(fetcher, method, url, headers, body).await,
+            None => send(fetcher, method, target, headers, body).await,
             // Boxed: most servers are shown none, and every request is moved with room for all of this.
             Some(credential) => {
-                let sent = send_with(credential, fetcher, method, url, headers, body);
+                let sent = send_with(credential, fetcher, method, target, headers, body);
                 Box::pin(sent).await
             }
         }
@@ -48,9 +48,9 @@ async fn send_with(
     credential: &Arc<Credential>,
     fetcher: &Fetcher,
     method: Method,
-    url: &str,
+    target: &Target,
     mut headers: HeaderMap,
-    body: Body,
+    body: Bytes,
 ) -> Result<Streaming, Fault> {
     if credential.is_stale() {
         Box::pin(credential.renew(credential.header(), None)).await;
@@ -58,7 +58,7 @@ async fn send_with(
     let shown = credential.header();
     put(&mut headers, shown.as_ref());
     let (again, more) = (headers.clone(), body.clone());
-    let stream = send(fetcher, method.clone(), url, headers, body).await?;
+    let stream = send(fetcher, method.clone(), target, headers, body).await?;
     if !matches!(stream.status.as_u16(), 401 | 403) {
         return Ok(stream);
     }
@@ -72,7 +72,7 @@ async fn send_with(
     }
     let mut headers = again;
     put(&mut headers, credential.header().as_ref());
-    send(fetcher, method, url, headers, more).await
+    send(fetcher, method, target, headers, more).await
 }
 
 fn put(headers: &mut HeaderMap, token: Option<&HeaderValue>) {

@@ -4,8 +4,9 @@ use super::fault::Fault;
 use super::hooks::{Changed, Hooks};
 use super::locked;
 use super::message::{self, Incoming, Read};
-use super::talk::{Abilities, Saying};
+use super::talk::{Abilities, Listener, Saying};
 use crate::wire::{RpcError, code};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -19,7 +20,8 @@ const ASKS_MAX: usize = 32;
 /// Requests of our own that need no room among the calls: lists, notifications, whether anybody is there.
 const OWN_MAX: usize = 64;
 
-pub(super) type Answer = Result<Value, Fault>;
+/// The result as it came, or why there is none.
+pub(super) type Answer = Result<Box<RawValue>, Fault>;
 
 /// A message on its way out, and how far it is.
 pub(super) struct Letter {
@@ -56,10 +58,19 @@ impl Posted {
 /// One call that is under way.
 struct Flight {
     answer: oneshot::Sender<Answer>,
-    events: Option<mpsc::Sender<Saying>>,
+    listener: Option<Listener>,
     abilities: Abilities,
     posted: Arc<Posted>,
-    over: CancellationToken,
+    /// Ends the questions that belong to it; made for the first of them.
+    over: Option<CancellationToken>,
+}
+
+impl Flight {
+    fn is_over(&self) {
+        if let Some(over) = &self.over {
+            over.cancel();
+        }
+    }
 }
 
 /// Whoever waits for an answer.
@@ -91,7 +102,7 @@ pub(super) struct Exchange {
 
 /// Who is to be asked.
 enum Asked {
-    One(mpsc::Sender<Saying>, CancellationToken),
+    One(Listener, CancellationToken),
     Nobody,
     /// It cannot be told which of them.
     Several,
@@ -114,7 +125,7 @@ impl Exchange {
     /// A number for a call, and a place to wait for its answer.
     pub(super) fn enter(
         &self,
-        events: Option<mpsc::Sender<Saying>>,
+        listener: Option<Listener>,
         abilities: Abilities,
     ) -> Result<Waiting, Fault> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
@@ -122,10 +133,10 @@ impl Exchange {
         let (sender, receiver) = oneshot::channel();
         let flight = Flight {
             answer: sender,
-            events,
+            listener,
             abilities,
             posted: Arc::clone(&posted),
-            over: CancellationToken::new(),
+            over: None,
         };
         let mut flights = locked(&self.flights);
         if let Some(cause) = &flights.ended {
@@ -146,7 +157,7 @@ impl Exchange {
     pub(super) fn leave(&self, id: u64) -> bool {
         let flight = locked(&self.flights).all.remove(&id);
         flight.is_some_and(|flight| {
-            flight.over.cancel();
+            flight.is_over();
             !flight.posted.withdraw()
         })
     }
@@ -159,7 +170,7 @@ impl Exchange {
             std::mem::take(&mut flights.all)
         };
         for flight in all.into_values() {
-            flight.over.cancel();
+            flight.is_over();
             let fault = match flight.posted.withdraw() {
                 true => Fault::NotSent(cause.to_owned()),
                 false => Fault::Lost(cause.to_owned()),
@@ -213,7 +224,7 @@ impl Exchange {
         let flight = locked(&self.flights).all.remove(&id);
         match flight {
             Some(flight) => {
-                flight.over.cancel();
+                flight.is_over();
                 let _ = flight.answer.send(answer);
             }
             // Late, twice, or made up: nobody waits for it.
@@ -307,14 +318,13 @@ impl Exchange {
     }
 
     fn say(&self, id: u64, saying: Saying) {
-        let flights = locked(&self.flights);
-        let events = flights
-            .all
-            .get(&id)
-            .and_then(|flight| flight.events.as_ref());
-        if let Some(events) = events {
-            // Whoever does not listen misses it; nothing waits for them.
-            let _ = events.try_send(saying);
+        let listener = {
+            let flights = locked(&self.flights);
+            let flight = flights.all.get(&id);
+            flight.and_then(|flight| flight.listener.clone())
+        };
+        if let Some(listener) = listener {
+            listener.hear(saying);
         }
     }
 
@@ -325,9 +335,9 @@ impl Exchange {
             "ping" => Ok(json!({})),
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
                 match self.whom(method, within) {
-                    Asked::One(events, over) => {
+                    Asked::One(listener, over) => {
                         let params = message.params.clone().unwrap_or_else(|| json!({}));
-                        return self.ask(id, method, params, events, &over);
+                        return self.ask(id, method, params, listener, &over);
                     }
                     Asked::Nobody if method == "roots/list" => Ok(json!({"roots": []})),
                     Asked::Nobody => refuse(code::NO_METHOD, "nobody here can be asked that"),
@@ -344,16 +354,19 @@ impl Exchange {
     }
 
     fn whom(&self, method: &str, within: Option<u64>) -> Asked {
-        let flights = locked(&self.flights);
-        let can = |flight: &&Flight| flight.abilities.answer(method) && flight.events.is_some();
+        let mut flights = locked(&self.flights);
+        let can = |flight: &&mut Flight| flight.abilities.answer(method);
         let mut able = match within {
-            Some(id) => flights.all.get(&id).into_iter().filter(can).collect(),
-            None => flights.all.values().filter(can).collect::<Vec<_>>(),
+            Some(id) => flights.all.get_mut(&id).into_iter().filter(can).collect(),
+            None => flights.all.values_mut().filter(can).collect::<Vec<_>>(),
         };
         match (able.pop(), able.is_empty()) {
             (None, _) => Asked::Nobody,
-            (Some(flight), true) => match &flight.events {
-                Some(events) => Asked::One(events.clone(), flight.over.clone()),
+            (Some(flight), true) => match &flight.listener {
+                Some(listener) => {
+                    let over = flight.over.get_or_insert_default();
+                    Asked::One(listener.clone(), over.clone())
+                }
                 None => Asked::Nobody,
             },
             (Some(_), false) => Asked::Several,
@@ -365,7 +378,7 @@ impl Exchange {
         id: &Value,
         method: &str,
         params: Value,
-        events: mpsc::Sender<Saying>,
+        listener: Listener,
         over: &CancellationToken,
     ) {
         let Ok(permit) = Arc::clone(&self.asks).try_acquire_owned() else {
@@ -378,7 +391,7 @@ impl Exchange {
         tokio::spawn(async move {
             let _permit = permit;
             let answer = tokio::select! {
-                answer = question(&events, method, params) => answer,
+                answer = question(&listener, method, params) => answer,
                 () = over.cancelled() => {
                     Err(RpcError::new(code::INTERNAL, "the call that it belonged to is over"))
                 }
@@ -397,7 +410,7 @@ impl Exchange {
 
 /// Asks whoever is behind a call.
 pub(super) async fn question(
-    events: &mpsc::Sender<Saying>,
+    listener: &Listener,
     method: String,
     params: Value,
 ) -> Result<Value, RpcError> {
@@ -407,9 +420,9 @@ pub(super) async fn question(
         params,
         reply,
     };
-    let gone = || RpcError::new(code::INTERNAL, "nobody is there to answer");
-    events.send(ask).await.map_err(|_| gone())?;
-    answer.await.map_err(|_| gone())?
+    listener.hear(ask);
+    let gone = |_| RpcError::new(code::INTERNAL, "nobody is there to answer");
+    answer.await.map_err(gone)?
 }
 
 #[cfg(test)]
@@ -433,8 +446,12 @@ mod tests {
         assert!(!left.posted.go(), "and it must not go any more");
         exchange.end("over");
         let over = || "over".to_owned();
-        assert_eq!(waits.answer.await.unwrap(), Err(Fault::NotSent(over())));
-        assert_eq!(went.answer.await.unwrap(), Err(Fault::Lost(over())));
+        let fault = |answer: Answer| answer.err();
+        assert_eq!(
+            fault(waits.answer.await.unwrap()),
+            Some(Fault::NotSent(over()))
+        );
+        assert_eq!(fault(went.answer.await.unwrap()), Some(Fault::Lost(over())));
         let late = exchange.enter(None, Abilities::default()).err();
         assert_eq!(late, Some(Fault::NotSent(over())));
     }
@@ -451,9 +468,9 @@ mod tests {
             last.id
         );
         assert!(exchange.hear(text.as_bytes(), None).is_none());
-        assert_eq!(last.answer.await.unwrap(), Ok(json!(1)));
+        assert_eq!(last.answer.await.unwrap().unwrap().get(), "1");
         assert!(enter().is_ok());
         let own = exchange.hear(br#"{"id":1,"result":3}"#, Some(1));
-        assert_eq!(own, Some(Ok(json!(3))));
+        assert_eq!(own.unwrap().unwrap().get(), "3");
     }
 }

@@ -7,7 +7,7 @@ use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::hooks::Hooks;
 use super::http::{Http, own_headers};
-use super::message::CLIENT_INFO;
+use super::message::{CLIENT_INFO, tree};
 use super::stdio::{self, Program};
 use super::tail::Tail;
 use super::talk::Talk;
@@ -111,7 +111,7 @@ impl Target<'_> {
             },
         };
         match answer {
-            Ok(result) => Ok(modern_peer(&result).map_or(Probed::Unknown, Probed::Modern)),
+            Ok(result) => Ok(modern_peer(&tree(&result)).map_or(Probed::Unknown, Probed::Modern)),
             Err(fault @ (Fault::Lost(_) | Fault::NotSent(_))) => Err(fault),
             // Whatever it complains of, it does not know the question.
             Err(_) => Ok(Probed::Unknown),
@@ -125,12 +125,12 @@ impl Target<'_> {
 
     async fn connect_http(&self, url: &str, own: HeaderMap) -> Greeted {
         if self.known != Some(Way::Legacy) {
-            let connection = self.http(url, own.clone());
+            let connection = self.http(url, own.clone())?;
             connection.1.set_version(MODERN);
             let probe_timeout = self.options.settings.probe_timeout;
             match timeout(probe_timeout, discover(&connection.0)).await {
                 Ok(Ok(result)) => {
-                    if let Some(peer) = modern_peer(&result) {
+                    if let Some(peer) = modern_peer(&tree(&result)) {
                         return Ok(greeted(connection.0, peer, Way::Modern));
                     }
                 }
@@ -141,7 +141,7 @@ impl Target<'_> {
                 Ok(Err(_)) | Err(_) => {}
             }
         }
-        let (connection, http) = self.http(url, own.clone());
+        let (connection, http) = self.http(url, own.clone())?;
         let peer = match initialize(&connection).await {
             Ok(peer) => peer,
             Err(Fault::Status {
@@ -181,18 +181,18 @@ impl Target<'_> {
         }
     }
 
-    fn http(&self, url: &str, own: HeaderMap) -> (Arc<Connection>, Arc<Http>) {
+    fn http(&self, url: &str, own: HeaderMap) -> Result<(Arc<Connection>, Arc<Http>), Fault> {
         let settings = &self.options.settings;
         let fetcher = self.fetcher();
         let (bearer, bytes_max) = (self.bearer.clone(), settings.message_bytes_max);
-        let http = Arc::new(Http::new(fetcher, url, own, bearer, bytes_max));
+        let http = Arc::new(Http::new(fetcher, url, own, bearer, bytes_max)?);
         let (outbox, letters) = mpsc::channel(OUTBOX);
         let exchange = Exchange::new(Arc::clone(self.hooks), outbox, settings.calls_max);
         let wire = Wire::Http(Arc::clone(&http));
         let connection = Connection::new(wire, Arc::new(exchange), Arc::new(Loss::default()));
         let postman = Arc::clone(&http);
         connection.keep(async move { postman.deliver(letters).await });
-        (Arc::new(connection), http)
+        Ok((Arc::new(connection), http))
     }
 
     async fn connect_sse(&self, url: &str, own: HeaderMap) -> Greeted {
@@ -303,7 +303,7 @@ async fn initialize(connection: &Connection) -> Result<Peer, Fault> {
         era: Era::Legacy,
         talk: &talk,
     };
-    let result = connection.call(call).await?;
+    let result = tree(&*connection.call(call).await?);
     let Some(version) = result.get("protocolVersion").and_then(Value::as_str) else {
         let why = "its answer to 'initialize' names no version";
         return Err(Fault::Protocol(why.to_owned()));

@@ -10,8 +10,8 @@ use crate::wire::{Era, RpcError};
 use arc_swap::ArcSwap;
 use fetch::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use fetch::{
-    Body, Bytes, Error, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Phase, Request,
-    Streaming, Trust,
+    Bytes, Error, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Phase, Streaming, Target,
+    Trust,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,12 +32,9 @@ const COURTESY: Duration = Duration::from_secs(5);
 /// What is read of an answer that is no success.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
-/// Whoever waits for an answer has a deadline of their own.
-const LONG: Duration = Duration::from_secs(7 * 24 * 3600);
-
 pub(super) struct Http {
     fetcher: Fetcher,
-    url: String,
+    target: Target,
     /// What goes with every request: what the operator wrote, the version and the session.
     headers: ArcSwap<HeaderMap>,
     bearer: Bearer,
@@ -64,18 +61,18 @@ impl Http {
         own: HeaderMap,
         bearer: Bearer,
         bytes_max: usize,
-    ) -> Self {
+    ) -> Result<Self, Fault> {
         let mut headers = own;
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        Http {
+        Ok(Http {
             fetcher,
-            url: url.to_owned(),
+            target: target(url)?,
             headers: ArcSwap::from_pointee(headers),
             bearer,
             bytes_max,
-        }
+        })
     }
 
     /// Which version all further requests are in.
@@ -210,10 +207,10 @@ impl Http {
             headers.insert(ACCEPT, HeaderValue::from_static(STREAM));
         }
         headers.extend(extra);
-        let body = text.map_or(Body::Empty, |text| Body::Bytes(text.into()));
+        let body = text.map_or_else(Bytes::new, Bytes::from);
         let sent = self
             .bearer
-            .send(&self.fetcher, method, &self.url, headers, body);
+            .send(&self.fetcher, method, &self.target, headers, body);
         let stream = sent.await?;
         match stream.status.is_success() {
             true => Ok(stream),
@@ -280,19 +277,21 @@ pub(super) fn take(events: &mut Events, piece: &[u8]) -> Result<Vec<Event>, Faul
     events.take(piece).map_err(too_long)
 }
 
+/// Whoever waits for an answer has a deadline of their own.
 pub(super) async fn send(
     fetcher: &Fetcher,
     method: Method,
-    url: &str,
+    target: &Target,
     headers: HeaderMap,
-    body: Body,
+    body: Bytes,
 ) -> Result<Streaming, Fault> {
-    let mut request = Request::new(method, url, Trust::Operator);
-    request.headers = headers;
-    request.body = body;
-    request.limits.total = LONG;
-    let answer = Box::pin(fetcher.open(request)).await;
+    let answer = fetcher.open_at(target, method, headers, body).await;
     answer.map_err(|error| unsent(&error))
+}
+
+/// The address of a server, read once.
+pub(super) fn target(url: &str) -> Result<Target, Fault> {
+    Target::new(url, Trust::Operator).map_err(|error| unsent(&error))
 }
 
 /// Whether a request may have arrived although there is no answer.

@@ -1,6 +1,7 @@
 //! Being told of changes: a modern server is asked for one long stream of them, an older one resource by resource.
 
 use super::connection::{Call, Connection};
+use super::exchange::Answer;
 use super::fault::Fault;
 use super::hooks::{Changed, Watched};
 use super::locked;
@@ -66,7 +67,7 @@ async fn listen_modern(connection: &Connection) {
     }
 }
 
-async fn stream(connection: &Connection, filter: &Map<String, Value>) -> Result<Value, Fault> {
+async fn stream(connection: &Connection, filter: &Map<String, Value>) -> Answer {
     let talk = Talk::quiet();
     let none = Map::new();
     let call = Call {

@@ -5,6 +5,7 @@ use super::connection::{Connection, Peer};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::hooks::Changed;
+use super::message::tree;
 use super::server::cause;
 use super::talk::Talk;
 use crate::wire::{Era, code};
@@ -132,7 +133,7 @@ impl Reader<'_> {
                 {
                     return Ok(items);
                 }
-                page => page?,
+                page => tree(&page?),
             };
             let found = page.get_mut(member).map(Value::take);
             let Some(Value::Array(found)) = found else {

@@ -3,6 +3,7 @@
 use crate::wire::{META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// A message of a server.
@@ -15,14 +16,14 @@ pub(super) struct Incoming {
     #[serde(default)]
     pub(super) params: Option<Value>,
     #[serde(default, deserialize_with = "present")]
-    result: Option<Value>,
+    result: Option<Box<RawValue>>,
     #[serde(default)]
     error: Option<Value>,
 }
 
 /// What is there is there, be it null.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(from).map(Some)
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
+    <Box<RawValue>>::deserialize(from).map(Some)
 }
 
 /// One message, or several where an older server sends them together.
@@ -60,7 +61,7 @@ impl Incoming {
     }
 
     /// The answer in it, or why it is none.
-    pub(super) fn outcome(self) -> Result<Result<Value, RpcError>, String> {
+    pub(super) fn outcome(self) -> Result<Result<Box<RawValue>, RpcError>, String> {
         match (self.result, self.error) {
             (Some(result), None) => Ok(Ok(result)),
             (_, Some(error)) => match serde_json::from_value(error) {
@@ -70,6 +71,12 @@ impl Incoming {
             (None, None) => Err("its answer has neither a result nor an error".to_owned()),
         }
     }
+}
+
+/// A result that is to be understood.
+pub(super) fn tree(result: &RawValue) -> Value {
+    // What came as JSON can be read, unless it is nested too deeply.
+    serde_json::from_str(result.get()).unwrap_or_default()
 }
 
 /// A request of ours, or a notification where it has no id.
@@ -225,10 +232,8 @@ mod tests {
         assert_eq!(one(r#"{"id":"7","error":{"code":1}}"#).answers(), Some(7));
         assert_eq!(one(r#"{"id":7,"method":"ping"}"#).answers(), None);
         assert_eq!(one(r#"{"id":"x","result":{}}"#).answers(), None);
-        assert_eq!(
-            one(r#"{"id":1,"result":null}"#).outcome(),
-            Ok(Ok(Value::Null))
-        );
+        let null = one(r#"{"id":1,"result":null}"#).outcome();
+        assert_eq!(null.unwrap().unwrap().get(), "null");
         assert!(one(r#"{"id":1}"#).outcome().is_err());
         assert!(one(r#"{"id":1,"error":"no"}"#).outcome().is_err());
         assert!(matches!(read(b"[{},{}]"), Read::Several(two) if two.len() == 2));

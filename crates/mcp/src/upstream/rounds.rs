@@ -5,8 +5,10 @@ use super::connection::{Call, Connection};
 use super::exchange::{Answer, question};
 use super::fault::Fault;
 use super::locked;
+use super::message::tree;
 use super::talk::Talk;
-use crate::wire::{Era, RpcError, code};
+use crate::wire::{Era, Members, RpcError, code};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 /// From the one that says most.
@@ -44,11 +46,10 @@ impl Connection {
                 talk,
             };
             let result = self.call(call).await?;
-            let kind = result.get("resultType").and_then(Value::as_str);
-            if era == Era::Legacy || kind != Some("input_required") {
+            if era == Era::Legacy || !asks(&result) {
                 return Ok(result);
             }
-            extra = Box::pin(talk.bound(answers(&result, talk))).await?;
+            extra = Box::pin(talk.bound(answers(&tree(&result), talk))).await?;
         }
         Err(Fault::Protocol(format!(
             "it asked for more {rounds_max} times"
@@ -89,6 +90,11 @@ impl Connection {
     }
 }
 
+/// Whether a result is none yet.
+fn asks(result: &RawValue) -> bool {
+    Members::of(result).text("resultType").as_deref() == Some("input_required")
+}
+
 /// What the request is sent again with.
 async fn answers(result: &Value, talk: &Talk) -> Result<Map<String, Value>, Fault> {
     let mut extra = Map::new();
@@ -110,9 +116,9 @@ async fn answers(result: &Value, talk: &Talk) -> Result<Map<String, Value>, Faul
 }
 
 async fn answer(method: &str, params: Value, talk: &Talk) -> Result<Value, RpcError> {
-    match &talk.events {
-        Some(events) if talk.abilities().answer(method) => {
-            question(events, method.to_owned(), params).await
+    match &talk.listener {
+        Some(listener) if talk.abilities().answer(method) => {
+            question(listener, method.to_owned(), params).await
         }
         _ if method == "roots/list" => Ok(json!({"roots": []})),
         _ => Err(RpcError::new(

@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::credentials::Bearer;
 use super::error::UpstreamError;
+use super::exchange::Answer;
 use super::fault::Fault;
 use super::handshake::Way;
 use super::hooks::{Changed, Hooks};
@@ -16,6 +17,7 @@ use super::{Notice, Options, locked};
 use crate::wire::{RpcError, code};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog::mcp_file::ServerConfig;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -116,6 +118,10 @@ impl Upstream {
         &self.name
     }
 
+    pub fn shared_name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+
     pub fn config(&self) -> &ServerConfig {
         &self.config
     }
@@ -187,7 +193,7 @@ impl Upstream {
         method: &str,
         params: Map<String, Value>,
         talk: Talk,
-    ) -> Result<Value, UpstreamError> {
+    ) -> Result<Box<RawValue>, UpstreamError> {
         if self.is_of_many() {
             // The connection for its lists is somebody's own.
             let cause = "everybody has their own connection to it".to_owned();
@@ -337,7 +343,7 @@ impl Upstream {
     }
 
     /// What a call tells of the server.
-    fn saw(&self, connection: &Connection, outcome: &Result<Value, Fault>) {
+    fn saw(&self, connection: &Connection, outcome: &Answer) {
         let is_fault = matches!(
             outcome,
             Err(Fault::Lost(_) | Fault::Protocol(_) | Fault::Late)

@@ -6,9 +6,9 @@ use super::credentials::Bearer;
 use super::events::Events;
 use super::exchange::{Exchange, Letter};
 use super::fault::Fault;
-use super::http::{judged, take};
+use super::http::{judged, take, target};
 use fetch::header::{ACCEPT, CONTENT_TYPE};
-use fetch::{Body, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Url};
+use fetch::{Bytes, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Target, Url};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -19,7 +19,7 @@ const COURTESY: Duration = Duration::from_secs(10);
 
 pub(super) struct Sse {
     fetcher: Fetcher,
-    endpoint: String,
+    endpoint: Target,
     headers: HeaderMap,
     bearer: Bearer,
 }
@@ -42,7 +42,8 @@ pub(super) async fn open(
 ) -> Result<(Sse, Stream), Fault> {
     let mut headers = own.clone();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-    let stream = bearer.send(&fetcher, Method::GET, url, headers, Body::Empty);
+    let address = target(url)?;
+    let stream = bearer.send(&fetcher, Method::GET, &address, headers, Bytes::new());
     let mut stream = judged(stream.await?, false).await?;
     let mut events = Events::new(bytes_max);
     let mut early = Vec::new();
@@ -60,7 +61,7 @@ pub(super) async fn open(
             }
         }
     }
-    let endpoint = resolve(url, &endpoint.unwrap_or_default())?;
+    let endpoint = target(&resolve(url, &endpoint.unwrap_or_default())?)?;
     let mut headers = own;
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
@@ -91,7 +92,7 @@ fn resolve(url: &str, endpoint: &str) -> Result<String, Fault> {
 
 impl Sse {
     pub(super) async fn post(&self, text: String) -> Result<(), Fault> {
-        let body = Body::Bytes(text.into());
+        let body = Bytes::from(text);
         let headers = self.headers.clone();
         let sent = self
             .bearer

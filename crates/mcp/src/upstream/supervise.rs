@@ -2,6 +2,7 @@
 //! and its lists are read when they change.
 
 use super::connection::Connection;
+use super::exchange::Answer;
 use super::fault::Fault;
 use super::handshake::{Target, discover};
 use super::hooks::Changed;
@@ -12,7 +13,7 @@ use super::server::{Tried, Upstream, cause};
 use super::status::{State, Status};
 use super::talk::Talk;
 use crate::wire::Era;
-use serde_json::{Map, Value};
+use serde_json::Map;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -358,7 +359,7 @@ async fn is_there(up: &Upstream, connection: &Connection) -> bool {
     }
 }
 
-async fn ping(connection: &Connection, limit: Duration) -> Result<Value, Fault> {
+async fn ping(connection: &Connection, limit: Duration) -> Answer {
     let talk = Talk::until(Instant::now() + limit);
     connection.ask("ping", &Map::new(), &talk, 1).await
 }

@@ -3,23 +3,46 @@
 use super::fault::Fault;
 use crate::wire::RpcError;
 use serde_json::{Value, json};
+use std::fmt;
+use std::sync::Arc;
 use std::time::Instant;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
 /// Who asks, what they can be asked, and how long they wait.
 #[derive(Debug, Clone)]
 pub struct Talk {
-    /// Where progress, log messages and questions go. Progress and log messages are left out while it is full.
-    pub events: Option<mpsc::Sender<Saying>>,
+    /// Who hears log messages, questions and, if it is wanted, progress.
+    pub listener: Option<Listener>,
+    pub wants_progress: bool,
     /// What the asking client can do: `{"elicitation":{},"sampling":{},"roots":{}}`.
-    pub capabilities: Value,
+    pub capabilities: Arc<Value>,
     /// None where whoever asks sees to it that it ends.
     pub deadline: Option<Instant>,
     pub cancel: CancellationToken,
     /// Read-only or idempotent: may be sent again after a lost connection.
     pub may_repeat: bool,
     pub log_level: Option<String>,
+}
+
+/// Hears what an upstream says, where and when it is said: it must not wait, and what it has no room for it leaves out.
+#[derive(Clone)]
+pub struct Listener(Arc<dyn Fn(Saying) + Send + Sync>);
+
+impl Listener {
+    pub fn new(hear: impl Fn(Saying) + Send + Sync + 'static) -> Self {
+        Listener(Arc::new(hear))
+    }
+
+    pub(super) fn hear(&self, saying: Saying) {
+        (self.0)(saying);
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 /// What an upstream says while it works.
@@ -53,8 +76,9 @@ impl Talk {
     /// Nobody listens.
     pub fn quiet() -> Self {
         Talk {
-            events: None,
-            capabilities: json!({}),
+            listener: None,
+            wants_progress: false,
+            capabilities: Arc::new(json!({})),
             deadline: None,
             cancel: CancellationToken::new(),
             may_repeat: false,
@@ -63,7 +87,7 @@ impl Talk {
     }
 
     pub(super) fn abilities(&self) -> Abilities {
-        let has = |name: &str| self.events.is_some() && self.capabilities.get(name).is_some();
+        let has = |name: &str| self.listener.is_some() && self.capabilities.get(name).is_some();
         Abilities {
             elicitation: has("elicitation"),
             sampling: has("sampling"),

@@ -3,7 +3,8 @@
 use catalog::mcp_file::{ServerConfig, read_servers};
 use fetch::Fetcher;
 use mcp::upstream::{
-    Credentials, Notice, Options, Saying, Settings, State, Talk, Upstream, UpstreamError, Upstreams,
+    Credentials, Listener, Notice, Options, Saying, Settings, State, Talk, Upstream, UpstreamError,
+    Upstreams,
 };
 use process::Spawner;
 use serde_json::{Value, json};
@@ -142,8 +143,11 @@ pub(crate) fn talk() -> Talk {
 pub(crate) fn talk_with(capabilities: Value) -> (Talk, mpsc::Receiver<Saying>) {
     let (events, said) = mpsc::channel(100);
     let talk = Talk {
-        events: Some(events),
-        capabilities,
+        listener: Some(Listener::new(move |saying| {
+            let _ = events.try_send(saying);
+        })),
+        wants_progress: true,
+        capabilities: Arc::new(capabilities),
         ..talk()
     };
     (talk, said)
@@ -157,7 +161,8 @@ pub(crate) async fn call(
 ) -> Result<Value, UpstreamError> {
     let params = json!({"name": tool, "arguments": arguments});
     let params = params.as_object().unwrap().clone();
-    upstream.request("tools/call", params, talk).await
+    let result = upstream.request("tools/call", params, talk).await;
+    result.map(|raw| serde_json::from_str(raw.get()).unwrap())
 }
 
 /// The text of a result.
