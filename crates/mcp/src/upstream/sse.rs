@@ -43,7 +43,7 @@ pub(super) async fn open(
     let mut headers = own.clone();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let stream = bearer.send(&fetcher, Method::GET, url, headers, Body::Empty);
-    let mut stream = judged(stream.await?, false).await?;
+    let mut stream = judged(stream.await?, url, false).await?;
     let mut events = Events::new(bytes_max);
     let mut early = Vec::new();
     let mut endpoint = None;
@@ -96,7 +96,7 @@ impl Sse {
         let sent = self
             .bearer
             .send(&self.fetcher, Method::POST, &self.endpoint, headers, body);
-        let mut answer = judged(sent.await?, true).await?;
+        let mut answer = judged(sent.await?, &self.endpoint, true).await?;
         // Only a body that has been read leaves its connection to the next.
         let _ = timeout(COURTESY, answer.next()).await;
         Ok(())

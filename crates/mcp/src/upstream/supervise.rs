@@ -135,6 +135,8 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
             *locked(&up.known) = None;
         }
     })?;
+    // Whoever listens holds the connection: were this given up now, it would end with nobody.
+    let unless_kept = connection.end.clone().drop_guard();
     *locked(&up.known) = Some(way);
     up.hooks.changed.take();
     let ears = Arc::downgrade(&connection);
@@ -158,6 +160,7 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());
     publish(up, None);
+    unless_kept.disarm();
     Ok(connection)
 }
 
