@@ -110,7 +110,13 @@ pub(crate) fn of_call(response: ToolResponse, era: Era) -> Result<Done, RpcError
         "toolcrib/execution_id".to_owned(),
         json!(response.execution_id),
     )]);
-    if let Some(raw) = response.raw {
+    if let Some(mut raw) = response.raw {
+        // Older clients take only an object; see `listing::wrapped`.
+        if let (Era::Legacy, Some(content)) = (era, raw.get_mut("structuredContent"))
+            && !content.is_object()
+        {
+            *content = json!({"result": content.take()});
+        }
         let mut done = Done::value(raw);
         done.sort = None;
         done.meta.extend(meta);
