@@ -90,6 +90,7 @@ fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<
     let name = format!("{server}.{tool_name}");
     let mut listed = listed.as_object()?.clone();
     listed.shift_remove("name");
+    keep_known(&mut listed);
     for (name, member) in &mut listed {
         // A model reads them all, so people have to see what it sees.
         if name != "_meta" && !hidden_in(member).is_empty() {
@@ -149,6 +150,23 @@ fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<
     })
 }
 
+/// Drops what is of another type than the protocol says: clients that check would not take the list it stands in.
+fn keep_known(listed: &mut Map<String, Value>) {
+    listed.retain(|name, value| match name.as_str() {
+        "description" | "title" => value.is_string(),
+        "annotations" | "outputSchema" | "execution" | "_meta" => value.is_object(),
+        "icons" => value.is_array(),
+        _ => true,
+    });
+    if let Some(Value::Object(annotations)) = listed.get_mut("annotations") {
+        annotations.retain(|name, value| match name.as_str() {
+            "title" => value.is_string(),
+            hint if hint.ends_with("Hint") => value.is_boolean(),
+            _ => true,
+        });
+    }
+}
+
 /// Makes what hides in descriptions and titles visible, at any depth. Values that a schema compares with stay as they are.
 fn spell_out(name: &str, member: &mut Value) {
     match member {
@@ -170,6 +188,19 @@ const COMPARED: [&str; 4] = ["const", "default", "enum", "examples"];
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_of_the_wrong_type_is_not_passed_on() {
+        let listed = json!({
+            "name": "add", "description": null, "title": 5, "outputSchema": false, "x-own": null,
+            "annotations": {"readOnlyHint": "yes", "idempotentHint": true},
+            "inputSchema": {"type": "object"},
+        });
+        let tool = tool("s", &listed, None, 0).unwrap();
+        let kept = json!({"x-own": null, "annotations": {"idempotentHint": true}, "inputSchema": {"type": "object"}});
+        assert_eq!(tool.definition.config["listed"], kept);
+        assert_eq!(tool.definition.description, "");
+    }
 
     #[test]
     fn what_hides_in_a_definition_is_shown() {

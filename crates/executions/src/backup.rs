@@ -24,7 +24,7 @@ impl ExecutionLog {
         blocking(move || empty_folder(&checked)).await?;
         match &self.engine {
             Engine::Sqlite(source, _) => {
-                let source = self.complete(source).await;
+                let source = self.complete(source).await?;
                 blocking(move || source.backup_to(&target)).await
             }
             Engine::Postgres(postgres) => {

@@ -81,7 +81,7 @@ impl ExecutionLog {
         let since = since.max(0);
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let (folder, name) = (self.complete(folder).await, name.to_owned());
+                let (folder, name) = (self.complete(folder).await?, name.to_owned());
                 blocking(move || folder.counted(sql, &name, since, until)).await
             }
             Engine::Postgres(postgres) => postgres.counted(sql, name, since, until).await,

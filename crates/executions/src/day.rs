@@ -50,6 +50,17 @@ impl Day {
         format!("executions-{}.jsonl", self.date())
     }
 
+    /// The name of rows that this day's file does not take.
+    pub(crate) fn unwritten_name(self) -> String {
+        format!("journal-unwritten-{}.jsonl", self.date())
+    }
+
+    pub(crate) fn of_unwritten(name: &str) -> Option<Self> {
+        let date = name.strip_prefix("journal-unwritten-")?;
+        let date: Date = date.strip_suffix(".jsonl")?.parse().ok()?;
+        Day::of_date(date)
+    }
+
     pub(crate) fn partition(self) -> String {
         format!("executions_{}", self.date().strftime("%Y%m%d"))
     }

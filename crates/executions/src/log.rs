@@ -180,13 +180,20 @@ impl ExecutionLog {
         answered.await.map_err(|_| LogError::Closed)?
     }
 
-    /// The folder, for whoever reads in it: with everything that was logged before.
-    pub(crate) async fn complete(&self, folder: &Arc<Folder>) -> Arc<Folder> {
+    /// The folder with everything that was logged before, for whoever must not miss any of it.
+    pub(crate) async fn complete(&self, folder: &Arc<Folder>) -> Result<Arc<Folder>, LogError> {
         if let Engine::Sqlite(_, journal) = &self.engine
             && !journal.is_settled()
         {
-            // Without it, what is there can be read all the same.
-            let _ = self.ask(Job::Settle).await;
+            self.ask(Job::Settle).await?;
+        }
+        Ok(Arc::clone(folder))
+    }
+
+    /// The same for whoever reads: what is there can be read, whatever is missing.
+    async fn readable(&self, folder: &Arc<Folder>) -> Arc<Folder> {
+        if let Err(error) = self.complete(folder).await {
+            tracing::warn!(%error, "the execution log is read without its last entries");
         }
         Arc::clone(folder)
     }
@@ -195,7 +202,7 @@ impl ExecutionLog {
     pub async fn get(&self, id: Uuid) -> Result<Option<Execution>, LogError> {
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let folder = self.complete(folder).await;
+                let folder = self.readable(folder).await;
                 blocking(move || folder.get(id)).await
             }
             Engine::Postgres(postgres) => postgres.get(id).await,
@@ -207,7 +214,7 @@ impl ExecutionLog {
         let search = Search::new(filter)?;
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let folder = self.complete(folder).await;
+                let folder = self.readable(folder).await;
                 blocking(move || folder.list(&search)).await
             }
             Engine::Postgres(postgres) => postgres.list(search).await,
@@ -223,7 +230,7 @@ impl ExecutionLog {
         let tally = Tally::new(since, until);
         match &self.engine {
             Engine::Sqlite(folder, _) => {
-                let folder = self.complete(folder).await;
+                let folder = self.readable(folder).await;
                 blocking(move || folder.stats(tally)).await
             }
             Engine::Postgres(postgres) => postgres.stats(tally).await,

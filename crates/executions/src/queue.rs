@@ -18,6 +18,8 @@ pub(crate) enum Mode {
     Started,
     /// Replaces the `started` row of the same id.
     Finish,
+    /// The same, but no ending: nobody knows how the call ended, so whatever is there knows better.
+    Interrupted,
 }
 
 pub(crate) struct Entry {
@@ -85,7 +87,7 @@ pub(crate) fn answer(entries: Vec<Entry>, result: &Result<(), LogError>, owed: &
             Mode::Started if result.is_ok() => debts.begun(entry.row.id),
             Mode::Started => {}
             Mode::Finish if passing => debts.keep(*entry.row),
-            Mode::Finish => debts.settled(entry.row.id),
+            Mode::Finish | Mode::Interrupted => debts.settled(entry.row.id),
         }
     }
 }

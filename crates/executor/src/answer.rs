@@ -14,6 +14,10 @@ use uuid::Uuid;
 /// A tool may say why it failed, but not at any length.
 const MESSAGE_BYTES_MAX: usize = 8 << 10;
 
+/// What is kept of details that are too long.
+const DETAIL_BYTES_MAX: usize = 1 << 10;
+const DETAILS_MAX: usize = 16;
+
 /// A finished run, its data serialised.
 pub(crate) struct Done {
     pub(crate) data: Box<RawValue>,
@@ -70,6 +74,39 @@ pub(crate) fn failed(
         raw: failure.raw,
     };
     (response, failure.log_text)
+}
+
+/// A failure that is no longer than an output may be. What is too long of it is left out.
+pub(crate) fn within(mut failure: Failure, bytes_max: usize) -> Failure {
+    failure.raw = failure.raw.filter(|raw| raw.get().len() <= bytes_max);
+    let bytes = written_bytes(&failure.details);
+    if bytes > bytes_max.max(MESSAGE_BYTES_MAX) {
+        let mut short = json!({"cut_bytes": bytes});
+        if let (Value::Object(all), Value::Object(short)) = (&mut failure.details, &mut short) {
+            all.retain(|_, value| written_bytes(value) <= DETAIL_BYTES_MAX);
+            let kept = std::mem::take(all).into_iter();
+            short.extend(kept.take(DETAILS_MAX));
+        }
+        failure.details = short;
+    }
+    failure
+}
+
+/// How long a value is as text, which is not made for that.
+fn written_bytes(value: &Value) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 pub(crate) fn status_of(response: &ToolResponse) -> Status {
@@ -138,6 +175,25 @@ pub(crate) fn as_text(data: Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_failure_is_no_longer_than_an_output() {
+        let long = "x".repeat(20_000);
+        let details = json!({"server": "s", "error": {"data": long}});
+        let raw = json!({"content": [long], "isError": true});
+        let told = |bytes_max: usize| {
+            let mut failure = Failure::execution("as told").with_details(details.clone());
+            failure.raw = Some(raw.clone());
+            within(failure, bytes_max)
+        };
+        let whole = told(30_000);
+        assert_eq!((whole.raw, &whole.details), (Some(raw.clone()), &details));
+        let cut = told(10_000);
+        assert_eq!(cut.raw, None);
+        assert_eq!(cut.message, "Execution error: as told");
+        let bytes = written_bytes(&details);
+        assert_eq!(cut.details, json!({"cut_bytes": bytes, "server": "s"}));
+    }
 
     #[test]
     fn of_a_call_that_only_may_have_run_it_is_not_said_that_it_did() {

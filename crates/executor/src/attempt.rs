@@ -2,7 +2,7 @@
 //! `Executor::call` passes these steps and no others.
 
 use crate::answer::{
-    Done, as_text, failed, log_failed, queue_full, status_of, succeeded, violated,
+    Done, as_text, failed, log_failed, queue_full, status_of, succeeded, violated, within,
 };
 use crate::call::{CallRequest, Executor};
 use crate::code::Code;
@@ -104,7 +104,10 @@ impl Attempt {
         let logged = result.as_mut().ok().and_then(|done| done.logged.take());
         let (mut response, log_text) = match result {
             Ok(done) => succeeded(tool_name, id, seconds, done),
-            Err(failure) => failed(tool_name, id, seconds, failure),
+            Err(failure) => {
+                let bytes_max = executor.settings.output_bytes_max;
+                failed(tool_name, id, seconds, within(failure, bytes_max))
+            }
         };
         draft.hide_opened(&mut response);
         let ending = Ending {

@@ -52,12 +52,15 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
         timeout_seconds: None,
         talk: Some(talk),
     };
-    let (face, caller) = (Arc::clone(&context.face), Arc::clone(&context.caller));
+    let face = &context.face;
+    let (app, caller) = (Arc::clone(&face.app), Arc::clone(&context.caller));
+    // The face keeps what waits for an answer, so that may not keep the face in turn.
+    let suite = face.settings.conformance.then(|| Arc::downgrade(face));
     let era = context.era();
     let work = Box::pin(async move {
-        match face.app.call(caller, request, key).await {
+        match app.call(caller, request, key).await {
             Ok(response) => {
-                if face.settings.conformance {
+                if let Some(face) = suite.and_then(|face| face.upgrade()) {
                     fixtures::called(&face, &response.tool_name);
                 }
                 of_call(response, era)

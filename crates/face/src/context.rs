@@ -3,7 +3,7 @@
 use crate::Face;
 use crate::sessions::{Hears, Session};
 use catalog::caller::Caller;
-use mcp::wire::{Era, META_LOG_LEVEL, RpcError, code, request};
+use mcp::wire::{Era, META_LOG_LEVEL, RpcError, code};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use tokio::sync::mpsc;
@@ -32,9 +32,9 @@ impl Context {
         }
     }
 
-    pub(crate) async fn notify(&self, method: &str, params: Value) {
+    pub(crate) async fn say(&self, text: String) {
         // Who hung up is told nothing.
-        let _ = self.line.send(request(None, method, Some(&params))).await;
+        let _ = self.line.send(text).await;
     }
 
     pub(crate) fn can(&self, capability: &str) -> bool {

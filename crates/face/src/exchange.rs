@@ -4,7 +4,7 @@ use bytes::Bytes;
 use mcp::wire;
 use serde_json::value::RawValue;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use tokio::sync::mpsc;
 
 /// A text, most of which may be shared with others: what is long and the same for many is not copied for each.
@@ -122,6 +122,22 @@ impl Exchange {
         }
         self.work = None;
         Step::Done(answer)
+    }
+
+    /// Goes on with the work for as long as `sending` takes: a client that does not read stops neither a deadline nor
+    /// an end.
+    pub async fn beside<T>(&mut self, sending: impl Future<Output = T>) -> T {
+        let mut sending = pin!(sending);
+        let Some(work) = self.work.as_mut() else {
+            return sending.await;
+        };
+        let answer = tokio::select! {
+            biased;
+            sent = &mut sending => return sent,
+            answer = work => answer,
+        };
+        self.work = Some(Box::pin(std::future::ready(answer)));
+        sending.await
     }
 }
 

@@ -101,6 +101,7 @@ impl Face {
     /// Ends what would never end by itself.
     pub fn stop(&self) {
         self.stopping.cancel();
+        self.parked.close();
     }
 
     /// Waits for `stop`.

@@ -14,7 +14,7 @@ use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName};
 use catalog::toolset::Shown;
 use executor::Executor;
-use mcp::wire::RpcError;
+use mcp::wire::{Era, RpcError};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -31,14 +31,21 @@ const CALLERS_MAX: usize = 1_024;
 /// The tools of one caller.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// As they stand between the brackets.
-    text: Bytes,
-    /// Each tool's name, and where it ends in the text.
-    ends: Vec<(Arc<str>, usize)>,
+    tools: Tools,
+    /// The same for older clients, where they would not understand all of it.
+    legacy: Option<Tools>,
     /// The same for the same tools.
     pub(crate) fingerprint: u64,
     /// Where two tools stand for the others.
     pub(crate) finder: Option<Finder>,
+}
+
+#[derive(Debug, Default)]
+struct Tools {
+    /// As they stand between the brackets.
+    text: Bytes,
+    /// Each tool's name, and where it ends in the text.
+    ends: Vec<(Arc<str>, usize)>,
 }
 
 #[derive(Debug)]
@@ -154,30 +161,45 @@ fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
 
 impl Listing {
     fn new(visible: &[Shown<'_>], fingerprint: u64, finder: Option<Finder>) -> Self {
+        let mut is_newer = false;
+        let tools = match finder.is_some() {
+            true => Tools::of(finder::tools()),
+            false => {
+                let all = visible.iter().map(shown);
+                Tools::of(all.inspect(|tool| is_newer |= !is_legacy(tool)))
+            }
+        };
+        let legacy = is_newer.then(|| Tools::of(visible.iter().map(shown).map(for_legacy)));
+        Listing {
+            tools,
+            legacy,
+            fingerprint,
+            finder,
+        }
+    }
+
+    fn page(&self, after: Option<&str>, era: Era) -> Done {
+        match (era, &self.legacy) {
+            (Era::Legacy, Some(legacy)) => legacy.page(after),
+            _ => self.tools.page(after),
+        }
+    }
+}
+
+impl Tools {
+    fn of(all: impl IntoIterator<Item = Value>) -> Self {
         let (mut text, mut ends) = (String::new(), Vec::new());
-        let mut push = |name: Arc<str>, tool: &Value| {
+        for tool in all {
             if !text.is_empty() {
                 text.push(',');
             }
             text.push_str(&tool.to_string());
-            ends.push((name, text.len()));
-        };
-        if finder.is_some() {
-            for tool in finder::tools() {
-                push(tool["name"].as_str().unwrap_or_default().into(), &tool);
-            }
-        } else {
-            for it in visible {
-                push(it.name.into(), &shown(it));
-            }
+            let name = tool["name"].as_str().unwrap_or_default();
+            ends.push((name.into(), text.len()));
         }
         text.shrink_to_fit();
-        Listing {
-            text: text.into(),
-            ends,
-            fingerprint,
-            finder,
-        }
+        let text = text.into();
+        Tools { text, ends }
     }
 
     fn page(&self, after: Option<&str>) -> Done {
@@ -219,7 +241,8 @@ pub(crate) fn list(context: &Context, params: &Params) -> Result<Done, RpcError>
         .face
         .listings
         .of(&context.face.app.executor, &context.caller);
-    Ok(listing.page(after.as_deref()).cached(context.era()))
+    let era = context.era();
+    Ok(listing.page(after.as_deref(), era).cached(era))
 }
 
 /// The page after the item of this name, and where to go on. From the start again where that item is gone from a list
@@ -319,18 +342,39 @@ fn tool(definition: &Definition) -> Value {
 fn as_object_schema(schema: Value) -> Value {
     match schema {
         Value::Object(mut members) => {
-            members.entry("type").or_insert_with(|| "object".into());
+            members.insert("type".to_owned(), "object".into());
             Value::Object(members)
         }
         _ => json!({"type": "object"}),
     }
 }
 
-/// The schema of what is answered: data that are no object are put into one. None where that cannot be said: a
-/// reference into what has moved would lead nowhere.
+/// Whether older clients take it: one tool that they do not understand costs them the whole list.
+fn is_legacy(tool: &Value) -> bool {
+    let schema = tool.get("outputSchema");
+    schema.is_none_or(|schema| schema["type"] == "object")
+}
+
+fn for_legacy(mut tool: Value) -> Value {
+    if !is_legacy(&tool)
+        && let Some(members) = tool.as_object_mut()
+    {
+        match members.get("outputSchema").and_then(wrapped) {
+            Some(schema) => members.insert("outputSchema".to_owned(), schema),
+            None => members.shift_remove("outputSchema"),
+        };
+    }
+    tool
+}
+
+/// The schema of what is answered: data that are no object are put into one. None where that cannot be said: what may
+/// be an object or not is put into one or not, and a reference into what has moved would lead nowhere.
 fn wrapped(schema: &Value) -> Option<Value> {
-    if schema.get("type").and_then(Value::as_str) == Some("object") {
-        return Some(schema.clone());
+    let is_object = |it: &Value| it == "object";
+    match schema.get("type")? {
+        one if is_object(one) => return Some(schema.clone()),
+        Value::Array(several) if several.iter().any(is_object) => return None,
+        _ => {}
     }
     let mut inner = schema.as_object()?.clone();
     let mut outer = Map::new();
@@ -393,5 +437,19 @@ mod tests {
         assert_eq!(wrapped(&recursive), None);
         let object = json!({"type": "object"});
         assert_eq!(wrapped(&object), Some(object));
+        for either in [json!({"type": ["object", "null"]}), json!({"anyOf": []})] {
+            assert_eq!(wrapped(&either), None, "{either}");
+        }
+    }
+
+    #[test]
+    fn older_clients_get_what_they_understand() {
+        let with = |schema: Value| json!({"name": "t", "outputSchema": schema});
+        let list = with(json!({"type": "array"}));
+        let result = json!({"type": "object", "properties": {"result": {"type": "array"}}, "required": ["result"]});
+        assert_eq!(for_legacy(list), with(result));
+        assert_eq!(for_legacy(with(json!(true))), json!({"name": "t"}));
+        let object = with(json!({"type": "object", "title": "o"}));
+        assert_eq!(for_legacy(object.clone()), object);
     }
 }

@@ -206,18 +206,20 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
     context.follow("resources/read", &uri, params, start).await
 }
 
-/// How long an upstream's answer may be kept is for it to say, where it does.
+/// How long an upstream's answer may be kept is for it to say, where it does. By whom is not: it answered one who may
+/// use it here, and that is not everybody.
 fn without_cache(mut result: Value, era: Era) -> Done {
     let members = result.as_object_mut();
-    let has_said = members.as_ref().is_some_and(|it| it.contains_key("ttlMs"));
-    if let (Some(members), Era::Legacy) = (members, era) {
-        members.remove("ttlMs");
+    let said = members.and_then(|members| {
         members.remove("cacheScope");
+        members.remove("ttlMs")
+    });
+    if let (Some(ttl), Era::Modern) = (said, era) {
+        result["ttlMs"] = ttl;
+        result["cacheScope"] = "private".into();
+        return Done::value(result);
     }
-    match has_said {
-        true => Done::value(result),
-        false => Done::value(result).cached(era),
-    }
+    Done::value(result).cached(era)
 }
 
 fn unknown(era: Era, uri: &str) -> RpcError {
@@ -341,6 +343,21 @@ fn underway(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_read_for_one_is_for_nobody_else() {
+        let read = |members: Value, era| {
+            let text = without_cache(members, era).text(era).into_string();
+            let read: Value = serde_json::from_str(&text).unwrap();
+            (read["ttlMs"].clone(), read["cacheScope"].clone())
+        };
+        let said = json!({"contents": [], "ttlMs": 5, "cacheScope": "public"});
+        let private = || json!("private");
+        assert_eq!(read(said.clone(), Era::Modern), (json!(5), private()));
+        assert_eq!(read(said, Era::Legacy), (Value::Null, Value::Null));
+        let silent = json!({"contents": [], "cacheScope": "public"});
+        assert_eq!(read(silent, Era::Modern), (json!(0), private()));
+    }
 
     #[test]
     fn an_address_fits_the_template_it_was_made_from() {

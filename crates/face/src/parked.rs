@@ -6,10 +6,10 @@ use crate::result::Done;
 use crate::sessions::{Hears, random};
 use catalog::caller::Caller;
 use executor::{Event, Question, Unanswered};
-use mcp::wire::{Era, RpcError, code};
+use mcp::wire::{Era, RpcError, code, request};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
@@ -69,30 +69,50 @@ impl Underway {
             tokio::select! {
                 biased;
                 Some(event) = self.events.recv() => {
-                    self.heard(context, *event).await;
+                    if let Some(text) = self.heard(context, *event) {
+                        let mut saying = pin!(context.say(text));
+                        tokio::select! {
+                            biased;
+                            () = &mut saying => {}
+                            // A client that does not read holds up nothing but what it is told.
+                            done = &mut self.work => {
+                                saying.await;
+                                return self.over(context, done).await;
+                            }
+                        }
+                    }
                     if !self.open.is_empty() && self.events.is_empty() {
                         return context.face.parked.park(self, about);
                     }
                 }
-                done = &mut self.work => {
-                    // What was said before the end goes before it; nobody waits for answers any more.
-                    while let Ok(event) = self.events.try_recv() {
-                        self.heard(context, *event).await;
-                    }
-                    return done;
-                }
+                done = &mut self.work => return self.over(context, done).await,
             }
         }
     }
 
-    async fn heard(&mut self, context: &Context, event: Event) {
+    /// What was said before the end goes before it; nobody waits for answers any more.
+    async fn over(
+        mut self,
+        context: &Context,
+        done: Result<Done, RpcError>,
+    ) -> Result<Done, RpcError> {
+        while let Ok(event) = self.events.try_recv() {
+            if let Some(text) = self.heard(context, *event) {
+                context.say(text).await;
+            }
+        }
+        done
+    }
+
+    /// Takes an event in; what the client is told of it.
+    fn heard(&mut self, context: &Context, event: Event) -> Option<String> {
         match event {
             Event::Progress {
                 progress,
                 total,
                 message,
             } => {
-                let Some(token) = &self.token else { return };
+                let token = self.token.as_ref()?;
                 let mut params = json!({"progressToken": token, "progress": progress});
                 if let Some(total) = total {
                     params["total"] = json!(total);
@@ -100,14 +120,14 @@ impl Underway {
                 if let Some(message) = message {
                     params["message"] = message.into();
                 }
-                context.notify("notifications/progress", params).await;
+                Some(request(None, "notifications/progress", Some(&params)))
             }
-            Event::Log(line) => {
-                if is_wanted(self.level.as_deref(), &line) {
-                    context.notify("notifications/message", line).await;
-                }
+            Event::Log(line) => is_wanted(self.level.as_deref(), &line)
+                .then(|| request(None, "notifications/message", Some(&line))),
+            Event::Ask(question) => {
+                self.asked(context, question);
+                None
             }
-            Event::Ask(question) => self.asked(context, question),
         }
     }
 
@@ -187,7 +207,14 @@ impl About {
 
 /// Requests whose client has been asked.
 #[derive(Default)]
-pub(crate) struct Parked(Mutex<HashMap<String, Waiting>>);
+pub(crate) struct Parked(Mutex<Kept>);
+
+#[derive(Default)]
+struct Kept {
+    waiting: HashMap<String, Waiting>,
+    /// The server stops: nobody could come back.
+    is_closed: bool,
+}
 
 struct Waiting {
     underway: Underway,
@@ -196,14 +223,19 @@ struct Waiting {
 }
 
 impl Parked {
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Waiting>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Keeps the request, and makes its questions the answer. What the client brings back is as good as a key: it is
     /// made anew each time, and nobody can guess it.
     fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
-        let mut waiting = self.lock();
+        let mut kept = self.lock();
+        if kept.is_closed {
+            let message = "The server is stopping, and keeps no question open";
+            return Err(RpcError::new(code::INTERNAL, message));
+        }
+        let waiting = &mut kept.waiting;
         let of_one = waiting
             .values()
             .filter(|it| it.about.caller.user == about.caller.user);
@@ -239,11 +271,12 @@ impl Parked {
     ) -> Result<Underway, RpcError> {
         let unknown =
             || invalid("params.requestState is none that this server has given, or too old");
-        let mut waiting = self.lock();
-        let found = waiting.get(state).filter(|it| it.about.is_same(about));
+        let mut kept = self.lock();
+        let found = kept.waiting.get(state);
+        let found = found.filter(|it| it.about.is_same(about));
         found.ok_or_else(unknown)?;
-        let mut underway = waiting.remove(state).ok_or_else(unknown)?.underway;
-        drop(waiting);
+        let mut underway = kept.waiting.remove(state).ok_or_else(unknown)?.underway;
+        drop(kept);
         underway.answers = given(params);
         underway.token = params.progress_token();
         underway.level = context.log_level(params);
@@ -254,7 +287,17 @@ impl Parked {
     /// Lets go of requests that nobody came back to, which cancels them.
     pub(crate) fn sweep(&self) {
         let old = |_: &String, it: &mut Waiting| it.since.elapsed() > KEPT;
-        let gone: Vec<_> = self.lock().extract_if(old).collect();
+        let gone: Vec<_> = self.lock().waiting.extract_if(old).collect();
+        drop(gone);
+    }
+
+    /// Lets go of all of them, which cancels them: nobody works on what is kept, so it would see no end of its own.
+    pub(crate) fn close(&self) {
+        let gone = {
+            let mut kept = self.lock();
+            kept.is_closed = true;
+            std::mem::take(&mut kept.waiting)
+        };
         drop(gone);
     }
 }

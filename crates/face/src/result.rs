@@ -33,7 +33,7 @@ impl Done {
     }
 
     /// A result of somebody else's, as it came.
-    fn raw(result: &RawValue) -> Self {
+    fn raw(result: &RawValue, era: Era) -> Self {
         let mut done = Done::default();
         done.members.reserve(result.get().len());
         for (name, value) in Members::of(result).0 {
@@ -42,8 +42,13 @@ impl Done {
                 "_meta" => done.meta = serde_json::from_str(value.get()).unwrap_or_default(),
                 name => {
                     let comma = if done.members.is_empty() { "" } else { "," };
+                    // Older clients take only an object; see `listing::wrapped`.
+                    let is_odd = name == "structuredContent" && !value.get().starts_with('{');
                     let name = Value::from(name);
-                    let _ = write!(done.members, "{comma}{name}:{value}");
+                    let _ = match is_odd && era == Era::Legacy {
+                        true => write!(done.members, r#"{comma}{name}:{{"result":{value}}}"#),
+                        false => write!(done.members, "{comma}{name}:{value}"),
+                    };
                 }
             }
         }
@@ -148,7 +153,7 @@ pub(crate) fn of_call(response: ToolResponse, era: Era) -> Result<Done, RpcError
         json!(response.execution_id),
     )]);
     if let Some(raw) = response.raw {
-        let mut done = Done::raw(&raw);
+        let mut done = Done::raw(&raw, era);
         done.meta.extend(meta);
         return Ok(done);
     }
@@ -221,11 +226,12 @@ mod tests {
         assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
         let upstream = json!({"content": [], "resultType": "complete", "_meta": {META_SERVER: {"name": "x"}, "a": 1}, "b\"": 2});
         let raw = RawValue::from_string(upstream.to_string()).unwrap();
-        for done in [Done::value(upstream), Done::raw(&raw)] {
+        for done in [Done::value(upstream), Done::raw(&raw, Era::Legacy)] {
             let passed: Value = serde_json::from_str(&done.text(Era::Legacy).own).unwrap();
             assert_eq!(passed, json!({"content": [], "b\"": 2, "_meta": {"a": 1}}));
         }
-        let modern: Value = serde_json::from_str(&Done::raw(&raw).text(Era::Modern).own).unwrap();
+        let modern: Value =
+            serde_json::from_str(&Done::raw(&raw, Era::Modern).text(Era::Modern).own).unwrap();
         assert_eq!(modern["_meta"]["a"], 1);
         assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
     }

@@ -65,7 +65,7 @@ impl Session {
         is_read || !state.running.is_empty() || state.used.is_some_and(|used| used.elapsed() < idle)
     }
 
-    /// An answer, to a client that reads all of them from its one stream. Waits until there is room.
+    /// An answer, to a client that reads all of them from its one stream. Waits until there is room, or nobody reads.
     pub async fn deliver(&self, text: String) {
         let stream = self.lock().stream.clone();
         if let Some(stream) = stream {
@@ -148,9 +148,15 @@ impl Session {
             state.asked.insert(id.clone(), reply);
             id
         };
-        let _forget = Forget(self, &id);
+        let mut forget = Forget {
+            session: self,
+            line,
+            id: &id,
+            was_put: false,
+        };
         let text = wire::request(Some(&json!(id)), method, Some(params));
         line.send(text).await.map_err(|_| gone())?;
+        forget.was_put = true;
         answer.await.unwrap_or_else(|_| Err(gone()))
     }
 
@@ -221,11 +227,26 @@ impl Session {
     }
 }
 
-struct Forget<'a>(&'a Session, &'a str);
+/// Ends a question. One that is still open then is taken back.
+struct Forget<'a> {
+    session: &'a Session,
+    line: &'a mpsc::Sender<String>,
+    id: &'a str,
+    was_put: bool,
+}
 
 impl Drop for Forget<'_> {
     fn drop(&mut self) {
-        self.0.lock().asked.remove(self.1);
+        let was_open = self.session.lock().asked.remove(self.id).is_some();
+        if !was_open || !self.was_put {
+            return;
+        }
+        let params = json!({"requestId": self.id, "reason": "nobody waits for it any more"});
+        let text = wire::request(None, "notifications/cancelled", Some(&params));
+        // Where its own request is over, there is still the stream of the session.
+        if let Err(unsaid) = self.line.try_send(text) {
+            self.session.send(unsaid.into_inner());
+        }
     }
 }
 

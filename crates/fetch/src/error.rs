@@ -63,6 +63,29 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether the request may have arrived although there is no answer.
+    pub fn may_have_arrived(&self) -> bool {
+        match self {
+            Error::BadUrl { .. }
+            | Error::BadHeader { .. }
+            | Error::BadAllowed { .. }
+            | Error::Refused { .. }
+            | Error::Resolve { .. }
+            | Error::Connect { .. }
+            | Error::Tls { .. }
+            | Error::Timeout {
+                phase: Phase::Connection,
+                ..
+            } => false,
+            Error::Timeout { .. }
+            | Error::TooLarge { .. }
+            | Error::TooManyRedirects { .. }
+            | Error::Protocol { .. } => true,
+        }
+    }
+}
+
 /// Why the guard lets a request go nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {

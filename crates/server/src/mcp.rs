@@ -144,10 +144,11 @@ async fn answered(server: &Arc<Server>, client: &Client, exchange: Option<Exchan
             Step::Said(first) if can_stream => {
                 // It is a request as before, until its answer is out.
                 let counted = Counted::new(Arc::clone(server));
-                return stream(first, exchange, async move {
+                let over = async move {
                     let _counted = counted;
                     std::future::pending().await
-                });
+                };
+                return stream(server, first, exchange, over);
             }
             // It said that it takes no stream, so it does not get to know.
             Step::Said(_) => {}
@@ -171,7 +172,7 @@ async fn subscribed(server: Arc<Server>, client: Client, message: &Message<'_>) 
         return StatusCode::ACCEPTED.into_response();
     };
     match exchange.next().await {
-        Step::Said(first) => stream(first, exchange, async move {
+        Step::Said(first) => stream(&Arc::clone(&server), first, exchange, async move {
             let _seat = seat;
             client.shut_out(server).await;
         }),
@@ -342,7 +343,7 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
             let _counted = counted;
             loop {
                 match exchange.next().await {
-                    Step::Said(text) => session.deliver(text).await,
+                    Step::Said(text) => exchange.beside(session.deliver(text)).await,
                     Step::Done(answer) => return session.deliver(answer.text.into_string()).await,
                 }
             }

@@ -25,6 +25,8 @@ pub struct Limits {
     pub body_bytes_max: usize,
     pub head_timeout: Duration,
     pub body_timeout: Duration,
+    /// How long a client may take nothing of what it is sent, before it counts as gone.
+    pub send_timeout: Duration,
     pub connections_max: usize,
     pub requests_max: usize,
     /// Streams that end only with their client.
@@ -37,6 +39,7 @@ impl Default for Limits {
             body_bytes_max: 4 << 20,
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
+            send_timeout: Duration::from_secs(30),
             connections_max: 10_000,
             requests_max: 4_096,
             streams_max: 5_000,

@@ -33,6 +33,10 @@ pub(crate) struct Bridge {
     link: Link,
     out: mpsc::Sender<String>,
     tasks: TaskTracker,
+    /// Requests that end only with their client.
+    listens: CancellationToken,
+    /// One session at a time is begun in place of one that the server has forgotten.
+    beginning: tokio::sync::Mutex<()>,
     state: Mutex<State>,
 }
 
@@ -59,6 +63,8 @@ pub(crate) async fn run(link: Link) -> std::io::Result<()> {
         link,
         out,
         tasks: TaskTracker::new(),
+        listens: CancellationToken::new(),
+        beginning: tokio::sync::Mutex::default(),
         state: Mutex::default(),
     });
     let mut terminate = signal(SignalKind::terminate())?;
@@ -74,9 +80,14 @@ pub(crate) async fn run(link: Link) -> std::io::Result<()> {
             Some(Err(error)) => bridge.say(wire::error(None, &error)).await,
         }
     }
+    bridge.listens.cancel();
     // Whoever closes stdin right after the last line may still want its answer.
     bridge.tasks.close();
-    let _ = tokio::time::timeout(LAST_ANSWERS, bridge.tasks.wait()).await;
+    tokio::select! {
+        _ = tokio::time::timeout(LAST_ANSWERS, bridge.tasks.wait()) => {}
+        _ = terminate.recv() => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
     bridge.end().await;
     drop(bridge);
     let written = tokio::task::spawn_blocking(move || writing.join());
@@ -154,7 +165,10 @@ impl Bridge {
             }
             Sort::Request => {
                 let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
-                let token = CancellationToken::new();
+                let token = match method == "subscriptions/listen" {
+                    true => self.listens.child_token(),
+                    false => CancellationToken::new(),
+                };
                 self.lock().running.insert(id.clone(), token.clone());
                 let bridge = Arc::clone(self);
                 self.tasks.spawn(async move {
@@ -222,14 +236,14 @@ impl Bridge {
         let mut is_answered = false;
         if reply.is_stream {
             let mut events = Events::new(LINE_BYTES_MAX);
-            while let Some(bytes) = reply.next().await {
+            while let Some(Ok(bytes)) = reply.next().await {
                 for text in messages(&mut events, &bytes)? {
                     is_answered |= is_answer(&text);
                     self.say_unless_cancelled(id, text).await;
                 }
             }
         } else {
-            let body = reply.whole().await;
+            let body = reply.whole().await?;
             if reply.status >= 400 && !answers(&body, id) {
                 return Err(Lost::Refused(refusal(reply.status, &body)));
             }
@@ -256,24 +270,55 @@ impl Bridge {
         text: &str,
         described: Option<&Described>,
     ) -> Result<Reply, Lost> {
-        let reply = self.post_once(text, described).await?;
-        if reply.status != 404 || described.is_some() || self.lock().session.is_none() {
-            return Ok(reply);
-        }
-        let initialize = self.lock().initialize.clone();
-        let Some(initialize) = initialize else {
+        let session = self.session();
+        let reply = self.post_once(text, described, session.as_deref()).await?;
+        let Some(forgotten) = session.filter(|_| reply.status == 404 && described.is_none()) else {
             return Ok(reply);
         };
-        self.lock().session = None;
-        let mut begun = self.post_once(&initialize, None).await?;
-        begun.whole().await;
-        let initialized = wire::request(None, "notifications/initialized", None);
-        self.post_once(&initialized, None).await?;
-        self.listen();
-        self.post_once(text, described).await
+        if !self.begin_anew(&forgotten).await? {
+            return Ok(reply);
+        }
+        let session = self.session();
+        self.post_once(text, described, session.as_deref()).await
     }
 
-    async fn post_once(&self, text: &str, described: Option<&Described>) -> Result<Reply, Lost> {
+    /// Begins a session in place of one that the server has forgotten, unless another request has done so meanwhile.
+    /// Whether there is one now. Nothing that was asked has run yet, whatever goes wrong here.
+    async fn begin_anew(self: &Arc<Self>, forgotten: &str) -> Result<bool, Lost> {
+        let before = |lost: Lost| match lost {
+            Lost::Before(why) | Lost::Midway(why) | Lost::Refused(why) => Lost::Before(why),
+        };
+        let _one = self.beginning.lock().await;
+        if self.session().is_some_and(|now| now != forgotten) {
+            return Ok(true);
+        }
+        let Some(initialize) = self.lock().initialize.clone() else {
+            return Ok(false);
+        };
+        let begun = self.post_once(&initialize, None, None).await;
+        let mut begun = begun.map_err(before)?;
+        begun.whole().await.map_err(before)?;
+        let session = self.session();
+        if begun.status >= 400 || session.as_deref() == Some(forgotten) {
+            return Ok(false);
+        }
+        let initialized = wire::request(None, "notifications/initialized", None);
+        let told = self.post_once(&initialized, None, session.as_deref()).await;
+        told.map_err(before)?;
+        self.listen();
+        Ok(true)
+    }
+
+    fn session(&self) -> Option<String> {
+        self.lock().session.clone()
+    }
+
+    async fn post_once(
+        &self,
+        text: &str,
+        described: Option<&Described>,
+        session: Option<&str>,
+    ) -> Result<Reply, Lost> {
         let mut headers: Headers = Vec::new();
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
         add("content-type", "application/json");
@@ -287,20 +332,13 @@ impl Bridge {
                 }
                 headers.extend(described.repeated.iter().cloned());
             }
-            None => self.add_session(&mut headers),
+            None => add_session(&mut headers, session),
         }
         let reply = self.link.send("POST", &headers, Some(text)).await?;
         if let Some(session) = &reply.session {
             self.lock().session = Some(session.clone());
         }
         Ok(reply)
-    }
-
-    fn add_session(&self, headers: &mut Headers) {
-        let state = self.lock();
-        if let Some(session) = &state.session {
-            headers.push(("mcp-session-id".to_owned(), session.clone()));
-        }
     }
 
     /// What the server says unasked, for as long as there is a session.
@@ -314,7 +352,7 @@ impl Bridge {
         tokio::spawn(async move {
             while let Some(bridge) = bridge.upgrade().filter(|_| !token.is_cancelled()) {
                 let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
-                bridge.add_session(&mut headers);
+                add_session(&mut headers, bridge.session().as_deref());
                 match bridge.link.send("GET", &headers, None).await {
                     Ok(mut reply) if reply.is_stream => {
                         let mut events = Events::new(LINE_BYTES_MAX);
@@ -323,6 +361,7 @@ impl Bridge {
                                 next = reply.next() => next,
                                 () = token.cancelled() => return,
                             };
+                            let next = next.and_then(Result::ok);
                             let next = next.and_then(|it| messages(&mut events, &it).ok());
                             let Some(texts) = next else { break };
                             for text in texts {
@@ -345,9 +384,9 @@ impl Bridge {
         if let Some(listening) = self.lock().listening.take() {
             listening.cancel();
         }
-        let mut headers = Vec::new();
-        self.add_session(&mut headers);
-        if self.lock().session.is_some() {
+        if let Some(session) = self.session() {
+            let mut headers = Vec::new();
+            add_session(&mut headers, Some(&session));
             let _ = self.link.send("DELETE", &headers, None).await;
         }
         self.link.close().await;
@@ -395,6 +434,12 @@ impl Bridge {
                     .insert(name.to_owned(), tool["inputSchema"].clone());
             }
         }
+    }
+}
+
+fn add_session(headers: &mut Headers, session: Option<&str>) {
+    if let Some(session) = session {
+        headers.push(("mcp-session-id".to_owned(), session.to_owned()));
     }
 }
 

@@ -197,6 +197,7 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
         connections_max: config.count("server.connections_max"),
         requests_max: config.count("server.requests_max"),
         streams_max: config.count("server.streams_max"),
+        ..server::Limits::default()
     }
 }
 

@@ -31,7 +31,7 @@ pub(super) async fn insert(
 ) -> Result<(), sqlx::Error> {
     let sql = match mode {
         Mode::Started => INSERT_STARTED,
-        Mode::Finish => INSERT_FINISHED,
+        Mode::Finish | Mode::Interrupted => INSERT_FINISHED,
     };
     sqlx::query(sql)
         .bind(column(entries, |row| row.id))

@@ -75,9 +75,10 @@ impl Folder {
             }
         };
         let old = |name: &&String| {
-            Day::of_file(name).is_some_and(|(day, rest)| {
+            let of_file = Day::of_file(name).is_some_and(|(day, rest)| {
                 day < first_kept && [".db", ".db-wal", ".db-shm"].contains(&rest)
-            })
+            });
+            of_file || Day::of_unwritten(name).is_some_and(|day| day < first_kept)
         };
         let mut old: Vec<_> = names.iter().filter(old).collect();
         if old.is_empty() {

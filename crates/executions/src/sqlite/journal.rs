@@ -93,6 +93,7 @@ impl Journal {
                 Err(error) => return Err(LogError::file(path, &error)),
             }
         }
+        rows.interrupt();
         let [first, second] = &paths;
         let files = [OneFile::open(first)?, OneFile::open(second)?];
         let lines = Lines {
@@ -209,6 +210,24 @@ impl Journal {
         }
     }
 
+    /// Writes rows that no day file will ever take to a file of their own.
+    pub(super) fn set_aside(&self, day: Day, rows: &[&Execution]) -> Result<PathBuf, LogError> {
+        let path = self.paths[0].with_file_name(day.unwritten_name());
+        private_file(&path)?;
+        let mut text = Vec::new();
+        for row in rows {
+            write_line(&mut text, row).map_err(|error| LogError::file(&path, &error))?;
+        }
+        text.push(b'\n');
+        let file = OpenOptions::new().append(true).open(&path);
+        let written = file.and_then(|mut file| {
+            file.write_all(&text)?;
+            file.sync_all()
+        });
+        written.map_err(|error| LogError::file(&path, &error))?;
+        Ok(path)
+    }
+
     /// Takes no more.
     pub(super) fn refuse(&self) {
         self.lock().is_closed = true;
@@ -231,10 +250,7 @@ impl Journal {
 impl Lines {
     fn append(&mut self, row: &Execution) -> std::io::Result<()> {
         self.line.clear();
-        // First of all, so that half a line spoils no other.
-        self.line.push(b'\n');
-        let builtin = row.builtin.clone();
-        serde_json::to_writer(&mut self.line, &Line { row, builtin })?;
+        write_line(&mut self.line, row)?;
         self.files[self.active].append(&self.line)
     }
 }
@@ -246,6 +262,19 @@ impl Rows {
 
     fn is_many(&self) -> bool {
         self.all.len() >= MANY_ROWS || self.bytes >= MANY_BYTES
+    }
+
+    /// Nobody runs what was begun any more, whenever it gets into its day file.
+    fn interrupt(&mut self) {
+        let begun = self.all.values_mut();
+        let begun = begun.filter(|row| row.status == Status::Started);
+        let count = begun.map(|row| row.mark_interrupted()).count();
+        if count > 0 {
+            tracing::warn!(
+                count,
+                "calls were running when the server stopped; they are logged as interrupted"
+            );
+        }
     }
 
     fn add(&mut self, row: Box<Execution>) {
@@ -282,6 +311,13 @@ impl OneFile {
         }
         Ok(())
     }
+}
+
+fn write_line(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
+    // First of all, so that half a line spoils no other.
+    text.push(b'\n');
+    let builtin = row.builtin.clone();
+    Ok(serde_json::to_writer(text, &Line { row, builtin })?)
 }
 
 /// Whatever can be read: the last line may have been cut off with its server.

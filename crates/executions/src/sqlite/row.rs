@@ -21,11 +21,19 @@ macro_rules! insert {
 }
 const INSERT_STARTED: &str = concat!(insert!(), " ON CONFLICT (started_at, id) DO NOTHING");
 const INSERT_FINISHED: &str = concat!(insert!(), replace!());
+const INSERT_INTERRUPTED: &str = concat!(
+    insert!(),
+    replace!(),
+    " WHERE executions.status = 'started'"
+);
 
-/// The two inserts of a batch, prepared once for all its rows.
+/// The inserts of a batch, prepared once for all its rows.
 pub(super) struct Inserts<'a> {
     started: CachedStatement<'a>,
     finished: CachedStatement<'a>,
+    /// For what a killed server left.
+    interrupted: Option<CachedStatement<'a>>,
+    connection: &'a Connection,
 }
 
 impl<'a> Inserts<'a> {
@@ -34,6 +42,8 @@ impl<'a> Inserts<'a> {
         Ok(Inserts {
             started,
             finished: connection.prepare_cached(INSERT_FINISHED)?,
+            interrupted: None,
+            connection,
         })
     }
 
@@ -41,6 +51,10 @@ impl<'a> Inserts<'a> {
         let statement = match entry.mode {
             Mode::Started => &mut self.started,
             Mode::Finish => &mut self.finished,
+            Mode::Interrupted => match &mut self.interrupted {
+                Some(prepared) => prepared,
+                none => none.insert(self.connection.prepare_cached(INSERT_INTERRUPTED)?),
+            },
         };
         let row = &entry.row;
         statement.execute(params![

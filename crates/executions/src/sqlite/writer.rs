@@ -64,8 +64,8 @@ impl Writer {
             closed: false,
         };
         writer.folder.remove_before(writer.first_kept());
-        // What a server that was killed had no time for.
-        writer.settle();
+        // What a server that was killed had no time for. What is not settled now is tried again, and was told.
+        let _ = writer.settle();
         writer.open.clear();
         for day in writer.folder.days()? {
             // An old file that cannot be read must not keep the server from starting.
@@ -121,18 +121,22 @@ impl Writer {
     fn work(&mut self, first: Job, jobs: &mut mpsc::Receiver<Job>) {
         let batch = queue::gather(first, jobs);
         self.write(batch.entries);
-        if batch.then.is_some() {
-            self.write_owed();
-            self.settle();
-        }
+        let settled = match batch.then {
+            None => Ok(()),
+            Some(_) => {
+                self.write_owed();
+                self.settle()
+            }
+        };
         match batch.then {
             None => {}
             Some(Job::Write(_)) => unreachable!("gather keeps every write in the batch"),
             Some(Job::Flush(answer)) => {
-                let _ = answer.send(self.checkpoint("PASSIVE"));
+                let moved = self.checkpoint("PASSIVE");
+                let _ = answer.send(settled.and(moved));
             }
             Some(Job::Settle(answer)) => {
-                let _ = answer.send(Ok(()));
+                let _ = answer.send(settled);
             }
             Some(Job::Maintain(answer)) => {
                 self.turn_day();
@@ -146,7 +150,8 @@ impl Writer {
                 }
                 self.journal.refuse();
                 self.write_owed();
-                self.settle();
+                // What is left stays in the journal's files.
+                let _ = self.settle();
                 self.owed.give_up();
                 self.journal.close();
                 self.folder.drop_readers();
@@ -201,30 +206,51 @@ impl Writer {
         if result.is_ok() {
             self.write_owed();
             if self.journal.is_stuck() {
-                self.settle();
+                let _ = self.settle();
             }
         }
     }
 
-    /// Puts what the journal has into the day files.
-    fn settle(&mut self) {
+    /// Puts what the journal has into the day files. A file that does not take its rows keeps no other from theirs.
+    fn settle(&mut self) -> Result<(), LogError> {
         let rows = self.journal.take();
-        if rows.is_empty() {
-            return self.journal.written();
-        }
         // What a server left behind long ago is not brought back.
         let first_kept = self.first_kept();
         let mut entries: Vec<Entry> = rows.into_values().map(unheard).collect();
         entries.retain(|entry| entry.day() >= first_kept);
-        let mut days = entries.chunk_by(|one, next| one.day() == next.day());
-        match days.try_for_each(|rows| self.settle_day(rows[0].day(), rows)) {
-            Ok(()) => self.journal.written(),
-            Err(error) => {
-                tracing::error!(%error, rows = entries.len(), "the execution log's journal could not be settled");
-                let rows = entries.into_iter().map(|entry| entry.row);
-                self.journal.give_back(rows);
+        let (mut left, mut result) = (Vec::new(), Ok(()));
+        while let Some(day) = entries.first().map(Entry::day) {
+            let other_day = entries.iter().position(|entry| entry.day() != day);
+            let later = entries.split_off(other_day.unwrap_or(entries.len()));
+            let rows = std::mem::replace(&mut entries, later);
+            let settled = self.settle_day(day, &rows);
+            let settled = settled.or_else(|error| self.set_aside(day, &rows, error));
+            if let Err(error) = settled {
+                tracing::error!(%error, rows = rows.len(), "the execution log's journal could not be settled");
+                left.extend(rows.into_iter().map(|entry| entry.row));
+                result = Err(error);
             }
         }
+        match result.is_ok() {
+            true => self.journal.written(),
+            false => self.journal.give_back(left.into_iter()),
+        }
+        result
+    }
+
+    /// A file of a day gone by that cannot be read will not mend itself, and must not keep the journal from going on.
+    /// (Without today's there is no log, and whoever calls is told so.)
+    fn set_aside(&self, day: Day, entries: &[Entry], error: LogError) -> Result<(), LogError> {
+        if day >= self.today || !matches!(error, LogError::Damaged { .. }) {
+            return Err(error);
+        }
+        let rows: Vec<&Execution> = entries.iter().map(|entry| &*entry.row).collect();
+        let path = self.journal.set_aside(day, &rows)?;
+        tracing::error!(
+            %error, rows = rows.len(), file = %path.display(),
+            "a day file of the execution log takes no rows; they were set aside and are in no list and no backup"
+        );
+        Ok(())
     }
 
     fn settle_day(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
@@ -310,6 +336,7 @@ impl Writer {
 fn unheard(row: Box<Execution>) -> Entry {
     let mode = match row.status {
         Status::Started => Mode::Started,
+        Status::Interrupted => Mode::Interrupted,
         _ => Mode::Finish,
     };
     let answer = oneshot::channel().0;

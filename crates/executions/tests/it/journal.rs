@@ -1,7 +1,7 @@
 //! The journal: what it holds is found after the death of its server, whoever reads finds it, and it does not grow.
 
-use crate::place::{HOUR, NOON, Place, execution};
-use executions::{Durability, Execution, ExecutionLog, Filter, Options, Status};
+use crate::place::{DAY, HOUR, NOON, Place, execution};
+use executions::{Durability, Execution, ExecutionLog, Filter, LogError, Options, Status};
 use std::sync::atomic::Ordering;
 
 const FILES: [&str; 2] = ["journal-0.jsonl", "journal-1.jsonl"];
@@ -271,4 +271,80 @@ async fn a_closed_log_takes_nothing() {
     log.started(begin(1)).await.unwrap_err();
     assert_eq!(statuses(&log).await, [Status::Started]);
     assert_eq!(statuses(&place.open().await).await, [Status::Interrupted]);
+}
+
+/// A day file that could not be written when the server started is written later; by then nobody runs the call.
+#[tokio::test]
+async fn what_was_cut_off_is_interrupted_whenever_it_is_written() {
+    let place = Place::sqlite();
+    let log = place.open().await;
+    let row = Execution {
+        arguments: format!("\"{}\"", "x".repeat(12_000)),
+        ..begin(0)
+    };
+    log.started(row.clone()).await.unwrap();
+    let later = killed(lines(&place));
+    let options = Options::default();
+    options.pages_max.store(1, Ordering::Relaxed);
+    let again = later.open_with(options.clone()).await;
+    assert_eq!(statuses(&again).await, []);
+    options.pages_max.store(0, Ordering::Relaxed);
+    let found = again.get(row.id).await.unwrap().unwrap();
+    assert_eq!(found.status, Status::Interrupted);
+    assert!(found.error.unwrap().contains("whether it took effect"));
+}
+
+/// What servers that were killed on two days left behind, on the second of them.
+async fn two_days() -> (Place, Execution, Execution) {
+    let rows = [ended(begin(0)), ended(begin(DAY))];
+    let mut left = Vec::new();
+    for (row, later) in rows.iter().zip([0, DAY]) {
+        let place = Place::sqlite();
+        place.clock.advance(later);
+        place.open().await.finish(row.clone()).await.unwrap();
+        left.push(lines(&place).concat());
+    }
+    let place = killed(left.try_into().unwrap());
+    place.clock.advance(DAY);
+    let [first, second] = rows;
+    (place, first, second)
+}
+
+#[tokio::test]
+async fn a_day_file_that_cannot_be_read_holds_up_no_other() {
+    let (place, first, second) = two_days().await;
+    let folder = place.path().join("log");
+    std::fs::write(folder.join("executions-2026-11-15.db"), "x".repeat(5_000)).unwrap();
+    let log = place.open().await;
+    let found = log.get(second.id).await.unwrap();
+    assert_eq!(found, Some(second.clone()));
+    let aside = std::fs::read_to_string(folder.join("journal-unwritten-2026-11-15.jsonl")).unwrap();
+    assert!(aside.contains(&first.id.to_string()), "{aside}");
+    // The journal goes on.
+    assert_eq!(lines(&place), [b"", b""]);
+    log.finish(ended(begin(DAY + 1))).await.unwrap();
+    assert_ne!(lines(&place), [b"", b""]);
+    log.close().await.unwrap();
+    // And it is kept no longer than the day would have been.
+    place.clock.advance(90 * DAY);
+    place.open().await;
+    assert!(!folder.join("journal-unwritten-2026-11-15.jsonl").exists());
+}
+
+/// Whoever counts or copies hears that something is missing; whoever looks sees what is there.
+#[tokio::test]
+async fn what_is_not_settled_is_not_left_out_silently() {
+    let (place, first, second) = two_days().await;
+    let file = place.path().join("log/executions-2026-11-15.db");
+    std::fs::create_dir(&file).unwrap();
+    let log = place.open().await;
+    let count = async || log.tool_calls("effect", NOON + HOUR, NOON + 2 * DAY).await;
+    let missing = count().await.unwrap_err();
+    assert!(matches!(missing, LogError::Unavailable { .. }), "{missing}");
+    let target = place.path().join("backup");
+    assert!(log.backup_to(&target).await.is_err());
+    assert_eq!(log.get(second.id).await.unwrap(), Some(second));
+    std::fs::remove_dir(&file).unwrap();
+    assert_eq!(count().await.unwrap()[0].count, 1);
+    assert_eq!(log.get(first.id).await.unwrap(), Some(first));
 }

@@ -269,3 +269,19 @@ async fn without_a_log_nothing_is_answered() {
         "recovers without a restart"
     );
 }
+
+#[tokio::test]
+async fn a_failure_brings_along_no_more_than_an_output_may() {
+    let settings = Settings {
+        output_bytes_max: 100,
+        ..Settings::default()
+    };
+    let tools = vec![tool(&json!({"name": "echo"}))];
+    let crib = Crib::with(tools, Policy::default(), settings).await;
+    for (length, is_there) in [(50, true), (500, false)] {
+        let raw = json!({"do": "fail", "raw": "x".repeat(length)});
+        let response = crib.call("echo", raw).await;
+        assert_eq!(code(&response), "tool_execution_error");
+        assert_eq!(response.raw.is_some(), is_there, "{length}");
+    }
+}

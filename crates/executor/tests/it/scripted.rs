@@ -52,7 +52,11 @@ impl Kind for Scripted {
                 Some("hang") => std::future::pending().await,
                 Some("yield") => tokio::task::yield_now().await,
                 Some("panic") => panic!("as told"),
-                Some("fail") => return Err(Failure::execution("as told")),
+                Some("fail") => {
+                    let mut failure = Failure::execution("as told");
+                    failure.raw = run.arguments.get("raw").cloned();
+                    return Err(failure);
+                }
                 _ => {}
             }
             Ok(run

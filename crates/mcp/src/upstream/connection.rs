@@ -283,11 +283,15 @@ impl Connection {
         self.exchange.end(&self.why_gone());
     }
 
-    /// Ends what was started for it, and leaves the calls over HTTP that are under way.
+    /// Ends what was started for it, and leaves the calls over HTTP that are under way. All others have lost the one
+    /// way on which their answers could come.
     pub(super) async fn part(&self) {
         self.end.cancel();
         self.tasks.close();
         self.tasks.wait().await;
+        if !self.is_http() {
+            self.exchange.end(&self.why_gone());
+        }
     }
 }
 

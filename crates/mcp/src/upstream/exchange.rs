@@ -213,10 +213,12 @@ impl Exchange {
             Ok(Err(error)) => Err(Fault::Rpc(error)),
             Err(why) => Err(Fault::Protocol(why)),
         };
-        if within == Some(id) {
-            return Some(answer);
+        match within {
+            Some(own) if own == id => return Some(answer),
+            // What comes back for one call answers no other.
+            Some(_) => {}
+            None => self.answer(id, answer),
         }
-        self.answer(id, answer);
         None
     }
 
@@ -280,7 +282,8 @@ impl Exchange {
 
     /// An older server takes a question back, a modern one ends a stream of notifications.
     fn taken_back(&self, id: &Value) {
-        if let Some(over) = locked(&self.asking).get(&id.to_string()) {
+        let over = locked(&self.asking).remove(&id.to_string());
+        if let Some(over) = over {
             over.cancel();
         }
         let listening = self.listening.load(Ordering::Relaxed);
@@ -396,8 +399,11 @@ impl Exchange {
                     Err(RpcError::new(code::INTERNAL, "the call that it belonged to is over"))
                 }
             };
-            locked(&this.asking).remove(&id.to_string());
-            this.post(&id, &answer);
+            let is_open = locked(&this.asking).remove(&id.to_string()).is_some();
+            // What was taken back wants no answer.
+            if is_open {
+                this.post(&id, &answer);
+            }
         });
     }
 
@@ -472,5 +478,32 @@ mod tests {
         assert!(enter().is_ok());
         let own = exchange.hear(br#"{"id":1,"result":3}"#, Some(1));
         assert_eq!(own.unwrap().unwrap().get(), "3");
+    }
+
+    #[tokio::test]
+    async fn nobody_answers_for_another() {
+        let (exchange, _letters) = exchange(10);
+        let enter = || exchange.enter(None, Abilities::default()).unwrap();
+        let (own, other) = (enter(), enter());
+        let text = format!(r#"{{"id":{},"result":"forged"}}"#, other.id);
+        assert_eq!(exchange.hear(text.as_bytes(), Some(own.id)), None);
+        let text = format!(r#"{{"id":{},"result":"its own"}}"#, other.id);
+        exchange.hear(text.as_bytes(), None);
+        assert_eq!(other.answer.await.unwrap(), Ok(json!("its own")));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_is_taken_back_is_not_answered() {
+        let (exchange, mut letters) = exchange(10);
+        let over = CancellationToken::new();
+        let (events, _) = mpsc::channel(4);
+        for id in [1, 2] {
+            exchange.ask(&json!(id), "m", json!({}), events.clone(), &over);
+        }
+        let back = br#"{"method":"notifications/cancelled","params":{"requestId":1}}"#;
+        exchange.hear(back, None);
+        // Nobody is there to answer either; the first letter says so of the second.
+        let letter = letters.recv().await.unwrap().text;
+        assert!(letter.contains(r#""id":2"#), "{letter}");
     }
 }

@@ -8,10 +8,10 @@ use super::exchange::{Answer, Exchange, Letter};
 use super::fault::Fault;
 use crate::wire::{Era, RpcError};
 use arc_swap::ArcSwap;
-use fetch::header::{ACCEPT, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use fetch::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use fetch::{
-    Bytes, Error, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Phase, Streaming, Target,
-    Trust,
+    Bytes, Error, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Streaming, Target, Trust,
+    Url,
 };
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -32,8 +32,14 @@ const COURTESY: Duration = Duration::from_secs(5);
 /// What is read of an answer that is no success.
 const REFUSAL_BYTES_MAX: usize = 64 << 10;
 
+/// How long to wait before a stream that broke off is asked for again, where the server does not say; and however
+/// little it says.
+const RESUME: Duration = Duration::from_millis(500);
+const RESUME_MIN: Duration = Duration::from_millis(100);
+
 pub(super) struct Http {
     fetcher: Fetcher,
+    url: String,
     target: Target,
     /// What goes with every request: what the operator wrote, the version and the session.
     headers: ArcSwap<HeaderMap>,
@@ -68,6 +74,7 @@ impl Http {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Ok(Http {
             fetcher,
+            url: url.to_owned(),
             target: target(url)?,
             headers: ArcSwap::from_pointee(headers),
             bearer,
@@ -135,7 +142,7 @@ impl Http {
         era: Era,
     ) -> Answer {
         let mut events = Events::new(self.bytes_max);
-        let mut last = None;
+        let (mut last, mut pause) = (None, RESUME);
         loop {
             let broke = loop {
                 let piece = match stream.next().await {
@@ -156,7 +163,10 @@ impl Http {
             let Some(from) = last.as_ref().filter(|_| era == Era::Legacy) else {
                 return Err(Fault::Lost(broke));
             };
-            sleep(Duration::from_millis(events.retry_ms.unwrap_or(500))).await;
+            // It holds for the streams that follow as well.
+            let asked = events.retry_ms.map(Duration::from_millis);
+            pause = asked.map_or(pause, |asked| asked.max(RESUME_MIN));
+            sleep(pause).await;
             stream = self.resume(from).await.map_err(|_| Fault::Lost(broke))?;
             events = Events::new(self.bytes_max);
         }
@@ -214,7 +224,7 @@ impl Http {
         let stream = sent.await?;
         match stream.status.is_success() {
             true => Ok(stream),
-            false => Box::pin(judged(stream, self.has_session())).await,
+            false => Box::pin(judged(stream, &self.url, self.has_session())).await,
         }
     }
 
@@ -228,14 +238,27 @@ impl Http {
     ) {
         let mut opened = Some(opened);
         let mut last: Option<HeaderValue> = None;
-        let mut pause = Duration::from_millis(500);
+        let mut pause = RESUME;
         loop {
             let extra = last.iter().map(|last| (LAST_EVENT, last.clone())).collect();
             let mut stream = match self.open(extra).await {
                 Ok(stream) => stream,
                 Err(Fault::NotSent(cause) | Fault::NoSession(cause)) => return loss.say(cause),
                 // There is none, which is its right.
-                Err(_) => return,
+                Err(
+                    Fault::Auth(_)
+                    | Fault::Forbidden(_)
+                    | Fault::Status {
+                        status: 404 | 405, ..
+                    },
+                ) => return,
+                Err(_) if opened.is_some() => return,
+                // There was one, so there will be one again.
+                Err(_) => {
+                    sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(30));
+                    continue;
+                }
             };
             opened.take().map(|opened| opened.send(()));
             let mut events = Events::new(self.bytes_max);
@@ -244,7 +267,7 @@ impl Http {
                     break;
                 };
                 for event in ended {
-                    pause = Duration::from_millis(500);
+                    pause = RESUME;
                     let id = event.id.and_then(|id| HeaderValue::from_str(&id).ok());
                     last = id.or(last);
                     if let Some(text) = said(&event.name, &event.data) {
@@ -253,7 +276,7 @@ impl Http {
                 }
             }
             let asked = events.retry_ms.map(Duration::from_millis);
-            sleep(asked.unwrap_or(pause).max(Duration::from_millis(100))).await;
+            sleep(asked.unwrap_or(pause).max(RESUME_MIN)).await;
             pause = (pause * 2).min(Duration::from_secs(30));
         }
     }
@@ -297,27 +320,18 @@ pub(super) fn target(url: &str) -> Result<Target, Fault> {
 /// Whether a request may have arrived although there is no answer.
 fn unsent(error: &Error) -> Fault {
     let text = error.to_string();
-    match error {
-        Error::BadUrl { .. }
-        | Error::BadHeader { .. }
-        | Error::BadAllowed { .. }
-        | Error::Refused { .. }
-        | Error::Resolve { .. }
-        | Error::Connect { .. }
-        | Error::Tls { .. }
-        | Error::Timeout {
-            phase: Phase::Connection,
-            ..
-        } => Fault::NotSent(text),
-        Error::Timeout { .. }
-        | Error::TooLarge { .. }
-        | Error::TooManyRedirects { .. }
-        | Error::Protocol { .. } => Fault::Lost(text),
+    match error.may_have_arrived() {
+        false => Fault::NotSent(text),
+        true => Fault::Lost(text),
     }
 }
 
-/// Takes an answer apart that is no success.
-pub(super) async fn judged(stream: Streaming, in_session: bool) -> Result<Streaming, Fault> {
+/// Takes an answer apart that is no success. `url` is where it was asked for.
+pub(super) async fn judged(
+    stream: Streaming,
+    url: &str,
+    in_session: bool,
+) -> Result<Streaming, Fault> {
     let status = stream.status.as_u16();
     if (200..300).contains(&status) {
         return Ok(stream);
@@ -334,16 +348,24 @@ pub(super) async fn judged(stream: Streaming, in_session: bool) -> Result<Stream
         403 => return Err(Fault::Forbidden(challenge())),
         _ => {}
     }
+    if let Some(place) = header(LOCATION).and_then(|place| led_to(url, place))
+        && stream.status.is_redirection()
+    {
+        let why = format!("it answered HTTP {status}: it leads to {place}; give that address");
+        return Err(Fault::Protocol(why));
+    }
     let seconds = header(RETRY_AFTER).and_then(|text| text.parse().ok());
     let retry_after = seconds.map(Duration::from_secs);
     let body = whole(stream, REFUSAL_BYTES_MAX).await.unwrap_or_default();
-    let error = serde_json::from_slice::<Value>(&body).ok();
-    let error = error.and_then(|mut body| body.get_mut("error").map(Value::take));
+    let mut said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+    let error = said.get_mut("error").map(Value::take);
     let error = error.and_then(|error| serde_json::from_value::<RpcError>(error).ok());
+    // Our ids are numbers from 1: whoever gives one back has read what was asked, and may have done it.
+    let is_answer = error.is_some() && said["id"].as_u64().is_some_and(|id| id > 0);
     // Some say it with the wrong status.
     let speaks_of_session = || {
         let text = String::from_utf8_lossy(&body).to_ascii_lowercase();
-        text.contains("session")
+        !is_answer && text.contains("session")
     };
     if in_session && (status == 404 || (status == 400 && speaks_of_session())) {
         let cause = format!("it does not know the session any more (HTTP {status})");
@@ -354,6 +376,18 @@ pub(super) async fn judged(stream: Streaming, in_session: bool) -> Result<Stream
         error,
         retry_after,
     })
+}
+
+/// Another place at the same server. What else an address says may be a secret.
+fn led_to(url: &str, place: &str) -> Option<String> {
+    let from = Url::parse(url).ok()?;
+    let mut to = from.join(place).ok()?;
+    (to.origin() == from.origin()).then_some(())?;
+    to.set_username("").ok()?;
+    to.set_password(None).ok()?;
+    to.set_query(None);
+    to.set_fragment(None);
+    Some(to.into())
 }
 
 fn content_type(stream: &Streaming) -> &str {

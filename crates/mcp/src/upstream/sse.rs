@@ -19,7 +19,8 @@ const COURTESY: Duration = Duration::from_secs(10);
 
 pub(super) struct Sse {
     fetcher: Fetcher,
-    endpoint: Target,
+    /// Where messages go, as it was named and as it is asked.
+    endpoint: (String, Target),
     headers: HeaderMap,
     bearer: Bearer,
 }
@@ -44,7 +45,7 @@ pub(super) async fn open(
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     let address = target(url)?;
     let stream = bearer.send(&fetcher, Method::GET, &address, headers, Bytes::new());
-    let mut stream = judged(stream.await?, false).await?;
+    let mut stream = judged(stream.await?, url, false).await?;
     let mut events = Events::new(bytes_max);
     let mut early = Vec::new();
     let mut endpoint = None;
@@ -61,13 +62,14 @@ pub(super) async fn open(
             }
         }
     }
-    let endpoint = target(&resolve(url, &endpoint.unwrap_or_default())?)?;
+    let endpoint = resolve(url, &endpoint.unwrap_or_default())?;
+    let address = target(&endpoint)?;
     let mut headers = own;
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     let sse = Sse {
         fetcher,
-        endpoint,
+        endpoint: (endpoint, address),
         headers,
         bearer,
     };
@@ -92,12 +94,13 @@ fn resolve(url: &str, endpoint: &str) -> Result<String, Fault> {
 
 impl Sse {
     pub(super) async fn post(&self, text: String) -> Result<(), Fault> {
+        let (url, address) = &self.endpoint;
         let body = Bytes::from(text);
         let headers = self.headers.clone();
         let sent = self
             .bearer
-            .send(&self.fetcher, Method::POST, &self.endpoint, headers, body);
-        let mut answer = judged(sent.await?, true).await?;
+            .send(&self.fetcher, Method::POST, address, headers, body);
+        let mut answer = judged(sent.await?, url, true).await?;
         // Only a body that has been read leaves its connection to the next.
         let _ = timeout(COURTESY, answer.next()).await;
         Ok(())

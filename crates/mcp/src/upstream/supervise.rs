@@ -136,6 +136,8 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
             *locked(&up.known) = None;
         }
     })?;
+    // Whoever listens holds the connection: were this given up now, it would end with nobody.
+    let unless_kept = connection.end.clone().drop_guard();
     *locked(&up.known) = Some(way);
     up.hooks.changed.take();
     let ears = Arc::downgrade(&connection);
@@ -159,6 +161,7 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());
     publish(up, None);
+    unless_kept.disarm();
     Ok(connection)
 }
 

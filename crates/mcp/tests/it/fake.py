@@ -17,6 +17,7 @@ extra_tools = []
 mark = "Where"
 sessions = {}
 streams = []
+refusals = []
 in_flight = 0
 in_flight_max = 0
 asked = {}
@@ -125,6 +126,9 @@ def run(call):
     if name == "forget_sessions":
         sessions.clear()
         return text("")
+    if name == "end_streams":
+        refusals.extend(arguments["refusals"])
+        return text("")
     return text(f"no tool {name}")
 
 
@@ -139,6 +143,9 @@ def answer(message, send, ask):
         return {}
     if method == "tools/list" and accept_none == "no-list":
         raise ValueError("the list is broken")
+    if method == "tools/list" and accept_none == "slow-list":
+        note("lists")
+        threading.Event().wait(60)
     if method == "tools/list":
         every = tools()
         at = int(params.get("cursor", 0))
@@ -303,7 +310,13 @@ class Handler(BaseHTTPRequestHandler):
 
     def event(self, message, id=None):
         data = (f"id: {id}\n" if id else "") + f"event: message\ndata: {json.dumps(message)}\n\n"
-        data = data.encode()
+        self.chunk(data.encode())
+
+    def place(self, id, breaks):
+        """The id of an event before the stream breaks off so often."""
+        return f"resume-{id}-{breaks}"
+
+    def chunk(self, data):
         with lock:
             self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
             self.wfile.flush()
@@ -342,6 +355,9 @@ class Handler(BaseHTTPRequestHandler):
         self.open.wait(30)
 
     def post_message(self, message):
+        if message.get("params", {}).get("name") == "unknown":
+            note("unknown")
+            return self.refuse(404)
         self.refuse(202)
         stream = streams[0]
         if message.get("params", {}).get("name") == "cut":
@@ -358,14 +374,25 @@ class Handler(BaseHTTPRequestHandler):
         if not self.allowed():
             return
         last = self.headers.get("Last-Event-ID")
+        if not last and refusals:
+            note("stream refused")
+            return self.refuse(refusals.pop())
         self.begin_stream()
         if last and last.startswith("resume-"):
             note("resumed")
-            self.event({"jsonrpc": "2.0", "id": int(last[7:]), "result": text("resumed")})
+            id, breaks = map(int, last.split("-")[1:])
+            if breaks > 1:
+                self.event({"jsonrpc": "2.0", "method": "notifications/x"}, self.place(id, breaks - 1))
+            else:
+                self.event({"jsonrpc": "2.0", "id": id, "result": text("resumed")})
             return self.end_stream()
         streams.append(self.event)
+        note("stream")
         try:
             while True:
+                if refusals:
+                    streams.remove(self.event)
+                    return self.end_stream()
                 time.sleep(0.2)
                 with lock:
                     self.wfile.write(b"3\r\n:\n\n\r\n")
@@ -401,15 +428,23 @@ class Handler(BaseHTTPRequestHandler):
             note(name)
             return self.refuse(params["arguments"]["status"], b"sorry", [("Retry-After", "7")])
         if name == "redirect":
-            return self.refuse(307, b"", [("Location", "/elsewhere")])
+            return self.refuse(307, b"", [("Location", params["arguments"].get("to", "/elsewhere"))])
+        if name == "logged_out":
+            note(name)
+            error = {"code": -32000, "message": "The session of the browser has ended"}
+            body = {"jsonrpc": "2.0", "id": message["id"], "error": error}
+            return self.refuse(400, json.dumps(body).encode(), [("Content-Type", "application/json")])
         if name == "cut":
             note(name)
             self.begin_stream()
             return self.cut()
         if name == "resume":
             note(name)
+            arguments = params.get("arguments", {})
             self.begin_stream()
-            self.event({"jsonrpc": "2.0", "method": "notifications/x"}, f"resume-{message['id']}")
+            if "retry" in arguments:
+                self.chunk(b"retry: %d\n\n" % arguments["retry"])
+            self.event({"jsonrpc": "2.0", "method": "notifications/x"}, self.place(message["id"], arguments.get("breaks", 1)))
             return self.end_stream()
         if name in ("ask", "hang", "together"):
             return self.stream(message)

@@ -242,7 +242,7 @@ async fn older_servers_are_found_out_in_any_case() {
 }
 
 /// Killed from outside under load, again and again.
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn fifty_deaths() {
     let mut world = World::new(settings());
     let fake = Fake::new(&world, "modern");
@@ -327,6 +327,20 @@ async fn nothing_is_left_of_what_was_removed() {
     );
     world.upstreams.close().await;
     a.all_gone().await;
+}
+
+/// Also where it was not yet connected when it was removed.
+#[tokio::test]
+async fn nothing_is_left_of_what_was_about_to_connect() {
+    let world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let mut server = fake.stdio();
+    server["env"]["FAKE_BREAK"] = json!("slow-list");
+    world.set(&json!({ "one": server }));
+    fake.until("lists", 1).await;
+    world.set(&json!({}));
+    fake.all_gone().await;
+    world.upstreams.close().await;
 }
 
 #[tokio::test]

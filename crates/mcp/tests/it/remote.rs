@@ -38,8 +38,14 @@ async fn answers_that_are_none_are_told_apart() {
         assert_eq!(fake.count("status"), 4);
         let led = call(&one, "redirect", json!({}), talk()).await.unwrap_err();
         assert!(
-            matches!(led, UpstreamError::Protocol(_)),
+            matches!(&led, UpstreamError::Protocol(why) if why.contains("/elsewhere; give that address")),
             "nothing is followed: {led:?}"
+        );
+        let away = json!({"to": "https://example.com/elsewhere"});
+        let led = call(&one, "redirect", away, talk()).await.unwrap_err();
+        assert!(
+            matches!(&led, UpstreamError::Protocol(why) if !why.contains("elsewhere")),
+            "and nobody is sent to a stranger: {led:?}"
         );
         let cut = call(&one, "cut", json!({}), talk()).await.unwrap_err();
         assert!(matches!(cut, UpstreamError::Lost { .. }), "{cut:?}");
@@ -84,6 +90,65 @@ async fn a_stream_that_breaks_off_is_taken_up_again() {
     let result = call(&one, "resume", json!({}), talk()).await.unwrap();
     assert_eq!(text(&result), "resumed");
     assert_eq!((fake.count("resume"), fake.count("resumed")), (1, 1));
+    world.upstreams.close().await;
+}
+
+/// However short the pause is that it asks for, and also where it asks only once.
+#[tokio::test]
+async fn a_stream_that_breaks_off_again_and_again_is_not_asked_for_without_a_pause() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    for (retry, breaks, least) in [(0, 4, 400), (700, 2, 1400)] {
+        let began = Instant::now();
+        let arguments = json!({"retry": retry, "breaks": breaks});
+        let result = call(&one, "resume", arguments, talk()).await.unwrap();
+        assert_eq!(text(&result), "resumed");
+        let took = began.elapsed();
+        assert!(took >= Duration::from_millis(least), "{retry}: {took:?}");
+    }
+    assert_eq!((fake.count("resume"), fake.count("resumed")), (2, 6));
+    world.upstreams.close().await;
+}
+
+/// Whoever gives our id back has read what was asked, whatever it says of sessions.
+#[tokio::test]
+async fn an_error_that_speaks_of_a_session_is_an_answer() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    let told = call(&one, "logged_out", json!({}), talk())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&told, UpstreamError::Rpc(error) if error.code == -32000),
+        "{told:?}"
+    );
+    assert_eq!(fake.count("logged_out"), 1);
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_was_there_is_asked_for_again() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen().await;
+    let one = world.one(json!({"url": server.url("/mcp")})).await;
+    fake.until("stream", 1).await;
+    let refusals = json!({"refusals": [503, 500]});
+    call(&one, "end_streams", refusals, talk()).await.unwrap();
+    fake.until("stream", 2).await;
+    assert_eq!(fake.count("stream refused"), 2);
+    call(&one, "grow", json!({}), talk()).await.unwrap();
+    let grown = async {
+        while !names(&one.lists().tools).contains(&"grown0") {
+            world.notices.recv().await.unwrap();
+        }
+    };
+    let grown = tokio::time::timeout(crate::world::LONG, grown).await;
+    grown.expect("what it says unasked is heard again");
     world.upstreams.close().await;
 }
 
@@ -262,6 +327,26 @@ async fn the_oldest_transport_has_one_stream_for_all() {
         .await
         .unwrap();
     assert_eq!((text(&result), fake.count("cut")), ("b", 1));
+    world.upstreams.close().await;
+}
+
+/// The stream may live on; without its session nothing more comes on it.
+#[tokio::test]
+async fn calls_are_lost_with_the_session_of_the_oldest_transport() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let server = fake.listen_sse(&[]).await;
+    let one = world.one(json!({"url": server.url("/sse")})).await;
+    let began = Instant::now();
+    let (hang, unknown) = tokio::join!(call(&one, "hang", json!({}), talk()), async {
+        fake.until("hang", 1).await;
+        call(&one, "unknown", json!({}), talk()).await
+    });
+    assert!(matches!(hang, Err(UpstreamError::Lost { .. })), "{hang:?}");
+    assert!(unknown.is_err(), "{unknown:?}");
+    // Its own deadline comes a minute later.
+    let took = began.elapsed();
+    assert!(took < crate::world::LONG / 2, "{took:?}");
     world.upstreams.close().await;
 }
 

@@ -13,9 +13,11 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 /// How often a stream shows that it lives: proxies close those that are silent.
 const ALIVE: Duration = Duration::from_secs(15);
+const ALIVE_SIGN: Bytes = Bytes::from_static(b": \n\n");
 
 const EVENTS: HeaderValue = HeaderValue::from_static("text/event-stream");
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
@@ -44,18 +46,39 @@ fn event(text: &str) -> String {
     }
 }
 
+/// The way to a client. One that takes nothing for too long is as good as gone.
+struct Out {
+    out: mpsc::Sender<Bytes>,
+    patience: Duration,
+}
+
+impl Out {
+    fn new(server: &Server) -> (Self, mpsc::Receiver<Bytes>) {
+        let (out, body) = mpsc::channel(16);
+        let patience = server.limits.send_timeout;
+        (Out { out, patience }, body)
+    }
+
+    /// False where nobody takes it.
+    async fn send(&self, bytes: impl Into<Bytes>) -> bool {
+        let sent = timeout(self.patience, self.out.send(bytes.into())).await;
+        matches!(sent, Ok(Ok(())))
+    }
+}
+
 /// The rest of an exchange that had something to say before its answer, unless it is `over` before that.
 pub(super) fn stream(
+    server: &Server,
     first: String,
     mut exchange: Exchange,
     over: impl Future<Output = ()> + Send + 'static,
 ) -> Response {
-    let (out, body) = mpsc::channel::<Bytes>(16);
+    let (out, body) = Out::new(server);
     tokio::spawn(async move {
         let mut over = pin!(over);
         let mut text = first;
         loop {
-            if out.send(event(&text).into()).await.is_err() {
+            if !exchange.beside(out.send(event(&text))).await {
                 return;
             }
             text = loop {
@@ -63,15 +86,15 @@ pub(super) fn stream(
                     step = exchange.next() => match step {
                         Step::Said(said) => break said,
                         Step::Done(answer) => {
-                            let _ = out.send(event(&answer.text.into_string()).into()).await;
+                            out.send(event(&answer.text.into_string())).await;
                             return;
                         }
                     },
                     // Whoever hangs up drops the exchange with this.
-                    () = out.closed() => return,
+                    () = out.out.closed() => return,
                     () = &mut over => return,
                     () = tokio::time::sleep(ALIVE) => {
-                        if out.send(Bytes::from_static(b": \n\n")).await.is_err() {
+                        if !exchange.beside(out.send(ALIVE_SIGN)).await {
                             return;
                         }
                     }
@@ -90,14 +113,14 @@ pub(super) fn pump(
     over: impl Future<Output = ()> + Send + 'static,
     after: impl FnOnce() + Send + 'static,
 ) -> Response {
-    let (out, body) = mpsc::channel::<Bytes>(16);
+    let (out, body) = Out::new(server);
     let face = Arc::clone(&server.face);
     tokio::spawn(async move {
         let mut over = pin!(over);
         // Sent at once, so that the client knows it has been heard.
-        let mut next: Bytes = first.map_or_else(|| Bytes::from_static(b": \n\n"), Bytes::from);
+        let mut next = first.map_or(ALIVE_SIGN, Bytes::from);
         loop {
-            if out.send(next).await.is_err() {
+            if !out.send(next).await {
                 break;
             }
             next = tokio::select! {
@@ -105,10 +128,10 @@ pub(super) fn pump(
                     Some(text) => event(&text).into(),
                     None => break,
                 },
-                () = out.closed() => break,
+                () = out.out.closed() => break,
                 () = &mut over => break,
                 () = face.stopped() => break,
-                () = tokio::time::sleep(ALIVE) => Bytes::from_static(b": \n\n"),
+                () = tokio::time::sleep(ALIVE) => ALIVE_SIGN,
             };
         }
         after();
@@ -172,5 +195,26 @@ impl hyper::body::Body for Stream {
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         let next = self.0.poll_recv(context);
         next.map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn who_takes_nothing_is_gone_in_the_end() {
+        let (out, mut body) = mpsc::channel(1);
+        let patience = Duration::from_millis(20);
+        let out = Out { out, patience };
+        assert!(out.send("a").await);
+        assert!(
+            !out.send("b").await,
+            "there is no room, and nobody makes any"
+        );
+        assert_eq!(body.recv().await.as_deref(), Some(&b"a"[..]));
+        assert!(out.send("c").await);
+        drop(body);
+        assert!(!out.send("d").await);
     }
 }

@@ -80,24 +80,28 @@ enum Body {
 }
 
 impl Reply {
-    pub(crate) async fn next(&mut self) -> Option<Bytes> {
+    /// The next piece; none at the end, and an error where it breaks off.
+    pub(crate) async fn next(&mut self) -> Option<Result<Bytes, Lost>> {
+        let midway = |error: &dyn fmt::Display| Lost::Midway(error.to_string());
         match &mut self.body {
-            Body::Remote(body) => body.next().await?.ok(),
+            Body::Remote(body) => Some(body.next().await?.map_err(|it| midway(&it))),
             Body::Local(body) => loop {
-                let frame = body.frame().await?.ok()?;
-                if let Ok(bytes) = frame.into_data() {
-                    return Some(bytes);
+                match body.frame().await?.map(hyper::body::Frame::into_data) {
+                    Ok(Ok(bytes)) => return Some(Ok(bytes)),
+                    // What follows the data is none.
+                    Ok(Err(_)) => {}
+                    Err(error) => return Some(Err(midway(&error))),
                 }
             },
         }
     }
 
-    pub(crate) async fn whole(&mut self) -> String {
+    pub(crate) async fn whole(&mut self) -> Result<String, Lost> {
         let mut whole = Vec::new();
         while let Some(bytes) = self.next().await {
-            whole.extend_from_slice(&bytes);
+            whole.extend_from_slice(&bytes?);
         }
-        String::from_utf8_lossy(&whole).into_owned()
+        Ok(String::from_utf8_lossy(&whole).into_owned())
     }
 }
 
@@ -168,7 +172,10 @@ async fn remote(
         request.body = fetch::Body::Bytes(Bytes::copy_from_slice(body.as_bytes()));
     }
     let sent = fetcher.open(request).await;
-    sent.map_err(|error| Lost::Before(error.to_string()))
+    sent.map_err(|error| match error.may_have_arrived() {
+        false => Lost::Before(error.to_string()),
+        true => Lost::Midway(error.to_string()),
+    })
 }
 
 async fn over(

@@ -41,7 +41,7 @@ impl Site {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<String> {
+pub(crate) fn read(stream: &TcpStream) -> Option<String> {
     let mut reader = BufReader::new(stream);
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {

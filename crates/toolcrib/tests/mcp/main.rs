@@ -19,6 +19,7 @@ mod crib;
 mod harness;
 mod kept;
 mod matrix;
+mod odd;
 mod plain;
 mod programs;
 mod sessions;

@@ -4,12 +4,16 @@
 use crate::crib::{Crib, sandbox, until};
 use crate::harness::{ADMIN_KEY, Sandbox};
 use crate::programs::MODERN;
+use crate::site::read;
 use crate::world::servers;
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// An answer that has not come by then never will.
@@ -219,4 +223,107 @@ fn a_server_elsewhere_is_reached_with_its_key() {
     let answer = refused.ask("tools/list", json!({}));
     let why = answer["error"]["message"].as_str().unwrap_or_default();
     assert!(why.contains("The API key is not valid"), "{answer}");
+}
+
+/// A server elsewhere that answers each request with these bytes, and hangs up. Gives its URL.
+fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            if let Some(request) = read(&stream) {
+                let _ = stream.write_all(answer(&request).as_bytes());
+            }
+        }
+    });
+    url
+}
+
+fn answer(status: u16, more: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+#[test]
+fn what_breaks_off_may_have_been_done() {
+    for said in [
+        "",
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{\"jsonrpc\":\"2.0\",",
+    ] {
+        let url = elsewhere(move |_| said.to_owned());
+        let mut spoken = Spoken::start(&Sandbox::bare(), &["--url", &url], true);
+        let lost = spoken.ask("tools/list", json!({}));
+        let why = lost["error"]["message"].as_str().unwrap_or_default();
+        assert!(why.contains("may have been done"), "{lost}");
+    }
+    let nobody = TcpListener::bind("127.0.0.1:0").unwrap().local_addr();
+    let url = format!("http://{}", nobody.unwrap());
+    let mut spoken = Spoken::start(&Sandbox::bare(), &["--url", &url], true);
+    let lost = spoken.ask("tools/list", json!({}));
+    let why = lost["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("cannot be reached"), "{lost}");
+}
+
+/// However many requests find out at once that the server has forgotten the session.
+#[test]
+fn a_session_that_was_forgotten_is_begun_once_for_all() {
+    const PARALLEL: usize = 12;
+    let begun = Arc::new(AtomicU32::new(0));
+    let current = Arc::new(Mutex::new(String::new()));
+    let (count, known) = (Arc::clone(&begun), Arc::clone(&current));
+    let url = elsewhere(move |request| {
+        let (head, body) = request.split_once("\r\n\r\n").unwrap();
+        let message: Value = serde_json::from_str(body).unwrap_or_default();
+        let result = json!({"jsonrpc": "2.0", "id": message["id"], "result": {}}).to_string();
+        let mut session = known.lock().unwrap();
+        if message["method"] == "initialize" {
+            *session = format!("s{}", count.fetch_add(1, Ordering::SeqCst));
+            return answer(200, &format!("Mcp-Session-Id: {session}\r\n"), &result);
+        }
+        let head = head.to_ascii_lowercase();
+        match head.contains(&format!("mcp-session-id: {session}\r\n")) {
+            _ if head.starts_with("get ") => answer(405, "", ""),
+            false => answer(404, "", "{}"),
+            true => answer(200, "", &result),
+        }
+    });
+    let mut spoken = Spoken::start(&Sandbox::bare(), &["--url", &url], false);
+    assert!(spoken.ask("ping", json!({}))["error"].is_null());
+    *current.lock().unwrap() = "another".to_owned();
+    for id in 0..PARALLEL {
+        let id = format!("p{id}");
+        spoken.write(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
+    }
+    for _ in 0..PARALLEL {
+        let line = spoken.lines.recv_timeout(PATIENCE).unwrap();
+        assert!(line["error"].is_null(), "{line}");
+    }
+    assert_eq!(begun.load(Ordering::SeqCst), 2);
+}
+
+#[test]
+fn who_listens_does_not_keep_it_from_ending() {
+    let crib = Crib::new();
+    let mut spoken = Spoken::start(&crib.sandbox, &[], true);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+    });
+    let params = json!({"notifications": {"toolsListChanged": true}, "_meta": meta});
+    spoken.write(
+        &json!({"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}),
+    );
+    let first = spoken.lines.recv_timeout(PATIENCE).unwrap();
+    let acknowledged = "notifications/subscriptions/acknowledged";
+    assert_eq!(first["method"], acknowledged, "{first}");
+    let began = Instant::now();
+    let pid = i32::try_from(spoken.child.id()).unwrap();
+    let pid = rustix::process::Pid::from_raw(pid).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    until("it has ended", || spoken.child.try_wait().unwrap());
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(15), "{took:?}");
 }
