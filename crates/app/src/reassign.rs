@@ -81,7 +81,7 @@ impl App {
     ) -> Result<Reassigned> {
         // Nobody changes any of it until all of it has changed hands.
         let _servers = self.kept_servers.changes.lock().await;
-        let _secrets = self.vault.changes.lock().await;
+        let sealing = self.vault.changes.lock().await;
         let _agents = self.agent_changes.lock().await;
         let _toolsets = self.access_changes.lock().await;
         let now = self.clock.now();
@@ -134,6 +134,8 @@ impl App {
         self.hand_over(caller, from, to, &tools, rest).await?;
         self.agents.store(Arc::new(all_agents.with(agents)));
         self.show_toolsets(with_rows(&all_toolsets, toolsets));
+        // Tokens of servers that are gone may have to be removed.
+        drop(sealing);
         self.take_servers(servers).await;
         Ok(done)
     }

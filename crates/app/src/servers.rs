@@ -14,6 +14,7 @@ use crate::time;
 use arc_swap::ArcSwap;
 use catalog::auth::mask_all;
 use catalog::caller::{Caller, Scope};
+use catalog::mcp_file::ServerConfig;
 use catalog::pinning::Pinning;
 use catalog::tool::{Millis, Shelf, Tool};
 use mcp::upstream::{Known, Lists, State, Talk, Upstream, UpstreamError};
@@ -108,6 +109,9 @@ pub struct ServerView {
     pub connected_seconds: Option<u64>,
     /// How many it offers; the last that is known while it is down.
     pub tools: usize,
+    /// How many tools are not listed, because it has named more than can be held.
+    pub tools_left_out: usize,
+    /// None where everybody has their own: what somebody has is for them to list.
     pub resources: usize,
     pub prompts: usize,
     /// The end of what its program wrote to stderr, for those who may operate servers.
@@ -162,7 +166,7 @@ impl App {
         let file = Arc::clone(&self.servers.borrow());
         let is_live = |name: &str| live.iter().any(|it| it.name() == name);
         for config in file.servers.iter().filter(|it| !is_live(&it.name)) {
-            all.push(self.file_view(&config.name, config.transport.as_str(), caller));
+            all.push(self.file_view(config, caller));
         }
         for stored in self.kept_servers.stored.load().iter() {
             let is_hidden = file.servers.iter().any(|it| it.name == stored.row.name);
@@ -180,7 +184,7 @@ impl App {
         }
         let file = Arc::clone(&self.servers.borrow());
         if let Some(config) = file.servers.iter().find(|it| it.name == name_or_id) {
-            return Ok(self.file_view(name_or_id, config.transport.as_str(), caller));
+            return Ok(self.file_view(config, caller));
         }
         let stored = self.stored_server(name_or_id);
         let stored = stored.ok_or_else(|| not_found("MCP server", name_or_id))?;
@@ -200,14 +204,19 @@ impl App {
     }
 
     /// What a server offers, as it says it, as far as the caller may use it.
-    pub fn server_offers(
+    pub async fn server_offers(
         &self,
         caller: &Caller,
         name: &str,
         offered: Offered,
     ) -> Result<Vec<Value>> {
-        let server = self.server(name)?;
-        let lists = server.lists();
+        let lists = match self.upstreams.get(name) {
+            Some(server) if offered == Offered::Resources => {
+                self.upstreams.listed_of(&server, caller.user).await
+            }
+            Some(server) => server.lists(),
+            None => self.last_lists(name)?,
+        };
         let (key, items) = match offered {
             Offered::Tools => ("name", self.judged(name)?.listed.clone()),
             Offered::Prompts => ("name", lists.prompts.clone()),
@@ -221,6 +230,16 @@ impl App {
             self.may_use(caller, &format!("{name}.{}", own.unwrap_or_default()))
         };
         Ok(items.into_iter().filter(may).collect())
+    }
+
+    /// What a server that nobody has connected offered last to everybody.
+    fn last_lists(&self, name: &str) -> Result<Arc<Lists>> {
+        let config = self.server_config(name)?;
+        let mut lists = self.known_now(name).lists;
+        if config.knows_people() {
+            lists.keep_common();
+        }
+        Ok(Arc::new(lists))
     }
 
     /// Reads a resource of a server.
@@ -306,17 +325,19 @@ impl App {
             stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
             stored: self.stored_part(stored.as_deref(), caller, Some(server.config().guarded)),
             source: if stored.is_some() { "database" } else { "file" },
-            sign_in: self.sign_in_view(server, caller),
+            sign_in: self.sign_in_view(server.config(), caller),
             ..self.offer_view(server.name(), &server.lists(), caller)
         }
     }
 
     /// A server of `mcp.json` that nobody has connected.
-    fn file_view(&self, name: &str, transport: &'static str, caller: &Caller) -> ServerView {
+    fn file_view(&self, config: &ServerConfig, caller: &Caller) -> ServerView {
+        let name = &config.name;
         ServerView {
             source: "file",
-            transport,
+            transport: config.transport.as_str(),
             state: "stopped",
+            sign_in: self.sign_in_view(config, caller),
             ..self.known_view(name, self.known_now(name), caller)
         }
     }
@@ -326,10 +347,14 @@ impl App {
         let name = &stored.row.name;
         let file = Arc::clone(&self.servers.borrow());
         let may_operate = caller.scopes.allow(Scope::Operate);
+        let mut sign_in = None;
         let (state, cause, guarded) = match self.standing(stored, &file) {
             Standing::Runs(config) => match self.upstreams.get(name) {
                 Some(server) => return self.live_view(&server, caller),
-                None => ("stopped", None, Some(config.guarded)),
+                None => {
+                    sign_in = self.sign_in_view(&config, caller);
+                    ("stopped", None, Some(config.guarded))
+                }
             },
             Standing::Hidden => {
                 let why = "mcp.json has a server of this name, which is used instead";
@@ -346,6 +371,7 @@ impl App {
             transport: stored.transport(),
             state,
             cause: cause.filter(|_| may_operate),
+            sign_in,
             stored: self.stored_part(Some(stored), caller, guarded),
             ..self.known_view(name, known, caller)
         }
@@ -380,6 +406,7 @@ impl App {
         ServerView {
             name: name.to_owned(),
             tools: lists.tools.len(),
+            tools_left_out: judged.left_out,
             resources: lists.resources.len() + lists.templates.len(),
             prompts: lists.prompts.len(),
             pinning_now: self.pinning_named(name).unwrap_or_default().as_str(),

@@ -4,7 +4,7 @@
 mod pending;
 mod tokens;
 
-pub(crate) use tokens::{Tokens, gone};
+pub(crate) use tokens::Tokens;
 
 use crate::App;
 use crate::audit::act;
@@ -15,11 +15,12 @@ use catalog::caller::{Caller, Scope};
 use catalog::mcp_file::{Auth, Grant, Holder, ServerConfig};
 use catalog::tool::SYSTEM_USER;
 use fetch::Url;
-use mcp::upstream::{State, Upstream};
-use oauth::{Own, Returned, Wish};
+use mcp::upstream::State;
+use oauth::{Ours, Returned, Wish};
 use pending::{LIFE_MS, Waiting};
 use serde::Serialize;
 use serde_json::json;
+use store::server_tokens::ServerTokenRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
@@ -55,6 +56,8 @@ pub struct SignInView {
 /// What a browser, or the command line in its place, came back with.
 #[derive(Debug, Default)]
 pub struct SignInAnswer {
+    /// The end of the address that it came back to, which tells which server and authorization server it belongs to.
+    pub place: String,
     pub state: String,
     pub code: Option<String>,
     pub iss: Option<String>,
@@ -62,7 +65,8 @@ pub struct SignInAnswer {
 }
 
 impl App {
-    /// Begins a sign-in. The browser comes back to `redirect_uri`; `document_url` is where we say who we are.
+    /// Begins a sign-in. The browser comes back below `redirect_uri`, and below `document_url` we say who we are: each
+    /// server has a place of its own there.
     pub async fn begin_sign_in(
         &self,
         caller: &Caller,
@@ -70,8 +74,7 @@ impl App {
         redirect_uri: &str,
         document_url: Option<String>,
     ) -> Result<SignInBegun> {
-        let server = self.server(name)?;
-        let config = server.config();
+        let config = &self.server_config(name)?;
         let auth = signs_in(config)?;
         let holder = holder(caller, auth)?;
         let tokens = &self.tokens;
@@ -85,15 +88,23 @@ impl App {
         let wanted = wanted.or_else(|| blank().and_then(|it| it.wanted()));
         let credential = credential.ok_or_else(|| not_oauth(name))?;
         let granted = credential.grant().map(|grant| grant.scopes);
+        let is_unknown = credential
+            .failure()
+            .is_some_and(|it| it.is_unknown_client());
         let begun = tokens
             .client_for(config)
             .begin(&Wish {
                 spec: &credential.spec,
                 challenge: &wanted.unwrap_or_default(),
                 granted: &granted.unwrap_or_default(),
-                redirect_uri,
-                own: &Own { document_url },
-                known: &|issuer| tokens.registered(name, issuer, redirect_uri),
+                ours: &|place| Ours {
+                    redirect_uri: format!("{redirect_uri}/{place}"),
+                    document_url: document_url.as_ref().map(|url| format!("{url}/{place}")),
+                },
+                known: &|issuer, redirect| {
+                    let known = tokens.registered(name, issuer, redirect);
+                    known.filter(|_| !is_unknown)
+                },
             })
             .await
             .map_err(|error| failed(name, &error))?;
@@ -124,23 +135,29 @@ impl App {
             .begun
             .take(&answer.state, caller.user, self.clock.now())?;
         let name = waiting.server.as_str();
-        let server = self.server(name)?;
+        let config = self.server_config(name)?;
         // Rights, and the server itself, may be others by now.
-        if holder(caller, signs_in(server.config())?)? != waiting.holder {
+        if holder(caller, signs_in(&config)?)? != waiting.holder {
             return Err(Error::conflict(format!(
                 "MCP server '{name}' has changed since; begin again"
             )));
         }
         let returned = Returned {
+            place: &answer.place,
             state: &answer.state,
             code: answer.code.as_deref(),
             iss: answer.iss.as_deref(),
             error: answer.error.as_deref(),
         };
-        let client = tokens.client_for(server.config());
+        let redirect = waiting.pending.redirect_uri.as_str();
+        let client = tokens.client_for(&config);
         let grant = client.finish(&waiting.pending, &returned).await;
+        if grant.as_ref().is_err_and(oauth::Error::is_unknown_client) {
+            let issuer = waiting.pending.issuer();
+            tokens.drop_client(name, issuer, redirect).await;
+        }
         let grant = grant.map_err(|error| failed(name, &error))?;
-        if server.config().url() != Some(&grant.server_url) {
+        if config.url() != Some(&grant.server_url) {
             return Err(Error::conflict(format!(
                 "MCP server '{name}' is at another address now; begin again"
             )));
@@ -154,30 +171,28 @@ impl App {
             None,
             Some(after),
         );
-        let redirect = waiting.pending.redirect_uri.as_str();
         let lasts = Url::parse(redirect).is_ok_and(|url| !oauth::is_loopback(&url));
         let client =
             (waiting.is_new_client && lasts).then_some((&waiting.pending.client, redirect));
         let whose = (name.to_owned(), waiting.holder);
         tokens.store(&whose, &grant, client, done).await?;
-        if let Some(credential) = tokens.credential(server.config(), waiting.holder) {
+        if let Some(credential) = tokens.credential(&config, waiting.holder) {
             credential.set(grant);
         }
-        server.forget_user(waiting.holder);
-        // Where everybody has their own, the connection for the lists is somebody else's unless it waits for one.
-        if waiting.holder == SYSTEM_USER || server.status().state == State::AuthRequired {
-            server.reconnected().await;
+        if let Some(server) = self.upstreams.get(name) {
+            server.forget_user(waiting.holder);
+            // Where everybody has their own, the connection for the lists is somebody else's unless it waits for one.
+            if waiting.holder == SYSTEM_USER || server.status().state == State::AuthRequired {
+                server.reconnected().await;
+            }
         }
         self.get_server(caller, name)
     }
 
     /// Forgets the token of a server: everybody's, or the caller's own.
     pub async fn sign_out(&self, caller: &Caller, name: &str) -> Result<()> {
-        let server = self.server(name)?;
-        let auth = signs_in(server.config())?;
-        let holder = holder(caller, auth)?;
-        let none = || Error::conflict(format!("Nobody has signed in to MCP server '{name}'"));
-        let row = self.tokens.stored(name, holder).ok_or_else(none)?;
+        let row = self.ending(caller, name)?;
+        let holder = row.user_id;
         let before = json!({"for": self.user_name(holder), "issuer": row.issuer});
         let now = self.clock.now();
         let done = act(
@@ -189,10 +204,38 @@ impl App {
             None,
         );
         self.tokens.remove(&row, done).await?;
-        server.forget_user(holder);
-        // The connection for the lists may have been theirs.
-        server.reconnected().await;
+        if let Some(server) = self.upstreams.get(name) {
+            server.forget_user(holder);
+            // The connection for the lists may have been theirs.
+            server.reconnected().await;
+        }
         Ok(())
+    }
+
+    /// The sign-in that this caller wants to end: what counts now or, where the server's `auth` has changed since, what
+    /// is left of before.
+    fn ending(&self, caller: &Caller, name: &str) -> Result<ServerTokenRow> {
+        let config = self.server_config(name);
+        let auth = config.as_ref().ok().and_then(|it| it.auth.as_ref());
+        let is_for_all = auth.is_some_and(|auth| auth.holder == Holder::Server);
+        let own = self.tokens.stored(name, caller.user);
+        let shared = self.tokens.stored(name, SYSTEM_USER);
+        let may_operate = caller.scopes.allow(Scope::Operate);
+        let mine = shared.clone().filter(|_| may_operate);
+        let found = match is_for_all {
+            true => mine.or(own),
+            false => own.or(mine),
+        };
+        if let Some(row) = found {
+            return Ok(row);
+        }
+        if shared.is_some() {
+            return Err(not_theirs());
+        }
+        holder(caller, signs_in(&config?)?)?;
+        Err(Error::conflict(format!(
+            "Nobody has signed in to MCP server '{name}'"
+        )))
     }
 
     /// Ends what somebody who leaves has signed in to.
@@ -207,8 +250,11 @@ impl App {
         }
     }
 
-    pub(crate) fn sign_in_view(&self, server: &Upstream, caller: &Caller) -> Option<SignInView> {
-        let config = server.config();
+    pub(crate) fn sign_in_view(
+        &self,
+        config: &ServerConfig,
+        caller: &Caller,
+    ) -> Option<SignInView> {
         let auth = config.auth.as_ref()?;
         let holder = match auth.holder {
             Holder::Server => SYSTEM_USER,
@@ -220,7 +266,7 @@ impl App {
         let has = |scope: &String| grant.as_ref().is_some_and(|it| it.scopes.contains(scope));
         let missing = wanted.scopes.iter().filter(|scope| !has(scope)).cloned();
         let may_operate = caller.scopes.allow(Scope::Operate);
-        let people = || self.tokens.people(server.name());
+        let people = || self.tokens.people(&config.name);
         Some(SignInView {
             holder: auth.holder.as_str(),
             grant: auth.grant.as_str(),
@@ -268,10 +314,14 @@ fn holder(caller: &Caller, auth: &Auth) -> Result<Uuid> {
     match auth.holder {
         Holder::User => Ok(caller.user),
         Holder::Server if caller.scopes.allow(Scope::Operate) => Ok(SYSTEM_USER),
-        Holder::Server => Err(Error::Forbidden(
-            "This server is shown one token for everybody; only those who may operate servers change it (scope 'operate')".to_owned(),
-        )),
+        Holder::Server => Err(not_theirs()),
     }
+}
+
+fn not_theirs() -> Error {
+    Error::Forbidden(
+        "This server is shown one token for everybody; only those who may operate servers change it (scope 'operate')".to_owned(),
+    )
 }
 
 /// What went wrong, for whoever signs in. None of it is secret.

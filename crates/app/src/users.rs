@@ -247,12 +247,7 @@ impl App {
             Write::RevokeKeys { user, at: now },
             Write::EndSessions(user),
         ];
-        writes.extend(
-            self.tokens
-                .of_user(user)
-                .iter()
-                .flat_map(crate::sign_in::gone),
-        );
+        writes.extend(self.tokens.gone(&self.tokens.of_user(user)));
         writes.push(done);
         self.commit_access(&writes).await?;
         self.forget_sign_ins(user);

@@ -1,10 +1,12 @@
 //! `mcp.json`: the upstream MCP servers, in the shape desktop clients use. Read and checked, not connected.
 
 mod auth;
+mod config;
 mod expand;
 mod server;
 
 pub use auth::{Auth, Grant, Holder};
+pub use config::{ServerConfig, Transport};
 pub use server::{ServerBody, is_public_value, server_from_text};
 
 use crate::definition::http_url_fault;
@@ -17,7 +19,7 @@ use crate::problem::Problem;
 use expand::Expander;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use std::fmt;
+use uuid::Uuid;
 
 const SERVER_KEYS: [&str; 12] = [
     "command",
@@ -45,80 +47,6 @@ pub struct McpFile {
     pub warnings: Vec<Problem>,
     /// Top-level keys of other programs, kept.
     pub extra: Map<String, Value>,
-}
-
-/// One upstream server. Its values may hold secrets from the environment, so `Debug` shows none of them.
-#[derive(Clone, PartialEq)]
-pub struct ServerConfig {
-    pub name: String,
-    pub transport: Transport,
-    pub disabled: bool,
-    pub timeout_seconds: Option<f64>,
-    /// What happens when it describes a tool anew; none is what the configuration says.
-    pub pinning: Option<Pinning>,
-    /// Its address was chosen by somebody who may not call everything that this machine can reach.
-    pub guarded: bool,
-    /// Which tokens it is shown.
-    pub auth: Option<Auth>,
-    /// Keys this program does not know, kept as they were.
-    pub extra: Map<String, Value>,
-}
-
-/// How the server is reached.
-#[derive(Clone, PartialEq)]
-pub enum Transport {
-    Stdio {
-        command: String,
-        args: Vec<String>,
-        env: BTreeMap<String, String>,
-        cwd: Option<String>,
-    },
-    /// The older transport: one event stream and a POST address.
-    Sse {
-        url: String,
-        headers: BTreeMap<String, String>,
-    },
-    /// Streamable HTTP.
-    Http {
-        url: String,
-        headers: BTreeMap<String, String>,
-    },
-}
-
-impl ServerConfig {
-    /// Where it is reached, if not by starting it.
-    pub fn url(&self) -> Option<&str> {
-        match &self.transport {
-            Transport::Stdio { .. } => None,
-            Transport::Sse { url, .. } | Transport::Http { url, .. } => Some(url),
-        }
-    }
-}
-
-impl Transport {
-    pub fn as_str(&self) -> &'static str {
-        match self {
-            Transport::Stdio { .. } => "stdio",
-            Transport::Sse { .. } => "sse",
-            Transport::Http { .. } => "http",
-        }
-    }
-}
-
-impl fmt::Debug for Transport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.as_str())
-    }
-}
-
-impl fmt::Debug for ServerConfig {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerConfig")
-            .field("name", &self.name)
-            .field("transport", &self.transport)
-            .field("disabled", &self.disabled)
-            .finish_non_exhaustive()
-    }
 }
 
 /// Reads the text of `mcp.json`; `lookup_env` gives the value of an environment variable.
@@ -235,9 +163,19 @@ impl Entry<'_> {
 
     fn check_name(&self, r: &mut Reader<'_>, m: &Member) {
         let letter = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
-        if !(1..=64).contains(&m.key.len()) || !m.key.bytes().all(letter) {
-            let expected = "a server name of 1 to 64 characters out of A-Z a-z 0-9 _ -";
-            let remedy = "Rename the server; a dot cannot be part of it because its tools are listed as server.tool.";
+        let is_word = (1..=64).contains(&m.key.len()) && m.key.bytes().all(letter);
+        let fault = match is_word {
+            false => Some((
+                "a server name of 1 to 64 characters out of A-Z a-z 0-9 _ -",
+                "Rename the server; a dot cannot be part of it because its tools are listed as server.tool.",
+            )),
+            // Servers are asked for by name or id.
+            true => Uuid::parse_str(&m.key).is_ok().then_some((
+                "a server name that does not look like an id",
+                "Rename the server: what is meant for the server with this id would go to it.",
+            )),
+        };
+        if let Some((expected, remedy)) = fault {
             let path = match self.is_body {
                 true => "$.name",
                 false => self.path.as_str(),

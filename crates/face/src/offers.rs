@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use tokio::task::JoinSet;
 
 /// What stands before the address of a resource that another server has as well: `toolcrib+SERVER:ADDRESS`.
 const OWN: &str = "toolcrib+";
@@ -60,8 +61,36 @@ fn servers(context: &Context) -> Vec<Arc<Upstream>> {
     all
 }
 
-pub(crate) fn list(context: &Context, offer: Offer, params: &Params) -> Result<Done, RpcError> {
+/// Lets those servers that know everybody by themselves say what this caller has there.
+async fn gather(context: &Context) {
+    let mut asked = JoinSet::new();
+    for server in servers(context).into_iter().filter(|it| it.is_of_many()) {
+        let (app, user) = (Arc::clone(&context.face.app), context.caller.user);
+        asked.spawn(async move { app.upstreams.listed_of(&server, user).await });
+    }
+    while asked.join_next().await.is_some() {}
+}
+
+/// What a server offers to this caller: the resources of somebody else are nothing to them.
+fn offered(context: &Context, server: &Arc<Upstream>, offer: Offer) -> Arc<Lists> {
+    match offer {
+        Offer::Prompts => server.lists(),
+        Offer::Resources | Offer::Templates => {
+            let all = &context.face.app.upstreams;
+            all.lists_of(server, context.caller.user)
+        }
+    }
+}
+
+pub(crate) async fn list(
+    context: &Context,
+    offer: Offer,
+    params: &Params,
+) -> Result<Done, RpcError> {
     let after = cursor(params)?;
+    if offer != Offer::Prompts {
+        gather(context).await;
+    }
     let app = &context.face.app;
     let fixed = match context.face.settings.conformance {
         true => fixtures::list(offer),
@@ -70,7 +99,10 @@ pub(crate) fn list(context: &Context, offer: Offer, params: &Params) -> Result<D
     let text = |item: &Value| item[offer.key()].as_str().unwrap_or_default().to_owned();
     let mut all: Vec<(String, &Value)> = fixed.iter().map(|item| (text(item), item)).collect();
     let servers = servers(context);
-    let lists: Vec<(&str, Arc<Lists>)> = servers.iter().map(|it| (it.name(), it.lists())).collect();
+    let lists: Vec<(&str, Arc<Lists>)> = servers
+        .iter()
+        .map(|it| (it.name(), offered(context, it, offer)))
+        .collect();
     let mut taken: HashSet<&str> = HashSet::new();
     for (server, lists) in &lists {
         for item in offer.of(lists) {
@@ -109,6 +141,14 @@ pub(crate) fn follow(context: &Context, uri: &str) -> Result<Option<Follow>, Rpc
         return Ok(None);
     }
     let (server, own) = holder(context, uri).ok_or_else(|| unknown(context.era(), uri))?;
+    if server.is_of_many() {
+        // The connection that could tell them is of one person, and closed when they do not call.
+        let why = format!(
+            "MCP server '{}' tells no changes of resources here: everybody has a connection of their own to it",
+            server.name()
+        );
+        return Err(invalid(why));
+    }
     let able = server.status().capabilities;
     // What is not known yet may turn out to be able.
     if able.is_some_and(|able| able["resources"]["subscribe"] != true) {
@@ -133,8 +173,8 @@ fn holder(context: &Context, uri: &str) -> Option<(Arc<Upstream>, String)> {
     }
     let servers: Vec<Arc<Upstream>> = servers(context);
     let servers = servers.into_iter().filter(|server| may(server, uri));
-    let has = |server: &Upstream| {
-        let lists = server.lists();
+    let has = |server: &Arc<Upstream>| {
+        let lists = offered(context, server, Offer::Resources);
         let listed = lists.resources.iter().any(|it| it["uri"] == uri);
         let templates = lists.templates.iter();
         let fits = |it: &Value| {
@@ -180,6 +220,7 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
     let uri = params.text("uri")?.to_owned();
     let era = context.era();
     let asked = uri.clone();
+    gather(context).await;
     let start = move |context: &Context, params: &mut Params| {
         let fixture = context
             .face
@@ -292,6 +333,7 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
         }
         Some("ref/resource") => {
             let uri = about["uri"].as_str().unwrap_or_default().to_owned();
+            gather(context).await;
             holder(context, &uri).map(|(server, own)| {
                 about["uri"] = own.into();
                 server

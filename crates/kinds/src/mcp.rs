@@ -77,12 +77,27 @@ fn check_approved(server: &Upstream, tool: &str) -> Result<(), Failure> {
     if server.is_approved(tool) {
         return Ok(());
     }
-    let name = server.name();
-    let why = format!(
-        "MCP server '{name}': its definition of '{tool}' is new or was changed, and waits for approval; see `toolcrib servers changes {name}`"
-    );
+    let (name, lists) = (server.name(), server.lists());
+    let (code, why) = if lists.tools.iter().any(|it| it["name"] == tool) {
+        let why = format!(
+            "its definition of '{tool}' is new or was changed, and waits for approval; see `toolcrib servers changes {name}`"
+        );
+        (Code::ApprovalRequired, why)
+    } else if lists.tools.is_empty() && !server.status().state.is_up() {
+        // Nothing waits that anybody could approve.
+        let state = server.status().state;
+        let why = format!(
+            "it is {}, and which tools it has is not known yet",
+            state.as_str()
+        );
+        (Code::ServiceUnavailable, why)
+    } else {
+        let why = format!("it does not list a tool '{tool}' any more");
+        (Code::UpstreamError, why)
+    };
     let details = json!({"server": name, "tool": tool});
-    Err(Failure::new(Code::ApprovalRequired, why).with_details(details))
+    let failure = Failure::new(code, format!("MCP server '{name}': {why}"));
+    Err(failure.with_details(details))
 }
 
 fn text<'a>(config: &'a Map<String, Value>, name: &str) -> &'a str {

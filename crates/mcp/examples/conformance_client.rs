@@ -9,7 +9,7 @@ use mcp::upstream::{
     Credentials, Listener, Notice, Options, Saying, Settings, State, Talk, Upstream, Upstreams,
 };
 use mcp::wire::{RpcError, code};
-use oauth::{Challenge, Client, Credential, Own, Returned, Spec, Wish};
+use oauth::{Challenge, Client, Credential, Ours, Returned, Spec, Wish};
 use serde_json::{Map, Value, json};
 use std::error::Error;
 use std::process::ExitCode;
@@ -64,7 +64,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     };
     let mut server = json!({"url": url, "transport": "http"});
     if scenario.starts_with("auth/") {
-        server["auth"] = auth(&scenario, &context);
+        server["auth"] = auth(&person.client, &url, &scenario, &context).await;
     }
     let file = json!({"mcpServers": {"suite": server}}).to_string();
     let file = read_servers("mcp.json", &file, &|_| None).map_err(|_| "no such server")?;
@@ -92,12 +92,20 @@ async fn run() -> Result<(), Box<dyn Error>> {
 }
 
 /// What the scenario says of the client.
-fn auth(scenario: &str, context: &Value) -> Value {
+async fn auth(client: &Client, url: &str, scenario: &str, context: &Value) -> Value {
     let mut auth = json!({"type": "oauth"});
-    for key in ["client_id", "client_secret"] {
+    for key in ["issuer", "client_id", "client_secret"] {
         if let Some(value) = context.get(key) {
             auth[key] = value.clone();
         }
+    }
+    // An operator knows whom the secret is from; the suite does not always say so.
+    if auth.get("client_secret").is_some() && auth.get("issuer").is_none() {
+        let found = client.discover(url, &Challenge::default()).await;
+        auth["issuer"] = found
+            .map(|it| it.metadata.issuer)
+            .unwrap_or_default()
+            .into();
     }
     if scenario.contains("client-credentials") {
         auth["grant"] = "client_credentials".into();
@@ -118,6 +126,7 @@ impl Credentials for Person {
         let spec = Spec {
             name: server.name.clone(),
             server_url: server.url()?.to_owned(),
+            issuer: auth.issuer.clone(),
             client_id: auth.client_id.clone(),
             client_secret: auth.client_secret.clone().map(Secret::new),
             scopes: auth.scopes.clone(),
@@ -132,16 +141,15 @@ impl Person {
     async fn sign_in(&self, wanted: &Challenge) -> Result<(), Box<dyn Error>> {
         let credential = self.credential.get().ok_or("no credential")?;
         let granted = credential.grant().map(|grant| grant.scopes);
-        let own = Own {
-            document_url: Some(DOCUMENT.to_owned()),
-        };
         let wish = Wish {
             spec: &credential.spec,
             challenge: wanted,
             granted: &granted.unwrap_or_default(),
-            redirect_uri: REDIRECT,
-            own: &own,
-            known: &|_| None,
+            ours: &|place| Ours {
+                redirect_uri: format!("{REDIRECT}/{place}"),
+                document_url: Some(DOCUMENT.to_owned()),
+            },
+            known: &|_, _| None,
         };
         let begun = self.client.begin(&wish).await?;
         let mut request = Request::new(Method::GET, begun.authorize_url, Trust::Operator);
@@ -156,6 +164,7 @@ impl Person {
         };
         let (code, iss, error) = (found("code"), found("iss"), found("error"));
         let returned = Returned {
+            place: location.path().trim_start_matches("/callback/"),
             state: &found("state").unwrap_or_default(),
             code: code.as_deref(),
             iss: iss.as_deref(),

@@ -16,13 +16,6 @@ pub struct Client {
     pub(crate) clock: Clock,
 }
 
-/// How we are known where we are not known yet.
-#[derive(Debug, Clone, Default)]
-pub struct Own {
-    /// Where what we say of ourselves can be read (a Client ID Metadata Document); only with a public address.
-    pub document_url: Option<String>,
-}
-
 impl Client {
     pub fn new(fetcher: Fetcher, clock: Clock) -> Self {
         Client { fetcher, clock }

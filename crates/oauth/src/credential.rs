@@ -23,7 +23,8 @@ pub type Keeping<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 
 
 /// Where a grant is kept. Behind a trait because the conformance client keeps it nowhere.
 pub trait Keeper: Send + Sync {
-    fn keep<'a>(&'a self, grant: &'a Grant) -> Keeping<'a>;
+    /// Keeps what `old` was renewed to, unless something else than `old` is kept by now: somebody has signed in anew.
+    fn keep<'a>(&'a self, old: Option<&'a Grant>, grant: &'a Grant) -> Keeping<'a>;
 }
 
 /// What the operator says about the tokens of a server.
@@ -32,11 +33,29 @@ pub struct Spec {
     /// What the server is called, for the log: its address may hold a key.
     pub name: String,
     pub server_url: String,
+    /// Who gives its tokens; without it, whoever the server names.
+    pub issuer: Option<String>,
     pub client_id: Option<String>,
     pub client_secret: Option<Secret>,
     pub scopes: Vec<String>,
     /// Whether we ask in our own name, and nobody signs in.
     pub is_machine: bool,
+}
+
+impl Spec {
+    /// Whoever the server names must be the one who was meant: a secret is shown to nobody else. Letter by letter, for
+    /// an issuer that differs in a stroke is another.
+    pub(crate) fn check_issuer(&self, named: &str) -> Result<()> {
+        match &self.issuer {
+            Some(issuer) if issuer != named => Err(Error::Unusable(format!(
+                "the server names another authorization server than \"issuer\" of its \"auth\", which is {issuer}; nothing was sent to it. If it has moved, change \"issuer\""
+            ))),
+            None if self.client_secret.is_some() => Err(Error::unusable(
+                "a \"client_secret\" is shown only to the \"issuer\" that stands beside it in \"auth\"; add it",
+            )),
+            _ => Ok(()),
+        }
+    }
 }
 
 pub struct Credential {
@@ -61,6 +80,8 @@ struct Held {
 struct Seen {
     wanted: Option<Challenge>,
     failed: Option<(Error, Millis)>,
+    /// The server did not take a token that was new.
+    refused: bool,
 }
 
 impl Credential {
@@ -107,68 +128,141 @@ impl Credential {
         locked(&self.seen).wanted.clone()
     }
 
+    /// Why the last try to have another token came to nothing.
+    pub fn failure(&self) -> Option<Error> {
+        let seen = locked(&self.seen);
+        seen.failed.as_ref().map(|(error, _)| error.clone())
+    }
+
+    /// Whether this is of no use before somebody signs in again.
+    pub fn is_spent(&self) -> bool {
+        let seen = locked(&self.seen);
+        seen.refused || seen.failed.as_ref().is_some_and(|(why, _)| is_final(why))
+    }
+
+    /// The server did not take the token although it is new.
+    pub fn refuse(&self) {
+        locked(&self.seen).refused = true;
+    }
+
     /// Somebody has signed in.
     pub fn set(&self, grant: Grant) {
-        *locked(&self.seen) = Seen::default();
+        let mut seen = locked(&self.seen);
+        *seen = Seen::default();
         self.current.store(Held::new(grant).map(Arc::new));
     }
 
     /// Somebody has signed out.
     pub fn clear(&self) {
+        let _seen = locked(&self.seen);
         self.current.store(None);
     }
 
-    /// Another token than the one that was shown, because it is about to end or was refused. True where there is one.
-    /// It goes on if whoever asked does not wait: a refresh token that was used and whose answer was not heard is lost.
+    /// Renews a token that is about to end. While it is good, nobody waits for a renewal that is under way.
+    pub async fn freshen(self: &Arc<Self>) {
+        if !self.is_stale() {
+            return;
+        }
+        let held = self.current.load_full();
+        let ends = held.as_ref().and_then(|held| held.grant.expires_at);
+        let is_good = ends.is_some_and(|at| at > self.client.clock.now());
+        if is_good && self.turn.try_lock().is_err() {
+            return;
+        }
+        // Whether the old one still does is for the server to say.
+        let _ = self.renew(held.map(|held| held.header.clone()), None).await;
+    }
+
+    /// Another token than the one that was shown, because it is about to end or was refused; otherwise why there is
+    /// none. It goes on if whoever asked does not wait: a refresh token that was used and whose answer was not heard is
+    /// lost.
     pub async fn renew(
         self: &Arc<Self>,
         shown: Option<HeaderValue>,
         refused: Option<Challenge>,
-    ) -> bool {
+    ) -> Result<()> {
         let me = Arc::clone(self);
         let work = tokio::spawn(async move { me.renew_in_turn(shown, refused).await });
-        work.await.unwrap_or(false)
+        let gone = |_| Err(Error::Unreachable("this program stops".to_owned()));
+        work.await.unwrap_or_else(gone)
     }
 
-    async fn renew_in_turn(&self, shown: Option<HeaderValue>, refused: Option<Challenge>) -> bool {
+    async fn renew_in_turn(
+        &self,
+        shown: Option<HeaderValue>,
+        refused: Option<Challenge>,
+    ) -> Result<()> {
         let wants_scope = refused.as_ref().is_some_and(Challenge::wants_more_scope);
         if let Some(refused) = refused {
-            locked(&self.seen).wanted = Some(refused);
+            self.want(refused);
         }
         let _turn = self.turn.lock().await;
         let held = self.current.load_full();
         if held.as_ref().map(|held| &held.header) != shown.as_ref() {
-            return held.is_some();
+            return held.map(drop).ok_or(Error::NotSignedIn);
         }
-        let now = self.client.clock.now();
-        if self.is_pointless(now) {
-            return false;
+        if let Some(error) = self.pointless(self.client.clock.now()) {
+            return Err(error);
         }
         let renewed = match (&held, self.spec.is_machine) {
             (held, true) => self.ask_for_ourselves(held.as_deref(), wants_scope).await,
-            // Whoever signed in has to allow more.
             (Some(held), false) if !wants_scope => self.refresh(held).await,
-            _ => return false,
+            // Whoever signed in has to allow more.
+            (Some(_), false) => return Err(Error::refused("insufficient_scope")),
+            (None, false) => return Err(Error::NotSignedIn),
         };
         match renewed {
-            Ok(grant) => self.take(grant).await,
+            Ok(grant) => self.take(held, grant).await,
             Err(error) => {
                 tracing::warn!(server = self.spec.name, %error, "a token could not be renewed");
-                locked(&self.seen).failed = Some((error, now));
-                false
+                let mut seen = locked(&self.seen);
+                // What failed says nothing about a sign-in that came meanwhile.
+                if is_same(self.current.load().as_ref(), held.as_ref()) {
+                    // After the answer: those who wait must not ask one after the other, however long it took.
+                    seen.failed = Some((error.clone(), self.client.clock.now()));
+                }
+                Err(error)
             }
         }
     }
 
-    async fn take(&self, grant: Grant) -> bool {
-        let Some(held) = Held::new(grant) else {
-            return false;
-        };
-        let held = Arc::new(held);
-        *locked(&self.seen) = Seen::default();
-        self.current.store(Some(Arc::clone(&held)));
+    /// Notes what the server wants. Of a person more scope is wanted until they give it, whatever else is refused.
+    fn want(&self, refused: Challenge) {
+        let mut seen = locked(&self.seen);
+        let wants_scope = seen
+            .wanted
+            .as_ref()
+            .is_some_and(Challenge::wants_more_scope);
+        if self.spec.is_machine || refused.wants_more_scope() || !wants_scope {
+            seen.wanted = Some(refused);
+        }
+    }
+
+    /// Puts a renewed token in the place of the one that it was renewed from, and of no other.
+    async fn take(&self, old: Option<Arc<Held>>, grant: Grant) -> Result<()> {
+        let unusable = || Error::unusable("the token endpoint gave no token that can be sent");
+        let held = Arc::new(Held::new(grant).ok_or_else(unusable)?);
+        {
+            let mut seen = locked(&self.seen);
+            let current = self.current.load_full();
+            if !is_same(current.as_ref(), old.as_ref()) {
+                return current.map(drop).ok_or(Error::NotSignedIn);
+            }
+            seen.failed = None;
+            let lacks = |wanted: &Challenge| {
+                let has = |scope| held.grant.scopes.contains(scope);
+                wanted.wants_more_scope() && !wanted.scopes.iter().all(has)
+            };
+            let is_open = seen.wanted.as_ref().is_some_and(lacks) && !self.spec.is_machine;
+            if !is_open {
+                seen.wanted = None;
+            }
+            self.current.store(Some(Arc::clone(&held)));
+        }
         if let Some(keeper) = &self.keeper
-            && let Err(error) = keeper.keep(&held.grant).await
+            && let Err(error) = keeper
+                .keep(old.as_ref().map(|old| &old.grant), &held.grant)
+                .await
         {
             tracing::error!(
                 server = self.spec.name,
@@ -176,16 +270,16 @@ impl Credential {
                 "a renewed token could not be stored; after a restart somebody has to sign in again"
             );
         }
-        true
+        Ok(())
     }
 
-    /// A refresh token that was refused is of no use any more; whatever else went wrong may pass.
-    fn is_pointless(&self, now: Millis) -> bool {
-        match &locked(&self.seen).failed {
-            Some((Error::Refused(_) | Error::NotSignedIn, _)) if !self.spec.is_machine => true,
-            Some((_, at)) => (0..PAUSE_MS).contains(&(now - at)),
-            None => false,
-        }
+    /// Why there is no point in asking. A refresh token that was refused is of no use any more; whatever else went
+    /// wrong may pass.
+    fn pointless(&self, now: Millis) -> Option<Error> {
+        let seen = locked(&self.seen);
+        let (error, at) = seen.failed.as_ref()?;
+        let is_over = is_final(error) && !self.spec.is_machine;
+        (is_over || (0..PAUSE_MS).contains(&(now - at))).then(|| error.clone())
     }
 
     fn can_renew(&self, held: &Held) -> bool {
@@ -217,11 +311,16 @@ impl Credential {
     async fn ask_for_ourselves(&self, held: Option<&Held>, wants_scope: bool) -> Result<Grant> {
         let challenge = self.wanted().unwrap_or_default();
         let spec = &self.spec;
-        let found = self.client.discover(&spec.server_url, &challenge).await?;
+        let issuer = spec.issuer.as_deref();
+        let found = self.client.find(&spec.server_url, &challenge, issuer);
+        let found = found.await?;
+        spec.check_issuer(&found.metadata.issuer)?;
         let id = spec.client_id.as_deref().ok_or(Error::NotSignedIn)?;
         let client = Registered::by_hand(id, spec.client_secret.as_ref(), &found.metadata)?;
+        // More scope that was refused once is not asked for with every token.
+        let is_plain = wants_scope || !challenge.wants_more_scope();
         let mut scopes = match spec.scopes.is_empty() {
-            true if challenge.scopes.is_empty() => found.scopes.clone(),
+            true if challenge.scopes.is_empty() || !is_plain => found.scopes.clone(),
             true => challenge.scopes.clone(),
             false => spec.scopes.clone(),
         };
@@ -259,6 +358,19 @@ impl Credential {
         };
         Ok(renewed(grant, given, asked_at))
     }
+}
+
+fn is_same(one: Option<&Arc<Held>>, other: Option<&Arc<Held>>) -> bool {
+    match (one, other) {
+        (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// Whether only somebody who signs in can mend it.
+fn is_final(error: &Error) -> bool {
+    matches!(error, Error::Refused(_) | Error::NotSignedIn)
 }
 
 fn renewed(mut grant: Grant, given: Given, asked_at: Millis) -> Grant {

@@ -77,8 +77,18 @@ struct Resource {
 impl Client {
     /// Finds out who gives tokens for the server at this address, which may have said where to look.
     pub async fn discover(&self, server_url: &str, challenge: &Challenge) -> Result<Found> {
+        self.find(server_url, challenge, None).await
+    }
+
+    /// The same where it should be this issuer, if the server names several.
+    pub(crate) async fn find(
+        &self,
+        server_url: &str,
+        challenge: &Challenge,
+        issuer: Option<&str>,
+    ) -> Result<Found> {
         let around = Around::new(server_url)?;
-        let resource = match self.resource(&around, challenge).await? {
+        let resource = match self.resource(&around, challenge, issuer).await? {
             Some(resource) => resource,
             // Servers of before RFC 9728 are, or stand in front of, their own authorization server.
             None => Resource {
@@ -96,7 +106,12 @@ impl Client {
         })
     }
 
-    async fn resource(&self, around: &Around, challenge: &Challenge) -> Result<Option<Resource>> {
+    async fn resource(
+        &self,
+        around: &Around,
+        challenge: &Challenge,
+        issuer: Option<&str>,
+    ) -> Result<Option<Resource>> {
         if let Some(address) = &challenge.resource_metadata {
             let said = self.document(around, address, OF_RESOURCE).await?;
             let said = said.ok_or_else(|| {
@@ -104,11 +119,11 @@ impl Client {
                     "there is nothing where the server says that it describes its tokens",
                 )
             })?;
-            return Ok(Some(resource(&around.server, &said)?));
+            return Ok(Some(resource(&around.server, &said, issuer)?));
         }
         for address in resource_places(&around.server) {
             if let Some(said) = self.document(around, &address, OF_RESOURCE).await? {
-                return Ok(Some(resource(&around.server, &said)?));
+                return Ok(Some(resource(&around.server, &said, issuer)?));
             }
         }
         Ok(None)
@@ -139,7 +154,7 @@ impl Client {
 
 /// Reads what the server says, and holds it to the address that we know it by: a token for somewhere else is not
 /// asked for in its name.
-fn resource(server: &Url, said: &Map<String, Value>) -> Result<Resource> {
+fn resource(server: &Url, said: &Map<String, Value>, wanted: Option<&str>) -> Result<Resource> {
     let name = said.get("resource").and_then(Value::as_str);
     let name = name.ok_or_else(|| Error::Unusable(format!("{OF_RESOURCE} names no resource")))?;
     if !is_resource_of(name, server) {
@@ -152,7 +167,9 @@ fn resource(server: &Url, said: &Map<String, Value>) -> Result<Resource> {
         let all = all.into_iter().flatten().filter_map(Value::as_str);
         all.map(str::to_owned).collect::<Vec<String>>()
     };
-    let issuer = list("authorization_servers").into_iter().next();
+    let issuers = list("authorization_servers");
+    let meant = issuers.iter().find(|it| Some(it.as_str()) == wanted);
+    let issuer = meant.or(issuers.first()).cloned();
     let mut scopes = list("scopes_supported");
     scopes.retain(|scope| is_scope(scope));
     Ok(Resource {

@@ -21,6 +21,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether the authorization server does not know the client any more.
+    pub fn is_unknown_client(&self) -> bool {
+        matches!(self, Error::Refused(word) if word == "invalid_client")
+    }
+
     pub(crate) fn unusable(why: impl Into<String>) -> Self {
         Error::Unusable(why.into())
     }

@@ -13,13 +13,13 @@ mod sign_in;
 mod token;
 
 pub use challenge::Challenge;
-pub use client::{Client, Own};
+pub use client::Client;
 pub use credential::{Credential, Keeper, Keeping, Spec};
 pub use discovery::{Found, ServerMetadata};
 pub use error::Error;
 pub use grant::Grant;
 pub use place::is_loopback;
 pub use registration::{AuthMethod, Registered};
-pub use sign_in::{Begun, Pending, Returned, Wish};
+pub use sign_in::{Begun, Ours, Pending, Returned, Wish, place};
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -2,10 +2,11 @@
 //! by registering now (RFC 7591).
 
 use crate::Result;
-use crate::client::{Client, Own, object};
+use crate::client::{Client, object};
 use crate::discovery::{Found, ServerMetadata};
 use crate::error::Error;
 use crate::place::is_loopback;
+use crate::sign_in::Ours;
 use catalog::secret::Secret;
 use catalog::tool::Millis;
 use fetch::{Body, Method, Url};
@@ -98,7 +99,7 @@ pub(crate) fn about(redirect_uris: &[&str], metadata: Option<&ServerMetadata>) -
     })
 }
 
-impl Own {
+impl Ours {
     /// The document at `document_url`, for authorization servers to read.
     pub fn document(document_url: &str, redirect_uris: &[&str]) -> Value {
         let mut about = about(redirect_uris, None);
@@ -110,14 +111,9 @@ impl Own {
 
 impl Client {
     /// Us as this authorization server can know us without being told beforehand; true where it was told just now.
-    pub(crate) async fn introduce(
-        &self,
-        found: &Found,
-        own: &Own,
-        redirect_uri: &str,
-    ) -> Result<(Registered, bool)> {
+    pub(crate) async fn introduce(&self, found: &Found, ours: &Ours) -> Result<(Registered, bool)> {
         let metadata = &found.metadata;
-        if let Some(document_url) = &own.document_url
+        if let Some(document_url) = &ours.document_url
             && metadata.client_id_metadata_document_supported == Some(true)
         {
             let registered = Registered {
@@ -130,10 +126,10 @@ impl Client {
         }
         let Some(endpoint) = &metadata.registration_endpoint else {
             return Err(Error::unusable(
-                "its authorization server registers nobody by itself; register Toolcrib there and write its \"client_id\" (and \"client_secret\") into \"auth\" of the server in mcp.json",
+                "its authorization server registers nobody by itself; register Toolcrib there and write its \"client_id\" (and \"client_secret\") into \"auth\" of its definition",
             ));
         };
-        let registered = self.register(found, endpoint, redirect_uri).await?;
+        let registered = self.register(found, endpoint, &ours.redirect_uri).await?;
         Ok((registered, true))
     }
 

@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::challenge::Challenge;
-use crate::client::{Client, Own, random};
+use crate::client::{Client, random};
 use crate::credential::Spec;
 use crate::discovery::Found;
 use crate::error::Error;
@@ -11,6 +11,7 @@ use crate::registration::Registered;
 use crate::token::Asking;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use catalog::hex::hex;
 use catalog::secret::Secret;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
@@ -25,10 +26,26 @@ pub struct Wish<'a> {
     pub challenge: &'a Challenge,
     /// What the token of before allows; the new one allows no less.
     pub granted: &'a [String],
-    pub redirect_uri: &'a str,
-    pub own: &'a Own,
+    /// What is ours for a place (see `place`): one of its own for each server and issuer.
+    pub ours: &'a (dyn Fn(&str) -> Ours + Send + Sync),
     /// Us at an issuer, from an earlier sign-in with the same address to come back to.
-    pub known: &'a (dyn Fn(&str) -> Option<Registered> + Send + Sync),
+    pub known: &'a (dyn Fn(&str, &str) -> Option<Registered> + Send + Sync),
+}
+
+/// Where a browser comes back to, and how we are known where we are not known yet.
+#[derive(Debug, Clone)]
+pub struct Ours {
+    pub redirect_uri: String,
+    /// Where what we say of ourselves can be read (a Client ID Metadata Document); only with a public address.
+    pub document_url: Option<String>,
+}
+
+/// A word for a server and who gives its tokens. Each has an address of its own to come back to: an answer of one
+/// authorization server must not pass for that of another, which may be the one that led the browser there (RFC 9700,
+/// 4.4).
+pub fn place(server: &str, issuer: &str) -> String {
+    let digest = Sha256::digest(format!("{server}\n{issuer}"));
+    hex(&digest[..16])
 }
 
 /// A sign-in that has begun.
@@ -47,6 +64,7 @@ pub struct Pending {
     found: Found,
     pub client: Registered,
     pub redirect_uri: String,
+    place: String,
     verifier: Secret,
     state: String,
     scopes: Vec<String>,
@@ -66,6 +84,8 @@ impl Pending {
 /// What the browser came back with.
 #[derive(Default)]
 pub struct Returned<'a> {
+    /// The end of the address that it came back to.
+    pub place: &'a str,
     pub state: &'a str,
     pub code: Option<&'a str>,
     pub iss: Option<&'a str>,
@@ -75,7 +95,9 @@ pub struct Returned<'a> {
 impl Client {
     pub async fn begin(&self, wish: &Wish<'_>) -> Result<Begun> {
         let spec = wish.spec;
-        let found = self.discover(&spec.server_url, wish.challenge).await?;
+        let issuer = spec.issuer.as_deref();
+        let found = self.find(&spec.server_url, wish.challenge, issuer).await?;
+        spec.check_issuer(&found.metadata.issuer)?;
         found.metadata.check_pkce()?;
         let endpoint = found.metadata.authorization_endpoint.as_deref();
         let endpoint = endpoint
@@ -83,14 +105,16 @@ impl Client {
         let (mut url, _) = found.around.judge(endpoint, "the page to sign in on")?;
         let now = self.clock.now();
         let usable = |known: &Registered| known.expires_at.is_none_or(|at| at > now);
-        let known = (wish.known)(&found.metadata.issuer).filter(usable);
+        let place = place(&spec.name, &found.metadata.issuer);
+        let ours = (wish.ours)(&place);
+        let known = (wish.known)(&found.metadata.issuer, &ours.redirect_uri).filter(usable);
         let (client, is_new_client) = match (&spec.client_id, known) {
             (Some(id), _) => {
                 let secret = spec.client_secret.as_ref();
                 (Registered::by_hand(id, secret, &found.metadata)?, false)
             }
             (None, Some(known)) => (known, false),
-            (None, None) => self.introduce(&found, wish.own, wish.redirect_uri).await?,
+            (None, None) => self.introduce(&found, &ours).await?,
         };
         let scopes = wanted(&found, wish);
         let (verifier, state) = (random()?, random()?);
@@ -98,7 +122,7 @@ impl Client {
         let mut query = vec![
             ("response_type", "code"),
             ("client_id", &client.client_id),
-            ("redirect_uri", wish.redirect_uri),
+            ("redirect_uri", &ours.redirect_uri),
             ("state", &state),
             ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
@@ -120,7 +144,8 @@ impl Client {
                 server_url: spec.server_url.clone(),
                 found,
                 client,
-                redirect_uri: wish.redirect_uri.to_owned(),
+                redirect_uri: ours.redirect_uri,
+                place,
                 verifier: Secret::new(verifier),
                 state,
                 scopes,
@@ -173,6 +198,11 @@ impl Client {
 fn check(pending: &Pending, returned: &Returned<'_>) -> Result<()> {
     if !bool::from(pending.state.as_bytes().ct_eq(returned.state.as_bytes())) {
         return Err(Error::Mismatch("this answer belongs to another sign-in"));
+    }
+    if pending.place != returned.place {
+        return Err(Error::Mismatch(
+            "the answer came back to the address of another server or authorization server",
+        ));
     }
     let metadata = &pending.found.metadata;
     let says_who = metadata.authorization_response_iss_parameter_supported == Some(true);

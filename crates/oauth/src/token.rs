@@ -16,6 +16,17 @@ use serde_json::{Map, Value};
 
 const OF_TOKEN: &str = "the token endpoint";
 
+/// The words that mean no, and will mean it again (RFC 6749, 5.2; the last by RFC 8707).
+const REFUSALS: [&str; 7] = [
+    "invalid_request",
+    "invalid_client",
+    "invalid_grant",
+    "unauthorized_client",
+    "unsupported_grant_type",
+    "invalid_scope",
+    "invalid_target",
+];
+
 /// No token is believed to live longer: a year.
 const LIFE_SECONDS_MAX: i64 = 366 * 24 * 3600;
 
@@ -71,14 +82,11 @@ impl Client {
                 .as_ref()
                 .ok()
                 .and_then(|said| said.get("error")?.as_str());
-            return Err(match word {
-                None if status.is_server_error() => {
-                    Error::Unreachable(format!("{OF_TOKEN}: HTTP {status}"))
-                }
-                Some("temporarily_unavailable" | "server_error") => {
-                    Error::Unreachable(format!("{OF_TOKEN} is not available"))
-                }
-                word => Error::refused(word.unwrap_or_default()),
+            let refused = word.filter(|word| REFUSALS.contains(word));
+            return Err(match (status.as_u16(), refused) {
+                (400 | 401, Some(word)) => Error::refused(word),
+                // What stands in front of it, or it itself on a bad day: a refresh token is not given up for that.
+                _ => Error::Unreachable(format!("{OF_TOKEN}: HTTP {status}")),
             });
         }
         given(&said?, asked_at)

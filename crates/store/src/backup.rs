@@ -4,7 +4,7 @@ use crate::db::{Db, Error, Result, each};
 use crate::private;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row, SqlitePool};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
@@ -26,6 +26,18 @@ const TABLES: [&str; 17] = [
     "server_tokens",
     "server_clients",
     "audit",
+];
+
+/// Of these an older backup knows nothing, in the order in which they came. The others have always been there: one
+/// that is missing is lost.
+const LATER: [&str; 7] = [
+    "tool_tests",
+    "toolsets",
+    "servers",
+    "server_lists",
+    "server_pins",
+    "server_tokens",
+    "server_clients",
 ];
 
 /// What is no part of a backup: whoever restores one logs in again.
@@ -77,8 +89,12 @@ impl Db {
                 .await?;
         }
         for table in TABLES {
-            let text = std::fs::read_to_string(folder.join(format!("{table}.jsonl")))
-                .map_err(|e| Error::Open(format!("{table}.jsonl: {e}")))?;
+            let text = match std::fs::read_to_string(folder.join(format!("{table}.jsonl"))) {
+                Err(e) if e.kind() == ErrorKind::NotFound && is_older(folder, table) => {
+                    String::new()
+                }
+                read => read.map_err(|e| Error::Open(format!("{table}.jsonl: {e}")))?,
+            };
             let columns: Vec<(String,)> = sqlx::query_as(
                 "SELECT column_name::text FROM information_schema.columns \
                  WHERE table_schema = current_schema() AND table_name = $1 AND is_generated = 'NEVER'",
@@ -111,6 +127,14 @@ impl Db {
         each!(self, pool => sqlx::query(SQL).bind(node).execute(pool).await.map(|_| ()))?;
         Ok(())
     }
+}
+
+/// Whether a backup was made before there was this table: then it has none of those that came after it either.
+fn is_older(folder: &Path, table: &str) -> bool {
+    let since = LATER.iter().position(|it| *it == table);
+    let later = since.map(|at| &LATER[at..]);
+    let has = |table: &str| folder.join(format!("{table}.jsonl")).exists();
+    later.is_some_and(|later| !later.iter().any(|table| has(table)))
 }
 
 async fn copy_file(pool: &SqlitePool, file: &Path) -> Result<()> {

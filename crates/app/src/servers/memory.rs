@@ -19,6 +19,9 @@ const KNOWN_BYTES_MAX: usize = 4 << 20;
 const PIN_BYTES_MAX: usize = 64 << 10;
 const PINS_BYTES_MAX: usize = 4 << 20;
 
+/// So many tools of one server are held. One that invents names without end is not listed beyond that.
+const PINS_MAX: usize = 20_000;
+
 /// Longer names are nobody's.
 const NAME_BYTES_MAX: usize = 256;
 
@@ -34,6 +37,8 @@ pub(crate) struct Memory {
     /// When that was stored.
     known_at: Millis,
     pins: BTreeMap<String, Pin>,
+    /// How long the definitions are that are kept, together.
+    pin_bytes: usize,
     /// What was made of all that, as long as it holds.
     judged: Option<(Pinning, Arc<Judged>)>,
 }
@@ -56,6 +61,8 @@ pub(crate) struct Judged {
     pub(crate) listed: Vec<Value>,
     /// Where tools must be approved, those that may be called.
     pub(crate) approved: Option<HashSet<String>>,
+    /// How many are not listed because no more can be held.
+    pub(crate) left_out: usize,
     /// What is seen for the first time and held from now on.
     pub(crate) fresh: Vec<(String, Value)>,
     pub(crate) changes: Vec<Change>,
@@ -82,7 +89,7 @@ impl Memory {
         let source = |address: &str| address.split(' ').next().map(str::to_owned);
         let is_other = !self.address.is_empty() && source(&self.address) != source(&address);
         if is_other {
-            self.pins.clear();
+            self.set_pins(BTreeMap::new());
         }
         (self.address, self.known, self.judged) = (address, Known::default(), None);
         is_other
@@ -105,7 +112,26 @@ impl Memory {
 
     /// Takes back what could not be stored.
     pub(crate) fn set_pins(&mut self, pins: BTreeMap<String, Pin>) {
+        self.pin_bytes = pins.values().map(|it| it.bytes).sum();
         (self.pins, self.judged) = (pins, None);
+    }
+
+    fn put_pin(&mut self, tool: String, pin: Pin) {
+        self.pin_bytes += pin.bytes;
+        let old = self.pins.insert(tool, pin);
+        self.pin_bytes -= old.map_or(0, |old| old.bytes);
+        self.judged = None;
+    }
+
+    /// Forgets what was offered that is not for everybody; what is to be stored instead, if anything was.
+    pub(crate) fn keep_common(&mut self, server: &str, now: Millis) -> Option<ServerListsRow> {
+        let lists = &self.known.lists;
+        if lists.resources.is_empty() && lists.templates.is_empty() {
+            return None;
+        }
+        let mut known = self.known.clone();
+        known.lists.keep_common();
+        self.take_known(server, self.address.clone(), known, now)
     }
 
     pub(crate) fn take_row(&mut self, row: ServerListsRow, now: Millis) {
@@ -125,8 +151,7 @@ impl Memory {
             hash: row.hash,
             pinned_at: row.pinned_at,
         };
-        self.pins.insert(row.tool, pin);
-        self.judged = None;
+        self.put_pin(row.tool, pin);
     }
 
     /// Takes in what is known now; what is to be stored of it, unless it is stored already and not too old.
@@ -159,8 +184,7 @@ impl Memory {
         held: &Value,
         now: Millis,
     ) -> ServerPinRow {
-        let others = self.pins.iter().filter(|(name, _)| *name != tool);
-        let others: usize = others.map(|(_, it)| it.bytes).sum();
+        let others = self.pin_bytes - self.pins.get(tool).map_or(0, |it| it.bytes);
         let text = held.to_string();
         let fits = text.len() <= PIN_BYTES_MAX && others + text.len() <= PINS_BYTES_MAX;
         let text = Some(text).filter(|_| fits);
@@ -170,8 +194,7 @@ impl Memory {
             pinned_at: now,
             bytes: text.as_ref().map_or(0, String::len),
         };
-        self.pins.insert(tool.to_owned(), pin.clone());
-        self.judged = None;
+        self.put_pin(tool.to_owned(), pin.clone());
         ServerPinRow {
             server: server.to_owned(),
             tool: tool.to_owned(),
@@ -258,6 +281,10 @@ fn held_to(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> J
         let (hash, pin) = (pinning::hash(&held), pins.get(tool));
         let is_held = pin.is_some_and(|pin| pin.hash == hash);
         let is_fresh = pin.is_none() && (is_first || !must_wait);
+        if pin.is_none() && pins.len() + judged.fresh.len() >= PINS_MAX {
+            judged.left_out += 1;
+            continue;
+        }
         if is_held || is_fresh {
             judged.listed.push(listed.clone());
             approved.insert(tool.to_owned());
@@ -419,6 +446,38 @@ mod tests {
         assert!(memory.known.lists.tools.is_empty() && !memory.pins.is_empty());
         assert!(memory.is_at("database 2".to_owned()));
         assert!(memory.pins.is_empty());
+    }
+
+    #[test]
+    fn so_many_are_held_and_no_more() {
+        let named = |from: usize, to: usize| -> Vec<Value> {
+            (from..to).map(|n| tool(&format!("t{n}"), "T")).collect()
+        };
+        let mut memory = first_seen(&named(0, PINS_MAX + 3));
+        assert_eq!(memory.pins.len(), PINS_MAX);
+        let kept: usize = memory.pins.values().map(|it| it.bytes).sum();
+        assert_eq!(memory.pin_bytes, kept);
+        assert!(kept <= PINS_BYTES_MAX, "{kept}");
+        // Others in their place are neither held nor listed; what is held stays.
+        for pinning in [Pinning::Flag, Pinning::Approve] {
+            offers(&mut memory, &named(PINS_MAX - 1, PINS_MAX + 5));
+            let judged = memory.judge(pinning);
+            assert_eq!((judged.listed.len(), judged.left_out), (1, 5));
+            assert!(judged.fresh.is_empty() && judged.changes.is_empty());
+        }
+        memory.pin("s", "t0", &tool("t0", "Something longer"), 2);
+        let kept: usize = memory.pins.values().map(|it| it.bytes).sum();
+        assert_eq!(memory.pin_bytes, kept);
+    }
+
+    #[test]
+    fn what_one_person_has_is_forgotten() {
+        let mut memory = first_seen(&[tool("a", "A")]);
+        assert!(memory.keep_common("s", 2).is_none());
+        memory.known.lists.resources = vec![json!({"uri": "x://of-alice"})];
+        let row = memory.keep_common("s", 2).unwrap();
+        assert!(!row.known.contains("alice") && row.known.contains("\"A\""));
+        assert!(memory.keep_common("s", 2).is_none());
     }
 
     #[test]

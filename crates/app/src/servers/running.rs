@@ -2,6 +2,7 @@
 //! becomes tools of the catalogue here, as far as it is held to be what it was.
 
 use super::memory::address_of;
+use super::not_found;
 use super::stored::Stored;
 use crate::App;
 use catalog::auth::Reference;
@@ -107,6 +108,23 @@ impl App {
         }
     }
 
+    /// What a server is connected with, whether it is or nobody serves this workspace.
+    pub(crate) fn server_config(&self, name: &str) -> crate::Result<ServerConfig> {
+        if let Some(server) = self.upstreams.get(name) {
+            return Ok(server.config().clone());
+        }
+        let file = Arc::clone(&self.servers.borrow());
+        if let Some(config) = file.servers.iter().find(|it| it.name == name) {
+            return Ok(config.clone());
+        }
+        let stored = self.kept_servers.stored.load_full();
+        let stored = stored.iter().find(|it| it.row.name == name);
+        let stored = stored.ok_or_else(|| not_found("MCP server", name))?;
+        self.config_of(stored).map_err(|why| {
+            crate::Error::conflict(format!("MCP server '{name}' does not run: {why}"))
+        })
+    }
+
     /// What a stored server is connected with: its secrets opened, its variables filled in.
     fn config_of(&self, stored: &Stored) -> Result<ServerConfig, String> {
         let row = &stored.row;
@@ -204,6 +222,10 @@ impl App {
     async fn keep_memory_of(&self, configs: &[ServerConfig]) {
         let stored = self.kept_servers.stored.load_full();
         let mut gone: Vec<String> = Vec::new();
+        let mut common: Vec<Write> = Vec::new();
+        let is_there = |name: &str| {
+            configs.iter().any(|it| it.name == name) || stored.iter().any(|it| it.row.name == name)
+        };
         {
             let mut memory = self.memory();
             for config in configs {
@@ -211,19 +233,38 @@ impl App {
                 if entry.is_at(self.address(config)) {
                     gone.push(config.name.clone());
                 }
+                if config.knows_people() {
+                    let row = entry.keep_common(&config.name, self.clock.now());
+                    common.extend(row.map(|row| Write::Server(ServerWrite::Lists(row))));
+                }
             }
-            let is_there = |name: &str| {
-                configs.iter().any(|it| it.name == name)
-                    || stored.iter().any(|it| it.row.name == name)
-            };
             let removed = memory.keys().filter(|name| !is_there(name));
             let removed: Vec<String> = removed.cloned().collect();
             memory.retain(|name, _| !removed.contains(name));
             gone.extend(removed);
         }
+        let orphans = self.tokens.servers().into_iter();
+        let orphans = orphans.filter(|name| !is_there(name) || gone.contains(name));
+        self.drop_tokens_of(&orphans.collect::<Vec<_>>()).await;
         let forgotten = gone.into_iter();
         let forgotten = forgotten.map(|name| Write::Server(ServerWrite::Forget(name)));
-        self.note(forgotten.collect()).await;
+        self.note(forgotten.chain(common).collect()).await;
+    }
+
+    /// Nobody can sign out of a server that is not there any more: what it was shown goes with it.
+    async fn drop_tokens_of(&self, servers: &[String]) {
+        if servers.is_empty() {
+            return;
+        }
+        let _one_at_a_time = self.vault.changes.lock().await;
+        let writes = servers.iter().flat_map(|it| self.tokens.gone_with(it));
+        let writes: Vec<Write> = writes.collect();
+        match self.store.write(&writes).await {
+            Ok(_) => servers.iter().for_each(|it| self.tokens.forget_server(it)),
+            Err(error) => {
+                tracing::warn!(%error, "the tokens of servers that are gone could not be removed");
+            }
+        }
     }
 
     /// Stores what was found out. Where that fails it is found out again by the next process.
@@ -285,6 +326,14 @@ impl App {
             (judged, pins)
         };
         self.note(pins).await;
+        if judged.left_out > 0 {
+            let count = judged.left_out;
+            tracing::warn!(
+                server = name,
+                count,
+                "this server has named more tools than are held; the others are not listed"
+            );
+        }
         server.approve(judged.approved.clone());
         self.set_flags(&name, &judged.flags());
         let config = server.config().clone();

@@ -143,7 +143,7 @@ impl App {
         let old = self.own_server(caller, name_or_id)?;
         let row = &old.row;
         expect_version("Server", &row.name, row.version, expected_version)?;
-        let _values = self.vault.changes.lock().await;
+        let sealing = self.vault.changes.lock().await;
         let values: Vec<Uuid> = self.vault.of_tool(row.id).iter().map(|it| it.id).collect();
         let target = format!("server:{}", row.name);
         let now = self.clock.now();
@@ -165,14 +165,15 @@ impl App {
         if is_last {
             writes.push(Write::Server(ServerWrite::Forget(row.name.clone())));
             writes.extend(self.tokens.gone_with(&row.name));
-            self.memory().remove(&row.name);
         }
         writes.push(done);
         self.store.write(&writes).await?;
         if is_last {
+            self.memory().remove(&row.name);
             self.tokens.forget_server(&row.name);
         }
         self.vault.remove(&values);
+        drop(sealing);
         self.show_stored(|all| all.retain(|it| it.row.id != row.id));
         self.apply_servers_now().await;
         Ok(())
@@ -214,7 +215,7 @@ impl App {
         read: ServerBody,
         action: &str,
     ) -> Result<ServerView> {
-        let _values = self.vault.changes.lock().await;
+        let sealing = self.vault.changes.lock().await;
         let now = self.clock.now();
         let (id, owner) = match old {
             Some(old) => (old.row.id, old.row.owner_id),
@@ -275,6 +276,7 @@ impl App {
         self.store.write(&writes).await?;
         self.vault.put(&now_sealed.rows);
         self.vault.remove(&gone);
+        drop(sealing);
         self.show_stored(|all| {
             all.retain(|it| it.row.id != id);
             all.push(Arc::clone(&new));
@@ -321,13 +323,12 @@ impl App {
             .any(|it| it.name == name)
     }
 
-    /// A stored server by name or id.
+    /// A stored server by id or name. The id first: a name of before may look like one.
     pub(crate) fn stored_server(&self, name_or_id: &str) -> Option<Arc<Stored>> {
         let id = Uuid::parse_str(name_or_id).ok();
         let stored = self.kept_servers.stored.load();
-        let found = stored
-            .iter()
-            .find(|it| it.row.name == name_or_id || Some(it.row.id) == id);
+        let by_id = stored.iter().find(|it| Some(it.row.id) == id);
+        let found = by_id.or_else(|| stored.iter().find(|it| it.row.name == name_or_id));
         found.cloned()
     }
 

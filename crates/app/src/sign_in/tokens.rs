@@ -1,5 +1,7 @@
 //! The tokens that upstream servers are shown: live in memory, sealed in the database, renewed by one at a time.
 
+mod clients;
+
 use super::pending::Begun;
 use crate::vault::{Sealable, Vault};
 use catalog::clock::Clock;
@@ -8,7 +10,7 @@ use catalog::secret::Secret;
 use catalog::tool::SYSTEM_USER;
 use mcp::upstream::Credentials;
 use oauth::{Client, Credential, Grant, Keeper, Keeping, Registered, Spec};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use store::server_tokens::{ServerClientRow, ServerTokenRow};
 use store::{Db, Write};
@@ -55,10 +57,10 @@ struct Shelf {
 }
 
 impl Keeper for Shelf {
-    fn keep<'a>(&'a self, grant: &'a Grant) -> Keeping<'a> {
+    fn keep<'a>(&'a self, old: Option<&'a Grant>, grant: &'a Grant) -> Keeping<'a> {
         Box::pin(async move {
             let tokens = self.tokens.upgrade().ok_or("the server stops")?;
-            tokens.keep(&self.whose, grant).await
+            tokens.keep(&self.whose, old, grant).await
         })
     }
 }
@@ -136,6 +138,7 @@ impl Tokens {
         let spec = Spec {
             name: server.name.clone(),
             server_url: url.to_owned(),
+            issuer: auth.issuer.clone(),
             client_id: auth.client_id.clone(),
             client_secret: auth.client_secret.clone().map(Secret::new),
             scopes: auth.scopes.clone(),
@@ -143,10 +146,11 @@ impl Tokens {
         };
         let row = known.rows.iter().find(|row| is_of(row, &whose));
         let grant = row.filter(|_| !is_machine).and_then(|row| self.open(row));
-        // As another client nobody has signed in.
+        // As another client, or by another issuer, nobody has signed in.
+        let is_meant = |meant: Option<&str>, own: &str| meant.is_none_or(|it| it == own);
         let grant = grant.filter(|grant| {
-            let id = auth.client_id.as_ref();
-            id.is_none_or(|id| *id == grant.client.client_id)
+            is_meant(auth.client_id.as_deref(), &grant.client.client_id)
+                && is_meant(auth.issuer.as_deref(), &grant.issuer)
         });
         let keeper: Option<Arc<dyn Keeper>> = match is_machine {
             true => None,
@@ -169,14 +173,25 @@ impl Tokens {
 
     /// Whoever signed in first of those whose token may still be good.
     fn first(&self, server: &ServerConfig) -> Option<Uuid> {
+        let all = self.hopeful(server);
+        let works = |user: &&Uuid| {
+            let credential = self.credential(server, **user);
+            credential.is_some_and(|it| it.header().is_some() && !it.is_spent())
+        };
+        // Where nobody's does, the first one's may by now.
+        all.iter().find(works).or(all.first()).copied()
+    }
+
+    /// Who has signed in, as far as what is stored of it tells whether that is still good.
+    fn hopeful(&self, server: &ServerConfig) -> Vec<Uuid> {
         let (known, now) = (self.known(), self.clock.now());
         let own = |row: &&ServerTokenRow| {
             row.server == server.name && row.user_id != SYSTEM_USER && is_at(row, server)
         };
         let good =
             |row: &&ServerTokenRow| row.can_refresh || row.expires_at.is_none_or(|at| at > now);
-        let mut all = known.rows.iter().filter(own);
-        Some(all.find(good)?.user_id)
+        let all = known.rows.iter().filter(own).filter(good);
+        all.map(|row| row.user_id).collect()
     }
 
     /// What is stored of a sign-in.
@@ -206,30 +221,22 @@ impl Tokens {
         read(&self.vault.open(&row).ok()?).ok()
     }
 
-    /// Us at an issuer, for this address to come back to.
-    pub(super) fn registered(
-        &self,
-        server: &str,
-        issuer: &str,
-        redirect: &str,
-    ) -> Option<Registered> {
-        let id = {
-            let known = self.known();
-            let mut all = known.clients.iter();
-            all.find(|it| {
-                it.server == server && it.issuer == issuer && it.redirect_uri == redirect
-            })?
-            .secret_id
-        };
-        self.opened(id, Registered::from_secret)
-    }
-
     /// A renewed token of a sign-in that is there.
-    async fn keep(&self, whose: &Whose, grant: &Grant) -> Result<(), String> {
+    async fn keep(&self, whose: &Whose, old: Option<&Grant>, grant: &Grant) -> Result<(), String> {
         let _one_at_a_time = self.vault.changes.lock().await;
         let row = self
             .stored(&whose.0, whose.1)
             .ok_or("they have signed out")?;
+        // Whoever has signed in anew meanwhile must not lose that. What is older could not be stored the last time.
+        let is_newer = |kept: &Grant| {
+            old.is_none_or(|old| {
+                kept.access_token.expose() != old.access_token.expose()
+                    && kept.obtained_at >= old.obtained_at
+            })
+        };
+        if self.open(&row).as_ref().is_some_and(is_newer) {
+            return Ok(());
+        }
         let row = renewed(row, grant, self.clock.now());
         let secret = self.sealed(
             row.secret_id,
@@ -285,13 +292,7 @@ impl Tokens {
         )?];
         let mut client = None;
         if let Some((registered, redirect_uri)) = new_client {
-            let made = ServerClientRow {
-                server: whose.0.clone(),
-                issuer: grant.issuer.clone(),
-                redirect_uri: redirect_uri.to_owned(),
-                secret_id: Uuid::new_v4(),
-                created_at: now,
-            };
+            let made = self.client_row(&whose.0, &grant.issuer, redirect_uri);
             secrets.push(self.sealed(made.secret_id, SYSTEM_USER, now, registered.to_secret())?);
             client = Some(made);
         }
@@ -301,59 +302,59 @@ impl Tokens {
         writes.push(act);
         self.store.write(&writes).await?;
         self.vault.put(&secrets);
-        self.known().clients.extend(client);
+        self.put_client(client);
         self.put(row);
         Ok(())
     }
 
-    /// Removes a sign-in and, where it was everybody's, the registrations that were made for it.
+    /// Removes a sign-in.
     pub(super) async fn remove(&self, row: &ServerTokenRow, act: Write) -> crate::Result<()> {
         let _one_at_a_time = self.vault.changes.lock().await;
-        let of_all = row.user_id == SYSTEM_USER;
-        let clients: Vec<Uuid> = match of_all {
-            true => self.clients_of(&row.server),
-            false => Vec::new(),
-        };
-        let mut writes = gone(row);
-        writes.extend(clients.iter().map(|id| Write::NoServerClient(*id)));
-        writes.extend([Write::NoSecrets(clients.clone()), act]);
+        let mut writes = self.gone(std::slice::from_ref(row));
+        writes.push(act);
         self.store.write(&writes).await?;
-        self.vault.remove(&clients);
-        self.known()
-            .clients
-            .retain(|client| !clients.contains(&client.secret_id));
         self.forget(row);
         Ok(())
     }
 
+    /// The writes that take sign-ins away, and with the last one to a server how we are registered for it.
+    pub(crate) fn gone(&self, rows: &[ServerTokenRow]) -> Vec<Write> {
+        let mut writes: Vec<Write> = rows.iter().flat_map(gone).collect();
+        for server in rows.iter().map(|row| &row.server) {
+            if self.of_server(server).iter().all(|it| rows.contains(it)) {
+                writes.extend(self.clients_gone(server));
+            }
+        }
+        writes
+    }
+
     /// The writes that take away all that is known under the name of a server that is removed.
     pub(crate) fn gone_with(&self, server: &str) -> Vec<Write> {
-        let clients = self.clients_of(server);
-        let mut writes: Vec<Write> = self.of_server(server).iter().flat_map(gone).collect();
-        writes.extend(clients.iter().map(|id| Write::NoServerClient(*id)));
-        writes.push(Write::NoSecrets(clients));
+        let mut writes = self.clients_gone(server);
+        writes.extend(self.of_server(server).iter().flat_map(gone));
         writes
     }
 
     /// Takes in that a server is not there any more.
     pub(crate) fn forget_server(&self, server: &str) {
-        self.vault.remove(&self.clients_of(server));
-        self.known().clients.retain(|it| it.server != server);
         for row in self.of_server(server) {
             self.forget(&row);
         }
+        self.forget_clients(server);
+    }
+
+    /// Every server that somebody has signed in to, or that we are registered for.
+    pub(crate) fn servers(&self) -> BTreeSet<String> {
+        let known = self.known();
+        let rows = known.rows.iter().map(|row| row.server.clone());
+        let clients = known.clients.iter().map(|client| client.server.clone());
+        rows.chain(clients).collect()
     }
 
     fn of_server(&self, server: &str) -> Vec<ServerTokenRow> {
         let known = self.known();
         let own = known.rows.iter().filter(|row| row.server == server);
         own.cloned().collect()
-    }
-
-    fn clients_of(&self, server: &str) -> Vec<Uuid> {
-        let known = self.known();
-        let own = known.clients.iter().filter(|it| it.server == server);
-        own.map(|it| it.secret_id).collect()
     }
 
     /// What somebody who leaves has signed in to.
@@ -367,10 +368,16 @@ impl Tokens {
     pub(crate) fn forget(&self, row: &ServerTokenRow) {
         self.vault.remove(&[row.secret_id]);
         let whose = (row.server.clone(), row.user_id);
-        let mut known = self.known();
-        known.rows.retain(|old| !is_of(old, &whose));
-        if let Some(live) = known.live.remove(&whose) {
-            live.credential.clear();
+        let is_last = {
+            let mut known = self.known();
+            known.rows.retain(|old| !is_of(old, &whose));
+            if let Some(live) = known.live.remove(&whose) {
+                live.credential.clear();
+            }
+            !known.rows.iter().any(|it| it.server == row.server)
+        };
+        if is_last {
+            self.forget_clients(&row.server);
         }
     }
 
@@ -406,7 +413,7 @@ impl Tokens {
 }
 
 /// The writes that take a sign-in away.
-pub(crate) fn gone(row: &ServerTokenRow) -> Vec<Write> {
+fn gone(row: &ServerTokenRow) -> Vec<Write> {
     let token = Write::NoServerToken {
         server: row.server.clone(),
         user: row.user_id,

@@ -2,12 +2,14 @@
 
 use super::Entry;
 use super::server::is_kept;
+use crate::definition::http_url_fault;
 use crate::json::{Member, NodeKind, Reader, path_of_key, present};
 use std::fmt;
 
-const KEYS: [&str; 6] = [
+const KEYS: [&str; 7] = [
     "type",
     "for",
+    "issuer",
     "client_id",
     "client_secret",
     "scopes",
@@ -23,6 +25,8 @@ const KEPT: &str = "sealed";
 pub struct Auth {
     pub holder: Holder,
     pub grant: Grant,
+    /// Who gives its tokens, letter by letter; none is whoever the server names.
+    pub issuer: Option<String>,
     /// As the authorization server knows us; none where we introduce ourselves.
     pub client_id: Option<String>,
     pub client_secret: Option<String>,
@@ -71,6 +75,7 @@ impl Default for Auth {
         Auth {
             holder: Holder::Server,
             grant: Grant::AuthorizationCode,
+            issuer: None,
             client_id: None,
             client_secret: None,
             scopes: Vec::new(),
@@ -83,6 +88,7 @@ impl fmt::Debug for Auth {
         f.debug_struct("Auth")
             .field("holder", &self.holder)
             .field("grant", &self.grant)
+            .field("issuer", &self.issuer)
             .field("client_id", &self.client_id)
             .field("scopes", &self.scopes)
             .finish_non_exhaustive()
@@ -155,6 +161,7 @@ impl Entry<'_> {
             text.filter(|text| !text.is_empty())
         };
         let auth = Auth {
+            issuer: text(r, "issuer"),
             client_id: text(r, "client_id"),
             client_secret: text(r, "client_secret"),
             scopes: scopes(r, members, &path),
@@ -207,6 +214,22 @@ fn check(r: &mut Reader<'_>, m: &Member, path: &str, auth: &Auth) {
             "\"client_id\" beside \"client_secret\"",
             "only the secret",
             "Add \"client_id\".",
+        );
+    } else if auth.client_secret.is_some() && auth.issuer.is_none() {
+        wrong(
+            "\"issuer\" beside \"client_secret\"",
+            "no \"issuer\"",
+            "Add \"issuer\": the address of the authorization server that gave you the secret, as it writes it in \"issuer\" of its metadata. The secret is shown to nobody else.",
+        );
+    }
+    // One that waits for a variable cannot be judged yet.
+    let issuer = auth.issuer.as_deref().filter(|it| !it.contains("${"));
+    if let Some(fault) = issuer.and_then(http_url_fault) {
+        let remedy = format!("{fault} Write it like https://id.example.com.");
+        wrong(
+            "the address of an authorization server in \"issuer\"",
+            "none",
+            &remedy,
         );
     }
     if auth.grant == Grant::ClientCredentials {

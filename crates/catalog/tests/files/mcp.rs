@@ -48,6 +48,12 @@ const WRONG_FILES: &[(&str, u32, &str, &str)] = &[
         "server.tool",
     ),
     (
+        "{\"mcpServers\": {\n\"0192f0c1-2d3e-7a4b-8c5d-6e7f8091a2b3\": {\"command\": \"c\"}}}",
+        2,
+        "$.mcpServers.0192f0c1-2d3e-7a4b-8c5d-6e7f8091a2b3",
+        "with this id",
+    ),
+    (
         "{\"mcpServers\": {\"a\": {\"command\": [\"c\"]}}}",
         1,
         "$.mcpServers.a.command",
@@ -231,7 +237,7 @@ fn how_a_server_is_shown_who_asks() {
     };
     assert_eq!(read("\"oauth\""), Auth::default());
     let full = read(
-        "{\"type\": \"oauth\", \"for\": \"user\", \"client_id\": \"id\", \"client_secret\": \"${TOKEN}\", \"scopes\": [\"a\", \"b:c\"], \"grant\": \"authorization_code\"}",
+        "{\"type\": \"oauth\", \"for\": \"user\", \"issuer\": \"https://id.example/\", \"client_id\": \"id\", \"client_secret\": \"${TOKEN}\", \"scopes\": [\"a\", \"b:c\"], \"grant\": \"authorization_code\"}",
     );
     assert_eq!(
         (full.holder, full.grant),
@@ -239,9 +245,10 @@ fn how_a_server_is_shown_who_asks() {
     );
     assert_eq!(full.client_secret.as_deref(), Some("s3cret"));
     assert_eq!(full.scopes, ["a", "b:c"]);
+    assert_eq!(full.issuer.as_deref(), Some("https://id.example/"));
     assert!(!format!("{full:?}").contains("s3cret"));
     let machine = read(
-        "{\"grant\": \"client_credentials\", \"client_id\": \"id\", \"client_secret\": \"x\"}",
+        "{\"grant\": \"client_credentials\", \"issuer\": \"https://id\", \"client_id\": \"id\", \"client_secret\": \"x\"}",
     );
     assert_eq!(
         (machine.holder, machine.grant),
@@ -255,6 +262,12 @@ fn how_a_server_is_shown_who_asks() {
         ("{\"for\": \"everybody\"}", "auth.for", "\"server\""),
         ("{\"scopes\": [\"a b\"]}", "auth.scopes[0]", "by itself"),
         ("{\"client_secret\": \"x\"}", "auth", "Add \"client_id\""),
+        (
+            "{\"client_id\": \"x\", \"client_secret\": \"s3cret\"}",
+            "auth",
+            "Add \"issuer\"",
+        ),
+        ("{\"issuer\": \"nowhere\"}", "auth", "https://id.example"),
         (
             "{\"client_id\": \"${UNSET}\"}",
             "auth.client_id",

@@ -22,6 +22,15 @@ pub trait Credentials: Send + Sync {
 pub(super) struct Bearer(pub(super) Option<Arc<Credential>>);
 
 impl Bearer {
+    /// Whether this is the same credential, with whatever token.
+    pub(super) fn is(&self, other: &Bearer) -> bool {
+        match (&self.0, &other.0) {
+            (Some(one), Some(other)) => Arc::ptr_eq(one, other),
+            (None, None) => true,
+            _ => false,
+        }
+    }
+
     /// Sends a request with the token that is good now.
     pub(super) async fn send(
         &self,
@@ -53,7 +62,7 @@ async fn send_with(
     body: Bytes,
 ) -> Result<Streaming, Fault> {
     if credential.is_stale() {
-        Box::pin(credential.renew(credential.header(), None)).await;
+        Box::pin(credential.freshen()).await;
     }
     let shown = credential.header();
     put(&mut headers, shown.as_ref());
@@ -62,17 +71,30 @@ async fn send_with(
     if !matches!(stream.status.as_u16(), 401 | 403) {
         return Ok(stream);
     }
-    let challenge = stream.headers.get(WWW_AUTHENTICATE);
-    let challenge = challenge.and_then(|value| value.to_str().ok());
-    let challenge = Challenge::read(challenge.unwrap_or_default());
-    let is_about_token = stream.status.as_u16() == 401 || challenge.wants_more_scope();
-    let renewed = is_about_token && Box::pin(credential.renew(shown, Some(challenge))).await;
-    if !renewed {
+    // Each way to show who asks may have a header of its own.
+    let challenges = stream.headers.get_all(WWW_AUTHENTICATE).iter();
+    let challenges: Vec<&str> = challenges.filter_map(|it| it.to_str().ok()).collect();
+    let challenge = Challenge::read(&challenges.join(", "));
+    if stream.status.as_u16() != 401 && !challenge.wants_more_scope() {
         return Ok(stream);
+    }
+    match Box::pin(credential.renew(shown, Some(challenge))).await {
+        Ok(()) => {}
+        // Nobody can mend that by signing in; later it may go.
+        Err(oauth::Error::Unreachable(why)) => {
+            return Err(Fault::NotSent(format!(
+                "its authorization server does not answer as it should: {why}"
+            )));
+        }
+        Err(_) => return Ok(stream),
     }
     let mut headers = again;
     put(&mut headers, credential.header().as_ref());
-    send(fetcher, method, target, headers, more).await
+    let stream = send(fetcher, method, target, headers, more).await?;
+    if stream.status.as_u16() == 401 {
+        credential.refuse();
+    }
+    Ok(stream)
 }
 
 fn put(headers: &mut HeaderMap, token: Option<&HeaderValue>) {

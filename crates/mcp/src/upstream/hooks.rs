@@ -14,6 +14,8 @@ const UPDATES_MAX: u32 = 100;
 pub(super) struct Hooks {
     pub(super) server: Arc<str>,
     pub(super) notices: mpsc::UnboundedSender<Notice>,
+    /// Whether this is the connection of a single user: nobody else is told of its resources.
+    is_personal: bool,
     pub(super) changed: Changed,
     /// It could once not be told whose call a question belonged to: from then on one at a time.
     pub(super) alone: AtomicBool,
@@ -60,6 +62,7 @@ impl Hooks {
         Hooks {
             server,
             notices,
+            is_personal: false,
             changed: Changed::default(),
             alone: AtomicBool::new(false),
             updates: Mutex::default(),
@@ -69,7 +72,18 @@ impl Hooks {
         }
     }
 
+    /// Those of the connection of a single user.
+    pub(super) fn personal(server: Arc<str>, notices: mpsc::UnboundedSender<Notice>) -> Self {
+        Hooks {
+            is_personal: true,
+            ..Hooks::new(server, notices)
+        }
+    }
+
     pub(super) fn updated(&self, uri: &str) {
+        if self.is_personal {
+            return;
+        }
         let uri = uri.to_owned();
         self.tell(|server| Notice::ResourceUpdated { server, uri });
     }
@@ -93,5 +107,23 @@ impl Hooks {
             }
         }
         let _ = self.notices.send(notice(Arc::clone(&self.server)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_personal_connection_only_the_end_of_a_question_is_told() {
+        let (sender, mut told) = mpsc::unbounded_channel();
+        let hooks = Hooks::personal("s".into(), sender);
+        hooks.updated("x://mine");
+        hooks.completed("7");
+        let server: Arc<str> = "s".into();
+        let id = "7".to_owned();
+        let notice = told.try_recv().ok();
+        assert_eq!(notice, Some(Notice::ElicitationComplete { server, id }));
+        assert!(told.try_recv().is_err());
     }
 }

@@ -25,6 +25,13 @@ pub struct Lists {
     pub prompts: Vec<Value>,
 }
 
+impl Lists {
+    /// Forgets what only the one is offered whose connection it came over.
+    pub fn keep_common(&mut self) {
+        (self.resources, self.templates) = (Vec::new(), Vec::new());
+    }
+}
+
 /// Reads the lists that may have changed. A list that cannot be read stays as it was, and why is told.
 pub(super) async fn read(
     connection: &Connection,

@@ -2,17 +2,24 @@
 //! and closed when they do not use it.
 
 use super::error::UpstreamError;
+use super::fault::Fault;
+use super::hooks::Hooks;
 use super::server::Upstream;
+use super::status::State;
 use super::supervise::supervise;
 use super::{Options, locked};
 use arc_swap::ArcSwap;
-use catalog::mcp_file::{Grant, Holder};
+use catalog::mcp_file::Grant;
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::task::TaskTracker;
 use uuid::Uuid;
+
+/// How long whoever asks what they are offered waits for a connection of theirs.
+const LISTED_WITHIN: Duration = Duration::from_secs(5);
 
 /// The connections of single users to one server.
 #[derive(Default)]
@@ -21,7 +28,7 @@ pub(super) struct People {
     changing: Mutex<()>,
 }
 
-/// What the connections of users share: they are closed sooner, and nobody is told of them.
+/// What the connections of users share: they are closed sooner, and nobody is told how they are or what they offer.
 pub(super) fn options(all: &Options) -> Options {
     let (unheard, _) = mpsc::unbounded_channel();
     let mut settings = all.settings.clone();
@@ -40,8 +47,7 @@ pub(super) fn options(all: &Options) -> Options {
 impl Upstream {
     /// Whether everybody has their own connection, and this is none of them.
     pub fn is_of_many(&self) -> bool {
-        let auth = self.config.auth.as_ref();
-        self.user.is_none() && auth.is_some_and(|auth| auth.holder == Holder::User)
+        self.user.is_none() && self.config.knows_people()
     }
 
     /// The connection of a user, where everybody has their own. Who has not signed in is told so without one.
@@ -51,6 +57,9 @@ impl Upstream {
         options: &Arc<Options>,
         tasks: &TaskTracker,
     ) -> Result<Arc<Upstream>, UpstreamError> {
+        if self.config.disabled {
+            return Err(self.told(Fault::NotSent("it is switched off".to_owned())));
+        }
         let credential = self
             .options
             .credentials
@@ -82,12 +91,27 @@ impl Upstream {
         }
         let mut own = Upstream::new(self.config.clone(), Arc::clone(options), self.known());
         own.user = Some(user);
+        // What somebody was sent to an address for is done, whoever's connection tells it.
+        let notices = self.options.notices.clone();
+        own.hooks = Arc::new(Hooks::personal(Arc::clone(&self.name), notices));
         own.end = self.end.child_token();
         let own = Arc::new(own);
         all.insert(user, Arc::clone(&own));
         self.people.all.store(Arc::new(all));
         tasks.spawn(supervise(Arc::clone(&own), None));
         Ok(own)
+    }
+
+    /// Waits until a user's own connection has read what they are offered, where it is about to; not for long, for
+    /// what was offered last is known.
+    pub(super) async fn listed(&self) {
+        let is_about_to = matches!(
+            self.status().state,
+            State::Starting | State::Connected | State::Degraded
+        );
+        if self.user.is_some() && is_about_to {
+            self.wake(LISTED_WITHIN).await;
+        }
     }
 
     /// Ends the connection of a user: the next one is made with what they have by then.
@@ -108,9 +132,9 @@ impl Upstream {
                 format!("sign in with `toolcrib servers sign-in {name}`, or POST /api/v1/servers/{name}/sign-in")
             }
             Some(Grant::ClientCredentials) => {
-                "check \"client_id\", \"client_secret\" and \"scopes\" of its \"auth\" in mcp.json".to_owned()
+                "check \"client_id\", \"client_secret\" and \"scopes\" of its \"auth\"".to_owned()
             }
-            None => "give it a header with its key in mcp.json or, where it takes OAuth, \"auth\": \"oauth\"".to_owned(),
+            None => "give it a header with its key or, where it takes OAuth, \"auth\": \"oauth\", in its definition".to_owned(),
         }
     }
 }

@@ -80,7 +80,10 @@ pub(super) struct Use {
 }
 
 impl Upstream {
-    pub(super) fn new(config: ServerConfig, options: Arc<Options>, known: Known) -> Self {
+    pub(super) fn new(config: ServerConfig, options: Arc<Options>, mut known: Known) -> Self {
+        if config.knows_people() {
+            known.lists.keep_common();
+        }
         let name: Arc<str> = config.name.as_str().into();
         let state = match config.disabled {
             true => State::Disabled,
@@ -297,6 +300,16 @@ impl Upstream {
         match self.usable() {
             Some(connection) => Ok(connection),
             None => Err(self.unavailable(&tries.borrow())),
+        }
+    }
+
+    /// Connects if it is not connected, and waits for that, but not longer than this.
+    pub(super) async fn wake(&self, within: Duration) {
+        let _in_use = InUse::new(&self.use_);
+        if self.usable().is_none() {
+            let talk = Talk::until(Instant::now() + within);
+            // Why it is not connected stands in its status.
+            let _ = self.connection(&talk).await;
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::error::UpstreamError;
 use super::known::Known;
+use super::lists::Lists;
 use super::people;
 use super::server::Upstream;
 use super::supervise::supervise;
@@ -108,6 +109,20 @@ impl Upstreams {
             true => server.of_user(user, &self.people, &self.tasks),
             false => Ok(Arc::clone(server)),
         }
+    }
+
+    /// What a server offers to a user, or offered last: where everybody has their own connection, over theirs.
+    pub fn lists_of(&self, server: &Arc<Upstream>, user: Uuid) -> Arc<Lists> {
+        let own = self.of_user(server, user);
+        own.map(|own| own.lists()).unwrap_or_default()
+    }
+
+    /// The same where somebody wants to see it: a connection of theirs may have to be made first.
+    pub async fn listed_of(&self, server: &Arc<Upstream>, user: Uuid) -> Arc<Lists> {
+        if let Ok(own) = self.of_user(server, user) {
+            own.listed().await;
+        }
+        self.lists_of(server, user)
     }
 
     /// In the order of their names.

@@ -23,6 +23,11 @@ pub enum State {
 }
 
 impl State {
+    /// Whether it is connected, be it badly.
+    pub fn is_up(&self) -> bool {
+        matches!(self, State::Connected | State::Degraded)
+    }
+
     pub fn as_str(&self) -> &'static str {
         match self {
             State::Disabled => "disabled",

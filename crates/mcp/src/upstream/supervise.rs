@@ -45,6 +45,7 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
     let mut failures = 0;
     loop {
         let began = Instant::now();
+        let shown = up.bearer();
         let tried = tokio::select! {
             tried = connect(up) => tried,
             () = up.end.cancelled() => break,
@@ -98,7 +99,16 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                     false => enter(up, failures, Some(words)),
                 }
                 publish(up, Some(fault));
-                let pauses = if refused { u32::MAX } else { failures };
+                // Whoever's token was refused, the lists may be read with somebody else's.
+                let is_last = !up.is_of_many() || up.bearer().is(&shown);
+                if refused && !is_last {
+                    failures = 1;
+                }
+                let pauses = if refused && is_last {
+                    u32::MAX
+                } else {
+                    failures
+                };
                 if !pause(up, pauses, began).await {
                     break;
                 }
@@ -325,6 +335,11 @@ async fn serve(up: &Upstream, connection: &Arc<Connection>) -> Why {
 async fn refresh(up: &Upstream, connection: &Connection, which: u8) -> Option<String> {
     let before = up.lists.load_full();
     let settings = &up.options.settings;
+    // What somebody has is not for others to see: everybody reads theirs over their own connection.
+    let which = match up.is_of_many() {
+        true => which & !Changed::RESOURCES,
+        false => which,
+    };
     let (now, fault) = lists::read(connection, &before, which, settings).await;
     if now != *before {
         up.lists.store(Arc::new(now));

@@ -60,6 +60,7 @@ impl Credentials for Holders {
         let spec = Spec {
             name: server.name.clone(),
             server_url: server_url.clone(),
+            issuer: None,
             client_id: None,
             client_secret: None,
             scopes: Vec::new(),

@@ -2,7 +2,7 @@
 
 use crate::site::{Asked, Counting, Site, client, reply, spec, well};
 use catalog::clock::Clock;
-use oauth::{Challenge, Error, Own, Wish};
+use oauth::{Challenge, Error, Ours, Wish};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -83,9 +83,11 @@ async fn nor_where_an_authorization_server_or_its_endpoints_are_said_to_be() {
                     spec: &spec,
                     challenge: &Challenge::default(),
                     granted: &[],
-                    redirect_uri: "http://127.0.0.1:9/callback",
-                    own: &Own::default(),
-                    known: &|_| None,
+                    ours: &|place| Ours {
+                        redirect_uri: format!("http://127.0.0.1:9/callback/{place}"),
+                        document_url: None,
+                    },
+                    known: &|_, _| None,
                 })
                 .await;
             // A page over TLS is the browser's business; nobody here calls it.
@@ -95,6 +97,7 @@ async fn nor_where_an_authorization_server_or_its_endpoints_are_said_to_be() {
             assert_eq!(begun.is_ok(), is_page || is_later, "{member} {told}");
             if let (Ok(begun), true) = (&begun, is_later) {
                 let returned = oauth::Returned {
+                    place: &oauth::place("one", &site.url),
                     state: begun.pending.state(),
                     code: Some("c"),
                     ..Default::default()

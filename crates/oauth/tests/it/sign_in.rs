@@ -4,9 +4,13 @@ use crate::site::{Asked, Site, client, reply, spec, well};
 use catalog::clock::Clock;
 use catalog::secret::Secret;
 use fetch::Url;
-use oauth::{AuthMethod, Begun, Challenge, Client, Error, Own, Registered, Returned, Spec, Wish};
+use oauth::{
+    AuthMethod, Begun, Challenge, Client, Credential, Error, Ours, Registered, Returned, Spec,
+    Wish, place,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 const REDIRECT: &str = "http://127.0.0.1:9/callback";
 const DOCUMENT: &str = "https://tools.example/oauth/client-metadata.json";
@@ -17,18 +21,21 @@ async fn site(more: Value) -> (Site, Spec, Client) {
     (site, spec, client(None, &Clock::System))
 }
 
-async fn begin(client: &Client, spec: &Spec, challenge: &Challenge) -> oauth::Result<Begun> {
-    let own = Own {
+fn ours(place: &str) -> Ours {
+    Ours {
+        redirect_uri: format!("{REDIRECT}/{place}"),
         document_url: Some(DOCUMENT.to_owned()),
-    };
+    }
+}
+
+async fn begin(client: &Client, spec: &Spec, challenge: &Challenge) -> oauth::Result<Begun> {
     client
         .begin(&Wish {
             spec,
             challenge,
             granted: &["old".to_owned()],
-            redirect_uri: REDIRECT,
-            own: &own,
-            known: &|_| None,
+            ours: &ours,
+            known: &|_, _| None,
         })
         .await
 }
@@ -58,13 +65,16 @@ async fn the_resource_and_a_fresh_proof_go_with_every_sign_in() {
     let returned = Returned {
         state: &asked["state"],
         code: Some("the-code"),
+        place: &place("one", &site.url),
         ..Returned::default()
     };
     let grant = client.finish(&begun.pending, &returned).await.unwrap();
     assert_eq!(grant.access_token.expose(), "given");
     let sent = form(&site.of("POST /token")[0]);
     assert_eq!(sent["resource"], asked["resource"]);
-    assert_eq!(sent["redirect_uri"], REDIRECT);
+    let own = format!("{REDIRECT}/{}", place("one", &site.url));
+    assert_eq!(sent["redirect_uri"], own);
+    assert_eq!(asked["redirect_uri"], own);
     assert_eq!(sent["code_verifier"].len(), 43);
     assert!(!asked["code_challenge"].contains(&sent["code_verifier"]));
 }
@@ -77,6 +87,7 @@ async fn we_are_known_by_hand_or_by_document_or_by_registration() {
     let by_document = begin(&client, &spec, &none).await.unwrap();
     assert_eq!(by_document.pending.client.client_id, DOCUMENT);
     spec.client_id = Some("by-hand".to_owned());
+    spec.issuer = Some(site.url.clone());
     spec.client_secret = Some(Secret::new("hand-secret".to_owned()));
     let by_hand = begin(&client, &spec, &none).await.unwrap();
     assert_eq!(by_hand.pending.client.client_id, "by-hand");
@@ -86,15 +97,16 @@ async fn we_are_known_by_hand_or_by_document_or_by_registration() {
     let registered = begin(&client, &spec, &none).await.unwrap();
     assert!(registered.is_new_client);
     let sent: Value = serde_json::from_str(&other.of("POST /register")[0].body).unwrap();
-    assert_eq!(sent["redirect_uris"], json!([REDIRECT]));
+    let own = format!("{REDIRECT}/{}", place("one", &other.url));
+    assert_eq!(sent["redirect_uris"], json!([own]), "and no other");
     assert_eq!(
         sent["grant_types"],
         json!(["authorization_code", "refresh_token"])
     );
     assert_eq!(sent["application_type"], "native");
     // Where we are known already, nobody is told again.
-    let known = |issuer: &str| {
-        (issuer == other.url).then(|| Registered {
+    let known = |issuer: &str, redirect_uri: &str| {
+        (issuer == other.url && redirect_uri == own).then(|| Registered {
             client_id: "from-before".to_owned(),
             client_secret: None,
             method: AuthMethod::None,
@@ -105,8 +117,10 @@ async fn we_are_known_by_hand_or_by_document_or_by_registration() {
         spec: &spec,
         challenge: &none,
         granted: &[],
-        redirect_uri: REDIRECT,
-        own: &Own::default(),
+        ours: &|place| Ours {
+            document_url: None,
+            ..ours(place)
+        },
         known: &known,
     };
     let again = client.begin(&wish).await.unwrap();
@@ -197,7 +211,9 @@ async fn an_answer_from_somebody_else_is_refused_before_its_code_is_sent() {
         let begun = begin(&client, &spec, &Challenge::default()).await.unwrap();
         let state = begun.pending.state().to_owned();
         let slash = format!("{}/", site.url);
+        let (own, other) = (place("one", &site.url), place("one", &slash));
         let with = |state, iss| Returned {
+            place: &own,
             state,
             iss,
             code: Some("c"),
@@ -212,6 +228,12 @@ async fn an_answer_from_somebody_else_is_refused_before_its_code_is_sent() {
         if says_who {
             bad.push(with(&state, None));
         }
+        // The address of another server, or of another issuer.
+        let elsewhere = [other, place("two", &site.url), String::new()];
+        bad.extend(elsewhere.iter().map(|place| Returned {
+            place,
+            ..with(&state, Some(&site.url))
+        }));
         for returned in &bad {
             let refused = client.finish(&begun.pending, returned).await;
             assert!(matches!(refused, Err(Error::Mismatch(_))), "{refused:?}");
@@ -227,4 +249,69 @@ async fn an_answer_from_somebody_else_is_refused_before_its_code_is_sent() {
         let good = with(&state, Some(&site.url));
         client.finish(&begun.pending, &good).await.unwrap();
     }
+}
+
+#[tokio::test]
+async fn a_secret_is_shown_to_the_issuer_that_stands_beside_it_and_to_no_other() {
+    let meant = Site::new(|own, asked| well(own, asked, &json!({}))).await;
+    let other = Site::new(|own, asked| well(own, asked, &json!({}))).await;
+    let (first, second) = (other.url.clone(), meant.url.clone());
+    let server = Site::new(move |own, asked| {
+        let several = asked.line.ends_with("/several");
+        let issuers = if several {
+            vec![&first, &second]
+        } else {
+            vec![&first]
+        };
+        let resource = if several {
+            format!("{own}/several")
+        } else {
+            format!("{own}/mcp")
+        };
+        match asked.line.contains("oauth-protected-resource") {
+            true => reply(
+                200,
+                &json!({"resource": resource, "authorization_servers": issuers}),
+            ),
+            false => reply(404, &json!({})),
+        }
+    })
+    .await;
+    let client = client(None, &Clock::System);
+    for is_machine in [true, false] {
+        let mut spec = spec(&format!("{}/mcp", server.url));
+        spec.client_id = Some("us".to_owned());
+        spec.client_secret = Some(Secret::new("hand-secret".to_owned()));
+        spec.is_machine = is_machine;
+        for issuer in [
+            None,
+            Some(meant.url.clone()),
+            Some(format!("{}/", other.url)),
+        ] {
+            spec.issuer = issuer;
+            let refused = match is_machine {
+                true => {
+                    let own = Credential::new(client.clone(), spec.clone(), None, None);
+                    Arc::new(own).renew(None, None).await
+                }
+                false => begin(&client, &spec, &Challenge::default()).await.map(drop),
+            };
+            let Err(Error::Unusable(why)) = refused else {
+                panic!("{refused:?}");
+            };
+            assert!(why.contains("\"issuer\""), "{why}");
+        }
+        // Of several that the server names it is the one that was meant.
+        spec.issuer = Some(meant.url.clone());
+        spec.server_url = format!("{}/several", server.url);
+        if is_machine {
+            let own = Arc::new(Credential::new(client.clone(), spec, None, None));
+            own.renew(None, None).await.unwrap();
+            continue;
+        }
+        let begun = begin(&client, &spec, &Challenge::default()).await.unwrap();
+        assert_eq!(begun.pending.issuer(), meant.url);
+    }
+    assert_eq!(other.count("POST"), 0, "no secret was sent");
+    assert_eq!(meant.count("POST /token"), 1);
 }

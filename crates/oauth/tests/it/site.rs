@@ -142,6 +142,7 @@ pub(crate) fn spec(server_url: &str) -> Spec {
     Spec {
         name: "one".to_owned(),
         server_url: server_url.to_owned(),
+        issuer: None,
         client_id: None,
         client_secret: None,
         scopes: Vec::new(),

@@ -74,6 +74,10 @@ pub(crate) struct ServerBody {
     timeout_seconds: Option<f64>,
     /// off, flag or approve: what happens when it describes a tool anew. Without it, what the configuration says.
     pinning: Option<String>,
+    /// "oauth", or an object with `type`, `for` (server or user), `issuer`, `client_id`, `client_secret` (sealed, and
+    /// only beside `issuer`), `scopes` and `grant` (authorization_code or client_credentials).
+    #[schema(value_type = Option<Object>)]
+    auth: Option<Value>,
 }
 
 fn shown(view: ServerView) -> Response {
@@ -209,14 +213,14 @@ pub(crate) async fn reconnect_server(
     Ok(Json(server.app.reconnect_server(&caller, &name)?))
 }
 
-fn offers(
+async fn offers(
     server: &Server,
     caller: &Caller,
     name: &str,
     offered: Offered,
 ) -> Result<Json<OfferPage>, ApiError> {
     Ok(Json(OfferPage {
-        items: server.app.server_offers(caller, name, offered)?,
+        items: server.app.server_offers(caller, name, offered).await?,
         next_cursor: None,
     }))
 }
@@ -229,7 +233,7 @@ pub(crate) async fn server_tools(
     CanRead(caller): CanRead,
     PathOf(name): PathOf<String>,
 ) -> Result<Json<OfferPage>, ApiError> {
-    offers(&server, &caller, &name, Offered::Tools)
+    offers(&server, &caller, &name, Offered::Tools).await
 }
 
 /// The resources of a server, and the templates of those that it makes.
@@ -240,7 +244,7 @@ pub(crate) async fn server_resources(
     CanRead(caller): CanRead,
     PathOf(name): PathOf<String>,
 ) -> Result<Json<OfferPage>, ApiError> {
-    offers(&server, &caller, &name, Offered::Resources)
+    offers(&server, &caller, &name, Offered::Resources).await
 }
 
 /// The prompts of a server.
@@ -251,7 +255,7 @@ pub(crate) async fn server_prompts(
     CanRead(caller): CanRead,
     PathOf(name): PathOf<String>,
 ) -> Result<Json<OfferPage>, ApiError> {
-    offers(&server, &caller, &name, Offered::Prompts)
+    offers(&server, &caller, &name, Offered::Prompts).await
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

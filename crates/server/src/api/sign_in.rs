@@ -19,10 +19,14 @@ use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
-pub(crate) const CALLBACK: &str = "/api/v1/servers/sign-in/callback";
+/// Where browsers come back to. Each server, with who gives its tokens, has a place of its own there.
+pub(crate) const CALLBACK: &str = "/api/v1/servers/sign-in/callback/{place}";
+const CALLBACKS: &str = "/api/v1/servers/sign-in/callback";
 
-/// Where authorization servers read who we are, if this server has a public address.
-pub(crate) const DOCUMENT: &str = "/oauth/client-metadata.json";
+/// Where authorization servers read who we are, if this server has a public address. One of them is nobody to another:
+/// it reads of one place only.
+pub(crate) const DOCUMENT: &str = "/oauth/client-metadata/{place}";
+const DOCUMENTS: &str = "/oauth/client-metadata";
 
 /// Where a command line waits, whatever its port.
 const AT_HOME: [&str; 2] = ["http://127.0.0.1/callback", "http://localhost/callback"];
@@ -31,7 +35,8 @@ const AT_HOME: [&str; 2] = ["http://127.0.0.1/callback", "http://localhost/callb
 #[serde(deny_unknown_fields)]
 pub(crate) struct SignInBody {
     /// Where the browser is to come back to: an address of the machine it runs on, such as
-    /// `http://127.0.0.1:49152/callback`. Without it the browser comes back to this server, and has to be logged in.
+    /// `http://127.0.0.1:49152/callback`, with a word of the server's own behind it (`…/callback/WORD`). Without it the
+    /// browser comes back to this server, and has to be logged in.
     #[serde(default)]
     redirect_uri: Option<String>,
 }
@@ -39,6 +44,8 @@ pub(crate) struct SignInBody {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FinishBody {
+    /// What stood behind `/callback/` in the address that the browser came back to.
+    place: String,
     state: String,
     code: Option<String>,
     iss: Option<String>,
@@ -70,7 +77,7 @@ pub(crate) async fn begin_sign_in(
 ) -> Result<Json<SignInBegun>, ApiError> {
     let redirect = match body.redirect_uri {
         Some(redirect) => at_home(redirect)?,
-        None => server.edge.own_url(&headers, &uri, CALLBACK)?,
+        None => server.edge.own_url(&headers, &uri, CALLBACKS)?,
     };
     let document = document_url(&server);
     let app = Arc::clone(&server.app);
@@ -92,6 +99,7 @@ pub(crate) async fn finish_sign_in(
     let work = async move {
         app.get_server(&caller, &name)?;
         let answer = SignInAnswer {
+            place: body.place,
             state: body.state,
             code: body.code,
             iss: body.iss,
@@ -119,6 +127,7 @@ pub(crate) async fn sign_out(
 pub(crate) async fn come_back(
     State(server): State<Arc<Server>>,
     who: Result<Anyone, ApiError>,
+    PathOf(place): PathOf<String>,
     returned: Result<QueryOf<Returned>, ApiError>,
 ) -> Response {
     let (caller, returned) = match (who, returned) {
@@ -129,6 +138,7 @@ pub(crate) async fn come_back(
     let app = Arc::clone(&server.app);
     let work = async move {
         let answer = SignInAnswer {
+            place,
             state: returned.state,
             code: returned.code,
             iss: returned.iss,
@@ -145,25 +155,39 @@ pub(crate) async fn come_back(
     }
 }
 
-/// Who we are, for authorization servers that read it.
-pub(crate) async fn document(State(server): State<Arc<Server>>) -> Result<Json<Value>, ApiError> {
+/// Who we are at one place, for authorization servers that read it.
+pub(crate) async fn document(
+    State(server): State<Arc<Server>>,
+    PathOf(place): PathOf<String>,
+) -> Result<Json<Value>, ApiError> {
+    if !is_place(&place) {
+        return Err(ApiError::new(Code::NotFound, "There is nothing here"));
+    }
     let url = document_url(&server).ok_or_else(|| {
         ApiError::new(
             Code::NotFound,
             "This server has no public address; whoever runs it sets server.url to one that begins with https://",
         )
     })?;
-    let site = url.strip_suffix(DOCUMENT).unwrap_or_default();
-    let own = format!("{site}{CALLBACK}");
-    let [first, second] = AT_HOME;
-    Ok(Json(oauth::Own::document(&url, &[&own, first, second])))
+    let site = url.strip_suffix(DOCUMENTS).unwrap_or_default();
+    let own = format!("{site}{CALLBACKS}");
+    let back = [own.as_str(), AT_HOME[0], AT_HOME[1]].map(|it| format!("{it}/{place}"));
+    let back = back.each_ref().map(String::as_str);
+    let about = oauth::Ours::document(&format!("{url}/{place}"), &back);
+    Ok(Json(about))
+}
+
+/// Whether somebody could have been sent there.
+fn is_place(text: &str) -> bool {
+    let digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    text.len() == 32 && text.bytes().all(digit)
 }
 
 fn document_url(server: &Server) -> Option<String> {
     let site = server.edge.url.as_deref()?;
     let site = site.trim_end_matches('/');
     site.starts_with("https://")
-        .then(|| format!("{site}{DOCUMENT}"))
+        .then(|| format!("{site}{DOCUMENTS}"))
 }
 
 /// A code goes to nobody but a program on the machine of whoever signs in.
@@ -192,6 +216,12 @@ fn page(status: StatusCode, text: &str) -> Response {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_document_is_of_one_place() {
+        assert!(is_place(&oauth::place("s", "https://id.example")));
+        assert!(!is_place("..") && !is_place(&"A".repeat(32)) && !is_place(""));
+    }
 
     #[test]
     fn a_code_comes_back_to_the_same_machine_only() {

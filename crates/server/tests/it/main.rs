@@ -9,6 +9,7 @@
 mod audit;
 mod calls;
 mod executions;
+mod guarded;
 mod hostile;
 mod keys;
 mod limits;
@@ -30,6 +31,7 @@ mod servers;
 mod servers_held;
 mod sessions;
 mod shelf;
+mod sign_in;
 mod testapp;
 mod tools;
 mod toolsets;

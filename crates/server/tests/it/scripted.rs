@@ -129,7 +129,10 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>) {
 }
 
 /// The next request: its head in small letters, and its body.
-async fn request(stream: &mut TcpStream, read: &mut Vec<u8>) -> Option<(String, Vec<u8>)> {
+pub(crate) async fn request(
+    stream: &mut TcpStream,
+    read: &mut Vec<u8>,
+) -> Option<(String, Vec<u8>)> {
     let end = |bytes: &[u8]| bytes.windows(4).position(|it| it == b"\r\n\r\n");
     let head_end = loop {
         if let Some(at) = end(read) {

@@ -301,9 +301,16 @@ async fn the_secret_of_a_client_is_sealed_too() {
             "name": "a", "url": "http://127.0.0.1:9/mcp", "disabled": true,
             "auth": {"client_id": "us", "client_secret": "hunter2-hunter2-hunter2", "grant": "client_credentials"},
         });
+        let refused = app.post(PATH, body.clone()).await;
+        assert_eq!((refused.status, refused.code()), (422, "invalid"), "{}", refused.body);
+        assert!(refused.body.to_string().contains("issuer"), "{}", refused.body);
+        let mut body = body;
+        body["auth"]["issuer"] = "http://127.0.0.1:9".into();
         let made = app.post(PATH, body).await;
         assert_eq!(made.status, 201, "{}", made.body);
-        let auth = json!({"client_id": "us", "client_secret": {"set": true, "last4": "ter2"}, "grant": "client_credentials"});
+        let auth = json!({
+            "client_id": "us", "client_secret": {"set": true, "last4": "ter2"}, "grant": "client_credentials", "issuer": "http://127.0.0.1:9",
+        });
         assert_eq!(made.body["auth"], auth);
         let same = change(app, "PUT", "a", made.body.clone()).await;
         assert_eq!((same.status, &same.body["auth"]), (200, &auth), "{}", same.body);
@@ -329,7 +336,14 @@ async fn a_wrong_server_is_refused_with_every_place() {
         paths.sort_unstable();
         assert_eq!(paths, ["$.headers[\"A B\"]", "$.hedaers", "$.pinning", "$.url"]);
         let made = json!({"name": "a", "url": "https://mcp.example.com", "disabled": true});
-        assert_eq!(app.post(PATH, made.clone()).await.status, 201);
+        let first = app.post(PATH, made.clone()).await;
+        assert_eq!(first.status, 201, "{}", first.body);
+        // What is meant for a server by its id would go to one that is named so.
+        let mut named = made.clone();
+        named["name"] = first.body["id"].clone();
+        let refused = app.post(PATH, named).await;
+        assert_eq!((refused.status, refused.code()), (422, "invalid"), "{}", refused.body);
+        assert!(refused.body.to_string().contains("$.name"), "{}", refused.body);
         let again = app.post(PATH, made).await;
         assert_eq!((again.status, again.code()), (409, "conflict"), "{}", again.body);
         let renamed = change(app, "PATCH", "a", json!({"name": "b"})).await;

@@ -246,3 +246,61 @@ async fn under_approve_nothing_new_counts_before_somebody_has_seen_it() {
     })
     .await;
 }
+
+/// Nobody is sent to approve what is not there.
+#[tokio::test]
+async fn where_nothing_waits_nobody_is_sent_to_approve() {
+    let settings = Settings {
+        pinning: Pinning::Approve,
+        ..Settings::default()
+    };
+    on_both_servers(settings, async |app: &TestApp| {
+        let upstream = Scripted::start(json!([tool("a", "Adds.")])).await;
+        let port = upstream.port;
+        upstream.stop().await;
+        app.post(PATH, json!({"name": "s", "url": format!("http://127.0.0.1:{port}/mcp")})).await;
+        for tool in ["a", "gone"] {
+            let own = json!({
+                "name": format!("my_{tool}"), "description": "A", "kind": "mcp", "config": {"server_name": "s", "tool_name": tool},
+                "input_schema": {"type": "object"},
+            });
+            assert_eq!(app.post("/api/v1/tools", own).await.status, 201);
+        }
+        let early = call(app, "my_a").await;
+        assert_eq!((early.status, early.code()), (503, "service_unavailable"), "{}", early.body);
+        let upstream = Scripted::start_at(port, json!([tool("a", "Adds.")])).await;
+        app.post(&format!("{PATH}/s/reconnect"), Value::Null).await;
+        until("it is known", async || (call(app, "my_a").await.status == 200).then_some(())).await;
+        let gone = call(app, "my_gone").await;
+        assert_eq!((gone.status, gone.code()), (502, "upstream_error"), "{}", gone.body);
+        assert!(gone.message().contains("does not list"), "{}", gone.body);
+        assert_eq!(upstream.count("tools/call"), 1, "it stays refused");
+    })
+    .await;
+}
+
+/// What could not be removed is still held to what it was.
+#[tokio::test]
+async fn a_server_that_could_not_be_removed_is_not_forgotten() {
+    on_both(async |app: &TestApp| {
+        if app.is_postgres() {
+            return;
+        }
+        let upstream = Scripted::start(json!([tool("a", "Adds.")])).await;
+        app.post(PATH, json!({"name": "s", "url": upstream.url()}))
+            .await;
+        in_state(app, "s", "connected").await;
+        app.sql(
+            "CREATE TRIGGER keep BEFORE DELETE ON servers BEGIN SELECT RAISE(ABORT, 'kept'); END",
+        )
+        .await;
+        let path = format!("{PATH}/s");
+        let failed = app.as_key(ADMIN, "DELETE", &path, Value::Null).await;
+        assert_eq!(failed.status, 500, "{}", failed.body);
+        let kept = app.get(&format!("{path}/tools")).await.body;
+        assert_eq!(kept["items"][0]["name"], "a", "{kept}");
+        says(app, &upstream, json!([tool("a", "Something else.")]), 1).await;
+        app.sql("DROP TRIGGER keep").await;
+    })
+    .await;
+}

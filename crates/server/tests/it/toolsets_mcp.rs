@@ -11,7 +11,7 @@ const MODERN: &str = "2026-07-28";
 const META: &str = "io.modelcontextprotocol";
 
 /// One client, of one era, at one address.
-struct Client<'a> {
+pub(crate) struct Client<'a> {
     app: &'a TestApp,
     key: String,
     path: String,
@@ -20,17 +20,17 @@ struct Client<'a> {
 }
 
 /// What came back: the status, and every message.
-struct Said {
+pub(crate) struct Said {
     status: u16,
     messages: Vec<Value>,
 }
 
 impl Said {
-    fn result(&self) -> &Value {
+    pub(crate) fn result(&self) -> &Value {
         &self.messages.last().unwrap()["result"]
     }
 
-    fn error(&self) -> &Value {
+    pub(crate) fn error(&self) -> &Value {
         &self.messages.last().unwrap()["error"]
     }
 }
@@ -47,7 +47,7 @@ fn messages(text: &str) -> Vec<Value> {
 }
 
 impl<'a> Client<'a> {
-    fn modern(app: &'a TestApp, key: &str, path: &str) -> Self {
+    pub(crate) fn modern(app: &'a TestApp, key: &str, path: &str) -> Self {
         Client {
             app,
             key: key.to_owned(),
@@ -57,7 +57,7 @@ impl<'a> Client<'a> {
     }
 
     /// With a session; gives what it was greeted with.
-    async fn legacy(app: &'a TestApp, key: &str, path: &str) -> (Self, Value) {
+    pub(crate) async fn legacy(app: &'a TestApp, key: &str, path: &str) -> (Self, Value) {
         let mut client = Client::modern(app, key, path);
         let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
         let body = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params});
@@ -91,7 +91,7 @@ impl<'a> Client<'a> {
         (parts.status.as_u16(), session, messages(&text))
     }
 
-    async fn ask(&self, method: &str, mut params: Value) -> Said {
+    pub(crate) async fn ask(&self, method: &str, mut params: Value) -> Said {
         // The newest entry of the log is the one of the last call.
         self.app.clock.advance(1);
         let name = params["name"].as_str().unwrap_or_default().to_owned();

@@ -113,7 +113,31 @@ async fn what_is_known_is_replaced_forgotten_and_part_of_a_backup() {
         assert_eq!(restored.server_lists().await.unwrap(), known);
         assert_eq!(restored.server_pins().await.unwrap(), pins);
         assert_eq!(restored.servers().await.unwrap(), [row(1)]);
+        if matches!(db, Db::Postgres(_)) {
+            from_before_servers(&restored, folder.path()).await;
+        }
         restored.close().await;
         fresh.end().await;
     }
+}
+
+/// A backup of before there were servers is whole; one that has lost a table is not.
+async fn from_before_servers(db: &Db, folder: &std::path::Path) {
+    let remove = |table: &str| std::fs::remove_file(folder.join(format!("{table}.jsonl")));
+    remove("servers").unwrap();
+    let lost = db.restore_from(folder).await.unwrap_err().to_string();
+    assert!(lost.contains("servers.jsonl"), "{lost}");
+    for table in [
+        "server_lists",
+        "server_pins",
+        "server_tokens",
+        "server_clients",
+    ] {
+        remove(table).unwrap();
+    }
+    db.restore_from(folder).await.unwrap();
+    assert!(db.servers().await.unwrap().is_empty());
+    remove("users").unwrap();
+    let lost = db.restore_from(folder).await.unwrap_err().to_string();
+    assert!(lost.contains("users.jsonl"), "{lost}");
 }

@@ -52,11 +52,12 @@ pub(crate) enum Servers {
         /// The server's name
         name: String,
     },
-    /// Approve what it says of its tools now
+    /// Approve definitions that you have seen
     Approve {
         /// The server's name
         name: String,
-        /// What the server calls them; all that are changed or new unless some are named
+        /// As `toolcrib servers changes` prints them; without any, each is shown on a terminal and asked for
+        #[arg(value_name = "TOOL=HASH")]
         tools: Vec<String>,
     },
     /// Sign in to it with a browser: for everybody, or for yourself where everybody has their own token

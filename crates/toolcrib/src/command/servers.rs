@@ -7,7 +7,7 @@ use super::tools::text;
 use crate::cli::Servers;
 use crate::client::{Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Out, Result};
+use crate::out::{Out, Result};
 use serde_json::{Value, json};
 
 const PATH: &str = "/api/v1/servers";
@@ -58,7 +58,7 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
             changes(&context.out, &page);
             Ok(())
         }
-        Servers::Approve { name, tools } => approve(context, &name, &tools).await,
+        Servers::Approve { name, tools } => super::approve::approve(context, &name, &tools).await,
         Servers::SignIn { name } => super::sign_in::sign_in(context, &name).await,
         Servers::SignOut { name } => super::sign_in::sign_out(context, &name).await,
         Servers::Reconnect { name } => {
@@ -74,7 +74,7 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
     }
 }
 
-fn path(name: &str) -> String {
+pub(super) fn path(name: &str) -> String {
     format!("{PATH}/{}", encode(name))
 }
 
@@ -137,7 +137,7 @@ async fn offers(context: &Context, name: &str, what: &str) -> Result {
 }
 
 /// What differs, member by member, with every line that was there and that is there now.
-fn changes(out: &Out, page: &Value) {
+pub(super) fn changes(out: &Out, page: &Value) {
     if out.json {
         return out.value(page);
     }
@@ -148,7 +148,8 @@ fn changes(out: &Out, page: &Value) {
             true => "in force",
             false => "waits for approval",
         };
-        out.line(format!("{tool}: {how}, {counts}, {}", text(change, "hash")));
+        out.line(format!("{tool}: {how}, {counts}"));
+        out.line(format!("  {tool}={}", text(change, "hash")));
         for letters in change["hidden_letters"].as_array().into_iter().flatten() {
             let letters = letters.as_str().unwrap_or_default();
             out.line(format!("  ! letters that cannot be seen: {letters}"));
@@ -175,52 +176,4 @@ fn lines(out: &Out, sign: char, value: &Value) {
     for line in text.lines() {
         out.line(format!("  {sign} {line}"));
     }
-}
-
-/// Approves what is there now: what it was is shown, so that it is known what was approved.
-async fn approve(context: &Context, name: &str, tools: &[String]) -> Result {
-    let (changes_path, approve_path) = (
-        format!("{}/changes", path(name)),
-        format!("{}/approve", path(name)),
-    );
-    let out = &context.out;
-    let (seen, left) = Client::with(context, async |client| {
-        let page = client.get(&changes_path).await?;
-        let all = page["items"].as_array().cloned().unwrap_or_default();
-        let is_meant =
-            |it: &&Value| tools.is_empty() || tools.iter().any(|tool| *tool == text(it, "tool"));
-        let meant: Vec<Value> = all.iter().filter(is_meant).cloned().collect();
-        let is_there = |tool: &&String| all.iter().any(|it| text(it, "tool") == **tool);
-        if let Some(unknown) = tools.iter().find(|tool| !is_there(tool)) {
-            let why = format!("there is nothing to approve about '{unknown}' of {name}");
-            return Err(Failure::failed(why).hint(format!(
-                "`toolcrib servers changes {name}` lists what there is"
-            )));
-        }
-        if meant.is_empty() {
-            return Ok((meant, page));
-        }
-        let asked: Vec<Value> = meant
-            .iter()
-            .map(|it| json!({"name": it["tool"], "hash": it["hash"]}))
-            .collect();
-        let body = json!({"tools": asked});
-        let left = client
-            .request("POST", &approve_path, Some(body))
-            .await?
-            .ok()?;
-        Ok((meant, left))
-    })
-    .await?;
-    if out.json {
-        out.value(&json!({"approved": seen, "left": left["items"]}));
-        return Ok(());
-    }
-    changes(out, &json!({"items": seen}));
-    out.note(match seen.len() {
-        0 => format!("there is nothing to approve about {name}"),
-        1 => format!("approved 1 definition of {name}"),
-        more => format!("approved {more} definitions of {name}"),
-    });
-    Ok(())
 }

@@ -14,5 +14,8 @@ mod saved_tests;
 mod secrets;
 mod servers;
 mod serving;
+mod signing_in;
+#[path = "../kinds/site.rs"]
+mod site;
 mod terminal;
 mod toolsets;

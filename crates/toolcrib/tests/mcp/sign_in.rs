@@ -43,6 +43,10 @@ impl Guarded {
         }
         let front = sandbox();
         let url = format!("{}/mcp", upstream.server.url());
+        let mut auth = auth.clone();
+        if auth.get("client_secret").is_some() {
+            auth["issuer"] = issuer.url.as_str().into();
+        }
         servers(&front, &json!({"up": {"url": url, "auth": auth}}));
         let crib = Crib::of(front);
         Guarded {
@@ -110,7 +114,7 @@ impl Guarded {
             "http://127.0.0.1:9/",
         );
         let path = "/api/v1/servers/up/sign-in/finish";
-        let (status, view) = self.ask(key, "POST", path, Some(&answer_of(&back)));
+        let (status, view) = self.ask(key, "POST", path, Some(&back_with(&back)));
         assert_eq!(status, 200, "{view}");
         view
     }
@@ -172,7 +176,15 @@ fn browse(url: &str, person: &str, end: &str) -> String {
     panic!("it leads nowhere: {url}");
 }
 
-/// The query that a browser brought back.
+/// The query that a browser brought back, and where to.
+fn back_with(url: &str) -> Value {
+    let mut answer = answer_of(url);
+    let path = url.split_once('?').unwrap().0;
+    answer["place"] = path.rsplit_once('/').unwrap().1.into();
+    answer
+}
+
+/// The query of an address.
 fn answer_of(url: &str) -> Value {
     let query = url.split_once('?').unwrap().1;
     let pairs = query.split('&').map(|pair| {
@@ -377,7 +389,7 @@ fn everybody_has_their_own_token_and_nobody_anothers() {
     // Nobody ends what somebody else has begun.
     let (_, begun) = world.begin(&bob);
     let url = begun["authorize_url"].as_str().unwrap();
-    let back = answer_of(&browse(url, "bob", "http://127.0.0.1:9/"));
+    let back = back_with(&browse(url, "bob", "http://127.0.0.1:9/"));
     let finish = "/api/v1/servers/up/sign-in/finish";
     let (status, refused) = world.ask(&alice, "POST", finish, Some(&back));
     assert_eq!(status, 422, "{refused}");
