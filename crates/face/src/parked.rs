@@ -19,6 +19,9 @@ const KEPT: Duration = Duration::from_secs(600);
 const WAITING_MAX: usize = 10_000;
 const WAITING_OF_ONE_MAX: usize = 100;
 
+/// How long a request that is let go may take to see it.
+const LET_GO: Duration = Duration::from_secs(1);
+
 /// What the levels of log lines are worth.
 const LEVELS: [&str; 8] = [
     "debug",
@@ -232,6 +235,8 @@ impl Parked {
     fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
         let mut kept = self.lock();
         if kept.is_closed {
+            drop(kept);
+            underway.let_go();
             let message = "The server is stopping, and keeps no question open";
             return Err(RpcError::new(code::INTERNAL, message));
         }
@@ -288,7 +293,7 @@ impl Parked {
     pub(crate) fn sweep(&self) {
         let old = |_: &String, it: &mut Waiting| it.since.elapsed() > KEPT;
         let gone: Vec<_> = self.lock().waiting.extract_if(old).collect();
-        drop(gone);
+        gone.into_iter().for_each(|(_, it)| it.underway.let_go());
     }
 
     /// Lets go of all of them, which cancels them: nobody works on what is kept, so it would see no end of its own.
@@ -298,11 +303,31 @@ impl Parked {
             kept.is_closed = true;
             std::mem::take(&mut kept.waiting)
         };
-        drop(gone);
+        gone.into_values().for_each(|it| it.underway.let_go());
     }
 }
 
 impl Underway {
+    /// Cancels it. Its questions stay open until it has seen that: otherwise it would end with one that was not
+    /// answered. One that nobody can cancel, because its answer is kept for later, ends with them.
+    fn let_go(self) {
+        let Underway {
+            work, events, open, ..
+        } = self;
+        drop(work);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                let _events = events;
+                let over = async {
+                    for (_, mut question) in open {
+                        question.reply.closed().await;
+                    }
+                };
+                let _ = tokio::time::timeout(LET_GO, over).await;
+            });
+        }
+    }
+
     /// Whether there are still questions that the client has not answered.
     pub(crate) fn is_open(&self) -> bool {
         !self.open.is_empty()

@@ -69,7 +69,7 @@ fn a_client_that_does_not_read_stops_no_clock() {
         let row = logged(&crib, "moody.chat");
         (row["status"] == "error").then_some(row)
     });
-    assert_eq!(row["error_code"], "timeout", "{row}");
+    assert_eq!(row["error"]["code"], "timeout", "{row}");
     println!(
         "odd: a client that does not read; the call is over after {:?}",
         began.elapsed()
