@@ -52,7 +52,8 @@ async fn is_everything(one: &Upstream) {
     let read = one
         .request("resources/read", params, crate::world::talk())
         .await;
-    assert_eq!(read.unwrap()["contents"][0]["uri"], uri);
+    let read: Value = serde_json::from_str(read.unwrap().get()).unwrap();
+    assert_eq!(read["contents"][0]["uri"], uri);
 }
 
 #[tokio::test]
