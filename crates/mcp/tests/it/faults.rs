@@ -1,7 +1,7 @@
 //! What servers do wrong, over stdio: the call it concerns gets an error that says so, and nothing runs twice.
 
 use crate::world::{Fake, World, call, names, settings, talk, text};
-use mcp::upstream::{Settings, State, UpstreamError};
+use mcp::upstream::{Settings, State, Talk, UpstreamError};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -247,9 +247,14 @@ async fn fifty_deaths() {
     let mut world = World::new(settings());
     let fake = Fake::new(&world, "modern");
     let one = world.one(fake.stdio()).await;
+    // It may not be known yet that it is dead.
+    let again = || Talk {
+        may_repeat: true,
+        ..talk()
+    };
     let (mut answered, mut lost) = (Vec::new(), 0);
     for death in 0..50 {
-        let pid = call(&one, "pid", json!({}), talk()).await.unwrap();
+        let pid = call(&one, "pid", json!({}), again()).await.unwrap();
         let load = (0..20).map(|i| {
             let one = std::sync::Arc::clone(&one);
             let n = death * 20 + i;
@@ -267,7 +272,7 @@ async fn fifty_deaths() {
             }
         }
     }
-    call(&one, "echo", json!({}), talk()).await.unwrap();
+    call(&one, "echo", json!({}), again()).await.unwrap();
     let mut ran = fake.lines();
     ran.retain(|line| line.starts_with("count "));
     let times = ran.len();
