@@ -9,6 +9,7 @@ use catalog::tool::{KindName, SYSTEM_USER, Shelf, Tool, id_from_name};
 use executions::{Execution, ExecutionLog, Filter};
 use executor::kind::RunFuture;
 use executor::{CallRequest, Executor, Failure, Kind, Kinds, Run, Settings, ToolResponse};
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
@@ -54,7 +55,8 @@ impl Kind for Scripted {
                 Some("panic") => panic!("as told"),
                 Some("fail") => {
                     let mut failure = Failure::execution("as told");
-                    failure.raw = run.arguments.get("raw").cloned();
+                    let raw = run.arguments.get("raw");
+                    failure.raw = raw.and_then(|raw| to_raw_value(raw).ok());
                     return Err(failure);
                 }
                 _ => {}
