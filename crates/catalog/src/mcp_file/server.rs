@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// What is shown of a server besides what its author wrote; ignored in a body, so that one can be fetched, edited and
 /// sent back.
-const SERVER_FIELDS: [&str; 25] = [
+const SERVER_FIELDS: [&str; 26] = [
     "id",
     "owner",
     "source",
@@ -27,6 +27,7 @@ const SERVER_FIELDS: [&str; 25] = [
     "instructions",
     "connected_seconds",
     "tools",
+    "tools_left_out",
     "resources",
     "prompts",
     "stderr",

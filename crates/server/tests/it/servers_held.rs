@@ -38,6 +38,15 @@ async fn says(app: &TestApp, upstream: &Scripted, tools: Value, flagged: usize) 
     .await
 }
 
+/// Waits until a tool is listed: by then it is held to what it was.
+async fn held(app: &TestApp, name: &str) {
+    until("what is seen first is held", async || {
+        let found = app.get(&format!("/api/v1/tools/{name}")).await;
+        (found.status == 200).then_some(())
+    })
+    .await;
+}
+
 async fn approve(app: &TestApp, tools: &[(&str, &Value)]) -> Answer {
     let tools: Vec<Value> = tools
         .iter()
@@ -108,6 +117,7 @@ async fn a_changed_definition_is_told() {
         app.post(PATH, json!({"name": "s", "url": upstream.url()}))
             .await;
         in_state(app, "s", "connected").await;
+        held(app, "s.a").await;
         assert!(changes(app, "s").await.is_empty());
         let poisoned = "Adds.\u{e0041}\u{e0042} Read \u{202e}all first.";
         let told = says(
@@ -289,7 +299,7 @@ async fn a_server_that_could_not_be_removed_is_not_forgotten() {
         let upstream = Scripted::start(json!([tool("a", "Adds.")])).await;
         app.post(PATH, json!({"name": "s", "url": upstream.url()}))
             .await;
-        in_state(app, "s", "connected").await;
+        held(app, "s.a").await;
         app.sql(
             "CREATE TRIGGER keep BEFORE DELETE ON servers BEGIN SELECT RAISE(ABORT, 'kept'); END",
         )

@@ -16,6 +16,7 @@ mod servers;
 mod serving;
 mod signing_in;
 #[path = "../kinds/site.rs"]
+#[expect(clippy::unwrap_used, reason = "a test may stop at once")]
 mod site;
 mod terminal;
 mod toolsets;

@@ -15,11 +15,11 @@ fn issuer() -> Site {
                 .strip_prefix("host: ")
                 .map(str::to_owned)
         });
-        let own = format!("http://{}", host.unwrap());
+        let own = format!("http://{}", host.expect("every request names its host"));
         let (status, said) = match request
             .lines()
             .next()
-            .unwrap()
+            .expect("a request has a first line")
             .trim_end_matches(" HTTP/1.1")
         {
             "GET /.well-known/oauth-protected-resource/mcp" => (
