@@ -16,6 +16,7 @@ mod listen;
 mod lists;
 mod message;
 mod people;
+mod posted;
 mod rounds;
 mod server;
 mod set;

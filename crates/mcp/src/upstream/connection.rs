@@ -1,10 +1,11 @@
 //! One connection to an upstream: how a request goes out over its transport and how its answer comes back.
 
-use super::exchange::{Answer, Exchange, Letter};
+use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::http::Http;
 use super::message::{Meta, Modern, Outgoing};
+use super::posted::Letter;
 use super::sse::Sse;
 use super::talk::Talk;
 use crate::wire::Era;

@@ -4,12 +4,13 @@ use super::fault::Fault;
 use super::hooks::{Changed, Hooks};
 use super::locked;
 use super::message::{self, Incoming, Read};
+use super::posted::{Letter, Posted};
 use super::talk::{Abilities, Listener, Saying};
 use crate::wire::{RpcError, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -22,38 +23,6 @@ const OWN_MAX: usize = 64;
 
 /// The result as it came, or why there is none.
 pub(super) type Answer = Result<Box<RawValue>, Fault>;
-
-/// A message on its way out, and how far it is.
-pub(super) struct Letter {
-    pub(super) text: String,
-    pub(super) posted: Option<Arc<Posted>>,
-}
-
-/// Whether a request has gone. What never went cannot have run.
-#[derive(Default)]
-pub(super) struct Posted(AtomicU8);
-
-impl Posted {
-    const WAITS: u8 = 0;
-    const GONE: u8 = 1;
-    const WITHDRAWN: u8 = 2;
-
-    /// Now it goes, unless nobody wants it any more.
-    pub(super) fn go(&self) -> bool {
-        self.turn(Posted::GONE)
-    }
-
-    /// Whether it could be held back.
-    fn withdraw(&self) -> bool {
-        self.turn(Posted::WITHDRAWN)
-    }
-
-    fn turn(&self, into: u8) -> bool {
-        let (order, fail) = (Ordering::AcqRel, Ordering::Acquire);
-        let turned = self.0.compare_exchange(Posted::WAITS, into, order, fail);
-        turned.is_ok()
-    }
-}
 
 /// One call that is under way.
 struct Flight {

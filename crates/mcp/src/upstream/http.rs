@@ -4,8 +4,9 @@
 use super::connection::Loss;
 use super::credentials::Bearer;
 use super::events::{Event, Events};
-use super::exchange::{Answer, Exchange, Letter};
+use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
+use super::posted::Letter;
 use crate::wire::{Era, RpcError};
 use arc_swap::ArcSwap;
 use fetch::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -308,7 +309,8 @@ pub(super) async fn send(
     headers: HeaderMap,
     body: Bytes,
 ) -> Result<Streaming, Fault> {
-    let answer = fetcher.open_at(target, method, headers, body).await;
+    // Boxed: a request is moved as a whole on its way here.
+    let answer = Box::pin(fetcher.open_at(target, method, headers, body)).await;
     answer.map_err(|error| unsent(&error))
 }
 

@@ -4,9 +4,10 @@
 use super::connection::Loss;
 use super::credentials::Bearer;
 use super::events::Events;
-use super::exchange::{Exchange, Letter};
+use super::exchange::Exchange;
 use super::fault::Fault;
 use super::http::{judged, take, target};
+use super::posted::Letter;
 use fetch::header::{ACCEPT, CONTENT_TYPE};
 use fetch::{Bytes, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Target, Url};
 use std::sync::Arc;

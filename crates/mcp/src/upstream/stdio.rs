@@ -1,10 +1,11 @@
 //! A server that is a program of ours: one message a line on its input and output.
 
 use super::connection::{Connection, Loss, Wire};
-use super::exchange::{Exchange, Letter};
+use super::exchange::Exchange;
 use super::fault::Fault;
 use super::hooks::Hooks;
 use super::lines::{Line, Lines, id_in};
+use super::posted::Letter;
 use super::tail::Tail;
 use super::{Options, Settings, locked};
 use process::{Order, Tree};
