@@ -31,6 +31,8 @@ async function interact(provider, request, response) {
 }
 
 const server = createServer();
+// It closes idle connections after five seconds otherwise, and a slow client may be about to use one.
+server.keepAliveTimeout = 600_000;
 server.listen(0, '127.0.0.1', () => {
   const issuer = `http://127.0.0.1:${server.address().port}`;
   const provider = new Provider(issuer, {
