@@ -303,7 +303,7 @@ async fn initialize(connection: &Connection) -> Result<Peer, Fault> {
         era: Era::Legacy,
         talk: &talk,
     };
-    let result = tree(&*connection.call(call).await?);
+    let result = tree(&connection.call(call).await?);
     let Some(version) = result.get("protocolVersion").and_then(Value::as_str) else {
         let why = "its answer to 'initialize' names no version";
         return Err(Fault::Protocol(why.to_owned()));
