@@ -8,6 +8,12 @@ use serde_json::{Value, json};
 pub enum Error {
     #[error("{what} '{name}' not found")]
     NotFound { what: &'static str, name: String },
+    /// A name that several tools could be meant by, with the full names of some.
+    #[error("{message}")]
+    Ambiguous {
+        message: String,
+        candidates: Vec<String>,
+    },
     /// The request is sound but does not fit what is there now.
     #[error("{message}")]
     Conflict {
@@ -70,7 +76,7 @@ impl Error {
 
     pub fn code(&self) -> Code {
         match self {
-            Error::NotFound { what: "Tool", .. } => Code::ToolNotFound,
+            Error::NotFound { what: "Tool", .. } | Error::Ambiguous { .. } => Code::ToolNotFound,
             Error::NotFound { .. } => Code::NotFound,
             Error::Conflict { .. } => Code::Conflict,
             Error::Invalid { .. } => Code::Invalid,
@@ -89,6 +95,7 @@ impl Error {
             {
                 json!({"problems": problems})
             }
+            Error::Ambiguous { candidates, .. } => json!({"candidates": candidates}),
             Error::TooMany {
                 retry_after_seconds,
                 ..

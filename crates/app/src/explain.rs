@@ -4,6 +4,7 @@ use crate::App;
 use crate::access::{Access, role_of};
 use crate::error::{Error, Result};
 use catalog::caller::{Caller, Scope, Transport};
+use catalog::catalogue::Entry;
 use catalog::policy::{Check, Effect, Judged, Subject, Verdict};
 use catalog::tool::{SYSTEM_USER, Tool};
 use catalog::toolset::Membership;
@@ -61,13 +62,14 @@ impl App {
         if let Some(toolset) = &query.toolset {
             asked.toolset = Some(toolset.as_str().into());
         }
-        let mut explanation = self.reasons(&asked, &query.tool);
+        let (mut explanation, entry) = self.reasons(&asked, &query.tool);
         explanation.who = who;
         let admin = caller.scopes.allow(Scope::Admin);
         // That a tool they may know of is not in a set is no secret.
         let is_hidden = |reason: &Reason| reason.effect == "hide" && reason.check != "toolset";
         let hidden = explanation.reasons.iter().any(is_hidden);
-        if !admin && (hidden || self.visible(caller, &query.tool).is_err()) {
+        let may_know = entry.is_some_and(|entry| self.may_know(caller, &entry));
+        if !admin && (hidden || !may_know) {
             // Whoever may not know of a tool is not told why, nor that there is one, nor its name.
             return Ok(Explanation {
                 verdict: "hidden",
@@ -90,7 +92,8 @@ impl App {
         Ok(explanation)
     }
 
-    fn reasons(&self, asked: &Caller, name: &str) -> Explanation {
+    /// With the tool, by its own name or by what it is called in the toolset.
+    fn reasons(&self, asked: &Caller, name: &str) -> (Explanation, Option<Arc<Entry>>) {
         let catalogue = self.executor.catalogue.load();
         let mut explanation = Explanation {
             verdict: "hidden",
@@ -99,11 +102,13 @@ impl App {
             tool: name.to_owned(),
             reasons: Vec::new(),
         };
-        let Some(entry) = catalogue.find(name) else {
-            explanation.reasons.push(unknown(name));
-            return explanation;
-        };
         let policy = self.executor.policy.load();
+        let in_set = policy.find(&catalogue, asked, name);
+        let entry = in_set.map(|found| found.entry);
+        let Some(entry) = entry.or_else(|| catalogue.find(name)) else {
+            explanation.reasons.push(unknown(name));
+            return (explanation, None);
+        };
         let note = |check: Check<'_>, effect: Effect| {
             let reason = self.reason(check, effect, asked, &entry.tool);
             explanation.reasons.push(reason);
@@ -116,7 +121,7 @@ impl App {
             Verdict::Denied(denial) => Some(told(&entry.name, denial).0),
             Verdict::Allowed => None,
         };
-        explanation
+        (explanation, Some(Arc::clone(entry)))
     }
 
     /// Whom the question is about, as whom they would call, and why they could not even come in.
@@ -195,7 +200,13 @@ impl App {
         let passed = effect == Effect::Pass;
         let (check, message) = match check {
             Check::Owner => ("owner", self.owner_reason(passed, asked, tool)),
-            Check::Toolset(membership) => ("toolset", toolset_reason(asked, membership)),
+            Check::Toolset(membership) => {
+                let policy = self.executor.policy.load();
+                let set = policy.toolset(asked);
+                let names = set.map(|set| set.given_names(Judged::tool(tool)));
+                let names = names.unwrap_or_default();
+                ("toolset", toolset_reason(asked, membership, &names))
+            }
             Check::Scope => {
                 let have = asked.scopes.names().join(", ");
                 let verb = if passed { "hold" } else { "do not hold" };
@@ -271,10 +282,13 @@ impl App {
     }
 }
 
-fn toolset_reason(asked: &Caller, membership: Option<Membership<'_>>) -> String {
+fn toolset_reason(asked: &Caller, membership: Option<Membership<'_>>, names: &[&str]) -> String {
     let set = format!("the toolset '{}'", asked.toolset.as_deref().unwrap_or(""));
     match membership {
         None => format!("{set} is not there for them"),
+        Some(Membership::Listed) if !names.is_empty() => {
+            format!("{set} lists it as '{}'", names.join("', '"))
+        }
         Some(Membership::Listed) => format!("{set} lists it"),
         Some(Membership::Fits(pattern)) => format!("{set} takes in '{pattern}'"),
         Some(Membership::Everything) => format!("{set} holds every tool"),

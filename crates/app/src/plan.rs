@@ -9,7 +9,7 @@ pub(crate) use values::VERSIONS_WITH_VALUES;
 use crate::audit::act;
 use crate::auth::AuthChange;
 use crate::error::{Error, Result, expect_version};
-use crate::tools::only_owner;
+use crate::tools::{no_servers, only_owner};
 use crate::writer::{Write, Writer, edited};
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::{Catalogue, Change};
@@ -335,10 +335,8 @@ impl Plan {
             Shelf::Builtin => Err(Error::conflict(format!(
                 "'{name}' is a builtin and cannot be changed; switch it off with `builtins.disabled` in toolcrib.toml, or put a tool of that name into tools.json to replace it"
             ))),
-            Shelf::Server => Err(Error::conflict(format!(
-                "'{name}' is a tool of an MCP server and cannot be changed here; make a tool of kind mcp that stands for it, or put a tool of that name into tools.json to replace it"
-            ))),
             shelf => {
+                no_servers(&tool)?;
                 if shelf == Shelf::File {
                     self.check_shelf(shelf, caller)?;
                 }
@@ -360,7 +358,7 @@ impl Plan {
 
     fn refuse_clash(&self, name: &str, shelf: Shelf) -> Result<()> {
         let Some(other) = self.find_name(name) else {
-            return Ok(());
+            return self.refuse_plain(name, shelf);
         };
         if matches!(other.shelf, Shelf::Builtin | Shelf::Server) && shelf == Shelf::File {
             return Ok(());
@@ -380,6 +378,18 @@ impl Plan {
         Err(Error::conflict(format!(
             "A tool named '{name}' is already {there}{elsewhere}. Choose another name, or change or remove the one that is there"
         )))
+    }
+
+    /// Nobody but the operator puts a tool in the place of what clients without dots in names call by this one.
+    fn refuse_plain(&self, name: &str, shelf: Shelf) -> Result<()> {
+        let meant = self.base.by_plain_name(name);
+        match meant.filter(|it| it.tool.shelf == Shelf::Server && shelf == Shelf::Database) {
+            None => Ok(()),
+            Some(other) => Err(Error::conflict(format!(
+                "'{name}' is what clients that take no dots in names call '{}' by. Choose another name",
+                other.name
+            ))),
+        }
     }
 
     async fn next_version(&self, writer: &Writer, id: Uuid) -> Result<i64> {

@@ -4,6 +4,7 @@ use crate::App;
 use crate::error::{Error, Result};
 use crate::upstreams::heard;
 use catalog::mcp_file::ServerConfig;
+use catalog::names::PlainName;
 use catalog::tool::KindName;
 use mcp::upstream::{Notice, State, Status, Upstream};
 use std::sync::{Arc, PoisonError};
@@ -44,10 +45,11 @@ impl App {
         }
     }
 
-    /// The server of a tool `server.tool`, or of one of ours that stands for such a tool.
+    /// The server of a tool `server.tool` or `server__tool`, or of one of ours that stands for such a tool.
     fn server_of(&self, tool: &str) -> Option<ServerConfig> {
         let catalogue = self.executor.catalogue.load();
-        let own = catalogue.find(tool).map(|entry| &entry.tool.definition);
+        let known = catalogue.find(tool);
+        let own = known.map(|entry| &entry.tool.definition);
         let own = own.filter(|definition| definition.kind == KindName::Mcp);
         let named = own.and_then(|definition| definition.config.get("server_name")?.as_str());
         let file = Arc::clone(&self.servers.borrow());
@@ -55,7 +57,8 @@ impl App {
             Some(named) => server.name == named,
             None => {
                 let rest = tool.strip_prefix(&server.name);
-                rest.is_some_and(|rest| rest.starts_with('.'))
+                let is_plain = known.is_none() && PlainName::may_be_of(&server.name, tool);
+                is_plain || rest.is_some_and(|rest| rest.starts_with('.'))
             }
         };
         self.configs(&file).into_iter().find(is_meant)

@@ -1,5 +1,6 @@
 //! The upstream MCP servers, those of `mcp.json` and those kept over the API: how each is doing, and what it offers.
 
+mod awaited;
 mod changes;
 mod memory;
 mod running;
@@ -64,6 +65,7 @@ pub(crate) struct Servers {
     pub(crate) doubted: Arc<Notify>,
     /// Whether servers are connected at all; a short command needs none of them.
     is_live: AtomicBool,
+    awaited: awaited::Awaited,
 }
 
 impl Servers {
@@ -77,6 +79,7 @@ impl Servers {
             changes: tokio::sync::Mutex::default(),
             doubted: Arc::default(),
             is_live: AtomicBool::new(false),
+            awaited: awaited::Awaited::default(),
         })
     }
 }

@@ -13,6 +13,7 @@ use catalog::catalogue::Entry;
 use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName, Shelf, Tool};
+use executor::denial::not_found;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::{Arc, PoisonError};
@@ -151,7 +152,16 @@ impl App {
         entry
             .filter(|entry| policy.verdict(caller, &entry.tool) != Verdict::Hidden)
             .cloned()
-            .ok_or_else(|| Error::tool_not_found(name_or_id))
+            .ok_or_else(|| {
+                let (message, candidates) = not_found(&catalogue, &policy, caller, name_or_id);
+                match candidates.is_empty() {
+                    true => Error::tool_not_found(name_or_id),
+                    false => Error::Ambiguous {
+                        message,
+                        candidates,
+                    },
+                }
+            })
     }
 
     /// The entry as `visible` finds it, but a name that nobody knows may just have been written into the file.
@@ -185,6 +195,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
+        no_servers(&current.tool)?;
         only_owner(&caller, &current.tool)?;
         let definition = read_body(body, current.tool.shelf)?;
         let auth = asked_auth(body);
@@ -207,6 +218,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
+        no_servers(&current.tool)?;
         only_owner(&caller, &current.tool)?;
         let patch = patch::read(patch)?;
         let auth = match patch.get("auth_config") {
@@ -358,6 +370,17 @@ pub(crate) fn only_owner(caller: &Caller, tool: &Tool) -> Result<()> {
         return Err(Error::Forbidden(why));
     }
     Ok(())
+}
+
+/// What an upstream server says of its tools is not ours to change; what can be done instead is told.
+pub(crate) fn no_servers(tool: &Tool) -> Result<()> {
+    if tool.shelf != Shelf::Server {
+        return Ok(());
+    }
+    let name = &tool.definition.name;
+    Err(Error::conflict(format!(
+        "'{name}' is a tool of an MCP server and cannot be changed here. To keep it from being called, deny \"{name}\" in a rule of the policy (`toolcrib policy set`) or in a toolset; to have it otherwise, make a tool of kind mcp that stands for it, or put a tool of that name into tools.json to replace it"
+    )))
 }
 
 /// Switched on, and not left behind by somebody who is gone.

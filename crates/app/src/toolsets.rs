@@ -7,9 +7,13 @@ use crate::error::{Error, Result};
 use crate::kept::{Head, Kept, Thing, Wanted};
 use crate::time;
 use catalog::caller::{Caller, Transport};
-use catalog::policy::Verdict;
+use catalog::catalogue::{Catalogue, Entry};
+use catalog::names::Names;
+use catalog::policy::{Policy, Verdict};
 use catalog::tool::Millis;
-use catalog::toolset::{Pick, Toolset, ToolsetDefinition, Toolsets, toolset_from_text};
+use catalog::toolset::{
+    Pick, Toolset, ToolsetDefinition, Toolsets, checked_toolset_from_text, toolset_from_text,
+};
 use executor::{CallRequest, Code, Failure};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -31,6 +35,10 @@ pub struct ToolsetView {
     pub tools: Vec<Pick>,
     /// Those of them that are not there, or that the set's owner may not see.
     pub missing: Vec<String>,
+    /// Set arguments that their tool does not take, in a list with `check=true`: the tool may have come, or changed, since
+    /// they were stored.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
     /// Patterns; what fits comes behind the listed tools.
     pub allow: Option<Vec<String>>,
     /// Patterns; what fits is left out.
@@ -39,6 +47,9 @@ pub struct ToolsetView {
     pub instructions: Option<String>,
     /// Whether clients get `find_tools` and `call_tool` instead of all tools.
     pub find_tools: bool,
+    /// How tools are named to clients: dotted or plain; null leaves it to the server.
+    #[schema(value_type = Option<String>, example = "plain")]
+    pub names: Option<Names>,
     pub is_public: bool,
     pub version: i64,
     pub created_at: String,
@@ -57,6 +68,8 @@ pub struct ToolsetPage {
 pub struct ToolsetFilter {
     pub q: Option<String>,
     pub owner: Option<String>,
+    /// Whether to say what is wrong with set arguments.
+    pub check: bool,
     pub limit: Option<usize>,
     pub cursor: Option<String>,
 }
@@ -142,7 +155,16 @@ impl App {
             owner.is_none_or(|owner| *owner == self.user_name(it.row.owner_id))
         })?;
         Ok(ToolsetPage {
-            items: found.into_iter().map(|it| self.toolset_view(it)).collect(),
+            items: found
+                .into_iter()
+                .map(|it| ToolsetView {
+                    troubles: match filter.check {
+                        true => self.misfits(it),
+                        false => Vec::new(),
+                    },
+                    ..self.toolset_view(it)
+                })
+                .collect(),
             next_cursor,
         })
     }
@@ -153,7 +175,7 @@ impl App {
     }
 
     pub async fn create_toolset(&self, caller: &Caller, body: &str) -> Result<ToolsetView> {
-        let asked = toolset_from_text(body).map_err(Error::problems)?;
+        let asked = self.read_toolset(caller, body)?;
         let now = self.clock.now();
         let row = ToolsetRow {
             id: Uuid::now_v7(),
@@ -194,6 +216,18 @@ impl App {
         self.replace_toolset(caller, &old, &body, expected).await
     }
 
+    /// What is set for a tool that is there must be what it takes; one that comes later is looked at by `doctor`.
+    fn read_toolset(&self, caller: &Caller, body: &str) -> Result<ToolsetDefinition> {
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let check = |pick: &Pick| {
+            let entry = seen(&policy, &catalogue, Some(caller), pick);
+            entry.map_or_else(Vec::new, |it| {
+                pick.misfits(&it.tool.definition.input_schema)
+            })
+        };
+        checked_toolset_from_text(body, check).map_err(Error::problems)
+    }
+
     async fn replace_toolset(
         &self,
         caller: &Caller,
@@ -201,7 +235,7 @@ impl App {
         body: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
-        let asked = toolset_from_text(body).map_err(Error::problems)?;
+        let asked = self.read_toolset(caller, body)?;
         old.head().expect(Stored::WHAT, expected_version)?;
         let row = ToolsetRow {
             id: old.row.id,
@@ -345,10 +379,12 @@ impl App {
             description: wanted.description.clone(),
             tools: wanted.tools.clone(),
             missing: self.missing(stored),
+            troubles: Vec::new(),
             allow: wanted.allow.clone(),
             deny: wanted.deny.clone(),
             instructions: wanted.instructions.clone(),
             find_tools: wanted.find_tools,
+            names: wanted.names,
             is_public: wanted.is_public,
             version: row.version,
             created_at: time::rfc3339(row.created_at),
@@ -358,21 +394,46 @@ impl App {
     }
 
     fn missing(&self, stored: &Stored) -> Vec<String> {
-        let access = self.access.load();
-        let owner = access.user(stored.row.owner_id).map(|owner| {
-            let role = crate::access::role_of(owner);
-            Caller::of_user(owner.id, &owner.name, role, Transport::Mcp)
-        });
+        let owner = self.owner_of(stored);
         let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
-        let is_there = |pick: &Pick| {
-            let (entry, owner) = (pick.entry(&catalogue), owner.as_ref());
-            let both = entry.zip(owner);
-            both.is_some_and(|(entry, owner)| policy.verdict(owner, &entry.tool) != Verdict::Hidden)
-        };
         let picks = stored.definition().tools.iter();
-        let missing = picks.filter(|pick| !is_there(pick));
+        let missing = picks.filter(|it| seen(&policy, &catalogue, owner.as_ref(), it).is_none());
         missing.map(|pick| pick.tool.clone()).collect()
     }
+
+    /// What is set for a tool that its owner sees, and does not fit it.
+    fn misfits(&self, stored: &Stored) -> Vec<String> {
+        let owner = self.owner_of(stored);
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let mut misfits = Vec::new();
+        for pick in &stored.definition().tools {
+            let Some(entry) = seen(&policy, &catalogue, owner.as_ref(), pick) else {
+                continue;
+            };
+            for found in pick.misfits(&entry.tool.definition.input_schema) {
+                misfits.push(format!("the arguments set for '{}', {found}", entry.name));
+            }
+        }
+        misfits
+    }
+
+    fn owner_of(&self, stored: &Stored) -> Option<Caller> {
+        let access = self.access.load();
+        let owner = access.user(stored.row.owner_id)?;
+        let role = crate::access::role_of(owner);
+        Some(Caller::of_user(owner.id, &owner.name, role, Transport::Mcp))
+    }
+}
+
+/// The tool of a set that somebody sees.
+fn seen<'a>(
+    policy: &Policy,
+    catalogue: &'a Catalogue,
+    who: Option<&Caller>,
+    pick: &Pick,
+) -> Option<&'a Arc<Entry>> {
+    let (entry, who) = (pick.entry(catalogue)?, who?);
+    (policy.verdict(who, &entry.tool) != Verdict::Hidden).then_some(entry)
 }
 
 /// What the author wrote, as a row that nobody owns yet.

@@ -1,5 +1,6 @@
 //! Who asks: carried by every operation and written into every log row.
 
+use crate::names::Names;
 use crate::tool::Millis;
 use serde::Serialize;
 use std::sync::Arc;
@@ -152,6 +153,8 @@ pub struct Caller {
     pub agent: Option<Uuid>,
     pub run: Option<Uuid>,
     pub toolset: Option<Arc<str>>,
+    /// How tools are to be named to them; none leaves it to their toolset and the server.
+    pub names: Option<Names>,
     pub transport: Transport,
     pub scopes: Scopes,
     /// When what they showed to come in ends; none where it does not end by itself.
@@ -170,9 +173,21 @@ impl Caller {
             agent: None,
             run: None,
             toolset: None,
+            names: None,
             transport,
             scopes: role.scopes(),
             until: None,
+        }
+    }
+
+    /// The same with the names that were asked for when their session began, unless others are asked for now.
+    pub fn named_as(self: &Arc<Self>, before: &Caller) -> Arc<Self> {
+        match (self.names, before.names) {
+            (None, Some(_)) => Arc::new(Caller {
+                names: before.names,
+                ..Caller::clone(self)
+            }),
+            _ => Arc::clone(self),
         }
     }
 

@@ -1,6 +1,7 @@
 //! The immutable snapshot of every tool there is. A write makes a new one that shares all unchanged
 //! entries, so a reader never waits and a call never pays for the number of tools.
 
+use crate::names::PlainName;
 use crate::pace::Pace;
 use crate::schema::Schema;
 use crate::tool::{Shelf, Tool};
@@ -18,6 +19,8 @@ pub struct Entry {
     /// Fingerprint of the definition.
     pub hash: Arc<str>,
     pub name: Arc<str>,
+    /// What it is called where names have no dots; none where its own name has none.
+    pub plain: Option<PlainName>,
     /// The builtin that the tool is another name for, where its calls count as that one's, too.
     pub builtin: Option<Arc<str>>,
     /// Lower-cased name and descriptions, for the list's search.
@@ -63,6 +66,7 @@ impl Entry {
         Entry {
             hash: Arc::clone(&tool.hash),
             name: definition.name.as_str().into(),
+            plain: plain_of(&tool),
             builtin: tool.stands_for().builtin.map(Arc::from),
             search_text,
             gate,
@@ -87,6 +91,15 @@ impl Entry {
             })
             .as_ref()
             .map_err(String::as_str)
+    }
+}
+
+fn plain_of(tool: &Tool) -> Option<PlainName> {
+    let definition = &tool.definition;
+    let told = |name: &str| definition.config.get(name).and_then(Value::as_str);
+    match (tool.shelf, told("server_name"), told("tool_name")) {
+        (Shelf::Server, Some(server), Some(own)) => Some(PlainName::of_server(server, own)),
+        _ => PlainName::of(&definition.name),
     }
 }
 
@@ -153,6 +166,27 @@ pub enum Change {
     Remove(Uuid),
 }
 
+/// What names lead to that are no tool's own: to one tool, or to several that would have it.
+#[derive(Debug, Default)]
+struct OtherNames(HashMap<Arc<str>, Vec<Arc<Entry>>>);
+
+impl OtherNames {
+    fn add(&mut self, name: Arc<str>, entry: &Arc<Entry>) {
+        self.0.entry(name).or_default().push(Arc::clone(entry));
+    }
+
+    fn all(&self, name: &str) -> &[Arc<Entry>] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn only(&self, name: &str) -> Option<&Arc<Entry>> {
+        match self.all(name) {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+}
+
 /// Every tool, by name, by id and in order.
 #[derive(Debug, Default)]
 pub struct Catalogue {
@@ -160,8 +194,10 @@ pub struct Catalogue {
     pub epoch: u64,
     by_name: HashMap<Arc<str>, Arc<Entry>>,
     by_id: HashMap<Uuid, Arc<Entry>>,
-    /// Tools of upstream servers by what those call them; none where several do.
-    by_their_name: HashMap<Arc<str>, Option<Arc<Entry>>>,
+    /// Tools by their names without dots, the short ones and those with a hash.
+    by_plain_name: OtherNames,
+    /// Tools of upstream servers by what those call them.
+    by_their_name: OtherNames,
     sorted: Vec<Arc<Entry>>,
 }
 
@@ -174,13 +210,27 @@ impl Catalogue {
         self.by_id.get(&id)
     }
 
-    /// By id where the text is one, else by name: nobody can take another tool's id as a name. A tool of an upstream
-    /// server is also found by its name there, while no other has it.
+    /// The one tool that has this name without dots.
+    pub fn by_plain_name(&self, name: &str) -> Option<&Arc<Entry>> {
+        self.by_plain_name.only(name)
+    }
+
+    /// By id where the text is one, else by name: nobody can take another tool's id as a name. A tool is also found by
+    /// its name without dots, and one of an upstream server by its name there, while no other has it.
     pub fn find(&self, name_or_id: &str) -> Option<&Arc<Entry>> {
         let id = Uuid::parse_str(name_or_id).ok();
         id.and_then(|id| self.by_id(id))
             .or_else(|| self.get(name_or_id))
-            .or_else(|| self.by_their_name.get(name_or_id)?.as_ref())
+            .or_else(|| self.by_plain_name.only(name_or_id))
+            .or_else(|| self.by_their_name.only(name_or_id))
+    }
+
+    /// The tools that a name could mean which `find` knows no one tool for.
+    pub fn alike(&self, name: &str) -> &[Arc<Entry>] {
+        match self.by_plain_name.all(name) {
+            [] => self.by_their_name.all(name),
+            several => several,
+        }
     }
 
     /// All tools in the order of their names, after the given one.
@@ -230,21 +280,28 @@ impl Catalogue {
         }
         let mut sorted: Vec<Arc<Entry>> = by_name.values().cloned().collect();
         sorted.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        let mut by_their_name = HashMap::new();
+        let mut by_plain_name = OtherNames::default();
+        for entry in &sorted {
+            if let Some(PlainName { short, hashed }) = &entry.plain {
+                by_plain_name.add(Arc::clone(hashed), entry);
+                if short != hashed {
+                    by_plain_name.add(Arc::clone(short), entry);
+                }
+            }
+        }
+        let mut by_their_name = OtherNames::default();
         let of_servers = sorted.iter().filter(|it| it.tool.shelf == Shelf::Server);
         for entry in of_servers {
             let name = entry.tool.definition.config.get("tool_name");
             if let Some(name) = name.and_then(Value::as_str) {
-                by_their_name
-                    .entry(name.into())
-                    .and_modify(|known| *known = None)
-                    .or_insert_with(|| Some(Arc::clone(entry)));
+                by_their_name.add(name.into(), entry);
             }
         }
         Catalogue {
             epoch: self.epoch + 1,
             by_name,
             by_id,
+            by_plain_name,
             by_their_name,
             sorted,
         }
@@ -261,19 +318,53 @@ mod tests {
         catalogue.after(after).map(|e| e.name.to_string()).collect()
     }
 
+    fn of_server(server: &str, theirs: &str) -> Change {
+        let mut tool = tool(&format!("{server}.{theirs}"), SYSTEM_USER);
+        tool.shelf = Shelf::Server;
+        let config = &mut tool.definition.config;
+        config.insert("server_name".to_owned(), server.into());
+        config.insert("tool_name".to_owned(), theirs.into());
+        Change::Put(tool)
+    }
+
+    #[test]
+    fn a_tool_is_found_by_its_name_without_dots() {
+        let found = |catalogue: &Catalogue, name: &str| {
+            let found = catalogue.find(name);
+            found.map_or_else(String::new, |it| it.name.to_string())
+        };
+        let first = Catalogue::default().with(vec![
+            of_server("a", "b__c"),
+            of_server("files", "read file"),
+            Change::Put(tool("my.own", SYSTEM_USER)),
+        ]);
+        assert_eq!(found(&first, "a__b__c"), "a.b__c");
+        assert_eq!(found(&first, "files__read_file"), "files.read file");
+        assert_eq!(found(&first, "my_own"), "my.own");
+        // Of two that would have it neither does, but each keeps the one with its hash.
+        let second = first.with(vec![of_server("a__b", "c")]);
+        assert_eq!(found(&second, "a__b__c"), "");
+        let alike = second.alike("a__b__c").iter().map(|it| &*it.name);
+        assert_eq!(alike.collect::<Vec<_>>(), ["a.b__c", "a__b.c"]);
+        for name in ["a.b__c", "a__b.c"] {
+            let hashed = second.get(name).unwrap().plain.clone().unwrap().hashed;
+            assert_eq!(found(&second, &hashed), name);
+        }
+        // Whoever has the name itself comes first, whatever servers call theirs.
+        let own = first.with(vec![Change::Put(tool("files__read_file", SYSTEM_USER))]);
+        assert_eq!(found(&own, "files__read_file"), "files__read_file");
+        let bare = first.with(vec![of_server("z", "files__read_file")]);
+        assert_eq!(found(&bare, "files__read_file"), "files.read file");
+    }
+
     #[test]
     fn a_tool_of_a_server_is_found_by_its_name_there_while_no_other_has_it() {
-        let of = |name: &str, theirs: &str| {
-            let mut tool = tool(name, SYSTEM_USER);
-            tool.shelf = Shelf::Server;
-            let config = &mut tool.definition.config;
-            config.insert("tool_name".to_owned(), theirs.into());
-            Change::Put(tool)
-        };
-        let one = Catalogue::default().with(vec![of("a.echo", "echo"), of("a.add", "add")]);
+        let one = Catalogue::default().with(vec![of_server("a", "echo"), of_server("a", "add")]);
         assert_eq!(&*one.find("echo").unwrap().name, "a.echo");
-        let two = one.with(vec![of("b.echo", "echo")]);
+        let two = one.with(vec![of_server("b", "echo")]);
         assert!(two.find("echo").is_none(), "two have it");
+        let alike = two.alike("echo").iter().map(|it| &*it.name);
+        assert_eq!(alike.collect::<Vec<_>>(), ["a.echo", "b.echo"]);
         assert_eq!(&*two.find("add").unwrap().name, "a.add");
         let own = two.with(vec![Change::Put(tool("add", SYSTEM_USER))]);
         assert_eq!(&*own.find("add").unwrap().name, "add", "ours comes first");

@@ -15,6 +15,7 @@ pub mod http_auth;
 pub mod json;
 pub mod letters;
 pub mod mcp_file;
+pub mod names;
 pub mod pace;
 pub mod pinning;
 mod pointer;

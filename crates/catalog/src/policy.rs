@@ -3,6 +3,7 @@
 use crate::caller::{Caller, Role, Scope};
 use crate::catalogue::Catalogue;
 use crate::glob;
+use crate::names::Names;
 use crate::tool::{SYSTEM_USER, StandsFor, Tool};
 use crate::toolset::{Membership, Shown, Toolset, Toolsets};
 use std::collections::{HashMap, HashSet};
@@ -294,6 +295,12 @@ impl Policy {
             || toolset.definition.is_public
             || caller.scopes.allow(Scope::Admin);
         (is_theirs && !self.left.contains(&toolset.owner)).then_some(toolset)
+    }
+
+    /// How a caller wants tools to be named, where they or their toolset say.
+    pub fn names(&self, caller: &Caller) -> Option<Names> {
+        let set = || self.toolset(caller)?.definition.names;
+        caller.names.or_else(set)
     }
 
     /// The tool that a name stands for, for this caller; the verdict is still to be asked.

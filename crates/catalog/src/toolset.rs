@@ -1,12 +1,14 @@
 //! What a toolset is: a named, ordered selection of tools, some of them under other names, with other descriptions or
 //! with arguments that are set beforehand.
 
+mod pinned;
 mod read;
 
-pub use read::toolset_from_text;
+pub use read::{checked_toolset_from_text, toolset_from_text};
 
 use crate::catalogue::{Catalogue, Entry};
 use crate::glob;
+use crate::names::{Names, PlainName};
 use crate::policy::Judged;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -35,6 +37,8 @@ pub struct ToolsetDefinition {
     pub instructions: Option<String>,
     /// Whether clients are given two tools to find and call the others with, instead of all of them.
     pub find_tools: bool,
+    /// How tools are named to clients; none leaves it to the server.
+    pub names: Option<Names>,
     pub is_public: bool,
 }
 
@@ -156,6 +160,12 @@ pub struct Shown<'a> {
 }
 
 impl<'a> Shown<'a> {
+    /// Whether both are the same tool, set up in the same way.
+    pub fn is_same(&self, other: &Shown<'_>) -> bool {
+        let pick = |it: Option<&Pick>| it.map(std::ptr::from_ref);
+        Arc::ptr_eq(self.entry, other.entry) && pick(self.pick) == pick(other.pick)
+    }
+
     /// Under its own name.
     pub fn plain(entry: &'a Arc<Entry>) -> Self {
         Shown {
@@ -175,6 +185,9 @@ pub struct Toolset {
     renamed: HashMap<String, usize>,
     by_name: HashMap<String, Vec<usize>>,
     by_id: HashMap<Uuid, Vec<usize>>,
+    /// The names without dots of names that were given here, and the places in the list that each leads to.
+    plain: HashMap<String, PlainName>,
+    by_plain: HashMap<Arc<str>, Vec<usize>>,
 }
 
 /// All of them, by name.
@@ -189,6 +202,7 @@ impl Toolset {
         for (at, pick) in definition.tools.iter().enumerate() {
             if let Some(name) = &pick.name {
                 toolset.renamed.insert(name.clone(), at);
+                toolset.add_plain(name, at);
             }
             match Uuid::parse_str(&pick.tool) {
                 Ok(id) => toolset.by_id.entry(id).or_default().push(at),
@@ -200,6 +214,33 @@ impl Toolset {
         }
         toolset.definition = definition;
         toolset
+    }
+
+    fn add_plain(&mut self, name: &str, at: usize) {
+        let Some(plain) = PlainName::of(name) else {
+            return;
+        };
+        let mut names = vec![&plain.hashed];
+        names.extend(Some(&plain.short).filter(|it| **it != plain.hashed));
+        for name in names {
+            let places = self.by_plain.entry(Arc::clone(name)).or_default();
+            places.push(at);
+        }
+        self.plain.insert(name.to_owned(), plain);
+    }
+
+    /// The names without dots of a tool of the set; none where its name here has none.
+    pub fn plain_name<'a>(&'a self, shown: &Shown<'a>) -> Option<&'a PlainName> {
+        match shown.pick.and_then(|pick| pick.name.as_ref()) {
+            Some(name) => self.plain.get(name),
+            None => shown.entry.plain.as_ref(),
+        }
+    }
+
+    /// The names that were given to a tool here, where it has no other.
+    pub fn given_names(&self, judged: Judged<'_>) -> Vec<&str> {
+        let names: Option<Vec<&str>> = self.picks_of(judged).map(|it| it.name.as_deref()).collect();
+        names.unwrap_or_default()
     }
 
     pub fn membership<'a>(&'a self, judged: Judged<'_>) -> Membership<'a> {
@@ -228,17 +269,36 @@ impl Toolset {
     /// The tool that a name stands for here. A tool that was given another name, or arguments, is found under no other:
     /// whoever could call it by its own would get around what was set for it.
     pub fn find<'a>(&'a self, catalogue: &'a Catalogue, name: &str) -> Option<Shown<'a>> {
-        if let Some((name, at)) = self.renamed.get_key_value(name) {
-            let pick = &self.definition.tools[*at];
-            let entry = pick.entry(catalogue)?;
-            let is_in = self.membership(Judged::tool(&entry.tool)).is_in();
-            return is_in.then_some(Shown {
-                name,
-                entry,
-                pick: Some(pick),
-            });
+        if let Some(at) = self.renamed.get(name) {
+            return self.given(catalogue, *at);
         }
-        let entry = catalogue.get(name)?;
+        if let Some(found) = self.own(catalogue.get(name)) {
+            return Some(found);
+        }
+        // No tool of the set has exactly this name, but one may have it without dots.
+        match self.by_plain.get(name).map(Vec::as_slice) {
+            Some([at]) => self.given(catalogue, *at),
+            Some(_) => None,
+            None => self.own(catalogue.by_plain_name(name)),
+        }
+    }
+
+    /// The tool at a place in the list that was given a name there.
+    fn given<'a>(&'a self, catalogue: &'a Catalogue, at: usize) -> Option<Shown<'a>> {
+        let pick = &self.definition.tools[at];
+        let entry = pick.entry(catalogue)?;
+        let is_in = self.membership(Judged::tool(&entry.tool)).is_in();
+        is_in.then_some(Shown {
+            name: pick.name.as_deref()?,
+            entry,
+            pick: Some(pick),
+        })
+    }
+
+    /// A tool under its own name.
+    fn own<'a>(&'a self, entry: Option<&'a Arc<Entry>>) -> Option<Shown<'a>> {
+        // What was given its name here covers it.
+        let entry = entry.filter(|it| !self.renamed.contains_key(&*it.name))?;
         let pick = match self.membership(Judged::tool(&entry.tool)) {
             Membership::Listed => {
                 let mut picks = self.picks_of(Judged::tool(&entry.tool));
@@ -258,18 +318,17 @@ impl Toolset {
     pub fn members<'a>(&'a self, catalogue: &'a Catalogue) -> Vec<Shown<'a>> {
         let picks = self.definition.tools.iter();
         let listed = picks.filter_map(|pick| {
-            let name = match &pick.name {
-                Some(name) => name,
-                None => &*pick.entry(catalogue)?.name,
-            };
-            let shown = self.find(catalogue, name)?;
+            let shown = match &pick.name {
+                Some(name) => self.given(catalogue, *self.renamed.get(name)?),
+                None => self.own(pick.entry(catalogue)),
+            }?;
             let is_this = shown.pick.is_some_and(|found| std::ptr::eq(found, pick));
             is_this.then_some(shown)
         });
         let mut members: Vec<Shown<'a>> = listed.collect();
         if self.definition.allow.is_some() || self.definition.tools.is_empty() {
             let others = catalogue.after(None);
-            let others = others.filter_map(|entry| self.find(catalogue, &entry.name));
+            let others = others.filter_map(|entry| self.own(Some(entry)));
             members.extend(others.filter(|shown| shown.pick.is_none()));
         }
         members

@@ -6,7 +6,7 @@ use crate::answer::{
 };
 use crate::call::{CallRequest, Executor};
 use crate::code::Code;
-use crate::denial::judge;
+use crate::denial::{judge, not_found};
 use crate::entry_log::{Ending, EntryDraft};
 use crate::kind::{Failure, Kind, Output, Run};
 use crate::pending::CatchPanic;
@@ -126,10 +126,18 @@ impl Attempt {
         let unknown = || Failure::new(Code::ToolNotFound, format!("Tool '{name}' not found"));
         let catalogue = self.executor.catalogue.load();
         let Some(entry) = catalogue.find(name).cloned() else {
+            let policy = self.executor.policy.load();
+            let (why, alike) = not_found(&catalogue, &policy, &self.caller, name);
+            let refusal = match alike.is_empty() {
+                true => unknown(),
+                false => {
+                    Failure::new(Code::ToolNotFound, why).with_details(json!({"candidates": alike}))
+                }
+            };
             return Found {
                 entry: None,
                 seen: None,
-                permitted: Err(unknown()),
+                permitted: Err(refusal),
             };
         };
         let verdict = self

@@ -49,7 +49,7 @@ async fn handle(context: &Context, method: &str, params: Params) -> Result<Done,
     let unknown = || RpcError::new(code::NO_METHOD, format!("There is no method '{method}'"));
     match (method, &context.session) {
         ("tools/call", _) => call::call(context, params).await,
-        ("tools/list", _) => listing::list(context, &params),
+        ("tools/list", _) => listing::list(context, &params).await,
         ("resources/list", _) => offers::list(context, Offer::Resources, &params).await,
         ("resources/templates/list", _) => offers::list(context, Offer::Templates, &params).await,
         ("prompts/list", _) => offers::list(context, Offer::Prompts, &params).await,

@@ -132,6 +132,9 @@ pub(crate) async fn find(
         Ok(asked) => asked,
         Err(why) => return refused(context, why),
     };
+    // Else the first to look in a new workspace would find nothing.
+    context.face.app.servers_awaited().await;
+    let listing = of(context, FIND_TOOLS).unwrap_or(listing);
     let look = move || {
         let finder = listing.finder.as_ref();
         finder.map_or_else(Vec::new, |finder| finder.find(&query, most))

@@ -18,6 +18,7 @@ mod followed;
 mod listing;
 mod offers;
 mod parked;
+mod prompts;
 mod result;
 mod upstream;
 
@@ -26,6 +27,7 @@ pub use sessions::{Hears, NoSession, Session};
 
 use app::App;
 use catalog::caller::Caller;
+use catalog::names::Names;
 use listing::Listings;
 use parked::Parked;
 use sessions::Sessions;
@@ -43,6 +45,8 @@ pub struct Settings {
     pub instructions: Option<String>,
     /// Clients get `find_tools` and `call_tool` instead of more tools than this; 0 lists them all.
     pub find_tools_above: usize,
+    /// How tools and prompts are named, where neither a client nor its toolset says.
+    pub names: Names,
     /// Whether the resources and prompts of the conformance suite are there.
     pub conformance: bool,
 }
@@ -54,6 +58,7 @@ impl Default for Settings {
             sessions_max: 10_000,
             instructions: None,
             find_tools_above: 0,
+            names: Names::default(),
             conformance: false,
         }
     }
@@ -76,7 +81,7 @@ impl Face {
     pub fn new(app: Arc<App>, settings: Settings) -> Arc<Self> {
         let face = Arc::new(Face {
             sessions: Sessions::new(settings.session_idle, settings.sessions_max),
-            listings: Listings::new(settings.find_tools_above),
+            listings: Listings::new(settings.find_tools_above, settings.names),
             parked: Parked::default(),
             changes: changes::Changes::default(),
             followed: followed::Followed::default(),
@@ -96,6 +101,12 @@ impl Face {
         let toolset = policy.toolset(caller);
         let own = toolset.and_then(|set| set.definition.instructions.clone());
         own.or_else(|| self.settings.instructions.clone())
+    }
+
+    /// How things are named to a caller.
+    pub(crate) fn names(&self, caller: &Caller) -> Names {
+        let asked = self.app.executor.policy.load().names(caller);
+        asked.unwrap_or(self.settings.names)
     }
 
     /// Ends what would never end by itself.

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use catalog::caller::{Caller, Scopes};
 use catalog::catalogue::Catalogue;
+use catalog::names::Names;
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName};
 use catalog::toolset::Shown;
@@ -52,6 +53,8 @@ struct Tools {
 pub(crate) struct Listings {
     /// Two tools stand for more than so many; for none where it is 0.
     find_tools_above: usize,
+    /// Where neither the caller nor their toolset says.
+    names: Names,
     kept: Mutex<Kept>,
 }
 
@@ -66,6 +69,7 @@ struct Who {
     user: Uuid,
     key: Option<Uuid>,
     toolset: Option<Arc<str>>,
+    names: Names,
 }
 
 /// A list and what it was made from.
@@ -78,9 +82,10 @@ struct Known {
 }
 
 impl Listings {
-    pub(crate) fn new(find_tools_above: usize) -> Self {
+    pub(crate) fn new(find_tools_above: usize, names: Names) -> Self {
         Listings {
             find_tools_above,
+            names,
             kept: Mutex::default(),
         }
     }
@@ -88,10 +93,12 @@ impl Listings {
     pub(crate) fn of(&self, executor: &Executor, caller: &Caller) -> Arc<Listing> {
         let catalogue = executor.catalogue.load_full();
         let policy = executor.policy.load_full();
+        let names = policy.names(caller).unwrap_or(self.names);
         let who = Who {
             user: caller.user,
             key: caller.key_id,
             toolset: caller.toolset.clone(),
+            names,
         };
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.by_caller.get(&who)
@@ -102,6 +109,10 @@ impl Listings {
             return Arc::clone(&known.listing);
         }
         let visible = visible(&catalogue, &policy, caller);
+        let visible = match names {
+            Names::Dotted => visible,
+            Names::Plain => plainly(visible, &catalogue, &policy, caller),
+        };
         let asks = policy
             .toolset(caller)
             .is_some_and(|set| set.definition.find_tools);
@@ -144,6 +155,31 @@ fn visible<'a>(catalogue: &'a Catalogue, policy: &'a Policy, caller: &Caller) ->
     };
     all.retain(|it| policy.verdict(caller, &it.entry.tool) == Verdict::Allowed);
     all
+}
+
+/// The same under names without dots. Each leads back to its tool: where another has the short one, it is the one with a hash.
+fn plainly<'a>(
+    all: Vec<Shown<'a>>,
+    catalogue: &'a Catalogue,
+    policy: &'a Policy,
+    caller: &Caller,
+) -> Vec<Shown<'a>> {
+    let set = policy.toolset(caller);
+    let leads_back = |name: &str, it: &Shown<'_>| {
+        let found = policy.find(catalogue, caller, name);
+        found.is_some_and(|found| found.is_same(it))
+    };
+    let named = all.into_iter().filter_map(|it| {
+        let plain = match set {
+            Some(set) => set.plain_name(&it),
+            None => it.entry.plain.as_ref(),
+        };
+        let Some(plain) = plain else { return Some(it) };
+        let mut names = [&*plain.short, &*plain.hashed].into_iter();
+        let name = names.find(|name| leads_back(name, &it))?;
+        Some(Shown { name, ..it })
+    });
+    named.collect()
 }
 
 fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
@@ -235,8 +271,9 @@ impl Tools {
     }
 }
 
-pub(crate) fn list(context: &Context, params: &Params) -> Result<Done, RpcError> {
+pub(crate) async fn list(context: &Context, params: &Params) -> Result<Done, RpcError> {
     let after = cursor(params)?;
+    context.face.app.servers_awaited().await;
     let listing = context
         .face
         .listings
@@ -284,9 +321,9 @@ pub(crate) fn cursor(params: &Params) -> Result<Option<String>, RpcError> {
 /// A tool as clients see it, changed as its toolset wants it.
 pub(crate) fn shown(it: &Shown<'_>) -> Value {
     let mut tool = tool(&it.entry.tool.definition);
+    tool["name"] = it.name.into();
     let Some(pick) = it.pick else { return tool };
     if pick.name.is_some() {
-        tool["name"] = it.name.into();
         // It is the title of something else now.
         if let Some(members) = tool.as_object_mut() {
             members.shift_remove("title");

@@ -5,8 +5,10 @@ use crate::fixtures;
 use crate::followed::Follow;
 use crate::listing::{cursor, page};
 use crate::parked::{Pending, Underway};
+use crate::prompts::{self, PlainPrompts};
 use crate::result::Done;
 use crate::upstream::{ask, failed};
+use catalog::names::Names;
 use executor::{Event, Talk};
 use mcp::upstream::{Lists, Upstream};
 use mcp::wire::{Era, RpcError, code};
@@ -103,6 +105,8 @@ pub(crate) async fn list(
         .iter()
         .map(|it| (it.name(), offered(context, it, offer)))
         .collect();
+    let is_plain = offer == Offer::Prompts && context.face.names(&context.caller) == Names::Plain;
+    let plain = is_plain.then(|| PlainPrompts::new(lists.iter().map(|(name, it)| (*name, &**it))));
     let mut taken: HashSet<&str> = HashSet::new();
     for (server, lists) in &lists {
         for item in offer.of(lists) {
@@ -114,7 +118,10 @@ pub(crate) async fn list(
                 continue;
             }
             let shown = match offer {
-                Offer::Prompts => own,
+                Offer::Prompts => match &plain {
+                    Some(plain) => plain.of(server, name),
+                    None => own,
+                },
                 _ if taken.insert(name) => name.to_owned(),
                 _ => format!("{OWN}{server}:{name}"),
             };
@@ -278,12 +285,15 @@ fn reached(context: &Context, server: &Arc<Upstream>) -> Result<Arc<Upstream>, R
     own.map_err(|error| failed(server, error))
 }
 
-/// The server of a prompt `server.prompt`, and what it calls it.
-fn prompt<'a>(context: &Context, name: &'a str) -> Option<(Arc<Upstream>, &'a str)> {
-    let (server, own) = name.split_once('.')?;
-    let server = context.face.app.upstreams.get(server)?;
-    let known = server.lists().prompts.iter().any(|it| it["name"] == own);
-    (known && context.face.app.may_use(&context.caller, name)).then_some((server, own))
+/// The server of a prompt `server.prompt`, and what it calls it. The name may be the one without dots.
+fn prompt(context: &Context, name: &str) -> Option<(Arc<Upstream>, String)> {
+    let (server, own) = match name.split_once('.') {
+        Some((server, own)) => (context.face.app.upstreams.get(server)?, own.to_owned()),
+        None => prompts::meant(servers(context), name)?,
+    };
+    let dotted = format!("{}.{own}", server.name());
+    let is_there = prompts::has(&server, &own);
+    (is_there && context.face.app.may_use(&context.caller, &dotted)).then_some((server, own))
 }
 
 pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcError> {

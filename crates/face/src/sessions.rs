@@ -459,7 +459,7 @@ impl Face {
         };
         let context = Context {
             face: Arc::clone(self),
-            caller: Arc::clone(caller),
+            caller: caller.named_as(&session.caller),
             capabilities: session.client.get().cloned().unwrap_or_default(),
             session: Some(Arc::clone(session)),
             hears,

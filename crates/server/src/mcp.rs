@@ -292,7 +292,9 @@ pub(crate) async fn sse(State(server): State<Arc<Server>>, client: Client) -> Re
         Ok(session) => {
             let toolset = client.caller.toolset.iter();
             let toolset: String = toolset.map(|name| format!("/{name}")).collect();
-            let address = format!("/messages{toolset}?session_id={}", session.id);
+            let names = client.caller.names.iter();
+            let names: String = names.map(|it| format!("&names={}", it.as_str())).collect();
+            let address = format!("/messages{toolset}?session_id={}{names}", session.id);
             let first = format!("event: endpoint\ndata: {address}\n\n");
             let (said, ended) = (session.stream(), Arc::clone(&server));
             let over = client.shut_out(Arc::clone(&server));

@@ -9,8 +9,9 @@ pub(crate) use servers::Servers;
 pub(crate) use toolsets::Toolsets;
 
 use catalog::clock::Clock;
+use catalog::names::Names;
 use catalog::tool::KindName;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, value_parser};
 use executions::Status;
 use std::path::PathBuf;
@@ -158,6 +159,9 @@ pub(crate) struct Connect {
     /// Only the tools of this toolset
     #[arg(long, value_name = "NAME")]
     pub(crate) toolset: Option<String>,
+    /// Tools as `server.tool` (dotted) or `server__tool` (plain) [default: plain for claude-desktop, else the server's]
+    #[arg(long, value_parser = names())]
+    pub(crate) names: Option<Names>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -197,6 +201,9 @@ pub(crate) struct Mcp {
     /// Only the tools of this toolset
     #[arg(long, value_name = "NAME")]
     pub(crate) toolset: Option<String>,
+    /// Tools as `server.tool` (dotted) or `server__tool` (plain), for clients that take no dots [default: the server's]
+    #[arg(long, value_parser = names())]
+    pub(crate) names: Option<Names>,
 }
 
 #[derive(Debug, Args)]
@@ -446,6 +453,11 @@ fn seconds(text: &str) -> Result<f64, String> {
     number
         .filter(|seconds| seconds.is_finite() && *seconds > 0.0)
         .ok_or_else(|| "expected a number of seconds above 0, such as 2.5".to_owned())
+}
+
+fn names() -> impl TypedValueParser<Value = Names> {
+    let known = PossibleValuesParser::new(Names::NAMES);
+    known.map(|name| Names::from_name(&name).unwrap_or_default())
 }
 
 /// The text itself goes to the server, whose clock counts; here only a mistyped one is caught.

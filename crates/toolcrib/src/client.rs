@@ -215,7 +215,8 @@ impl Client {
             return;
         };
         let error = &answer["error"];
-        if error["code"] != "tool_not_found" {
+        // One that is ambiguous has told what could be meant.
+        if error["code"] != "tool_not_found" || error["details"]["candidates"].is_array() {
             return;
         }
         let name = error["message"]

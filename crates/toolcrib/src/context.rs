@@ -6,6 +6,7 @@ use crate::out::{Failure, Out, Result};
 use crate::workspace::{NO_WORKSPACE_HERE, Place};
 use app::sealing_keys::{KEY_FILE, KeySource};
 use catalog::clock::Clock;
+use catalog::names::Names;
 use catalog::pinning::Pinning;
 use catalog::policy::Policy;
 use catalog::secret::Secret;
@@ -208,6 +209,7 @@ pub(crate) fn mcp(config: &Config) -> face::Settings {
         sessions_max: config.count("mcp.sessions_max"),
         instructions: (!instructions.is_empty()).then(|| instructions.to_owned()),
         find_tools_above: config.count("mcp.find_tools_above"),
+        names: Names::from_name(config.text("mcp.names")).unwrap_or_default(),
         conformance: config.yes("mcp.conformance"),
     }
 }

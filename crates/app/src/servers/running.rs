@@ -67,11 +67,18 @@ impl App {
             match config.disabled {
                 // It offers nothing, whatever it did before.
                 true => (Known::default(), approved),
-                false => (memory.known().clone(), approved),
+                false => {
+                    let known = memory.known().clone();
+                    if known == Known::default() {
+                        self.kept_servers.awaited.add(&config.name);
+                    }
+                    (known, approved)
+                }
             }
         });
         for server in &before {
             if self.upstreams.get(server.name()).is_none() {
+                self.kept_servers.awaited.forget(server.name());
                 self.forget_flags(server.name());
                 self.take_tools(server.name().into(), Vec::new()).await;
             }
@@ -289,6 +296,7 @@ impl App {
         if lists_changed {
             self.show_lists(&server).await;
         }
+        self.kept_servers.awaited.heard(&server, lists_changed);
     }
 
     async fn remember(&self, server: &Upstream) {

@@ -5,7 +5,9 @@ use crate::auth::Reference;
 use crate::definition::DESCRIPTION_BYTES_MAX;
 use crate::glob;
 use crate::json::{Member, Node, NodeKind, Reader, path_of_key, present, read_body, to_map};
+use crate::names::Names;
 use crate::problem::Problem;
+use crate::schema::Violation;
 use crate::tool::is_valid_name;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -15,7 +17,7 @@ const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
 const TOOLS_MAX: usize = 1_000;
 const PATTERNS_MAX: usize = 1_000;
 
-const FIELDS: [&str; 8] = [
+const FIELDS: [&str; 9] = [
     "name",
     "description",
     "tools",
@@ -23,6 +25,7 @@ const FIELDS: [&str; 8] = [
     "deny",
     "instructions",
     "find_tools",
+    "names",
     "is_public",
 ];
 
@@ -32,10 +35,27 @@ const NAME: &str = "1 to 64 characters out of A-Z a-z 0-9 _ . -";
 
 /// Reads one toolset, with everything that is wrong with it.
 pub fn toolset_from_text(text: &str) -> Result<ToolsetDefinition, Vec<Problem>> {
-    read_body(text, &FIELDS, &["missing"], toolset)
+    checked_toolset_from_text(text, |_| Vec::new())
 }
 
-fn toolset(r: &mut Reader<'_>, at: usize, members: &[Member]) -> Option<ToolsetDefinition> {
+/// The same where somebody knows the tools: `check` says what is wrong with the arguments that are set for one.
+pub fn checked_toolset_from_text(
+    text: &str,
+    check: impl Fn(&Pick) -> Vec<Violation>,
+) -> Result<ToolsetDefinition, Vec<Problem>> {
+    read_body(text, &FIELDS, &["missing", "troubles"], |r, at, members| {
+        toolset(r, at, members, &check)
+    })
+}
+
+type Check<'a> = &'a dyn Fn(&Pick) -> Vec<Violation>;
+
+fn toolset(
+    r: &mut Reader<'_>,
+    at: usize,
+    members: &[Member],
+    check: Check<'_>,
+) -> Option<ToolsetDefinition> {
     let given = |key: &str| present(members, key);
     let name = match given("name") {
         Some(m) => named(r, m, "$"),
@@ -45,11 +65,12 @@ fn toolset(r: &mut Reader<'_>, at: usize, members: &[Member]) -> Option<ToolsetD
         }
     };
     let find_tools = given("find_tools").is_some_and(|m| r.boolean(m, "$").unwrap_or(false));
-    let tools = given("tools").map_or_else(Vec::new, |m| picks(r, m, find_tools));
+    let tools = given("tools").map_or_else(Vec::new, |m| picks(r, m, find_tools, check));
     let allow = given("allow").map(|m| patterns(r, m));
     let deny = given("deny").map_or_else(Vec::new, |m| patterns(r, m));
     let description = given("description").and_then(|m| long(r, m, "$", DESCRIPTION_BYTES_MAX));
     let told = given("instructions").and_then(|m| long(r, m, "$", INSTRUCTIONS_BYTES_MAX));
+    let names = given("names").and_then(|m| naming(r, m));
     let is_public = given("is_public").is_some_and(|m| r.boolean(m, "$").unwrap_or(false));
     Some(ToolsetDefinition {
         name: name?,
@@ -59,6 +80,7 @@ fn toolset(r: &mut Reader<'_>, at: usize, members: &[Member]) -> Option<ToolsetD
         deny,
         instructions: told,
         find_tools,
+        names,
         is_public,
     })
 }
@@ -70,6 +92,16 @@ fn named(r: &mut Reader<'_>, m: &Member, path: &str) -> Option<String> {
     }
     r.wrong(m, path, NAME, "Write a name such as \"data-search\".");
     None
+}
+
+fn naming(r: &mut Reader<'_>, m: &Member) -> Option<Names> {
+    let found = r.text(m, "$").map(Names::from_name)?;
+    if found.is_none() {
+        let expected = format!("one of {}", Names::NAMES.join(", "));
+        let remedy = "Write \"plain\" for clients that take no dots in names, else leave it out.";
+        r.wrong(m, "$", &expected, remedy);
+    }
+    found
 }
 
 fn long(r: &mut Reader<'_>, m: &Member, path: &str, bytes_max: usize) -> Option<String> {
@@ -104,7 +136,7 @@ fn patterns(r: &mut Reader<'_>, m: &Member) -> Vec<String> {
     patterns
 }
 
-fn picks(r: &mut Reader<'_>, m: &Member, find_tools: bool) -> Vec<Pick> {
+fn picks(r: &mut Reader<'_>, m: &Member, find_tools: bool, check: Check<'_>) -> Vec<Pick> {
     let items = r.array(m, "$", "tools").unwrap_or_default();
     if items.len() > TOOLS_MAX {
         let expected = format!("at most {TOOLS_MAX} tools");
@@ -118,6 +150,7 @@ fn picks(r: &mut Reader<'_>, m: &Member, find_tools: bool) -> Vec<Pick> {
         let Some(pick) = pick(r, item, &path) else {
             continue;
         };
+        misfits(r, item, &path, check(&pick));
         let name = pick.name.as_ref().unwrap_or(&pick.tool);
         if let Some(first) = seen.insert(name.clone(), i) {
             let expected = "each name once";
@@ -198,4 +231,29 @@ fn pinned(r: &mut Reader<'_>, m: &Member, path: &str) -> Map<String, Value> {
         }
     }
     to_map(members)
+}
+
+/// At the argument where it stands, else at all of them.
+fn misfits(r: &mut Reader<'_>, item: &Node, path: &str, found: Vec<Violation>) {
+    let members = match &item.kind {
+        NodeKind::Object(members) => present(members, "arguments"),
+        _ => None,
+    };
+    let Some(arguments) = members else { return };
+    let at = path_of_key(path, &arguments.key);
+    for Violation {
+        path,
+        expected,
+        got,
+    } in found
+    {
+        let inner = path.strip_prefix('$').unwrap_or(&path);
+        let own = match &arguments.value.kind {
+            NodeKind::Object(all) => all.iter().find(|it| path_of_key("$", &it.key) == path),
+            _ => None,
+        };
+        let start = own.unwrap_or(arguments).value.span.start;
+        let remedy = "Set what the tool's input_schema takes: `toolcrib tools show` has it.";
+        r.report(start, format!("{at}{inner}"), expected, got, remedy);
+    }
 }

@@ -147,7 +147,7 @@ fn what_is_set_beforehand_is_neither_seen_nor_sent() {
 #[test]
 fn what_is_written_is_read_again() {
     let body = json!({"name": "s", "description": "d", "tools": ["a", {"tool": "b", "name": "x", "description": "한글", "arguments": {"z": 1, "a": 2}}],
-        "allow": null, "deny": ["c*"], "instructions": "Use\nthem", "find_tools": true, "is_public": true});
+        "allow": null, "deny": ["c*"], "instructions": "Use\nthem", "find_tools": true, "names": "plain", "is_public": true});
     let read = toolset_from_text(&body.to_string()).unwrap();
     let text = serde_json::to_string(&read).unwrap();
     assert_eq!(toolset_from_text(&text).unwrap(), read);
@@ -190,4 +190,87 @@ fn every_mistake_is_reported_at_its_place() {
         .into_iter()
         .collect::<Vec<_>>()
     );
+}
+
+fn of_server(server: &str, theirs: &str) -> Change {
+    let mut tool = tool(&format!("{server}.{theirs}"), SYSTEM_USER);
+    tool.shelf = crate::tool::Shelf::Server;
+    let config = &mut tool.definition.config;
+    config.insert("server_name".to_owned(), server.into());
+    config.insert("tool_name".to_owned(), theirs.into());
+    Change::Put(tool)
+}
+
+#[test]
+fn a_tool_of_a_set_is_found_by_its_name_without_dots_and_under_no_other() {
+    let all = catalogue(&["a", "s__echo"]);
+    let all = all.with(vec![
+        of_server("s", "add"),
+        of_server("s", "echo"),
+        of_server("s", "sub"),
+    ]);
+    let found = |set: &Toolset, name: &str| {
+        let found = set.find(&all, name);
+        found.map_or_else(String::new, |it| format!("{}={}", it.name, it.entry.name))
+    };
+    let kit = set(&json!({"name": "s", "tools": [
+        "s.add", {"tool": "a", "name": "my.a"}, {"tool": "s.sub", "name": "less"}, "s.echo",
+    ]}));
+    for (name, expected) in [
+        ("s.add", "s.add=s.add"),
+        ("s__add", "s.add=s.add"),
+        ("my.a", "my.a=a"),
+        ("my_a", "my.a=a"),
+        ("less", "less=s.sub"),
+        // It was given another name, so that there is no way around what was set for it.
+        ("s.sub", ""),
+        ("s__sub", ""),
+        ("a", ""),
+        // The tool of exactly this name is not in the set.
+        ("s__echo", "s.echo=s.echo"),
+        ("add", ""),
+    ] {
+        assert_eq!(found(&kit, name), expected, "{name}");
+    }
+    assert_eq!(
+        names(&kit, &all),
+        ["s.add", "my.a=a", "less=s.sub", "s.echo"]
+    );
+    let both = set(
+        &json!({"name": "s", "tools": ["s__echo", "s.echo", {"tool": "a", "name": "s__add"}, "s.add"]}),
+    );
+    assert_eq!(found(&both, "s__echo"), "s__echo=s__echo");
+    assert_eq!(found(&both, "s__add"), "s__add=a");
+    for shown in both.members(&all) {
+        let Some(plain) = both.plain_name(&shown) else {
+            continue;
+        };
+        let again = both.find(&all, &plain.hashed).unwrap();
+        assert!(again.is_same(&shown), "{}", plain.hashed);
+    }
+}
+
+#[test]
+fn names_are_dotted_or_plain() {
+    let read = |names: Value| toolset_from_text(&json!({"name": "s", "names": names}).to_string());
+    assert_eq!(read(json!("plain")).unwrap().names, Some(Names::Plain));
+    assert_eq!(read(Value::Null).unwrap().names, None);
+    let problems = read(json!("short")).unwrap_err();
+    assert_eq!(problems[0].path, "$.names");
+}
+
+#[test]
+fn an_argument_that_does_not_fit_is_named_where_it_stands() {
+    let text =
+        "{\"name\": \"s\", \"tools\": [\n{\"tool\": \"a\", \"arguments\": {\n\"limit\": 99}}]}";
+    let schema = json!({"properties": {"limit": {"maximum": 50}}});
+    let problems = checked_toolset_from_text(text, |pick| pick.misfits(&schema)).unwrap_err();
+    let [problem] = &problems[..] else {
+        panic!("{problems:?}")
+    };
+    assert_eq!(
+        (problem.line, &*problem.path),
+        (3, "$.tools[0].arguments.limit")
+    );
+    assert!(problem.expected.contains("50"), "{problem}");
 }

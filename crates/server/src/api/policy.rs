@@ -44,7 +44,7 @@ pub(crate) struct ExplainParameters {
     key: Option<String>,
     /// Instead of a key: a user who is logged in; you, where both are left out.
     user: Option<String>,
-    /// Name or id of a tool.
+    /// Name or id of a tool; with `toolset` also what it is called there.
     tool: String,
     /// As this agent.
     agent: Option<String>,

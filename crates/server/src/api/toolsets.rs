@@ -23,6 +23,9 @@ pub(crate) struct ToolsetQuery {
     q: Option<String>,
     /// The owner's name.
     owner: Option<String>,
+    /// Whether to say what is wrong with set arguments.
+    #[serde(default)]
+    check: bool,
     /// 1 to 500; 50 unless given.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<usize>,
@@ -59,6 +62,8 @@ pub(crate) struct ToolsetBody {
     instructions: Option<String>,
     /// Clients get `find_tools` and `call_tool` instead of all tools.
     find_tools: Option<bool>,
+    /// How tools are named to clients: dotted (`server.tool`, the default) or plain (`server__tool`).
+    names: Option<String>,
     is_public: Option<bool>,
 }
 
@@ -73,6 +78,7 @@ pub(crate) async fn list_toolsets(
     let filter = ToolsetFilter {
         q: query.q,
         owner: query.owner,
+        check: query.check,
         limit: query.limit,
         cursor: query.cursor,
     };

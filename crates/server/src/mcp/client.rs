@@ -5,14 +5,16 @@ use crate::auth::{CanRead, Door, Shown, authenticate, is_token, lacks};
 use crate::error::ApiError;
 use crate::router::Server;
 use axum::extract::rejection::PathRejection;
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
 use catalog::caller::{Caller, Scope, Transport};
+use catalog::names::Names;
 use executor::Code;
 use face::{Hears, Session};
 use mcp::wire::Message;
+use serde::Deserialize;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,6 +45,7 @@ impl FromRequestParts<Arc<Server>> for Client {
             Some(name) => server.app.through_toolset(&caller, &name)?,
         };
         caller.transport = Transport::Mcp;
+        caller.names = asked_names(&parts.uri)?;
         Ok(Client {
             caller: Arc::new(caller),
             headers: parts.headers.clone(),
@@ -51,6 +54,24 @@ impl FromRequestParts<Arc<Server>> for Client {
             door: parts.extensions.get().copied(),
         })
     }
+}
+
+/// `?names=plain`: how this client wants tools and prompts to be named.
+fn asked_names(uri: &Uri) -> Result<Option<Names>, ApiError> {
+    #[derive(Deserialize)]
+    struct Asked {
+        names: Option<String>,
+    }
+    if uri.query().is_none() {
+        return Ok(None);
+    }
+    let wrong = || {
+        let known = Names::NAMES.join(" or ");
+        ApiError::new(Code::Invalid, format!("names: expected {known}, once"))
+    };
+    let Query(asked) = Query::<Asked>::try_from_uri(uri).map_err(|_| wrong())?;
+    let names = asked.names.as_deref().map(Names::from_name);
+    names.map(|names| names.ok_or_else(wrong)).transpose()
 }
 
 impl Client {

@@ -16,6 +16,7 @@ mod limits;
 mod limits_followed;
 mod logins;
 mod matrix;
+mod names;
 mod openapi;
 mod others;
 mod people;

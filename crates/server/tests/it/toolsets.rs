@@ -15,9 +15,10 @@ async fn change(app: &TestApp, method: &str, name: &str, body: Value) -> Answer 
 #[tokio::test]
 async fn a_toolset_is_made_shown_changed_and_removed() {
     on_both(async |app: &TestApp| {
+        app.post("/api/v1/tools", definition("adder")).await;
         let body = json!({
             "name": "data", "description": "For figures", "instructions": "Add first.\nThen ask.",
-            "tools": ["later", {"tool": "calculator", "name": "sum", "description": "Adds", "arguments": {"z": 1, "a": [2]}}],
+            "tools": ["later", {"tool": "adder", "name": "sum", "description": "Adds", "arguments": {"z": 1, "a": [2]}}],
             "allow": ["serialize_*"], "deny": ["x*"], "is_public": true
         });
         let made = app.post(PATH, body.clone()).await;

@@ -238,6 +238,8 @@ impl Local {
     }
 }
 
+/// With what to do about it: whoever reads this has started nothing themselves.
 fn told(failure: &Failure) -> String {
-    failure.errors.join("; ")
+    let told = failure.errors.iter().chain(&failure.hints);
+    told.map(String::as_str).collect::<Vec<_>>().join("; ")
 }

@@ -79,7 +79,7 @@ pub(crate) struct Explain {
     /// Id or name of a key; with --user the name of a user who is logged in
     #[arg(value_name = "KEY")]
     pub(crate) whose: String,
-    /// Name or id of a tool
+    /// Name or id of a tool; with --toolset also what it is called there
     pub(crate) tool: String,
     /// KEY is the name of a user
     #[arg(long)]

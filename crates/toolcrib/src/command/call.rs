@@ -32,7 +32,9 @@ pub(crate) async fn run(context: &Context, call: Call) -> Result {
         }
         // Asked for while the server is still there.
         let near = match response["error"]["code"].as_str() {
-            Some(NOT_FOUND) => client.near(&call.name).await,
+            Some(NOT_FOUND) if response["error"]["details"]["candidates"].is_null() => {
+                client.near(&call.name).await
+            }
             _ => None,
         };
         Ok((response, near))

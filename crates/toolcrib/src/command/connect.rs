@@ -1,9 +1,24 @@
 //! `toolcrib connect`: what to write where, so that an MCP client finds this workspace or server.
 
+use super::mcp::{path, server_url};
+use crate::bridge::Link;
 use crate::cli::{Connect, McpClient};
+use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Failure, Result};
+use crate::workspace::is_workspace;
+use catalog::names::Names;
+use catalog::tool::is_valid_name;
 use serde_json::{Value, json};
+use std::time::Duration;
+
+/// How long a server may take to say whether it has a toolset.
+const ASKED_WITHIN: Duration = Duration::from_secs(5);
+
+/// Where a key is to be written, for clients that read no variables.
+const KEY_HERE: &str = "WRITE-THE-KEY-HERE";
+
+const VARIABLE: &str = "TOOLCRIB_KEY";
 
 /// How a client is told of a server.
 struct Place {
@@ -14,42 +29,97 @@ struct Place {
     url: &'static str,
     /// Whether a server says what it is.
     has_type: bool,
+    key: KeyForm,
+}
+
+/// How a client is told the key of a server over HTTP. It is named, not shown: such files are read by many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum KeyForm {
+    /// `${NAME}` in a header.
+    Braces,
+    /// `${env:NAME}` in a header.
+    Env,
+    /// The name of the variable, in a member of its own.
+    Named,
+    /// It reads no variables.
+    Written,
+    /// It calls no server with a key at all: `toolcrib mcp` does that for it.
+    Bridged,
 }
 
 fn place(client: McpClient) -> Place {
-    let place = |file, member, url, has_type| Place {
+    let place = |file, member, url, has_type, key| Place {
         file,
         member,
         url,
         has_type,
+        key,
     };
+    let servers = "mcpServers";
     match client {
         McpClient::ClaudeDesktop => place(
             "claude_desktop_config.json (Settings → Developer → Edit Config)",
-            "mcpServers",
+            servers,
             "url",
             false,
+            KeyForm::Bridged,
         ),
-        McpClient::ClaudeCode => place(".mcp.json in the project", "mcpServers", "url", true),
-        McpClient::Cursor => place("~/.cursor/mcp.json", "mcpServers", "url", false),
-        McpClient::Vscode => place(".vscode/mcp.json in the project", "servers", "url", true),
+        McpClient::ClaudeCode => place(
+            ".mcp.json in the project",
+            servers,
+            "url",
+            true,
+            KeyForm::Braces,
+        ),
+        McpClient::Cursor => place("~/.cursor/mcp.json", servers, "url", false, KeyForm::Env),
+        McpClient::Vscode => place(
+            ".vscode/mcp.json in the project",
+            "servers",
+            "url",
+            true,
+            KeyForm::Env,
+        ),
         McpClient::Windsurf => place(
             "~/.codeium/windsurf/mcp_config.json",
-            "mcpServers",
+            servers,
             "serverUrl",
             false,
+            KeyForm::Env,
         ),
-        McpClient::Gemini => place("~/.gemini/settings.json", "mcpServers", "httpUrl", false),
-        McpClient::Codex => place("~/.codex/config.toml", "mcp_servers", "url", false),
-        McpClient::Zed => place("settings.json of Zed", "context_servers", "url", false),
+        McpClient::Gemini => place(
+            "~/.gemini/settings.json",
+            servers,
+            "httpUrl",
+            false,
+            KeyForm::Braces,
+        ),
+        McpClient::Codex => place(
+            "~/.codex/config.toml",
+            "mcp_servers",
+            "url",
+            false,
+            KeyForm::Named,
+        ),
+        McpClient::Zed => place(
+            "settings.json of Zed",
+            "context_servers",
+            "url",
+            false,
+            KeyForm::Written,
+        ),
     }
 }
 
-pub(crate) fn run(context: &Context, connect: &Connect) -> Result {
+pub(crate) async fn run(context: &Context, connect: &Connect) -> Result {
     let place = place(connect.client);
     let name = connect.name.as_deref().unwrap_or("toolcrib");
-    let entry = match context.server_url() {
-        Some(url) => remote(context, connect, &place, url),
+    let url = server_url(context)?;
+    check_path(url)?;
+    if let Some(toolset) = &connect.toolset {
+        check_toolset(context, url, toolset).await?;
+    }
+    let entry = match url {
+        Some(url) => remote(context, connect, &place, url)?,
         None => local(context, connect, &place)?,
     };
     let text = match connect.client {
@@ -70,20 +140,49 @@ pub(crate) fn run(context: &Context, connect: &Connect) -> Result {
     Ok(())
 }
 
+/// Who writes the MCP address where that of the server belongs would get it twice.
+fn check_path(url: Option<&str>) -> Result {
+    let parts = url.unwrap_or_default().trim_end_matches('/').rsplit('/');
+    let is_there = parts.take(2).any(|part| matches!(part, "mcp" | "sse"));
+    match is_there {
+        false => Ok(()),
+        true => Err(
+            Failure::usage("--url: expected the server's own address, without /mcp")
+                .hint("what the client needs is put behind it; --toolset names a toolset"),
+        ),
+    }
+}
+
+/// Claude Desktop leaves out a server that has a dot in a name of a tool.
+fn names(connect: &Connect) -> Option<Names> {
+    let by_itself = (connect.client == McpClient::ClaudeDesktop).then_some(Names::Plain);
+    connect.names.or(by_itself)
+}
+
 /// The client starts `toolcrib mcp` itself.
 fn local(context: &Context, connect: &Connect, place: &Place) -> Result<Value> {
+    let workspace = context.place()?.workspace;
+    if !is_workspace(&workspace) {
+        let shown = workspace.display();
+        context.out.warn(format!(
+            "{shown} is no workspace yet; `toolcrib init {shown}` makes one there"
+        ));
+    }
+    let workspace = workspace.display().to_string();
+    started(connect, place, ["--workspace".to_owned(), workspace])
+}
+
+fn started(connect: &Connect, place: &Place, reached: [String; 2]) -> Result<Value> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::failed(format!("where this program is cannot be told: {error}"))
     })?;
-    let workspace = context.place()?.workspace;
-    let workspace = std::path::absolute(&workspace).unwrap_or(workspace);
-    let mut args = vec![
-        "mcp".to_owned(),
-        "--workspace".to_owned(),
-        workspace.display().to_string(),
-    ];
+    let mut args = vec!["mcp".to_owned()];
+    args.extend(reached);
     if let Some(toolset) = &connect.toolset {
         args.extend(["--toolset".to_owned(), toolset.clone()]);
+    }
+    if let Some(names) = names(connect) {
+        args.extend(["--names".to_owned(), names.as_str().to_owned()]);
     }
     let mut entry = json!({"command": program.display().to_string(), "args": args});
     if place.has_type {
@@ -92,22 +191,110 @@ fn local(context: &Context, connect: &Connect, place: &Place) -> Result<Value> {
     Ok(entry)
 }
 
-/// The client calls a server over HTTP. The key is named, not shown: such files are read by many.
-fn remote(context: &Context, connect: &Connect, place: &Place, url: &str) -> Value {
-    let path = match &connect.toolset {
-        Some(toolset) => format!("/mcp/{toolset}"),
-        None => "/mcp".to_owned(),
-    };
-    let url = format!("{}{path}", url.trim_end_matches('/'));
-    let key = context.global.key.as_deref().unwrap_or("${TOOLCRIB_KEY}");
-    if connect.client == McpClient::Codex {
-        return json!({"url": url, "bearer_token_env_var": "TOOLCRIB_KEY"});
+/// The client calls a server over HTTP, or starts what does.
+fn remote(context: &Context, connect: &Connect, place: &Place, url: &str) -> Result<Value> {
+    let key = context.global.key.as_deref();
+    if key.is_none() {
+        tell_key(context, connect, place.key);
     }
+    if place.key == KeyForm::Bridged {
+        let url = url.trim_end_matches('/').to_owned();
+        let mut entry = started(connect, place, ["--url".to_owned(), url])?;
+        entry["env"] = json!({VARIABLE: key.unwrap_or(KEY_HERE)});
+        return Ok(entry);
+    }
+    let path = path(connect.toolset.as_deref(), names(connect));
+    let url = format!("{}{path}", url.trim_end_matches('/'));
+    if place.key == KeyForm::Named {
+        return Ok(json!({"url": url, "bearer_token_env_var": VARIABLE}));
+    }
+    let named = match place.key {
+        KeyForm::Env => format!("${{env:{VARIABLE}}}"),
+        KeyForm::Written => KEY_HERE.to_owned(),
+        _ => format!("${{{VARIABLE}}}"),
+    };
+    let key = key.map_or(named, str::to_owned);
     let mut entry = json!({place.url: url, "headers": {"Authorization": format!("Bearer {key}")}});
     if place.has_type {
         entry["type"] = "http".into();
     }
-    entry
+    Ok(entry)
+}
+
+/// What is still to be done about the key.
+fn tell_key(context: &Context, connect: &Connect, form: KeyForm) {
+    let client = connect.client.name();
+    let made = format!("`toolcrib keys create {client}` on the server makes one");
+    context.out.say(match form {
+        KeyForm::Bridged | KeyForm::Written => {
+            format!("write a key of the server in place of {KEY_HERE}; {made}")
+        }
+        _ => format!(
+            "the variable {VARIABLE} must be set to a key of the server where {client} is started; {made}"
+        ),
+    });
+}
+
+/// That there is such a toolset, where that can be known.
+async fn check_toolset(context: &Context, url: Option<&str>, toolset: &str) -> Result {
+    let none = || {
+        Failure::usage(format!("--toolset: there is no toolset '{toolset}'"))
+            .hint("`toolcrib toolsets list` names those that are there")
+    };
+    if !is_valid_name(toolset) {
+        return Err(none());
+    }
+    let path = format!("/api/v1/toolsets/{}", encode(toolset));
+    let status = match url {
+        Some(url) => asked_there(context, &format!("{}{path}", url.trim_end_matches('/'))).await,
+        None if !is_workspace(&context.place()?.workspace) => Err("there is no workspace".into()),
+        None => {
+            let ask = async |client: &Client| client.request("GET", &path, None).await;
+            let answer = Client::with(context, ask).await;
+            let answer = answer.map(|answer| answer.status);
+            answer.map_err(|failure| failure.errors.join("; "))
+        }
+    };
+    match status {
+        Ok(200) => Ok(()),
+        Ok(404) => Err(none()),
+        Ok(status) => {
+            unchecked(
+                context,
+                toolset,
+                &format!("the server answers with status {status}"),
+            );
+            Ok(())
+        }
+        Err(why) => {
+            unchecked(context, toolset, &why);
+            Ok(())
+        }
+    }
+}
+
+fn unchecked(context: &Context, toolset: &str, why: &str) {
+    context.out.warn(format!(
+        "whether there is a toolset '{toolset}' could not be checked: {why}"
+    ));
+}
+
+async fn asked_there(context: &Context, url: &str) -> std::result::Result<u16, String> {
+    let key = context.global.key.as_deref();
+    let key = key.or_else(|| context.environment.filled(VARIABLE));
+    let key = key.ok_or_else(|| format!("neither --key nor {VARIABLE} is given"))?;
+    let link = Link::Remote {
+        fetcher: fetch::Fetcher::new(fetch::Options::default()),
+        url: url.to_owned(),
+        key: Some(key.to_owned()),
+    };
+    let headers = Vec::new();
+    let asked = tokio::time::timeout(ASKED_WITHIN, link.send("GET", &headers, None)).await;
+    match asked {
+        Ok(Ok(reply)) => Ok(reply.status),
+        Ok(Err(lost)) => Err(lost.to_string()),
+        Err(_) => Err("the server does not answer".to_owned()),
+    }
 }
 
 fn toml_text(name: &str, entry: &Value) -> Result<String> {

@@ -2,7 +2,7 @@
 //! server, which it asks through its socket.
 
 use super::findings::{Findings, report};
-use super::tools::{all, text};
+use super::tools::{all, pages, text};
 use crate::client::{Client, connect_owner, problem_line};
 use crate::config::{Config, nearest};
 use crate::context::Context;
@@ -243,6 +243,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
         let ready = client.get("/readyz").await?;
         let check = [("check", Some("true".to_owned()))];
         let tools = all(client, &check, usize::MAX).await?;
+        let toolsets = pages(client, "/api/v1/toolsets", &check, usize::MAX).await?;
         let latest = client.get("/api/v1/executions?limit=1").await?;
         if let Client::Local(server) = client {
             let log = &server.app.executor.log;
@@ -250,10 +251,10 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
                 .await
                 .map_err(|error| Failure::failed(format!("the log cannot be written: {error}")))?;
         }
-        Ok((ready, tools, latest))
+        Ok((ready, tools, toolsets, latest))
     })
     .await;
-    let (ready, tools, latest) = match asked {
+    let (ready, tools, toolsets, latest) = match asked {
         Ok(answers) => answers,
         Err(failure) => {
             let remedy = failure
@@ -289,6 +290,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
     }
     shelves(findings, &ready["files"], told);
     troubles(findings, context, &tools);
+    super::toolsets::troubles(findings, &toolsets);
     kinds(findings, &tools, config);
     whitelist(findings, &tools, config);
 }
@@ -304,10 +306,21 @@ fn troubles(findings: &mut Findings, context: &Context, tools: &[Value]) {
             findings.warning(
                 "tools",
                 format!("'{name}' cannot work: {why}"),
-                format!("mend it, or switch the tool off (`toolcrib tools disable {name}`)"),
+                remedy(tool),
             );
         }
     }
+}
+
+fn remedy(tool: &Value) -> String {
+    let name = text(tool, "name");
+    if tool["shelf"] != "server" {
+        return format!("mend it, or switch the tool off (`toolcrib tools disable {name}`)");
+    }
+    let server = text(&tool["config"], "server_name");
+    format!(
+        "`toolcrib servers show {server}` says how its server is; a rule of the policy, or \"deny\" of a toolset, keeps the tool from being called"
+    )
 }
 
 /// What the server says of the files, but for what we have told of them ourselves.

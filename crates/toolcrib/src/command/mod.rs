@@ -48,7 +48,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Init { folder } => init::run(context, folder.as_deref()),
         Command::Serve(serve) => serve::run(context, serve).await,
         Command::Mcp(args) => mcp::run(context, args).await,
-        Command::Connect(args) => connect::run(context, &args),
+        Command::Connect(args) => connect::run(context, &args).await,
         Command::Import(import) => import::run(context, import),
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,

@@ -1,6 +1,7 @@
 //! `toolcrib toolsets`: named selections of tools, each with an MCP address of its own.
 
 use super::definition::{How, send};
+use super::findings::Findings;
 use super::input::Input;
 use super::tools::{pages, show, text};
 use crate::cli::Toolsets;
@@ -73,6 +74,21 @@ fn told(out: &Out, toolset: &Value, done: &str) {
     for missing in toolset["missing"].as_array().into_iter().flatten() {
         let missing = missing.as_str().unwrap_or_default();
         out.note(format!("there is no tool '{missing}' yet"));
+    }
+}
+
+/// Toolsets that set what a tool does not take: it came later, or was changed since.
+pub(super) fn troubles(findings: &mut Findings, toolsets: &[Value]) {
+    for toolset in toolsets {
+        let name = text(toolset, "name");
+        let troubles = toolset["troubles"].as_array().into_iter().flatten();
+        for why in troubles.filter_map(Value::as_str) {
+            findings.warning(
+                "toolsets",
+                format!("'{name}': {why}"),
+                format!("every call of the tool through it is refused; correct \"arguments\" with `toolcrib toolsets update {name}`"),
+            );
+        }
     }
 }
 

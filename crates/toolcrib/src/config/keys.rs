@@ -135,6 +135,7 @@ pub(crate) const KEYS: &[Key] = &[
             most: 1_000_000,
         },
     ),
+    key("mcp.names", Holds::OneOf(&["dotted", "plain"])),
     key("mcp.commands_allowed", Holds::Names),
     key("mcp.pinning", Holds::OneOf(&["off", "flag", "approve"])),
     key("mcp.conformance", Holds::Yes),

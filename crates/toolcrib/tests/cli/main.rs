@@ -3,6 +3,7 @@
 mod backup;
 mod commands;
 mod configuration;
+mod connecting;
 mod definitions;
 mod doctor;
 mod engines;

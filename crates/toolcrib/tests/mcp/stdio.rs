@@ -166,6 +166,35 @@ fn several_on_one_workspace_have_one_set_of_upstreams() {
     );
 }
 
+/// In a new workspace too: what was never seen before is waited for.
+#[test]
+fn the_first_list_has_the_tools_of_servers_without_dots_where_asked() {
+    let sandbox = sandbox();
+    servers(&sandbox, &json!({"fixture": MODERN.stdio(&[])}));
+    let mut spoken = Spoken::start(&sandbox, &["--names", "plain"], false);
+    let names = |listed: &Value, what: &str| {
+        let items = listed["result"][what].as_array().unwrap().iter();
+        let names = items.map(|it| it["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<String>>()
+    };
+    let listed = spoken.ask("tools/list", json!({}));
+    let tools = names(&listed, "tools");
+    assert!(tools.contains(&"fixture__echo".to_owned()), "{tools:?}");
+    let said = spoken.call("fixture__echo", &json!({"text": "hé"}));
+    assert_eq!(said.as_deref(), Some("hé"));
+    let prompts = names(&spoken.ask("prompts/list", json!({})), "prompts");
+    assert!(
+        prompts.contains(&"fixture__review".to_owned()),
+        "{prompts:?}"
+    );
+    for name in ["fixture__review", "fixture.review"] {
+        let asked = json!({"name": name, "arguments": {"subject": "it"}});
+        let got = spoken.ask("prompts/get", asked);
+        let text = &got["result"]["messages"][0]["content"]["text"];
+        assert_eq!(*text, "Please review it.", "{got}");
+    }
+}
+
 /// Some write slashes with a backslash, and some speak of the protocol in what they write.
 #[test]
 fn the_era_is_what_the_request_says() {
