@@ -59,6 +59,9 @@ impl App {
                 return Ok(self.executor.refuse(&caller, &request, *refusal).await);
             }
         };
+        if let Some(refusal) = self.down_server(&caller, &request.tool) {
+            return Ok(self.executor.refuse(&caller, &request, refusal).await);
+        }
         let Some(key) = idempotency_key else {
             return Ok(self.executor.call(caller, request).await);
         };

@@ -236,6 +236,7 @@ async fn first_snapshot(
     vault: Arc<Vault>,
     runnable: kinds::All,
 ) -> Result<(Arc<Executor>, Writer), StartError> {
+    shelf::log_oddities(&files.servers);
     let status = Arc::new(ArcSwap::from_pointee(ShelfStatus {
         mcp_warnings: files.servers.warnings.clone(),
         ..ShelfStatus::default()

@@ -2,26 +2,26 @@
 
 mod awaited;
 mod changes;
+mod down;
 mod memory;
+mod parts;
 mod running;
 mod stored;
+mod views;
 
 pub use changes::{Approval, ApprovedTool, ServerChange};
 
 use crate::App;
 use crate::error::{Error, Result};
 use crate::sign_in::SignInView;
-use crate::time;
 use arc_swap::ArcSwap;
-use catalog::auth::mask_all;
-use catalog::caller::{Caller, Scope};
-use catalog::mcp_file::ServerConfig;
+use catalog::caller::Caller;
+use catalog::letters::shown;
 use catalog::pinning::Pinning;
 use catalog::tool::{Millis, Shelf, Tool};
-use mcp::upstream::{Known, Lists, State, Talk, Upstream, UpstreamError};
-use mcp::wire::Era;
+use mcp::upstream::{Lists, Talk, Upstream, UpstreamError};
+use mcp::wire::{Era, tree};
 use memory::Memory;
-use running::Standing;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
@@ -92,8 +92,9 @@ pub struct ServerView {
     pub source: &'static str,
     /// stdio, http or sse.
     pub transport: &'static str,
-    /// disabled, starting, connected, degraded, reconnecting, auth_required or failed; of one that does not run: hidden
-    /// (mcp.json has one of that name), refused (it may not run, or cannot) or stopped (nobody serves this workspace).
+    /// disabled, starting, connected, degraded, reconnecting, auth_required or failed (also where a variable that it names
+    /// is not set); of one that does not run: hidden (mcp.json has one of that name), refused (it may not run, or cannot)
+    /// or stopped (nobody serves this workspace).
     pub state: &'static str,
     /// Which try it is, while it reconnects.
     pub attempt: Option<u32>,
@@ -117,7 +118,7 @@ pub struct ServerView {
     /// None where everybody has their own: what somebody has is for them to list.
     pub resources: usize,
     pub prompts: usize,
-    /// The end of what its program wrote to stderr, for those who may operate servers.
+    /// The end of what its program wrote to stderr, and of what the one before it did, for those who may operate servers.
     pub stderr: Option<String>,
     /// off, flag or approve: what happens when it describes a tool anew.
     pub pinning_now: &'static str,
@@ -132,7 +133,8 @@ pub struct ServerView {
     pub stored: StoredPart,
 }
 
-/// What is shown of a server that is kept over the API; the definition only to those who may operate servers.
+/// What is shown of a server that is kept over the API, and the definition of any, which is for those who may operate
+/// servers.
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub struct StoredPart {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -148,7 +150,7 @@ pub struct StoredPart {
     /// Whether private addresses are refused: they are unless an admin chose the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is_guarded: Option<bool>,
-    /// What its author wrote, with a mask in place of each sealed value.
+    /// What its author wrote, with a mask in place of each value that is sealed, or stands in mcp.json in the clear.
     #[serde(flatten)]
     #[schema(value_type = Object)]
     pub definition: Map<String, Value>,
@@ -201,7 +203,16 @@ impl App {
 
     /// Drops the connection and makes a new one.
     pub fn reconnect_server(&self, caller: &Caller, name: &str) -> Result<ServerView> {
-        let server = self.server(name)?;
+        let Some(server) = self.upstreams.get(name) else {
+            let known = self.get_server(caller, name)?;
+            let state = known.state;
+            let cause = known
+                .cause
+                .map_or_else(String::new, |cause| format!(" ({cause})"));
+            return Err(Error::conflict(format!(
+                "MCP server '{name}' has no connection that could be made anew: it is {state}{cause}"
+            )));
+        };
         server.reconnect();
         Ok(self.live_view(&server, caller))
     }
@@ -266,7 +277,7 @@ impl App {
         let own = self.upstreams.of_user(&server, caller.user);
         let read = own.map_err(unavailable)?;
         let read = read.request("resources/read", params, talk).await;
-        let read = read.map(|raw| serde_json::from_str(raw.get()).unwrap_or_default());
+        let read = read.map(|raw| tree(&raw));
         read.map_err(|error| match error {
             UpstreamError::Rpc(_) => not_found("Resource", uri),
             other => unavailable(other),
@@ -285,7 +296,21 @@ impl App {
         found.cloned().unwrap_or_default()
     }
 
-    fn set_flags(&self, server: &str, flags: &Flags) {
+    /// Shows what people should know of a server's tools, and tells it to the log where that is something new.
+    fn set_flags(&self, server: &str, flags: Flags) {
+        let before = self.kept_servers.flags.load_full();
+        let before = before.get(server);
+        for (tool, told) in &flags {
+            if before.and_then(|all| all.get(tool)) != Some(told) {
+                let (tool, told) = (shown(tool), told.join("; "));
+                tracing::warn!(
+                    server,
+                    tool,
+                    told,
+                    "a tool of this MCP server should be looked at"
+                );
+            }
+        }
         self.kept_servers.flags.rcu(|all| {
             let mut all = HashMap::clone(all);
             all.insert(server.to_owned(), flags.clone());
@@ -299,156 +324,6 @@ impl App {
             all.remove(server);
             all
         });
-    }
-
-    /// A server that is connected, or about to be.
-    fn live_view(&self, server: &Upstream, caller: &Caller) -> ServerView {
-        let status = server.status();
-        let may_operate = caller.scopes.allow(Scope::Operate);
-        let (attempt, attempts_max) = match status.state {
-            State::Reconnecting { n, of } => (Some(n), Some(of)),
-            _ => (None, None),
-        };
-        let stored = match self.is_in_file(server.name()) {
-            true => None,
-            false => self.stored_server(server.name()),
-        };
-        ServerView {
-            transport: server.config().transport.as_str(),
-            state: status.state.as_str(),
-            attempt,
-            attempts_max,
-            cause: status.cause.filter(|_| may_operate),
-            era: status.era,
-            protocol_version: status.protocol_version,
-            server_info: status.server_info,
-            capabilities: status.capabilities,
-            instructions: status.instructions,
-            connected_seconds: status.connected_at.map(|it| it.elapsed().as_secs()),
-            stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
-            stored: self.stored_part(stored.as_deref(), caller, Some(server.config().guarded)),
-            source: if stored.is_some() { "database" } else { "file" },
-            sign_in: self.sign_in_view(server.config(), caller),
-            ..self.offer_view(server.name(), &server.lists(), caller)
-        }
-    }
-
-    /// A server of `mcp.json` that nobody has connected.
-    fn file_view(&self, config: &ServerConfig, caller: &Caller) -> ServerView {
-        let name = &config.name;
-        ServerView {
-            source: "file",
-            transport: config.transport.as_str(),
-            state: "stopped",
-            sign_in: self.sign_in_view(config, caller),
-            ..self.known_view(name, self.known_now(name), caller)
-        }
-    }
-
-    /// A server that is kept over the API, whether it runs or not.
-    pub(crate) fn stored_view(&self, stored: &Stored, caller: &Caller) -> ServerView {
-        let name = &stored.row.name;
-        let file = Arc::clone(&self.servers.borrow());
-        let may_operate = caller.scopes.allow(Scope::Operate);
-        let mut sign_in = None;
-        let (state, cause, guarded) = match self.standing(stored, &file) {
-            Standing::Runs(config) => match self.upstreams.get(name) {
-                Some(server) => return self.live_view(&server, caller),
-                None => {
-                    sign_in = self.sign_in_view(&config, caller);
-                    ("stopped", None, Some(config.guarded))
-                }
-            },
-            Standing::Hidden => {
-                let why = "mcp.json has a server of this name, which is used instead";
-                ("hidden", Some(why.to_owned()), None)
-            }
-            Standing::Refused(why) => ("refused", Some(why), None),
-        };
-        let known = match state {
-            "hidden" => Known::default(),
-            _ => self.known_now(name),
-        };
-        ServerView {
-            source: "database",
-            transport: stored.transport(),
-            state,
-            cause: cause.filter(|_| may_operate),
-            sign_in,
-            stored: self.stored_part(Some(stored), caller, guarded),
-            ..self.known_view(name, known, caller)
-        }
-    }
-
-    fn known_now(&self, name: &str) -> Known {
-        let memory = self.memory();
-        memory
-            .get(name)
-            .map(|it| it.known().clone())
-            .unwrap_or_default()
-    }
-
-    /// One that is not connected, as it was last.
-    fn known_view(&self, name: &str, known: Known, caller: &Caller) -> ServerView {
-        ServerView {
-            era: known.era(),
-            protocol_version: known.protocol_version,
-            server_info: known.server_info,
-            capabilities: known.capabilities,
-            instructions: known.instructions,
-            ..self.offer_view(name, &known.lists, caller)
-        }
-    }
-
-    /// What it offers, and what people should know of that.
-    fn offer_view(&self, name: &str, lists: &Lists, caller: &Caller) -> ServerView {
-        let judged = self.judged(name).unwrap_or_default();
-        let may_use = |tool: &str| self.may_use(caller, &format!("{name}.{tool}"));
-        let changed = judged.changes.iter().map(|it| it.tool.clone());
-        let letters = judged.hidden_letters.clone().into_iter();
-        ServerView {
-            name: name.to_owned(),
-            tools: lists.tools.len(),
-            tools_left_out: judged.left_out,
-            resources: lists.resources.len() + lists.templates.len(),
-            prompts: lists.prompts.len(),
-            pinning_now: self.pinning_named(name).unwrap_or_default().as_str(),
-            changed: changed.filter(|tool| may_use(tool)).collect(),
-            hidden_letters: letters.filter(|(tool, _)| may_use(tool)).collect(),
-            ..ServerView::default()
-        }
-    }
-
-    fn stored_part(
-        &self,
-        stored: Option<&Stored>,
-        caller: &Caller,
-        guarded: Option<bool>,
-    ) -> StoredPart {
-        let Some(stored) = stored else {
-            return StoredPart::default();
-        };
-        let row = &stored.row;
-        let mut definition = Map::new();
-        if caller.scopes.allow(Scope::Operate) {
-            for (name, value) in &stored.definition {
-                let mut value = value.clone();
-                mask_all(&mut value, &|id| self.vault.last4(id));
-                // It is shown for every server, in our own words.
-                if !["transport", "type"].contains(&name.as_str()) {
-                    definition.insert(name.clone(), value);
-                }
-            }
-        }
-        StoredPart {
-            id: Some(row.id),
-            owner: Some(self.user_name(row.owner_id)),
-            version: Some(row.version),
-            created_at: Some(time::rfc3339(row.created_at)),
-            updated_at: Some(time::rfc3339(row.updated_at)),
-            is_guarded: guarded,
-            definition,
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::exchange::{self, WriteError};
 use catalog::definition::Fault;
+use catalog::mcp_file::McpFile;
 use catalog::problem::Problem;
 use catalog::schema::Schema;
 use catalog::tool::Definition;
@@ -99,6 +100,14 @@ pub fn read_file(path: &Path, name: &str, smallest: &str) -> Result<String, Vec<
             "Save the file in UTF-8.".to_owned(),
         )
     })
+}
+
+/// What somebody who wrote `mcp.json` may have meant otherwise, for the log. A variable that is missing is told with the
+/// server that it keeps from running.
+pub(crate) fn log_oddities(file: &McpFile) {
+    for problem in &file.warnings {
+        tracing::warn!(%problem, "something in mcp.json has no effect");
+    }
 }
 
 /// Reads and checks the whole text; `known` says which definitions were checked before and need no new look

@@ -195,7 +195,7 @@ impl Vault {
 }
 
 /// The end of a value, for people to recognise it.
-fn last4(value: &str) -> Option<String> {
+pub(crate) fn last4(value: &str) -> Option<String> {
     let count = value.chars().count();
     let end: String = value.chars().skip(count.saturating_sub(4)).collect();
     // What steers a terminal is no help to anybody, and PostgreSQL does not take all of it.

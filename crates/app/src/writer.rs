@@ -295,6 +295,7 @@ impl Writer {
                     servers = file.servers.len(),
                     "mcp.json was edited on disk and read again"
                 );
+                shelf::log_oddities(&file);
                 ShelfStatus::update(&self.status, |status| {
                     status.mcp_problems.clear();
                     status.mcp_warnings.clone_from(&file.warnings);

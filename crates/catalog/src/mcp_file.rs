@@ -3,10 +3,13 @@
 mod auth;
 mod config;
 mod expand;
+mod secrets;
 mod server;
+mod transport;
 
 pub use auth::{Auth, Grant, Holder};
 pub use config::{ServerConfig, Transport};
+pub use secrets::{in_the_clear, masked};
 pub use server::{ServerBody, is_public_value, server_from_text};
 
 use crate::definition::http_url_fault;
@@ -43,6 +46,8 @@ const EXAMPLE: &str =
 pub struct McpFile {
     /// In the order of the file.
     pub servers: Vec<ServerConfig>,
+    /// What stands there for each of them, by its name, with no variable filled in.
+    pub written: BTreeMap<String, Map<String, Value>>,
     /// Oddities that do not keep the file from being used.
     pub warnings: Vec<Problem>,
     /// Top-level keys of other programs, kept.
@@ -61,6 +66,7 @@ pub fn read_servers(
     let mut r = Reader::new(&doc, &mut problems);
     let mut file = McpFile {
         servers: Vec::new(),
+        written: BTreeMap::new(),
         warnings: Vec::new(),
         extra: Map::new(),
     };
@@ -75,6 +81,8 @@ pub fn read_servers(
                 is_body: false,
             };
             file.servers.extend(entry.read(&mut r, m));
+            let members = m.value.as_object().unwrap_or(&[]);
+            file.written.insert(m.key.clone(), server::written(members));
         }
     }
     problems.sort_by_key(|p| (p.line, p.column));
@@ -145,10 +153,9 @@ impl Entry<'_> {
         let timeout_seconds = timeout.and_then(|m| r.seconds(m, &self.path));
         let pinning = present(members, "pinning");
         let pinning = pinning.and_then(|m| r.one_of(m, &self.path, &Pinning::NAMES));
-        self.expander.unset_is_fatal = !disabled;
+        self.expander.unset_is_fatal = self.is_body && !disabled;
         let auth = self.auth(r, members);
         let transport = self.transport(r, m, members);
-        self.warnings.append(&mut self.expander.warnings);
         Some(ServerConfig {
             name: m.key.clone(),
             transport: transport?,
@@ -157,6 +164,7 @@ impl Entry<'_> {
             pinning: pinning.and_then(Pinning::from_name),
             guarded: false,
             auth,
+            unset: std::mem::take(&mut self.expander.unset),
             extra,
         })
     }
@@ -251,37 +259,6 @@ impl Entry<'_> {
                 r.report(m.value.span.start, &self.path, expected, "neither", remedy);
                 None
             }
-        }
-    }
-
-    /// `transport`, which desktop clients also call `type`, in our own words.
-    fn named_transport(&self, r: &mut Reader<'_>, members: &[Member]) -> Option<&'static str> {
-        const ALLOWED: [&str; 5] = ["stdio", "sse", "http", "streamable-http", "streamableHttp"];
-        let (transport, kind) = (present(members, "transport"), present(members, "type"));
-        let mut read = |m: &Member| {
-            r.one_of(m, &self.path, &ALLOWED).map(|word| match word {
-                "stdio" => "stdio",
-                "sse" => "sse",
-                _ => "http",
-            })
-        };
-        let named = (transport.and_then(&mut read), kind.and_then(&mut read));
-        if let ((Some(a), Some(b)), Some(kind)) = (named, kind)
-            && a != b
-        {
-            let found = format!("\"{b}\" beside \"transport\": \"{a}\"");
-            let path = path_of_key(&self.path, "type");
-            let remedy = "Delete \"type\" and keep \"transport\".";
-            r.report(kind.value.span.start, path, "one transport", found, remedy);
-        }
-        named.0.or(named.1)
-    }
-
-    fn contradiction(&self, r: &mut Reader<'_>, members: &[Member], expected: &str, instead: &str) {
-        let m = present(members, "transport").or_else(|| present(members, "type"));
-        if let Some(m) = m {
-            let remedy = format!("Delete \"{}\", or use {instead} instead.", m.key);
-            r.wrong(m, &self.path, expected, &remedy);
         }
     }
 

@@ -168,15 +168,40 @@ pub(crate) fn follow(context: &Context, uri: &str) -> Result<Option<Follow>, Rpc
     Ok(Some(context.face.follow(&server, own, uri)))
 }
 
+/// Lets servers that know everybody by themselves say what this caller has there, unless it is known already who has a
+/// resource: they may take seconds, and are nothing to whoever reads of another server. One that only a template fits may
+/// be listed by one of them.
+async fn gather_for(context: &Context, uri: &str) {
+    if context.face.settings.conformance && fixtures::read(uri).is_some() {
+        return;
+    }
+    if !matches!(found(context, uri), Some((_, Fit::Listed))) {
+        gather(context).await;
+    }
+}
+
+/// How surely a resource is somebody's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fit {
+    /// It is listed, or asked for by the name of its server.
+    Listed,
+    /// It could have been made from a template.
+    Template,
+}
+
 /// The server that has a resource, and what it calls it there.
 fn holder(context: &Context, uri: &str) -> Option<(Arc<Upstream>, String)> {
+    found(context, uri).map(|(found, _)| found)
+}
+
+fn found(context: &Context, uri: &str) -> Option<((Arc<Upstream>, String), Fit)> {
     let may = |server: &Upstream, uri: &str| {
         let own = format!("{}.{uri}", server.name());
         context.face.app.may_use(&context.caller, &own)
     };
     if let Some((server, uri)) = uri.strip_prefix(OWN).and_then(|it| it.split_once(':')) {
         let server = context.face.app.upstreams.get(server)?;
-        return may(&server, uri).then(|| (server, uri.to_owned()));
+        return may(&server, uri).then(|| ((server, uri.to_owned()), Fit::Listed));
     }
     let servers: Vec<Arc<Upstream>> = servers(context);
     let servers = servers.into_iter().filter(|server| may(server, uri));
@@ -198,7 +223,13 @@ fn holder(context: &Context, uri: &str) -> Option<(Arc<Upstream>, String)> {
         .collect();
     let listed = known.iter().find(|(_, listed, _)| *listed);
     let found = listed.or_else(|| known.iter().find(|(.., fits)| *fits));
-    found.map(|(server, ..)| (Arc::clone(server), uri.to_owned()))
+    found.map(|(server, listed, _)| {
+        let fit = match listed {
+            true => Fit::Listed,
+            false => Fit::Template,
+        };
+        ((Arc::clone(server), uri.to_owned()), fit)
+    })
 }
 
 /// Whether an address could have been made from a template: what stands between the braces may be anything.
@@ -227,7 +258,7 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
     let uri = params.text("uri")?.to_owned();
     let era = context.era();
     let asked = uri.clone();
-    gather(context).await;
+    gather_for(context, &uri).await;
     let start = move |context: &Context, params: &mut Params| {
         let fixture = context
             .face
@@ -343,7 +374,7 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
         }
         Some("ref/resource") => {
             let uri = about["uri"].as_str().unwrap_or_default().to_owned();
-            gather(context).await;
+            gather_for(context, &uri).await;
             holder(context, &uri).map(|(server, own)| {
                 about["uri"] = own.into();
                 server

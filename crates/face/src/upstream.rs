@@ -6,8 +6,7 @@ use crate::changes::List;
 use app::asking::{self, Request};
 use executor::{Asker, Talk};
 use mcp::upstream::{Notice, Upstream, UpstreamError};
-use mcp::wire::{RpcError, code};
-use serde_json::value::RawValue;
+use mcp::wire::{RpcError, code, tree};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -37,16 +36,11 @@ pub(crate) async fn ask(
     let mut answer = pin!(asking::ask(server, request, asker.clone()));
     tokio::select! {
         biased;
-        answer = &mut answer => return answer.map(|raw| read(&raw)),
+        answer = &mut answer => return answer.map(|raw| tree(&raw)),
         () = asker.until(Instant::now() + WITHIN) => cancel.cancel(),
     }
     let _ = answer.await;
     Err(UpstreamError::Late)
-}
-
-/// What came as JSON can be read, unless it is nested too deeply.
-fn read(result: &RawValue) -> Value {
-    serde_json::from_str(result.get()).unwrap_or_default()
 }
 
 /// Why an upstream server gave no result, for a client of ours.

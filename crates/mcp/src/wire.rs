@@ -173,6 +173,11 @@ impl fmt::Display for RpcError {
     }
 }
 
+/// A text that came as JSON, to be understood: none of it where it is nested too deeply.
+pub fn tree(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
 /// A request or, without an id, a notification, as text.
 pub fn request(id: Option<&Value>, method: &str, params: Option<&Value>) -> String {
     let mut message = json!({"jsonrpc": "2.0"});

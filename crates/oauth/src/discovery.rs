@@ -88,16 +88,26 @@ impl Client {
         issuer: Option<&str>,
     ) -> Result<Found> {
         let around = Around::new(server_url)?;
-        let resource = match self.resource(&around, challenge, issuer).await? {
-            Some(resource) => resource,
-            // Servers of before RFC 9728 are, or stand in front of, their own authorization server.
-            None => Resource {
-                name: canonical(&around.server),
-                issuer: around.server.origin().ascii_serialization(),
-                scopes: Vec::new(),
-            },
-        };
+        let said = self.resource(&around, challenge, issuer).await?;
+        let is_silent = said.is_none() && issuer.is_none();
+        let resource = said.unwrap_or_else(|| Resource {
+            name: canonical(&around.server),
+            // Servers of before RFC 9728 are, or stand in front of, their own authorization server, unless the operator
+            // knows better.
+            issuer: issuer.map_or_else(
+                || around.server.origin().ascii_serialization(),
+                str::to_owned,
+            ),
+            scopes: Vec::new(),
+        });
         let metadata = self.metadata(&around, &resource.issuer).await?;
+        let metadata = metadata.ok_or_else(|| match is_silent {
+            true => no_oauth(&resource.issuer),
+            false => Error::Unusable(format!(
+                "its authorization server {} does not say anything about itself at any of the usual places",
+                resource.issuer
+            )),
+        })?;
         Ok(Found {
             resource: resource.name,
             scopes: resource.scopes,
@@ -129,10 +139,12 @@ impl Client {
         Ok(None)
     }
 
-    async fn metadata(&self, around: &Around, issuer: &str) -> Result<ServerMetadata> {
+    /// None where there is nothing at any of the usual places.
+    async fn metadata(&self, around: &Around, issuer: &str) -> Result<Option<ServerMetadata>> {
         let (url, _) = around.judge(issuer, "its authorization server")?;
         for address in server_places(&url) {
-            let Some(said) = self.document(around, &address, OF_SERVER).await? else {
+            let said = self.document(around, &address, OF_SERVER).await;
+            let Some(said) = said.map_err(|error| named(error, issuer))? else {
                 continue;
             };
             let metadata: ServerMetadata = serde_json::from_value(Value::Object(said))
@@ -144,12 +156,31 @@ impl Client {
                 ));
             }
             around.judge(&metadata.token_endpoint, "the token endpoint")?;
-            return Ok(metadata);
+            return Ok(Some(metadata));
         }
-        Err(Error::unusable(
-            "its authorization server does not say anything about itself at any of the usual places",
-        ))
+        Ok(None)
     }
+}
+
+/// Which authorization server does not answer: it need not be where the server is.
+fn named(error: Error, issuer: &str) -> Error {
+    match error {
+        Error::Unreachable(why) => {
+            let why = why.strip_prefix(OF_SERVER).unwrap_or(&why);
+            let why = why.trim_start_matches([':', ' ']);
+            Error::Unreachable(format!(
+                "its authorization server {issuer} does not answer: {why}"
+            ))
+        }
+        other => other,
+    }
+}
+
+/// Nobody has said that there is an authorization server at all.
+fn no_oauth(origin: &str) -> Error {
+    Error::Unusable(format!(
+        "the server seems not to take OAuth: {origin} describes no tokens and no authorization server at any of the usual places. Take \"auth\" out of its definition (a key goes into \"headers\"), or name its authorization server in \"issuer\" of \"auth\""
+    ))
 }
 
 /// Reads what the server says, and holds it to the address that we know it by: a token for somewhere else is not

@@ -193,6 +193,12 @@ pub(crate) enum Import {
         /// Replace servers that have the same name
         #[arg(long)]
         force: bool,
+        /// Take only these, by their names in the file
+        #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+        only: Vec<String>,
+        /// Say what would be added, and write nothing
+        #[arg(long)]
+        dry_run: bool,
     },
 }
 

@@ -166,6 +166,16 @@ impl Out {
         }
     }
 
+    /// That something was done: for a person on stdout, for whoever reads the output of a script on stderr. The document
+    /// of `--json` says it by itself.
+    pub(crate) fn done(&self, text: impl AsRef<str>) {
+        match (self.json, self.terminal) {
+            (true, _) => {}
+            (false, true) => self.line(text),
+            (false, false) => self.say(printable(text.as_ref())),
+        }
+    }
+
     /// To stderr, always.
     pub(crate) fn say(&self, text: impl AsRef<str>) {
         let _ = writeln!(stderr().lock(), "{}", text.as_ref());

@@ -252,12 +252,16 @@ pub(crate) fn address_of(source: &str, config: &ServerConfig) -> String {
 
 fn judge(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> Judged {
     let mut judged = held_to(pins, tools, pinning);
-    for listed in &judged.listed {
-        let letters = hidden_in(&pinning::held(listed));
-        if let Some(tool) = listed["name"].as_str().filter(|_| !letters.is_empty()) {
-            judged.hidden_letters.insert(tool.to_owned(), letters);
+    let mut found = BTreeMap::new();
+    // What waits is looked at as well: whoever approves it has to know.
+    let waiting = judged.changes.iter().map(|change| change.new.clone());
+    for definition in judged.listed.iter().map(pinning::held).chain(waiting) {
+        let letters = hidden_in(&definition);
+        if let Some(tool) = definition["name"].as_str().filter(|_| !letters.is_empty()) {
+            found.insert(tool.to_owned(), letters);
         }
     }
+    judged.hidden_letters = found;
     judged
 }
 
@@ -280,7 +284,9 @@ fn held_to(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> J
         let held = pinning::held(listed);
         let (hash, pin) = (pinning::hash(&held), pins.get(tool));
         let is_held = pin.is_some_and(|pin| pin.hash == hash);
-        let is_fresh = pin.is_none() && (is_first || !must_wait);
+        // But nobody means what they cannot see.
+        let is_meant = || is_first && hidden_in(&held).is_empty();
+        let is_fresh = pin.is_none() && (!must_wait || is_meant());
         if pin.is_none() && pins.len() + judged.fresh.len() >= PINS_MAX {
             judged.left_out += 1;
             continue;
@@ -337,154 +343,4 @@ impl Judged {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tool(name: &str, description: &str) -> Value {
-        json!({"name": name, "description": description, "inputSchema": {"type": "object"}})
-    }
-
-    fn names(listed: &[Value]) -> Vec<&str> {
-        listed
-            .iter()
-            .map(|it| it["name"].as_str().unwrap())
-            .collect()
-    }
-
-    fn offers(memory: &mut Memory, tools: &[Value]) {
-        let mut known = Known::default();
-        known.lists.tools = tools.to_vec();
-        memory.take_known("s", "a".to_owned(), known, 1);
-    }
-
-    fn first_seen(tools: &[Value]) -> Memory {
-        let mut memory = Memory::default();
-        offers(&mut memory, tools);
-        for (tool, held) in &memory.judge(Pinning::Approve).fresh {
-            memory.pin("s", tool, held, 1);
-        }
-        memory
-    }
-
-    #[test]
-    fn what_is_seen_first_is_held() {
-        for pinning in [Pinning::Flag, Pinning::Approve] {
-            let tools = [tool("a", "A"), tool("b", "B")];
-            let judged = judge(&BTreeMap::new(), &tools, pinning);
-            assert_eq!(judged.fresh.len(), 2);
-            assert_eq!(judged.listed, tools);
-            assert!(judged.changes.is_empty(), "{:?}", judged.changes);
-        }
-        let off = judge(&BTreeMap::new(), &[tool("a", "A")], Pinning::Off);
-        assert!(off.fresh.is_empty() && off.approved.is_none());
-    }
-
-    #[test]
-    fn a_change_is_told_or_waits() {
-        let mut memory = first_seen(&[tool("a", "A"), tool("b", "B"), tool("gone", "G")]);
-        offers(
-            &mut memory,
-            &[tool("a", "A!"), tool("b", "B"), tool("c", "C")],
-        );
-        let flagged = memory.judge(Pinning::Flag);
-        assert_eq!(flagged.listed, memory.known.lists.tools);
-        assert_eq!((flagged.changes.len(), flagged.fresh.len()), (1, 1));
-        assert!(flagged.approved.is_none());
-        let waits = memory.judge(Pinning::Approve);
-        assert_eq!(waits.listed, [tool("a", "A"), tool("b", "B")]);
-        assert_eq!(waits.approved, Some(HashSet::from(["b".to_owned()])));
-        assert_eq!((waits.changes.len(), waits.fresh.len()), (2, 0));
-        let flags = waits.flags();
-        assert!(
-            flags["a"][0].contains("changed") && flags["c"][0].contains("new"),
-            "{flags:?}"
-        );
-        let off = memory.judge(Pinning::Off);
-        assert_eq!(names(&off.listed), ["a", "b", "c"]);
-        assert!(off.changes.is_empty());
-        // Approved as it is, it is what counts.
-        let new = waits.changes[0].new.clone();
-        memory.pin("s", "a", &new, 2);
-        let again = memory.judge(Pinning::Approve);
-        assert_eq!(names(&again.listed), ["a", "b"]);
-        assert_eq!(again.listed[0]["description"], "A!");
-    }
-
-    #[test]
-    fn what_is_too_large_is_held_by_its_hash() {
-        let large = tool("a", &"x".repeat(PIN_BYTES_MAX));
-        let mut memory = first_seen(std::slice::from_ref(&large));
-        assert_eq!(memory.pins["a"].definition, None);
-        assert!(memory.judge(Pinning::Approve).changes.is_empty());
-        offers(&mut memory, &[tool("a", "small")]);
-        let waits = memory.judge(Pinning::Approve);
-        assert_eq!(waits.changes.len(), 1);
-        assert!(waits.listed.is_empty(), "what it was is not known");
-        let much = Known {
-            way: Some(Way::Legacy),
-            lists: Lists {
-                tools: vec![tool("a", &"x".repeat(KNOWN_BYTES_MAX))],
-                ..Lists::default()
-            },
-            ..Known::default()
-        };
-        let text = known_text("s", &much);
-        assert!(
-            text.len() < 1000 && text.contains("legacy"),
-            "{}",
-            text.len()
-        );
-    }
-
-    #[test]
-    fn what_is_known_ends_with_the_address_and_what_is_held_with_the_server() {
-        let mut memory = first_seen(&[tool("a", "A")]);
-        memory.address = "file 1".to_owned();
-        assert!(!memory.is_at("file 1".to_owned()));
-        assert_eq!(memory.known.lists.tools.len(), 1);
-        assert!(!memory.is_at("file 2".to_owned()));
-        assert!(memory.known.lists.tools.is_empty() && !memory.pins.is_empty());
-        assert!(memory.is_at("database 2".to_owned()));
-        assert!(memory.pins.is_empty());
-    }
-
-    #[test]
-    fn so_many_are_held_and_no_more() {
-        let named = |from: usize, to: usize| -> Vec<Value> {
-            (from..to).map(|n| tool(&format!("t{n}"), "T")).collect()
-        };
-        let mut memory = first_seen(&named(0, PINS_MAX + 3));
-        assert_eq!(memory.pins.len(), PINS_MAX);
-        let kept: usize = memory.pins.values().map(|it| it.bytes).sum();
-        assert_eq!(memory.pin_bytes, kept);
-        assert!(kept <= PINS_BYTES_MAX, "{kept}");
-        // Others in their place are neither held nor listed; what is held stays.
-        for pinning in [Pinning::Flag, Pinning::Approve] {
-            offers(&mut memory, &named(PINS_MAX - 1, PINS_MAX + 5));
-            let judged = memory.judge(pinning);
-            assert_eq!((judged.listed.len(), judged.left_out), (1, 5));
-            assert!(judged.fresh.is_empty() && judged.changes.is_empty());
-        }
-        memory.pin("s", "t0", &tool("t0", "Something longer"), 2);
-        let kept: usize = memory.pins.values().map(|it| it.bytes).sum();
-        assert_eq!(memory.pin_bytes, kept);
-    }
-
-    #[test]
-    fn what_one_person_has_is_forgotten() {
-        let mut memory = first_seen(&[tool("a", "A")]);
-        assert!(memory.keep_common("s", 2).is_none());
-        memory.known.lists.resources = vec![json!({"uri": "x://of-alice"})];
-        let row = memory.keep_common("s", 2).unwrap();
-        assert!(!row.known.contains("alice") && row.known.contains("\"A\""));
-        assert!(memory.keep_common("s", 2).is_none());
-    }
-
-    #[test]
-    fn names_that_nobody_could_write_are_left_out() {
-        let long = "n".repeat(NAME_BYTES_MAX + 1);
-        let tools = [tool("a\0b", ""), tool(&long, ""), tool("fine", "")];
-        let judged = judge(&BTreeMap::new(), &tools, Pinning::Flag);
-        assert_eq!(names(&judged.listed), ["fine"]);
-    }
-}
+mod tests;

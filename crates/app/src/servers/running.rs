@@ -51,9 +51,10 @@ impl App {
     /// Connects the one server that a short command needs.
     pub(crate) async fn start_server(&self, config: ServerConfig) {
         let _one_at_a_time = self.kept_servers.changes.lock().await;
-        let name = config.name.clone();
-        let address = self.address(&config);
-        self.memory().entry(name).or_default().is_at(address);
+        if config.unset.is_empty() {
+            let (name, address) = (config.name.clone(), self.address(&config));
+            self.memory().entry(name).or_default().is_at(address);
+        }
         self.run_servers(vec![config]).await;
     }
 
@@ -237,7 +238,8 @@ impl App {
             let mut memory = self.memory();
             for config in configs {
                 let entry = memory.entry(config.name.clone()).or_default();
-                if entry.is_at(self.address(config)) {
+                // Where it is cannot be told while a variable is missing.
+                if config.unset.is_empty() && entry.is_at(self.address(config)) {
                     gone.push(config.name.clone());
                 }
                 if config.knows_people() {
@@ -343,7 +345,7 @@ impl App {
             );
         }
         server.approve(judged.approved.clone());
-        self.set_flags(&name, &judged.flags());
+        self.set_flags(&name, judged.flags());
         let config = server.config().clone();
         // Schemas are looked at here, which can take a while.
         let tools = move || match config.disabled {

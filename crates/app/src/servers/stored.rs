@@ -1,6 +1,7 @@
 //! Servers that are kept over the API: made, changed and removed by their owners and by admins. A change is in force when
 //! it is answered, and disturbs no other server.
 
+use super::parts::{check_moved, is_same_place, names_variable, part, put_back, shape};
 use super::{Memories, ServerView, not_found};
 use crate::App;
 use crate::audit::act;
@@ -11,18 +12,11 @@ use catalog::auth::sealed_in;
 use catalog::caller::{Caller, Scope};
 use catalog::mcp_file::{ServerBody, Transport, is_public_value, server_from_text};
 use catalog::tool::Millis;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use store::servers::{ServerRow, ServerWrite};
 use store::{Db, Write};
 use uuid::Uuid;
-
-/// The members whose strings are sealed, and the one of `auth`.
-const SEALED: [&str; 2] = ["headers", "env"];
-const SEALED_OF_AUTH: &str = "client_secret";
-
-/// The members that say what is called or started.
-const PLACE: [&str; 7] = ["command", "args", "env", "cwd", "url", "transport", "type"];
 
 /// The servers of one user.
 const SERVERS_MAX: usize = 1_000;
@@ -215,6 +209,9 @@ impl App {
         read: ServerBody,
         action: &str,
     ) -> Result<ServerView> {
+        if let Some(old) = old {
+            check_moved(&old.definition, &read.definition)?;
+        }
         let sealing = self.vault.changes.lock().await;
         let now = self.clock.now();
         let (id, owner) = match old {
@@ -361,46 +358,4 @@ impl App {
         }
         names
     }
-}
-
-/// What is sealed of a definition.
-fn part(definition: &Map<String, Value>) -> Value {
-    let members = SEALED.iter().filter_map(|key| {
-        let value = definition.get(*key)?;
-        Some(((*key).to_owned(), value.clone()))
-    });
-    let mut part: Map<String, Value> = members.collect();
-    let of_auth = definition.get("auth").and_then(|it| it.get(SEALED_OF_AUTH));
-    if let Some(value) = of_auth {
-        part.insert("auth".to_owned(), json!({SEALED_OF_AUTH: value}));
-    }
-    Value::Object(part)
-}
-
-/// Puts what was sealed where it came from.
-fn put_back(definition: &mut Map<String, Value>, mut sealed: Map<String, Value>) {
-    let of_auth = sealed.shift_remove("auth");
-    let auth = definition.get_mut("auth").and_then(Value::as_object_mut);
-    if let (Some(auth), Some(Value::Object(members))) = (auth, of_auth) {
-        auth.extend(members);
-    }
-    definition.extend(sealed);
-}
-
-fn is_same_place(old: &Map<String, Value>, new: &Map<String, Value>) -> bool {
-    PLACE.iter().all(|key| old.get(*key) == new.get(*key))
-}
-
-fn names_variable(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains("${"),
-        Value::Array(items) => items.iter().any(names_variable),
-        Value::Object(members) => members.values().any(names_variable),
-        _ => false,
-    }
-}
-
-/// For the audit log: what is secret is referred to.
-fn shape(stored: &Stored) -> Value {
-    Value::Object(stored.definition.clone())
 }

@@ -144,8 +144,11 @@ impl Entry<'_> {
         let members = r.members(&m.value, &path)?;
         let before = r.met;
         r.unknown_keys(members, &path, &KEYS);
-        if let Some(kind) = present(members, "type") {
-            r.one_of(kind, &path, &["oauth"]);
+        if let Some(kind) = present(members, "type")
+            && kind.value.as_str() != Some("oauth")
+        {
+            let remedy = format!("Write \"oauth\"; {}.", super::transport::A_TOKEN);
+            r.wrong(kind, &path, "\"oauth\"", &remedy);
         }
         let holder =
             present(members, "for").and_then(|it| r.one_of(it, &path, &["server", "user"]));

@@ -2,6 +2,7 @@
 
 use super::auth::{Auth, Holder};
 use crate::pinning::Pinning;
+use crate::problem::Problem;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,6 +20,8 @@ pub struct ServerConfig {
     pub guarded: bool,
     /// Which tokens it is shown.
     pub auth: Option<Auth>,
+    /// Variables of the environment that it names and that are not set: with any of them it is not connected.
+    pub unset: Vec<Problem>,
     /// Keys this program does not know, kept as they were.
     pub extra: Map<String, Value>,
 }
@@ -51,6 +54,23 @@ impl ServerConfig {
             Transport::Stdio { .. } => None,
             Transport::Sse { url, .. } | Transport::Http { url, .. } => Some(url),
         }
+    }
+
+    /// Why it cannot be connected, where a variable is missing.
+    pub fn fault(&self) -> Option<String> {
+        let told = self.unset.iter().map(|it| {
+            let Problem {
+                file,
+                line,
+                path,
+                expected,
+                remedy,
+                ..
+            } = it;
+            format!("{expected} is not set, which {path} names ({file}:{line}). {remedy}")
+        });
+        let told: Vec<String> = told.collect();
+        (!told.is_empty()).then(|| told.join(" "))
     }
 
     /// Whether it knows every user by themselves: what it says to one is not for another.

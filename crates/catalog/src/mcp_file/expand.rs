@@ -7,9 +7,11 @@ use crate::problem::Problem;
 
 pub(super) struct Expander<'a> {
     lookup: &'a dyn Fn(&str) -> Option<String>,
-    /// A server that is switched off does not need its variables: then it is only warned about.
+    /// Whether a variable that is not set is a fault of what is read. In a file it is not: the other servers of the file
+    /// can do without it.
     pub(super) unset_is_fatal: bool,
-    pub(super) warnings: Vec<Problem>,
+    /// The variables that are not set, where that is no fault.
+    pub(super) unset: Vec<Problem>,
 }
 
 impl<'a> Expander<'a> {
@@ -17,7 +19,7 @@ impl<'a> Expander<'a> {
         Self {
             lookup,
             unset_is_fatal: true,
-            warnings: Vec::new(),
+            unset: Vec::new(),
         }
     }
 
@@ -95,7 +97,7 @@ impl<'a> Expander<'a> {
             if self.unset_is_fatal {
                 r.push(|_| problem);
             } else {
-                self.warnings.push(problem);
+                self.unset.push(problem);
             }
         }
         value

@@ -3,7 +3,7 @@
 use super::{Entry, Expander, SERVER_KEYS, ServerConfig};
 use crate::auth::{Reference, is_mask};
 use crate::definition::is_variable_name;
-use crate::json::{Document, Member, Node, NodeKind, Reader, present};
+use crate::json::{Document, Member, Node, NodeKind, Reader, present, unknown_key};
 use crate::problem::Problem;
 use serde_json::{Map, Value};
 
@@ -60,8 +60,15 @@ pub fn server_from_text(
     let mut r = Reader::new(&doc, &mut problems);
     let read = r.members(&root, "$").and_then(|members| {
         r.duplicate_keys(&root, "$");
-        let known = [&["name"][..], &SERVER_KEYS[..], &SERVER_FIELDS[..]].concat();
-        r.unknown_keys(members, "$", &known);
+        let own = [&["name"][..], &SERVER_KEYS[..]].concat();
+        // What is only shown is nothing that somebody would want to write.
+        let is_known = |m: &&Member| {
+            let key = m.key.as_str();
+            own.contains(&key) || SERVER_FIELDS.contains(&key)
+        };
+        for m in members.iter().filter(|m| !is_known(m)) {
+            r.push(|doc| unknown_key(doc, m, "$", &own));
+        }
         let named = named(&mut r, &root, members, name)?;
         let mut entry = Entry {
             path: "$".to_owned(),
@@ -114,7 +121,7 @@ fn named(
 }
 
 /// What the author wrote: the keys of a server that are there.
-fn written(members: &[Member]) -> Map<String, Value> {
+pub(super) fn written(members: &[Member]) -> Map<String, Value> {
     let own = members
         .iter()
         .filter(|m| SERVER_KEYS.contains(&m.key.as_str()) && !m.value.is_null());
@@ -192,6 +199,17 @@ mod tests {
             paths(json!({"command": "x", "args": ["${NONE}"]}), Some("a")),
             ["$.args[0]"]
         );
+    }
+
+    #[test]
+    fn an_unknown_key_is_held_against_those_that_are_written() {
+        let body = json!({"name": "a", "url": "https://a.example", "colour": 1});
+        let problems = read(&body, None).unwrap_err();
+        let [problem] = problems.as_slice() else {
+            panic!("{problems:?}")
+        };
+        assert!(problem.expected.contains("\"timeout_seconds\""));
+        assert!(!problem.expected.contains("\"stderr\""), "{problem}");
     }
 
     #[test]

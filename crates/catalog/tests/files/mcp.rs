@@ -132,10 +132,10 @@ const WRONG_FILES: &[(&str, u32, &str, &str)] = &[
         "spaces",
     ),
     (
-        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\",\n\"headers\": {\"K\": \"${GONE}\"}}}}",
+        "{\"mcpServers\": {\"a\": {\"url\": \"http://h\",\n\"type\": \"bearer\"}}}",
         2,
-        "$.mcpServers.a.headers.K",
-        "export GONE=",
+        "$.mcpServers.a.type",
+        "\"headers\": {\"Authorization\"",
     ),
     (
         "{\"mcpServers\": {\"a\": {\"url\": \"http://h\", \"headers\": {\"K\": \"${LINES}\"}}}}",
@@ -211,18 +211,43 @@ fn a_good_mcp_file() {
     assert!(file.servers[3].disabled);
     assert_eq!(file.extra["theme"], json!("dark"));
     let warned: Vec<_> = file.warnings.iter().map(|w| w.path.as_str()).collect();
-    assert_eq!(
-        warned,
-        [
-            "$.theme",
-            "$.mcpServers.files.autoApprove",
-            "$.mcpServers.c.url"
-        ]
-    );
+    assert_eq!(warned, ["$.theme", "$.mcpServers.files.autoApprove"]);
+    let unset = &file.servers[3].unset;
+    assert_eq!(unset[0].path, "$.mcpServers.c.url");
+    let written = &file.written["a"];
+    assert_eq!(written["headers"]["Authorization"], "Bearer ${TOKEN}");
+    assert!(!written.contains_key("name"), "{written:?}");
     assert!(
         !format!("{file:?}").contains("s3cret"),
         "secrets stay out of logs"
     );
+}
+
+#[test]
+fn a_variable_that_is_not_set_keeps_one_server_from_running_and_no_other() {
+    let file = servers(
+        r#"{"mcpServers": {
+            "a": {"url": "http://${HOST}/mcp",
+                  "headers": {"K": "${GONE}"}},
+            "b": {"command": "run", "env": {"K": "${TOKEN}"}},
+            "c": {"url": "https://h/mcp", "auth": {"client_id": "${UNSET}"}}
+        }}"#,
+    )
+    .unwrap();
+    let [a, b, c] = file.servers.as_slice() else {
+        panic!("{file:?}");
+    };
+    let why = a.fault().unwrap();
+    for part in [
+        "the environment variable GONE is not set, which $.mcpServers.a.headers.K names (mcp.json:3)",
+        "export GONE=",
+        "the environment variable HOST is not set",
+    ] {
+        assert!(why.contains(part), "{part} is not in {why}");
+    }
+    assert_eq!(b.fault(), None);
+    assert!(c.fault().is_some_and(|why| why.contains("UNSET")));
+    assert!(file.warnings.is_empty(), "{:?}", file.warnings);
 }
 
 #[test]
@@ -258,7 +283,11 @@ fn how_a_server_is_shown_who_asks() {
         ("true", "auth", "Write \"oauth\""),
         ("\"s3cret-token\"", "auth", "\"headers\""),
         ("{\"typ\": \"oauth\"}", "auth.typ", "\"type\""),
-        ("{\"type\": \"basic\"}", "auth.type", "\"oauth\""),
+        (
+            "{\"type\": \"basic\"}",
+            "auth.type",
+            "\"headers\": {\"Authorization\"",
+        ),
         ("{\"for\": \"everybody\"}", "auth.for", "\"server\""),
         ("{\"scopes\": [\"a b\"]}", "auth.scopes[0]", "by itself"),
         ("{\"client_secret\": \"x\"}", "auth", "Add \"client_id\""),
@@ -268,11 +297,6 @@ fn how_a_server_is_shown_who_asks() {
             "Add \"issuer\"",
         ),
         ("{\"issuer\": \"nowhere\"}", "auth", "https://id.example"),
-        (
-            "{\"client_id\": \"${UNSET}\"}",
-            "auth.client_id",
-            "export UNSET",
-        ),
         (
             "{\"grant\": \"client_credentials\"}",
             "auth",

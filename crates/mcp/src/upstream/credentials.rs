@@ -83,7 +83,7 @@ async fn send_with(
         // Nobody can mend that by signing in; later it may go.
         Err(oauth::Error::Unreachable(why)) => {
             return Err(Fault::NotSent(format!(
-                "its authorization server does not answer as it should: {why}"
+                "no token could be had for it: {why}"
             )));
         }
         Err(_) => return Ok(stream),

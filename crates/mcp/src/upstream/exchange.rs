@@ -5,7 +5,7 @@ use super::hooks::{Changed, Hooks};
 use super::locked;
 use super::message::{self, Incoming, Read};
 use super::posted::{Letter, Posted};
-use super::talk::{Abilities, Listener, Saying};
+use super::talk::{Abilities, Listener, Saying, cannot_be_asked};
 use crate::wire::{RpcError, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -312,7 +312,7 @@ impl Exchange {
                         return self.ask(id, method, params, listener, &over);
                     }
                     Asked::Nobody if method == "roots/list" => Ok(json!({"roots": []})),
-                    Asked::Nobody => refuse(code::NO_METHOD, "nobody here can be asked that"),
+                    Asked::Nobody => Err(cannot_be_asked(method)),
                     Asked::Several => {
                         self.hooks.alone.store(true, Ordering::Relaxed);
                         let why = "several calls are under way, and it cannot be told which of them asks; try again";

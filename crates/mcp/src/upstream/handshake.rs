@@ -6,13 +6,13 @@ use super::credentials::Bearer;
 use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::hooks::Hooks;
-use super::http::{Http, own_headers};
-use super::message::{CLIENT_INFO, tree};
+use super::http::{A_WEB_PAGE, Http, own_headers};
+use super::message::CLIENT_INFO;
 use super::stdio::{self, Program};
 use super::tail::Tail;
 use super::talk::Talk;
 use super::{Options, sse};
-use crate::wire::{Era, LEGACY, META_SERVER, MODERN, RpcError, code};
+use crate::wire::{Era, LEGACY, META_SERVER, MODERN, RpcError, code, tree};
 use catalog::mcp_file::{ServerConfig, Transport};
 use fetch::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -145,7 +145,7 @@ impl Target<'_> {
         let peer = match initialize(&connection).await {
             Ok(peer) => peer,
             Err(Fault::Status {
-                status: 400 | 404 | 405,
+                status: status @ (400 | 404 | 405),
                 error,
                 ..
             }) => {
@@ -153,9 +153,10 @@ impl Target<'_> {
                 let old = self.connect_sse(url, own).await;
                 return old.map_err(|fault| match fault {
                     fault @ (Fault::NotSent(_) | Fault::Auth(_) | Fault::Forbidden(_)) => fault,
-                    _ => Fault::Protocol(
-                        why.unwrap_or_else(|| "there is no such server at its address".to_owned()),
-                    ),
+                    Fault::Protocol(page) if page == A_WEB_PAGE => Fault::Protocol(page),
+                    _ => Fault::Protocol(why.unwrap_or_else(|| {
+                        format!("there is no MCP server at its address (HTTP {status}); check the path, which often ends in /mcp or /sse")
+                    })),
                 });
             }
             Err(fault) => return Err(fault),

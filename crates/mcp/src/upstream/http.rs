@@ -26,6 +26,10 @@ const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const LAST_EVENT: HeaderName = HeaderName::from_static("last-event-id");
 const STREAM: &str = "text/event-stream";
+const WEB_PAGE: &str = "text/html";
+
+/// What somebody has done who took the address of a page about a server for that of the server.
+pub(super) const A_WEB_PAGE: &str = "there is a web page (HTML) at its address, not an MCP server; give the address of its MCP endpoint, which often ends in /mcp or /sse";
 
 /// For messages that nobody waits for, and for the end of a session.
 const COURTESY: Duration = Duration::from_secs(5);
@@ -127,6 +131,7 @@ impl Http {
                     Err(Fault::Protocol(why.to_owned()))
                 })
             }
+            WEB_PAGE => Err(Fault::Protocol(A_WEB_PAGE.to_owned())),
             other => Err(Fault::Protocol(format!(
                 "it answered HTTP {} with '{other}', which is neither JSON nor a stream of events",
                 stream.status
@@ -390,6 +395,11 @@ fn led_to(url: &str, place: &str) -> Option<String> {
     to.set_query(None);
     to.set_fragment(None);
     Some(to.into())
+}
+
+/// Whether what came is for people to look at.
+pub(super) fn is_web_page(stream: &Streaming) -> bool {
+    content_type(stream) == WEB_PAGE
 }
 
 fn content_type(stream: &Streaming) -> &str {

@@ -73,12 +73,6 @@ impl Incoming {
     }
 }
 
-/// A result that is to be understood.
-pub(super) fn tree(result: &RawValue) -> Value {
-    // What came as JSON can be read, unless it is nested too deeply.
-    serde_json::from_str(result.get()).unwrap_or_default()
-}
-
 /// A request of ours, or a notification where it has no id.
 pub(super) struct Outgoing<'a> {
     pub(super) id: Option<u64>,

@@ -9,7 +9,7 @@ use super::status::State;
 use super::supervise::supervise;
 use super::{Options, locked};
 use arc_swap::ArcSwap;
-use catalog::mcp_file::Grant;
+use catalog::mcp_file::{Grant, Transport};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -59,6 +59,9 @@ impl Upstream {
     ) -> Result<Arc<Upstream>, UpstreamError> {
         if self.config.disabled {
             return Err(self.told(Fault::NotSent("it is switched off".to_owned())));
+        }
+        if let Some(cause) = self.config.fault() {
+            return Err(self.told(Fault::NotSent(cause)));
         }
         let credential = self
             .options
@@ -127,14 +130,33 @@ impl Upstream {
     /// What whoever runs the server, or uses it, can do where it does not know who we are.
     pub(super) fn remedy(&self) -> String {
         let name = &self.name;
+        // Where there was something to ask, what came of it is the reason.
+        let failure = self.bearer().0.and_then(|credential| credential.failure());
+        let failed = |what: &str| match &failure {
+            Some(why) => format!("{what}: {why}; "),
+            None => String::new(),
+        };
         match self.config.auth.as_ref().map(|auth| auth.grant) {
             Some(Grant::AuthorizationCode) => {
-                format!("sign in with `toolcrib servers sign-in {name}`, or POST /api/v1/servers/{name}/sign-in")
+                let failed = failed("its token could not be renewed");
+                format!("{failed}sign in with `toolcrib servers sign-in {name}`, or POST /api/v1/servers/{name}/sign-in")
             }
             Some(Grant::ClientCredentials) => {
-                "check \"client_id\", \"client_secret\" and \"scopes\" of its \"auth\"".to_owned()
+                let failed = failed("no token could be had for it");
+                format!("{failed}check \"issuer\", \"client_id\", \"client_secret\" and \"scopes\" of its \"auth\"")
             }
+            None if self.has_credentials() => "check the key in its headers, which it did not take".to_owned(),
             None => "give it a header with its key or, where it takes OAuth, \"auth\": \"oauth\", in its definition".to_owned(),
+        }
+    }
+}
+
+impl Upstream {
+    /// Whether somebody wrote down what to show to it.
+    fn has_credentials(&self) -> bool {
+        match &self.config.transport {
+            Transport::Stdio { .. } => false,
+            Transport::Sse { headers, .. } | Transport::Http { headers, .. } => !headers.is_empty(),
         }
     }
 }

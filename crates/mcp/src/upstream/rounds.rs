@@ -5,9 +5,8 @@ use super::connection::{Call, Connection};
 use super::exchange::{Answer, question};
 use super::fault::Fault;
 use super::locked;
-use super::message::tree;
-use super::talk::Talk;
-use crate::wire::{Era, Members, RpcError, code};
+use super::talk::{Talk, cannot_be_asked};
+use crate::wire::{Era, Members, RpcError, tree};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -121,9 +120,6 @@ async fn answer(method: &str, params: Value, talk: &Talk) -> Result<Value, RpcEr
             question(listener, method.to_owned(), params).await
         }
         _ if method == "roots/list" => Ok(json!({"roots": []})),
-        _ => Err(RpcError::new(
-            code::NO_METHOD,
-            format!("the server asks for '{method}', which nobody here can do"),
-        )),
+        _ => Err(cannot_be_asked(method)),
     }
 }

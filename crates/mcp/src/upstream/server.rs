@@ -85,9 +85,15 @@ impl Upstream {
             known.lists.keep_common();
         }
         let name: Arc<str> = config.name.as_str().into();
-        let state = match config.disabled {
-            true => State::Disabled,
-            false => State::Starting,
+        let fault = config.fault().filter(|_| !config.disabled);
+        let state = match (config.disabled, &fault) {
+            (true, _) => State::Disabled,
+            (false, Some(_)) => State::Failed,
+            (false, None) => State::Starting,
+        };
+        let status = Status {
+            cause: fault,
+            ..known.status(state)
         };
         Upstream {
             hooks: Arc::new(Hooks::new(Arc::clone(&name), options.notices.clone())),
@@ -96,7 +102,7 @@ impl Upstream {
             config,
             options,
             current: ArcSwapOption::empty(),
-            status: Mutex::new(known.status(state)),
+            status: Mutex::new(status),
             known: Mutex::new(known.way),
             lists: ArcSwap::from_pointee(known.lists),
             approved: ArcSwapOption::empty(),
@@ -131,7 +137,7 @@ impl Upstream {
 
     pub fn status(&self) -> Status {
         let mut status = locked(&self.status).clone();
-        status.stderr = self.tail.text();
+        status.stderr = self.tail.shown();
         status
     }
 
@@ -156,9 +162,14 @@ impl Upstream {
         self.renew.notify_one();
     }
 
+    /// Whether it is ever tried: not where it is switched off, or cannot be connected as it is configured.
+    pub(super) fn is_tried(&self) -> bool {
+        !self.config.disabled && self.config.unset.is_empty()
+    }
+
     /// Connects anew, and waits for what that comes to, but not longer than it may take.
     pub async fn reconnected(&self) {
-        if self.config.disabled {
+        if !self.is_tried() {
             return;
         }
         let mut tries = self.tries.subscribe();
@@ -319,6 +330,9 @@ impl Upstream {
             let cause = "it is switched off".to_owned();
             return Err(self.told(Fault::NotSent(cause)));
         }
+        if let Some(cause) = self.config.fault() {
+            return Err(self.told(Fault::NotSent(cause)));
+        }
         let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);
         let refused = matches!(before.fault, Some(Fault::Auth(_) | Fault::Forbidden(_)));
         match refused && is_recent {
@@ -386,12 +400,17 @@ impl Upstream {
 
     /// Changes the status, and tells so if it is another.
     pub(super) fn change(&self, change: impl FnOnce(&mut Status)) {
-        let differs = {
+        let (differs, told) = {
             let mut status = locked(&self.status);
             let before = (status.state.clone(), status.cause.clone(), status.pid);
             change(&mut status);
-            before != (status.state.clone(), status.cause.clone(), status.pid)
+            let now = (status.state.clone(), status.cause.clone(), status.pid);
+            let is_other = before.0.as_str() != now.0.as_str();
+            (before != now, is_other.then_some((now.0, now.1)))
         };
+        if let Some((state, cause)) = told {
+            self.log(&state, cause.as_deref());
+        }
         if differs {
             let _ = self
                 .options

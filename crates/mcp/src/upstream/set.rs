@@ -85,10 +85,13 @@ impl Upstreams {
 
     fn start(&self, upstream: Arc<Upstream>, predecessor: Option<CancellationToken>) {
         self.tell(&upstream.name);
-        match upstream.config.disabled {
-            true => upstream.ended.cancel(),
-            false => drop(self.tasks.spawn(supervise(upstream, predecessor))),
+        if upstream.is_tried() {
+            drop(self.tasks.spawn(supervise(upstream, predecessor)));
+            return;
         }
+        let status = upstream.status();
+        upstream.log(&status.state, status.cause.as_deref());
+        upstream.ended.cancel();
     }
 
     fn tell(&self, name: &Arc<str>) {

@@ -6,7 +6,7 @@ use super::credentials::Bearer;
 use super::events::Events;
 use super::exchange::Exchange;
 use super::fault::Fault;
-use super::http::{judged, take, target};
+use super::http::{A_WEB_PAGE, is_web_page, judged, take, target};
 use super::posted::Letter;
 use fetch::header::{ACCEPT, CONTENT_TYPE};
 use fetch::{Bytes, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Target, Url};
@@ -47,6 +47,9 @@ pub(super) async fn open(
     let address = target(url)?;
     let stream = bearer.send(&fetcher, Method::GET, &address, headers, Bytes::new());
     let mut stream = judged(stream.await?, url, false).await?;
+    if is_web_page(&stream) {
+        return Err(Fault::Protocol(A_WEB_PAGE.to_owned()));
+    }
     let mut events = Events::new(bytes_max);
     let mut early = Vec::new();
     let mut endpoint = None;

@@ -1,5 +1,6 @@
 //! How an upstream is.
 
+use super::server::Upstream;
 use crate::wire::Era;
 use serde_json::Value;
 use std::time::Instant;
@@ -75,6 +76,27 @@ impl Status {
             attempts: 0,
             pid: None,
             stderr: String::new(),
+        }
+    }
+}
+
+impl Upstream {
+    /// Whoever reads the log of the server learns how its upstreams do, each once for each state. How the connection of
+    /// a single user does is theirs to know.
+    pub(super) fn log(&self, state: &State, cause: Option<&str>) {
+        if self.user.is_some() {
+            return;
+        }
+        let (server, state_word) = (&*self.name, state.as_str());
+        match state {
+            State::Starting | State::Disabled => {}
+            State::Connected => tracing::info!(server, "this MCP server is connected"),
+            _ => tracing::warn!(
+                server,
+                state = state_word,
+                cause,
+                "this MCP server is not connected as it should be"
+            ),
         }
     }
 }

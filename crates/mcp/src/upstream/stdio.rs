@@ -43,7 +43,7 @@ pub(super) async fn start(
     hooks: &Arc<Hooks>,
     tail: &Arc<Tail>,
 ) -> Result<Arc<Connection>, Fault> {
-    tail.clear();
+    tail.begin();
     locked(&hooks.noise).take();
     let failed = |what: &str| Fault::NotSent(not_started(program.command, what));
     let mut tree = options

@@ -5,8 +5,13 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+/// What is shown between the words of two programs.
+const STARTED_AGAIN: &str = "[it was started again here]\n";
+
 pub(super) struct Tail {
     bytes: Mutex<VecDeque<u8>>,
+    /// Of the program before: why that one ended is asked after the next has begun.
+    before: Mutex<String>,
     bytes_max: usize,
 }
 
@@ -14,12 +19,35 @@ impl Tail {
     pub(super) fn new(bytes_max: usize) -> Self {
         Tail {
             bytes: Mutex::default(),
+            before: Mutex::default(),
             bytes_max,
         }
     }
 
     pub(super) fn clear(&self) {
         locked(&self.bytes).clear();
+    }
+
+    /// A new program begins; what the last one said is kept beside it. One that said nothing is no reason to forget.
+    pub(super) fn begin(&self) {
+        let last = self.text();
+        if !last.is_empty() {
+            *locked(&self.before) = last;
+            self.clear();
+        }
+    }
+
+    /// For people: what the program says, after what the one before said last.
+    pub(super) fn shown(&self) -> String {
+        let (mut shown, now) = (locked(&self.before).clone(), self.text());
+        // One that ends in the same way each time need not say so twice.
+        if shown == now || shown.is_empty() || now.is_empty() {
+            return if now.is_empty() { shown } else { now };
+        }
+        if !shown.ends_with('\n') {
+            shown.push('\n');
+        }
+        shown + STARTED_AGAIN + &now
     }
 
     pub(super) async fn drain(&self, mut from: impl AsyncRead + Unpin) {
@@ -73,5 +101,24 @@ mod tests {
         assert_eq!(tail.last_line().as_deref(), Some("last 가 line"));
         tail.drain(&b"ab"[..]).await;
         assert!(tail.text().ends_with("line\n\nab") && tail.text().len() <= 20);
+    }
+
+    #[tokio::test]
+    async fn what_a_program_said_last_outlives_it() {
+        let tail = Tail::new(100);
+        tail.drain(&b"panic: no disk"[..]).await;
+        tail.begin();
+        assert_eq!(tail.shown(), "panic: no disk");
+        assert_eq!(
+            tail.last_line(),
+            None,
+            "it is not the cause of what follows"
+        );
+        tail.begin();
+        tail.drain(&b"ready\n"[..]).await;
+        assert_eq!(
+            tail.shown(),
+            "panic: no disk\n[it was started again here]\nready\n"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! How a request in progress talks back to whoever asked.
 
 use super::fault::Fault;
-use crate::wire::RpcError;
+use crate::wire::{RpcError, code};
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -113,6 +113,19 @@ impl Talk {
             () = late => Err(Fault::Late),
         }
     }
+}
+
+/// Why a server has no answer to what it asks of the caller. It reaches people as what the tool failed with.
+pub(super) fn cannot_be_asked(method: &str) -> RpcError {
+    let what = match method {
+        "elicitation/create" => "elicitation",
+        "sampling/createMessage" => "sampling",
+        other => other,
+    };
+    let why = format!(
+        "this caller cannot be asked ({what}): calls over REST and the command line answer no questions, and neither does an MCP client that does not offer it; call the tool from one that does"
+    );
+    RpcError::new(code::NO_METHOD, why)
 }
 
 /// What a client can be asked.

@@ -52,6 +52,8 @@ async fn older_server_asks(one: &Upstream) {
         (0, &json!(-32601)),
         "{result}"
     );
+    let why = result[1]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("this caller cannot be asked"), "{result}");
     let (result, _) = ask(one, "roots/list", json!({})).await;
     let result: Value = serde_json::from_str(text(&result.unwrap())).unwrap();
     assert_eq!(result[0], json!({"roots": []}));

@@ -367,3 +367,60 @@ async fn an_endpoint_elsewhere_is_not_spoken_to() {
     assert!(cause.contains("is at another server"), "{cause}");
     world.upstreams.close().await;
 }
+
+/// A server that answers whatever is asked with the same words.
+async fn always(head: &'static str, body: &'static str) -> String {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut asked = [0; 8192];
+                let _ = stream.read(&mut asked).await;
+                let length = body.len();
+                let text = format!(
+                    "HTTP/1.1 {head}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+                );
+                let _ = stream.write_all(text.as_bytes()).await;
+            });
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn an_address_where_no_server_is_is_told_for_what_it_is() {
+    let head = "200 OK\r\ncontent-type: text/html; charset=utf-8";
+    let page = always(head, "<html></html>").await;
+    let nothing = always("404 Not Found", "").await;
+    let mut world = World::new(Settings {
+        retries: 0,
+        ..settings()
+    });
+    world.set(&json!({
+        "page": {"url": page}, "sse": {"url": page, "transport": "sse"}, "nothing": {"url": nothing},
+        "lacks": {"url": page, "headers": {"K": "${NO_SUCH_VARIABLE}"}},
+    }));
+    for (name, why) in [
+        ("page", "there is a web page (HTML) at its address"),
+        ("sse", "there is a web page (HTML) at its address"),
+        (
+            "nothing",
+            "there is no MCP server at its address (HTTP 404)",
+        ),
+        ("lacks", "NO_SUCH_VARIABLE is not set"),
+    ] {
+        let one = world.upstreams.get(name).unwrap();
+        world.until(&one, |state| *state == State::Failed).await;
+        let cause = one.status().cause.unwrap_or_default();
+        assert!(cause.contains(why), "{name}: {cause}");
+    }
+    let one = world.upstreams.get("lacks").unwrap();
+    let refused = call(&one, "echo", json!({}), talk()).await.unwrap_err();
+    assert!(
+        matches!(&refused, UpstreamError::Unavailable { cause, .. } if cause.contains("NO_SUCH_VARIABLE")),
+        "{refused:?}"
+    );
+    world.upstreams.close().await;
+}

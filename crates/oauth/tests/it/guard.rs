@@ -134,3 +134,40 @@ async fn a_redirect_is_no_answer_and_a_long_one_is_none() {
         .await;
     assert!(matches!(found, Err(Error::Unreachable(_))), "{found:?}");
 }
+
+#[tokio::test]
+async fn whoever_is_missing_is_named() {
+    let client = client(None, &Clock::System);
+    let site = Site::new(|_, _| reply(404, &json!({}))).await;
+    let server = format!("{}/mcp", site.url);
+    let found = client.discover(&server, &Challenge::default()).await;
+    let Err(Error::Unusable(why)) = found else {
+        panic!("{found:?}");
+    };
+    assert!(
+        why.contains("seems not to take OAuth") && why.contains(&site.url),
+        "{why}"
+    );
+    // It names somebody who does not answer.
+    let away = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let issuer = format!("http://{}", away.local_addr().unwrap());
+    drop(away);
+    let named = issuer.clone();
+    let site = Site::new(
+        move |own, asked| match asked.line.contains("oauth-protected-resource") {
+            true => reply(
+                200,
+                &json!({"resource": format!("{own}/mcp"), "authorization_servers": [named]}),
+            ),
+            false => reply(404, &json!({})),
+        },
+    )
+    .await;
+    let server = format!("{}/mcp", site.url);
+    let found = client.discover(&server, &Challenge::default()).await;
+    let Err(Error::Unreachable(why)) = found else {
+        panic!("{found:?}");
+    };
+    let told = format!("its authorization server {issuer} does not answer: ");
+    assert!(why.starts_with(&told), "{why}");
+}

@@ -21,6 +21,8 @@ struct Told {
     refusals: Mutex<HashMap<String, (u16, &'static str)>>,
     /// Tokens that are not taken any more.
     ended: Mutex<HashSet<String>>,
+    /// People whose requests are not answered any more.
+    unanswered: Mutex<HashSet<String>>,
 }
 
 impl Guarded {
@@ -49,6 +51,12 @@ impl Guarded {
     /// A token of this person is not taken any more.
     pub(crate) fn end(&self, token: &str) {
         self.told.ended.lock().unwrap().insert(token.to_owned());
+    }
+
+    /// Whatever this person asks from now on stays without an answer.
+    pub(crate) fn leave_unanswered(&self, person: &str) {
+        let mut unanswered = self.told.unanswered.lock().unwrap();
+        unanswered.insert(person.to_owned());
     }
 
     /// The token endpoint says this to somebody from now on.
@@ -140,6 +148,10 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>, own: String) {
     while let Some((head, body)) = request(&mut stream, &mut read).await {
         let line = head.lines().next().unwrap_or_default();
         let text = String::from_utf8_lossy(&body);
+        let is_unanswered = |person: &String| head.contains(&format!("bearer {person}-"));
+        if told.unanswered.lock().unwrap().iter().any(is_unanswered) {
+            return std::future::pending().await;
+        }
         let (status, answer) = match line.trim_end_matches(" http/1.1") {
             "post /mcp" => told.rpc(&head, &body),
             "post /token" => told.token(&text),

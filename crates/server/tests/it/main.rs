@@ -29,6 +29,7 @@ mod secrets_kept;
 mod seed_002;
 mod seed_002_constraints;
 mod servers;
+mod servers_down;
 mod servers_held;
 mod sessions;
 mod shelf;

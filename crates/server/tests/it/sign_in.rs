@@ -160,6 +160,34 @@ async fn what_one_person_has_is_nobody_elses() {
     .await;
 }
 
+/// What is known to be another server's is read without waiting for those that know everybody by themselves.
+#[tokio::test]
+async fn a_server_that_does_not_answer_somebody_keeps_them_from_no_other() {
+    on_both(async |app: &TestApp| {
+        let (silent, shared) = (Guarded::start().await, Guarded::start().await);
+        let for_each = json!({"type": "oauth", "for": "user"});
+        add(app, "own", &silent, for_each).await;
+        add(app, "shared", &shared, json!("oauth")).await;
+        sign_in(app, ADMIN, "shared", "all").await;
+        in_state(app, "shared", "connected").await;
+        let alice = person(app, "alice").await;
+        sign_in(app, &alice, "own", "alice").await;
+        in_state(app, "own", "connected").await;
+        silent.leave_unanswered("alice");
+        let (client, _) = Client::legacy(app, &alice, "/mcp").await;
+        let began = std::time::Instant::now();
+        let read = client
+            .ask("resources/read", json!({"uri": "x://all"}))
+            .await;
+        let text = &read.result()["contents"][0]["text"];
+        assert_eq!(*text, "all", "{}", read.error());
+        // Whoever waits for the silent one waits for 5 seconds.
+        let took = began.elapsed();
+        assert!(took < std::time::Duration::from_secs(4), "{took:?}");
+    })
+    .await;
+}
+
 /// A server leads the browser on to another's authorization server (RFC 9700, 4.4): the code that comes back is not sent
 /// to it.
 #[tokio::test]
@@ -256,7 +284,7 @@ async fn an_authorization_server_that_is_away_is_no_missing_sign_in() {
         })
         .await;
         let cause = shown["cause"].as_str().unwrap();
-        assert!(cause.contains("its authorization server"), "{cause}");
+        assert!(cause.contains("the token endpoint: HTTP 503"), "{cause}");
         upstream.relent();
         app.clock.advance(10_000);
         app.post(&format!("{SERVERS}/up/reconnect"), Value::Null)

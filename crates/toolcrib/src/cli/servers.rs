@@ -72,7 +72,7 @@ pub(crate) enum Servers {
     },
     /// Drop the connection and make a new one
     Reconnect {
-        /// The server's name
-        name: String,
+        /// The server's name; without one, all that run
+        name: Option<String>,
     },
 }

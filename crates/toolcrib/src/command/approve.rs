@@ -12,9 +12,9 @@ pub(crate) async fn approve(context: &Context, name: &str, tools: &[String]) -> 
     let named = named(name, tools)?;
     let out = &context.out;
     if named.is_empty() && (out.json || !out.terminal || !stdin().is_terminal()) {
-        let why = "nobody says which definitions are approved";
+        let why = "the definitions to approve must be named, as TOOL=HASH: nobody can be asked here, because stdin or stdout is no terminal";
         return Err(Failure::usage(why).hint(format!(
-            "`toolcrib servers changes {name}` prints each as TOOL=HASH; give those that you have read to `toolcrib servers approve {name}`"
+            "`toolcrib servers changes {name}` prints each as TOOL=HASH; read it, then `toolcrib servers approve {name} TOOL=HASH …`"
         )));
     }
     let (changes_path, approve_path) = (
@@ -39,14 +39,14 @@ pub(crate) async fn approve(context: &Context, name: &str, tools: &[String]) -> 
     })
     .await?;
     let Some((approved, left)) = done else {
-        out.note("nothing was approved");
+        out.done("nothing was approved");
         return Ok(());
     };
     if out.json {
         out.value(&json!({"approved": approved, "left": left["items"]}));
         return Ok(());
     }
-    out.note(match approved.len() {
+    out.done(match approved.len() {
         1 => format!("approved 1 definition of {name}"),
         more => format!("approved {more} definitions of {name}"),
     });

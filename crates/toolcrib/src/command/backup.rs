@@ -29,7 +29,7 @@ pub(crate) async fn backup(context: &Context, folder: &Path) -> Result {
     if context.out.json {
         context.out.value(&json!({"folder": folder}));
     }
-    context.out.note(format!("copied to {}", folder.display()));
+    context.out.done(format!("copied to {}", folder.display()));
     // Not only for people at a terminal: a backup that opens nothing is found out too late.
     context.out.say("note: the keys that open its secrets are not in it; keep TOOLCRIB_SECRET_KEY or the key file (secret.key in the data folder) elsewhere");
     Ok(())

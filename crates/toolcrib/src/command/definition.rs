@@ -79,7 +79,7 @@ fn placed(mut failure: Failure, how: How, input: &Input) -> Failure {
 }
 
 /// Line and column of the innermost value on the way to `path` that the text holds.
-fn place(text: &str, path: &str) -> Option<(u32, u32)> {
+pub(super) fn place(text: &str, path: &str) -> Option<(u32, u32)> {
     let root = parse(text).ok()?;
     let found = offset(&root, "$", path)?;
     Some(LineIndex::new(text).place(text, found))

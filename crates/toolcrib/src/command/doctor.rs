@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context) -> Result {
         None => {
             let place = context.place()?;
             config = configuration(&mut findings, context, &place);
-            told = files(&mut findings, context, &place);
+            told = files(&mut findings, &place);
             data_folder(&mut findings, &place);
             provider(&mut findings, config.as_ref()).await;
             sandbox(&mut findings);
@@ -90,7 +90,7 @@ async fn provider(findings: &mut Findings, config: Option<&Config>) {
 }
 
 /// Looks at the files; gives what is wrong with them, in full.
-fn files(findings: &mut Findings, context: &Context, place: &Place) -> Vec<String> {
+fn files(findings: &mut Findings, place: &Place) -> Vec<String> {
     let shown = place.workspace.display();
     if !is_workspace(&place.workspace) {
         let message = format!("{shown} is no workspace: it has no tools.json and no mcp.json");
@@ -112,9 +112,9 @@ fn files(findings: &mut Findings, context: &Context, place: &Place) -> Vec<Strin
         .read_text()
         .and_then(|text| check_tools(&text, |_| false));
     let path = place.workspace.join(MCP_FILE);
-    let lookup = |name: &str| context.environment.get(name).map(str::to_owned);
+    // Which variables are set is for whoever runs the servers to say, and is asked below.
     let servers = read_file(&path, MCP_FILE, "{\"mcpServers\": {}}")
-        .and_then(|text| read_servers(MCP_FILE, &text, &lookup));
+        .and_then(|text| read_servers(MCP_FILE, &text, &|_| None));
     let bad = tools
         .err()
         .into_iter()
@@ -127,7 +127,8 @@ fn files(findings: &mut Findings, context: &Context, place: &Place) -> Vec<Strin
             format!("{shown}: tools.json and mcp.json are valid"),
         );
     }
-    let told = bad.iter().map(ToString::to_string).collect();
+    let told = bad.iter().chain(&warnings);
+    let told = told.map(ToString::to_string).collect();
     for (message, remedy) in bad.into_iter().map(apart) {
         findings.bad("workspace", message, remedy);
     }
@@ -245,16 +246,18 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
         let tools = all(client, &check, usize::MAX).await?;
         let toolsets = pages(client, "/api/v1/toolsets", &check, usize::MAX).await?;
         let latest = client.get("/api/v1/executions?limit=1").await?;
+        let servers = client.get("/api/v1/servers").await?;
+        let is_served = !matches!(client, Client::Local(_));
         if let Client::Local(server) = client {
             let log = &server.app.executor.log;
             log.flush()
                 .await
                 .map_err(|error| Failure::failed(format!("the log cannot be written: {error}")))?;
         }
-        Ok((ready, tools, toolsets, latest))
+        Ok((ready, tools, toolsets, latest, (servers, is_served)))
     })
     .await;
-    let (ready, tools, toolsets, latest) = match asked {
+    let (ready, tools, toolsets, latest, (servers, is_served)) = match asked {
         Ok(answers) => answers,
         Err(failure) => {
             let remedy = failure
@@ -289,6 +292,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
         );
     }
     shelves(findings, &ready["files"], told);
+    super::upstreams::judge(findings, &servers, is_served);
     troubles(findings, context, &tools);
     super::toolsets::troubles(findings, &toolsets);
     kinds(findings, &tools, config);
@@ -338,6 +342,14 @@ fn shelves(findings: &mut Findings, files: &Value, told: &[String]) {
             problem_line(&bare)
         );
         findings.bad("workspace", message.trim_end(), remedy);
+    }
+    for problem in names("mcp_warnings") {
+        if !told.contains(&problem_line(&problem)) {
+            let mut bare = problem.clone();
+            bare["remedy"] = Value::Null;
+            let message = problem_line(&bare);
+            findings.warning("workspace", message.trim_end(), text(&problem, "remedy"));
+        }
     }
     for name in names("shadowed") {
         let message =

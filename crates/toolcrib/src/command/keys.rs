@@ -83,7 +83,7 @@ async fn revoke(context: &Context, which: &str) -> Result {
         let revoked = json!({"id": key["id"], "name": key["name"], "revoked": true});
         context.out.value(&revoked);
     }
-    context.out.note(format!("revoked {which}"));
+    context.out.done(format!("revoked {which}"));
     Ok(())
 }
 

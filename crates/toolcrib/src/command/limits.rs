@@ -21,7 +21,7 @@ pub(crate) async fn run(context: &Context, command: Limits) -> Result {
                 context.out.value(&limit);
             }
             let note = format!("{kind} {name} may have {max} calls a day (UTC)");
-            context.out.note(note);
+            context.out.done(note);
             Ok(())
         }
         Limits::Remove { kind, name } => {
@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, command: Limits) -> Result {
             }
             context
                 .out
-                .note(format!("removed the limit of {kind} {name}"));
+                .done(format!("removed the limit of {kind} {name}"));
             Ok(())
         }
     }

@@ -61,7 +61,7 @@ pub(crate) fn man_pages(context: &Context, folder: &Path) -> Result {
     if out.json {
         out.value(&json!({"folder": folder, "files": files}));
     } else {
-        out.note(format!("{} pages are in {}", files.len(), folder.display()));
+        out.done(format!("{} pages are in {}", files.len(), folder.display()));
     }
     Ok(())
 }

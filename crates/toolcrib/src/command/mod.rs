@@ -9,6 +9,7 @@ pub(crate) mod connect;
 pub(crate) mod definition;
 pub(crate) mod doctor;
 pub(crate) mod findings;
+mod foreign;
 pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
@@ -28,6 +29,7 @@ pub(crate) mod show_config;
 pub(crate) mod sign_in;
 pub(crate) mod tools;
 pub(crate) mod toolsets;
+mod upstreams;
 pub(crate) mod users;
 
 use crate::cli::{Command, Config};

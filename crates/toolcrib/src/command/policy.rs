@@ -37,7 +37,7 @@ async fn set(context: &Context, document: &str, dry_run: bool) -> Result {
     } else if dry_run {
         show_changes(out, &answer);
     } else {
-        out.note(format!(
+        out.done(format!(
             "the policy is at version {} now",
             answer["version"]
         ));
@@ -54,7 +54,7 @@ fn show_changes(out: &Out, answer: &Value) {
     let rows: Vec<Vec<String>> = items.map(row).collect();
     let total = answer["total"].as_u64().unwrap_or_default();
     if rows.is_empty() {
-        out.note("nothing would change for anybody");
+        out.done("nothing would change for anybody");
         return;
     }
     out.table(&["who", "tool", "before", "after"], &rows);

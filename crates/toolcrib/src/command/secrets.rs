@@ -61,7 +61,7 @@ async fn set(context: &Context, name: &str, given: Option<&str>) -> Result {
     if context.out.json {
         context.out.value(&secret);
     }
-    context.out.note(format!(
+    context.out.done(format!(
         "set {name}; tools use it as {{\"$secret\": \"{name}\"}}"
     ));
     Ok(())
@@ -129,7 +129,7 @@ async fn remove(context: &Context, name: &str, force: bool) -> Result {
     if context.out.json {
         context.out.value(&json!({"name": name, "removed": true}));
     }
-    context.out.note(format!("removed {name}"));
+    context.out.done(format!("removed {name}"));
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use crate::cli::Servers;
 use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Out, Result};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 const PATH: &str = "/api/v1/servers";
 
@@ -46,7 +46,7 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
                 let gone = json!({"name": name, "removed": true});
                 context.out.value(&gone);
             }
-            context.out.note(format!("removed {name}"));
+            context.out.done(format!("removed {name}"));
             Ok(())
         }
         Servers::Tools { name } => offers(context, &name, "tools").await,
@@ -61,17 +61,52 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
         Servers::Approve { name, tools } => super::approve::approve(context, &name, &tools).await,
         Servers::SignIn { name } => super::sign_in::sign_in(context, &name).await,
         Servers::SignOut { name } => super::sign_in::sign_out(context, &name).await,
-        Servers::Reconnect { name } => {
-            let path = format!("{}/reconnect", path(&name));
-            let ask = async |client: &Client| client.request("POST", &path, None).await?.ok();
+        Servers::Reconnect { name: Some(name) } => {
+            let ask = async |client: &Client| reconnect(client, &name).await;
             let server = Client::with(context, ask).await?;
             if context.out.json {
                 context.out.value(&server);
             }
-            context.out.note(format!("reconnecting to {name}"));
+            context.out.done(format!("reconnecting to {name}"));
             Ok(())
         }
+        Servers::Reconnect { name: None } => reconnect_all(context).await,
     }
+}
+
+async fn reconnect(client: &Client, name: &str) -> Result<Value> {
+    let path = format!("{}/reconnect", path(name));
+    client.request("POST", &path, None).await?.ok()
+}
+
+/// Those that run: one that is switched off, hidden or refused has no connection.
+async fn reconnect_all(context: &Context) -> Result {
+    const NOT_RUNNING: [&str; 4] = ["disabled", "hidden", "refused", "stopped"];
+    let servers = Client::with(context, async |client| {
+        let mut servers = Vec::new();
+        if matches!(client, Client::Local(_)) {
+            return Ok(servers);
+        }
+        let page = client.get(PATH).await?;
+        for server in page["items"].as_array().into_iter().flatten() {
+            if !NOT_RUNNING.contains(&text(server, "state")) {
+                servers.push(reconnect(client, text(server, "name")).await?);
+            }
+        }
+        Ok(servers)
+    })
+    .await?;
+    let out = &context.out;
+    let names: Vec<&str> = servers.iter().map(|it| text(it, "name")).collect();
+    out.done(match names.is_empty() {
+        true => "no server runs, so there is none to reconnect to; `toolcrib serve` runs them"
+            .to_owned(),
+        false => format!("reconnecting to {}", names.join(", ")),
+    });
+    if out.json {
+        out.value(&json!({"items": servers}));
+    }
+    Ok(())
 }
 
 pub(super) fn path(name: &str) -> String {
@@ -84,9 +119,9 @@ fn told(out: &Out, server: &Value, done: &str) {
     }
     let (name, state) = (text(server, "name"), text(server, "state"));
     let version = &server["version"];
-    out.note(format!("{done} {name} (version {version}), now {state}"));
+    out.done(format!("{done} {name} (version {version}), now {state}"));
     if let Some(cause) = server["cause"].as_str() {
-        out.note(cause);
+        out.done(cause);
     }
 }
 
@@ -94,6 +129,11 @@ async fn list(context: &Context) -> Result {
     let page = Client::with(context, async |client| client.get(PATH).await).await?;
     let row = |_: &Out, server: &Value| {
         let changed = server["changed"].as_array().map_or(0, Vec::len);
+        let hidden = server["hidden_letters"].as_object().map_or(0, Map::len);
+        let count = |count: usize| match count {
+            0 => String::new(),
+            more => more.to_string(),
+        };
         vec![
             text(server, "name").to_owned(),
             text(server, "source").to_owned(),
@@ -101,10 +141,8 @@ async fn list(context: &Context) -> Result {
             text(server, "state").to_owned(),
             text(server, "era").to_owned(),
             server["tools"].to_string(),
-            match changed {
-                0 => String::new(),
-                more => more.to_string(),
-            },
+            count(changed),
+            count(hidden),
             text(server, "cause").to_owned(),
         ]
     };
@@ -116,6 +154,7 @@ async fn list(context: &Context) -> Result {
         "era",
         "tools",
         "changed",
+        "hidden letters",
         "cause",
     ];
     show(&context.out, &page, &head, row);

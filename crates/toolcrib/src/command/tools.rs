@@ -64,7 +64,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             if out.json {
                 out.value(&json!({"name": name, "removed": true}));
             }
-            out.note(format!(
+            out.done(format!(
                 "removed {name}; `toolcrib tools restore {name}` brings it back"
             ));
             Ok(())
@@ -137,7 +137,7 @@ pub(super) fn told(out: &Out, tool: &Value, done: &str) -> Result {
     if out.json {
         out.value(tool);
     } else {
-        out.note(format!(
+        out.done(format!(
             "{done} {} (version {}, {} shelf)",
             text(tool, "name"),
             tool["version"],

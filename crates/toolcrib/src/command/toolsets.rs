@@ -45,7 +45,7 @@ pub(crate) async fn run(context: &Context, command: Toolsets) -> Result {
             if out.json {
                 out.value(&json!({"name": name, "removed": true}));
             }
-            out.note(format!(
+            out.done(format!(
                 "removed {name}; `toolcrib toolsets restore {name}` brings it back"
             ));
             Ok(())
@@ -70,10 +70,10 @@ fn told(out: &Out, toolset: &Value, done: &str) {
     }
     let name = text(toolset, "name");
     let version = &toolset["version"];
-    out.note(format!("{done} {name} (version {version}) at /mcp/{name}"));
+    out.done(format!("{done} {name} (version {version}) at /mcp/{name}"));
     for missing in toolset["missing"].as_array().into_iter().flatten() {
         let missing = missing.as_str().unwrap_or_default();
-        out.note(format!("there is no tool '{missing}' yet"));
+        out.done(format!("there is no tool '{missing}' yet"));
     }
 }
 

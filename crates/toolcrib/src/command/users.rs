@@ -147,7 +147,7 @@ fn done(out: &Out, value: &Value, said: &str) {
     if out.json {
         out.value(value);
     } else {
-        out.note(said);
+        out.done(said);
     }
 }
 

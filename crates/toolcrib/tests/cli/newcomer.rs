@@ -141,7 +141,8 @@ fn tools_that_cannot_work_are_told_when_they_are_added_and_by_doctor() {
     // Nothing is said of one that works, nor of one that is switched off.
     let fine = tool("fine", "shell", &json!({"command": ["cat"]})).to_string();
     let added = sandbox.run(&["tools", "add", &fine]);
-    assert_eq!((added.code, added.stderr.as_str()), (0, ""));
+    let told = "added fine (version 1, database shelf)\n";
+    assert_eq!((added.code, added.stderr.as_str()), (0, told));
     sandbox.ok(&["tools", "disable", "program"]);
     assert!(!sandbox.ok(&["doctor"]).contains("'program'"));
 }
@@ -219,7 +220,11 @@ fn a_script_is_found_below_the_workspace_from_anywhere() {
             .unwrap();
         (done.status.code(), String::from_utf8(done.stderr).unwrap())
     };
-    assert_eq!(elsewhere("tools/twice.py"), (Some(0), String::new()));
+    let (code, said) = elsewhere("tools/twice.py");
+    assert!(
+        code == Some(0) && said.starts_with("added twice "),
+        "{said}"
+    );
     let (code, said) = elsewhere("tools/gone.py");
     assert_eq!(code, Some(2));
     assert!(said.contains("and below"), "{said}");
@@ -234,11 +239,59 @@ fn what_looks_secret_is_not_copied_in_silence() {
     let done = sandbox.run(&["import", "mcp-servers", "client.json"]);
     assert_eq!(done.code, 0, "{done:?}");
     assert!(
-        done.stderr.contains("(s: API_KEY)") && done.stderr.contains("\"${NAME}\""),
+        done.stderr.contains("(s: env.API_KEY)") && done.stderr.contains("\"${NAME}\""),
         "{done:?}"
     );
     assert!(
         !done.stderr.contains("MODE") && !done.stderr.contains("abc"),
         "{done:?}"
     );
+}
+
+#[test]
+fn what_another_client_has_is_taken_over_in_part_and_told_where_it_is_wrong() {
+    let sandbox = Sandbox::new();
+    let before = std::fs::read_to_string(sandbox.workspace().join("mcp.json")).unwrap();
+    sandbox.write(
+        "code.json",
+        r#"{ // of an editor
+  "servers": {
+    "fine": {"type": "stdio", "command": "run", "args": ["--api-key", "abc", "${env:ROOT}"]},
+    "query": {"url": "https://a.example/mcp?token=abc"},
+    "wrong": {
+      "url": "nowhere", },
+  },
+}"#,
+    );
+    let import =
+        |more: &[&str]| sandbox.run(&[&["import", "mcp-servers", "code.json"], more].concat());
+    let wrong = import(&[]);
+    assert_eq!(wrong.code, 1, "{wrong:?}");
+    let place = "error: code.json:6:14: at $.servers.wrong.url: expected an http or https address";
+    assert!(wrong.stderr.starts_with(place), "{wrong:?}");
+    let none = import(&["--only", "fine,nosuch"]);
+    assert!(
+        none.code == 2 && none.stderr.contains("fine, query, wrong"),
+        "{none:?}"
+    );
+    let dry = import(&["--only", "fine,query", "--dry-run"]);
+    assert_eq!(dry.code, 0, "{dry:?}");
+    for part in [
+        "would hold",
+        "(fine: args[1], query: url)",
+        "would be added to ",
+    ] {
+        assert!(dry.stderr.contains(part), "{part}: {dry:?}");
+    }
+    let now = || std::fs::read_to_string(sandbox.workspace().join("mcp.json")).unwrap();
+    assert_eq!(now(), before, "nothing was written");
+    let done = import(&["--only", "fine"]);
+    assert!(
+        done.code == 0 && done.stderr.contains("added to "),
+        "{done:?}"
+    );
+    let file: Value = serde_json::from_str(&now()).unwrap();
+    let fine = json!({"command": "run", "args": ["--api-key", "abc", "${ROOT}"]});
+    assert_eq!(file["mcpServers"]["fine"], fine);
+    assert!(file["mcpServers"].get("query").is_none(), "{file}");
 }

@@ -55,3 +55,110 @@ fn a_fault_is_named_where_it_stands() {
     let done = sandbox.run(&["servers", "add", r#"{"name": "s", "command": "bash"}"#]);
     assert!(done.stderr.contains("mcp.commands_allowed"), "{done:?}");
 }
+
+#[test]
+fn a_missing_variable_stops_one_server_and_no_command() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "mcp.json",
+        r#"{"mcpServers": {
+  "lacks": {"url": "https://mcp.example.com/mcp", "headers": {"Authorization": "Bearer ${NO_SUCH_VARIABLE}"}},
+  "off": {"command": "run", "args": ["--token", "s3cret-in-the-clear"], "env": {"K": "s3cret-in-the-clear"}, "disabled": true}
+}}"#,
+    );
+    sandbox.ok(&["keys", "create", "any"]);
+    let lacks = sandbox.json(&["servers", "show", "lacks"]);
+    assert_eq!(lacks["state"], "failed", "{lacks}");
+    let cause = lacks["cause"].as_str().unwrap();
+    let place = "NO_SUCH_VARIABLE is not set, which $.mcpServers.lacks.headers.Authorization names (mcp.json:2)";
+    assert!(cause.contains(place), "{cause}");
+    let off = sandbox.run(&["servers", "show", "off"]);
+    assert!(!off.stdout.contains("s3cret-in-the-clear"), "{off:?}");
+    let off: Value = serde_json::from_str(&off.stdout).unwrap();
+    assert_eq!(off["state"], "disabled", "{off}");
+    assert_eq!(
+        (&off["command"], &off["args"]),
+        (&json!("run"), &json!(["--token", "…"]))
+    );
+    assert_eq!(off["env"]["K"], json!({"set": true, "last4": "lear"}));
+    // Doctor says by which environment it judges.
+    let doctor = sandbox.ok(&["doctor"]);
+    for part in [
+        "warn  servers        MCP server 'lacks' is failed: the environment variable NO_SUCH_VARIABLE",
+        "judged by the variables of this shell",
+    ] {
+        assert!(doctor.contains(part), "{part}\nnot in\n{doctor}");
+    }
+    let set = Sandbox::new().with("NO_SUCH_VARIABLE", "x");
+    set.write(
+        "mcp.json",
+        r#"{"mcpServers": {"a": {"url": "https://mcp.example.com/${NO_SUCH_VARIABLE}"}}}"#,
+    );
+    assert!(!set.ok(&["doctor"]).contains("warn"));
+}
+
+#[test]
+fn what_was_done_is_told_to_pipes_too() {
+    let sandbox = Sandbox::new();
+    let off = r#"{"name": "s", "url": "https://mcp.example.com/mcp", "disabled": true}"#;
+    let told = |arguments: &[&str]| {
+        let done = sandbox.run(arguments);
+        assert_eq!((done.code, done.stdout.as_str()), (0, ""), "{done:?}");
+        done.stderr
+    };
+    assert_eq!(
+        told(&["servers", "add", off]),
+        "added s (version 1), now disabled\n"
+    );
+    let none = told(&["servers", "reconnect"]);
+    assert!(none.contains("toolcrib serve"), "{none}");
+    let one = sandbox.run(&["servers", "reconnect", "s"]);
+    assert!(one.stderr.contains("it is disabled"), "{one:?}");
+    assert_eq!(told(&["servers", "remove", "s"]), "removed s\n");
+    let unnamed = sandbox.run(&["servers", "approve", "s"]);
+    assert!(
+        unnamed.code == 2 && unnamed.stderr.contains("as TOOL=HASH"),
+        "{unnamed:?}"
+    );
+}
+
+#[test]
+fn a_server_that_runs_tells_of_its_upstreams_and_doctor_asks_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "mcp.json",
+        r#"{"mcpServers": {"lacks": {"url": "http://127.0.0.1:9/${ONLY_HERE}", "tiemout_seconds": 5},
+            "down": {"command": "no-such-program"}}}"#,
+    );
+    let server = sandbox.serve(&[]);
+    let line = server.said("something in mcp.json has no effect");
+    assert!(
+        line.contains("$.mcpServers.lacks.tiemout_seconds"),
+        "{line}"
+    );
+    let line = server.said("ONLY_HERE is not set");
+    assert!(line.contains("failed") && line.contains("lacks"), "{line}");
+    server.said("no-such-program");
+    // The shell of whoever asks is not the server's.
+    let mut doctor = sandbox.command(&["doctor"]);
+    let done = doctor.env("ONLY_HERE", "x").output().unwrap();
+    let said = String::from_utf8(done.stdout).unwrap();
+    for part in [
+        "MCP server 'lacks' is failed: the environment variable ONLY_HERE is not set",
+        "MCP server 'down' is ",
+        "0 of 2 MCP servers are connected",
+        "Did you mean \"timeout_seconds\"?",
+    ] {
+        assert!(said.contains(part), "{part}\nnot in\n{said}");
+    }
+    assert_eq!(
+        said.matches("the unknown key \"tiemout_seconds\"").count(),
+        1,
+        "{said}"
+    );
+    let called = sandbox.run(&["call", "down.echo", "{}"]);
+    assert!(
+        called.stderr.contains("MCP server 'down': it is "),
+        "{called:?}"
+    );
+}
