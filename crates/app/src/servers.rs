@@ -19,7 +19,7 @@ use catalog::caller::Caller;
 use catalog::letters::shown;
 use catalog::pinning::Pinning;
 use catalog::tool::{Millis, Shelf, Tool};
-use mcp::upstream::{Lists, Talk, Upstream, UpstreamError};
+use mcp::upstream::{Lists, Params, Talk, Upstream, UpstreamError};
 use mcp::wire::{Era, tree};
 use memory::Memory;
 use serde::Serialize;
@@ -276,7 +276,9 @@ impl App {
             |error: UpstreamError| Error::Unavailable(format!("MCP server '{name}': {error}"));
         let own = self.upstreams.of_user(&server, caller.user);
         let read = own.map_err(unavailable)?;
-        let read = read.request("resources/read", params, talk).await;
+        let read = read
+            .request("resources/read", Params::Of(&params), talk)
+            .await;
         let read = read.map(|raw| tree(&raw));
         read.map_err(|error| match error {
             UpstreamError::Rpc(_) => not_found("Resource", uri),
@@ -297,10 +299,10 @@ impl App {
     }
 
     /// Shows what people should know of a server's tools, and tells it to the log where that is something new.
-    fn set_flags(&self, server: &str, flags: Flags) {
+    fn set_flags(&self, server: &str, flags: &Flags) {
         let before = self.kept_servers.flags.load_full();
         let before = before.get(server);
-        for (tool, told) in &flags {
+        for (tool, told) in flags {
             if before.and_then(|all| all.get(tool)) != Some(told) {
                 let (tool, told) = (shown(tool), told.join("; "));
                 tracing::warn!(

@@ -4,6 +4,7 @@
 use crate::queue::{BATCH_BYTES_MAX, BATCH_ROWS_MAX, Entry, Mode};
 use crate::record::Execution;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use uuid::Uuid;
@@ -13,7 +14,11 @@ use uuid::Uuid;
 const BEGUN_MAX: usize = 65_536;
 
 #[derive(Debug, Default)]
-pub(crate) struct Owed(Mutex<Debts>);
+pub(crate) struct Owed {
+    debts: Mutex<Debts>,
+    /// The journal has rows that could not be written.
+    journal_waits: AtomicBool,
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct Debts {
@@ -24,14 +29,20 @@ pub(crate) struct Debts {
     begun: Vec<Execution>,
     /// Refusals and calls without effects: of these the log says nothing.
     others: Vec<Execution>,
-    /// The journal has rows that could not be written.
-    pub(crate) journal_waits: bool,
 }
 
 impl Owed {
+    pub(crate) fn does_journal_wait(&self) -> bool {
+        self.journal_waits.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_journal_waits(&self, waits: bool) {
+        self.journal_waits.store(waits, Ordering::Relaxed);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         let debts = self.lock();
-        debts.begun.is_empty() && debts.others.is_empty() && !debts.journal_waits
+        debts.begun.is_empty() && debts.others.is_empty() && !self.does_journal_wait()
     }
 
     /// What is owed, as entries that nobody waits for.
@@ -62,7 +73,7 @@ impl Owed {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Debts> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.debts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -8,7 +8,7 @@ use crate::call::{CallRequest, Executor};
 use crate::code::Code;
 use crate::denial::{judge, not_found};
 use crate::entry_log::{Ending, EntryDraft};
-use crate::kind::{Failure, Kind, Output, Run};
+use crate::kind::{Data, Failure, Kind, Output, Run};
 use crate::pending::CatchPanic;
 use crate::response::{ToolResponse, python_float};
 use crate::talk::Patience;
@@ -17,8 +17,8 @@ use catalog::catalogue::{Entry, Schemas};
 use catalog::policy::Verdict;
 use catalog::schema::Schema;
 use catalog::tool::OutputFormat;
+use serde_json::json;
 use serde_json::value::to_raw_value;
-use serde_json::{Value, json};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -259,7 +259,7 @@ impl Attempt {
         let output = ran???;
         if let Some(schema) = &schemas.output {
             schema
-                .check(&output.data)
+                .check(&output.data.value())
                 .map_err(|v| violated(Code::InvalidOutput, "Output validation failed", &v))?;
         }
         let marked = schemas
@@ -324,16 +324,17 @@ impl Attempt {
         let logged = marked
             .filter(|_| format == OutputFormat::Text)
             .and_then(|schema| {
-                let mut shown = output.data.clone();
+                let mut shown = output.data.value().into_owned();
                 schema.redact(&mut shown);
                 to_raw_value(&as_text(shown)).ok()
             });
-        let data = match format {
-            OutputFormat::Json => output.data,
-            OutputFormat::Text => Value::String(as_text(output.data)),
+        let data = match (format, output.data) {
+            (OutputFormat::Json, Data::Written(text)) => Ok(text),
+            (OutputFormat::Json, Data::Value(value)) => to_raw_value(&value),
+            (OutputFormat::Text, data) => to_raw_value(&as_text(data.value().into_owned())),
         };
-        let data = to_raw_value(&data)
-            .map_err(|_| Failure::new(Code::InvalidOutput, "The tool's output is not JSON"))?;
+        let data =
+            data.map_err(|_| Failure::new(Code::InvalidOutput, "The tool's output is not JSON"))?;
         let raw_bytes = output.raw.as_ref().map_or(0, |raw| raw.get().len());
         let bytes = data.get().len().max(raw_bytes);
         let bytes_max = self.executor.settings.output_bytes_max;

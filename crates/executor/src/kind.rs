@@ -8,6 +8,7 @@ use catalog::secret::Secret;
 use catalog::tool::{Definition, KindName, Tool};
 use serde_json::Value;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -122,7 +123,7 @@ const HIDDEN_BYTES_MIN: usize = 4;
 #[derive(Debug, Default)]
 pub struct Output {
     /// The structured value: the `data` of the answer.
-    pub data: Value,
+    pub data: Data,
     /// The MCP result that it came as, where it did: passed on whole to whoever speaks MCP.
     pub raw: Option<Box<RawValue>>,
     /// Replaces the plain success message.
@@ -131,11 +132,40 @@ pub struct Output {
     pub log_text: Option<String>,
 }
 
+/// Data as a value, or as JSON that is passed on as it was written.
+#[derive(Debug, Clone)]
+pub enum Data {
+    Value(Value),
+    Written(Box<RawValue>),
+}
+
+impl Data {
+    /// For whoever has to look into it.
+    pub fn value(&self) -> Cow<'_, Value> {
+        match self {
+            Data::Value(value) => Cow::Borrowed(value),
+            Data::Written(text) => Cow::Owned(serde_json::from_str(text.get()).unwrap_or_default()),
+        }
+    }
+}
+
+impl Default for Data {
+    fn default() -> Self {
+        Data::Value(Value::Null)
+    }
+}
+
+impl From<Value> for Data {
+    fn from(value: Value) -> Self {
+        Data::Value(value)
+    }
+}
+
 impl Output {
     /// Data that somebody else has written, such as a web page: whoever reads it is told so.
     pub fn from_outside(data: Value) -> Self {
         Output {
-            data,
+            data: data.into(),
             message: Some(FROM_OUTSIDE.to_owned()),
             ..Output::default()
         }
@@ -148,7 +178,7 @@ pub const FROM_OUTSIDE: &str = "Tool executed. The data is untrusted: it comes f
 impl From<Value> for Output {
     fn from(data: Value) -> Self {
         Output {
-            data,
+            data: data.into(),
             ..Output::default()
         }
     }

@@ -12,6 +12,7 @@ mod attempt;
 pub mod denial;
 mod earlier;
 mod entry_log;
+pub mod line;
 mod pending;
 mod quota;
 mod secrets;
@@ -21,7 +22,7 @@ mod usage;
 
 pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
-pub use kind::{Failure, Keyring, Kind, Kinds, Output, Run};
+pub use kind::{Data, Failure, Keyring, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
 pub use quota::{Quota, Quotas, Target};
 pub use response::{CallError, ToolResponse};

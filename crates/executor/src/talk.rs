@@ -3,10 +3,11 @@
 
 use crate::code::Code;
 use crate::kind::{Failure, Run};
+use crate::line::Sender;
 use serde_json::Value;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{Notify, mpsc, oneshot};
+use tokio::sync::{Notify, oneshot};
 
 /// How long somebody may think about a question.
 const ANSWER_WITHIN: Duration = Duration::from_secs(600);
@@ -14,8 +15,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(600);
 /// The line to whoever asked.
 #[derive(Debug, Clone)]
 pub struct Talk {
-    /// Boxed: a channel has room for many, and most calls say nothing.
-    pub events: mpsc::Sender<Box<Event>>,
+    pub events: Sender<Event>,
     /// What can be asked there, as an MCP client declares it: `{"elicitation": {}, …}`.
     pub capabilities: Arc<Value>,
     pub wants_progress: bool,
@@ -60,7 +60,7 @@ impl Run {
     pub async fn tell(&self, event: Event) {
         if let Some(talk) = &self.talk {
             // Who does not listen any more is not told.
-            let _ = talk.events.send(Box::new(event)).await;
+            let _ = talk.events.send(event).await;
         }
     }
 
@@ -127,7 +127,7 @@ impl Asker {
     /// Tells them something, unless they are too slow to hear of it: nothing waits for them.
     pub fn tell(&self, event: Event) {
         if let Some(talk) = &self.talk {
-            let _ = talk.events.try_send(Box::new(event));
+            let _ = talk.events.try_send(event);
         }
     }
 
@@ -156,7 +156,7 @@ impl Asker {
         };
         let talk = self.talk.as_ref().ok_or_else(nobody)?;
         let _asking = self.patience.asking();
-        let sent = talk.events.send(Box::new(Event::Ask(question))).await;
+        let sent = talk.events.send(Event::Ask(question)).await;
         sent.map_err(|_| nobody())?;
         match tokio::time::timeout(ANSWER_WITHIN, answer).await {
             Ok(Ok(answer)) => answer,

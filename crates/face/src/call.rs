@@ -6,11 +6,11 @@ use crate::fixtures;
 use crate::parked::Underway;
 use crate::result::{Done, of_call};
 use catalog::toolset::FIND_TOOLS;
+use executor::line::line;
 use executor::{CallRequest, Talk};
 use mcp::wire::{RpcError, code};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 /// How much a call may say before it has to wait for its listener, or is not heard.
 const EVENTS: usize = 64;
@@ -32,14 +32,13 @@ pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, 
 }
 
 fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underway, RpcError> {
-    let arguments = match params.0.remove("arguments") {
+    let arguments = match params.take("arguments") {
         None | Some(Value::Null) => Value::Object(Map::new()),
         Some(arguments @ Value::Object(_)) => arguments,
         Some(_) => return Err(invalid("params.arguments must be an object")),
     };
-    let key = params.meta("toolcrib/idempotency_key");
-    let key = key.and_then(Value::as_str).map(str::to_owned);
-    let (sender, events) = mpsc::channel(EVENTS);
+    let key = params.idempotency_key();
+    let (sender, events) = line(EVENTS);
     let talk = Talk {
         events: sender,
         capabilities: Arc::clone(&context.capabilities),
@@ -63,7 +62,7 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
                 if let Some(face) = suite.and_then(|face| face.upgrade()) {
                     fixtures::called(&face, &response.tool_name);
                 }
-                of_call(response, era)
+                of_call(&response, era)
             }
             Err(error) => {
                 tracing::error!(%error, "a call over MCP could not be made");

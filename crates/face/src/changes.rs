@@ -7,6 +7,7 @@ use crate::followed::{Follows, told};
 use crate::offers;
 use crate::result::Done;
 use catalog::caller::Caller;
+use executor::line::Sender;
 use mcp::wire::{self, Era, META_SUBSCRIPTION};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -14,7 +15,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tokio::sync::mpsc;
 
 /// How often what nobody came back for is let go.
 const SWEEP: Duration = Duration::from_secs(15);
@@ -57,7 +57,7 @@ pub(crate) struct Changes {
 #[derive(Debug)]
 struct Listener {
     caller: Arc<Caller>,
-    line: mpsc::Sender<String>,
+    line: Sender<String>,
     lists: Vec<List>,
     resources: Follows,
     /// The request that listens, as its client named it.
@@ -96,7 +96,7 @@ impl Changes {
 /// `subscriptions/listen`: does not end before its client does.
 pub(crate) async fn listen(context: Context, id: Box<RawValue>, params: Params) -> Answer {
     let face = &context.face;
-    let wanted = params.0.get("notifications").cloned().unwrap_or_default();
+    let wanted = params.get("notifications").cloned().unwrap_or_default();
     let is_wanted = |list: &List| wanted.get(list.wanted()) == Some(&Value::Bool(true));
     let lists: Vec<List> = List::ALL.into_iter().filter(is_wanted).collect();
     let resources = wanted
@@ -125,7 +125,7 @@ pub(crate) async fn listen(context: Context, id: Box<RawValue>, params: Params) 
     let _leave = Leave(face, face.changes.add(listener, &accepted));
     // Until the client is gone, which drops this, or the server stops.
     face.stopped().await;
-    Answer::new(Done::default().text(Era::Modern).into_result_of(&id))
+    Answer::new(Done::default().answers(&id, Era::Modern))
 }
 
 struct Leave<'a>(&'a Face, u64);

@@ -3,10 +3,14 @@
 use crate::Face;
 use crate::sessions::{Hears, Session};
 use catalog::caller::Caller;
-use mcp::wire::{Era, META_LOG_LEVEL, RpcError, code};
-use serde_json::{Map, Value, json};
+use executor::line::Sender;
+use mcp::wire::{Era, RpcError, code};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::fmt;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 
 /// How many messages may wait before an answer that nobody reads.
 pub(crate) const LINE: usize = 64;
@@ -21,7 +25,7 @@ pub(crate) struct Context {
     pub(crate) session: Option<Arc<Session>>,
     pub(crate) hears: Hears,
     /// Messages that go before the answer.
-    pub(crate) line: mpsc::Sender<String>,
+    pub(crate) line: Sender<String>,
 }
 
 impl Context {
@@ -46,38 +50,111 @@ impl Context {
     pub(crate) fn log_level(&self, params: &Params) -> Option<String> {
         match &self.session {
             Some(session) => session.level(),
-            None => params.meta(META_LOG_LEVEL)?.as_str().map(str::to_owned),
+            None => params.meta.log_level.as_ref()?.as_str().map(str::to_owned),
         }
     }
 }
 
-/// A request's parameters.
+/// More members than any method has.
+const MEMBERS_MAX: usize = 64;
+
+/// A request's parameters: few, so they are looked through and not hashed.
 #[derive(Debug, Default)]
-pub(crate) struct Params(pub(crate) Map<String, Value>);
+pub(crate) struct Params {
+    members: Vec<(String, Value)>,
+    pub(crate) meta: Meta,
+}
+
+/// What we understand of `_meta`.
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Meta {
+    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
+    pub(crate) version: Option<Value>,
+    #[serde(default, rename = "io.modelcontextprotocol/clientCapabilities")]
+    pub(crate) capabilities: Option<Value>,
+    #[serde(default, rename = "io.modelcontextprotocol/logLevel")]
+    log_level: Option<Value>,
+    #[serde(default, rename = "progressToken")]
+    progress_token: Option<Value>,
+    #[serde(default, rename = "toolcrib/idempotency_key")]
+    idempotency_key: Option<Value>,
+}
 
 impl Params {
     pub(crate) fn read(text: Option<&str>) -> Result<Self, RpcError> {
         match text {
             None => Ok(Params::default()),
-            Some(text) => serde_json::from_str(text)
-                .map(Params)
-                .map_err(|_| invalid("params must be an object")),
+            Some(text) => serde_json::from_str(text).map_err(|_| {
+                invalid(format!(
+                    "params must be an object of at most {MEMBERS_MAX} members"
+                ))
+            }),
         }
     }
 
-    pub(crate) fn text(&self, name: &str) -> Result<&str, RpcError> {
-        let value = self.0.get(name).and_then(Value::as_str);
-        value.ok_or_else(|| invalid(format!("params.{name} must be text")))
+    pub(crate) fn get(&self, name: &str) -> Option<&Value> {
+        let member = self.members.iter().find(|it| it.0 == name);
+        member.map(|it| &it.1)
     }
 
-    pub(crate) fn meta(&self, name: &str) -> Option<&Value> {
-        self.0.get("_meta")?.get(name)
+    pub(crate) fn take(&mut self, name: &str) -> Option<Value> {
+        let at = self.members.iter().position(|it| it.0 == name)?;
+        Some(self.members.swap_remove(at).1)
+    }
+
+    pub(crate) fn set(&mut self, name: &str, value: Value) {
+        self.take(name);
+        self.members.push((name.to_owned(), value));
+    }
+
+    pub(crate) fn text(&self, name: &str) -> Result<&str, RpcError> {
+        let value = self.get(name).and_then(Value::as_str);
+        value.ok_or_else(|| invalid(format!("params.{name} must be text")))
     }
 
     /// Where to send progress to, if it is wanted.
     pub(crate) fn progress_token(&self) -> Option<Value> {
-        let token = self.meta("progressToken")?;
+        let token = self.meta.progress_token.as_ref()?;
         (token.is_string() || token.is_number()).then(|| token.clone())
+    }
+
+    pub(crate) fn idempotency_key(&self) -> Option<String> {
+        let key = self.meta.idempotency_key.as_ref();
+        key.and_then(Value::as_str).map(str::to_owned)
+    }
+}
+
+impl<'de> Deserialize<'de> for Params {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Each;
+        impl<'de> Visitor<'de> for Each {
+            type Value = Params;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Params, A::Error> {
+                let mut params = Params::default();
+                params.members.reserve(2);
+                while let Some(name) = map.next_key::<String>()? {
+                    if name == "_meta" {
+                        let meta: &RawValue = map.next_value()?;
+                        // Whatever else stands there is not ours to refuse.
+                        params.meta = serde_json::from_str(meta.get()).unwrap_or_default();
+                    } else if params.members.len() == MEMBERS_MAX {
+                        return Err(A::Error::custom("too many members"));
+                    } else {
+                        // Of two with one name the last counts.
+                        let value = map.next_value()?;
+                        params.take(&name);
+                        params.members.push((name, value));
+                    }
+                }
+                Ok(params)
+            }
+        }
+        from.deserialize_map(Each)
     }
 }
 
@@ -89,4 +166,44 @@ pub(crate) fn missing_capability(required: &Value) -> RpcError {
     let message = "The client does not declare a capability that this needs";
     RpcError::new(code::MISSING_CAPABILITY, message)
         .with_data(json!({"requiredCapabilities": required}))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mcp::wire::{META_CAPABILITIES, META_LOG_LEVEL, META_VERSION};
+
+    #[test]
+    fn params_are_read_with_what_matters_of_their_meta() {
+        let read = |value: &Value| Params::read(Some(&value.to_string()));
+        let meta = json!({META_VERSION: "v", META_CAPABILITIES: {"roots": {}}, META_LOG_LEVEL: "info",
+            "progressToken": 7, "toolcrib/idempotency_key": "k", "other": {"a": [1]}});
+        let mut params = read(&json!({"name": "n", "_meta": meta, "arguments": {"b": 1}})).unwrap();
+        assert_eq!(params.text("name").unwrap(), "n");
+        assert_eq!(params.meta.version, Some(json!("v")));
+        assert_eq!(params.meta.capabilities, Some(json!({"roots": {}})));
+        assert_eq!(params.meta.log_level, Some(json!("info")));
+        assert_eq!(params.progress_token(), Some(json!(7)));
+        assert_eq!(params.idempotency_key().as_deref(), Some("k"));
+        assert_eq!(params.take("arguments"), Some(json!({"b": 1})));
+        assert_eq!(
+            (params.take("arguments"), params.get("_meta")),
+            (None, None)
+        );
+        params.set("name", json!(1));
+        assert!(params.text("name").is_err());
+        let twice = Params::read(Some(r#"{"a":1,"a":2}"#)).unwrap();
+        assert_eq!(twice.get("a"), Some(&json!(2)));
+        for odd in [
+            json!({"_meta": 1}),
+            json!({"_meta": null}),
+            json!({"_meta": [META_VERSION]}),
+        ] {
+            assert!(read(&odd).unwrap().meta.version.is_none(), "{odd}");
+        }
+        let many = |count: usize| (0..count).map(|n| (n.to_string(), json!(n))).collect();
+        assert!(read(&Value::Object(many(MEMBERS_MAX))).is_ok());
+        assert!(read(&Value::Object(many(MEMBERS_MAX + 1))).is_err());
+        assert!(read(&json!([1])).is_err() && read(&json!("a")).is_err());
+    }
 }

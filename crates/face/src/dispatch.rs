@@ -37,7 +37,7 @@ pub(crate) async fn answer(
         return changes::listen(context, id, params).await;
     }
     match handle(&context, method, params).await {
-        Ok(done) => Answer::new(done.text(era).into_result_of(&id)),
+        Ok(done) => Answer::new(done.answers(&id, era)),
         Err(error) => Answer {
             text: wire::error(Some(&id), &error).into(),
             status: status(&error, era),

@@ -1,11 +1,9 @@
 //! One request and what comes back for it: messages that go before the answer, and the answer.
 
 use bytes::Bytes;
-use mcp::wire;
-use serde_json::value::RawValue;
+use executor::line::Receiver;
 use std::future::Future;
 use std::pin::{Pin, pin};
-use tokio::sync::mpsc;
 
 /// A text, most of which may be shared with others: what is long and the same for many is not copied for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,18 +22,6 @@ pub(crate) struct Shared {
 }
 
 impl Text {
-    /// As the result of the request whose id was `id`.
-    pub(crate) fn into_result_of(mut self, id: &RawValue) -> Self {
-        let whole = wire::result(id, &self.own);
-        // Behind it there is but a brace.
-        let before = whole.len() - self.own.len() - 1;
-        if let Some(shared) = &mut self.shared {
-            shared.at += before;
-        }
-        self.own = whole;
-        self
-    }
-
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
@@ -89,14 +75,14 @@ pub(crate) type Work = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// A request under way, worked on by whoever asks for its next step.
 pub struct Exchange {
-    said: mpsc::Receiver<String>,
+    said: Receiver<String>,
     work: Option<Work>,
     /// Whether it goes on when nobody waits for it any more: a legacy client that is cut off has not cancelled.
     goes_on: bool,
 }
 
 impl Exchange {
-    pub(crate) fn new(said: mpsc::Receiver<String>, work: Work, goes_on: bool) -> Self {
+    pub(crate) fn new(said: Receiver<String>, work: Work, goes_on: bool) -> Self {
         Exchange {
             said,
             work: Some(work),
@@ -112,11 +98,11 @@ impl Exchange {
         let answer = tokio::select! {
             // What was said before the answer goes before it.
             biased;
-            Some(said) = self.said.recv() => return Step::Said(said),
+            said = self.said.recv() => return Step::Said(said),
             answer = work => answer,
         };
         // The rest of what was said, then the answer: it is kept as work that is done.
-        if let Ok(said) = self.said.try_recv() {
+        if let Some(said) = self.said.try_recv() {
             self.work = Some(Box::pin(std::future::ready(answer)));
             return Step::Said(said);
         }

@@ -127,7 +127,7 @@ pub(crate) async fn find(
     listing: Arc<Listing>,
     params: &Params,
 ) -> Result<Done, RpcError> {
-    let arguments = params.0.get("arguments").and_then(Value::as_object);
+    let arguments = params.get("arguments").and_then(Value::as_object);
     let (query, most) = match asked(arguments) {
         Ok(asked) => asked,
         Err(why) => return refused(context, why),
@@ -170,7 +170,7 @@ fn asked(arguments: Option<&Map<String, Value>>) -> Result<(String, usize), Stri
 
 /// `call_tool`: the parameters become those of the tool that is meant. Gives its name.
 pub(crate) fn meant(params: &mut Params) -> Result<String, String> {
-    let mut arguments = match params.0.remove("arguments") {
+    let mut arguments = match params.take("arguments") {
         Some(Value::Object(arguments)) => arguments,
         _ => Map::new(),
     };
@@ -181,7 +181,7 @@ pub(crate) fn meant(params: &mut Params) -> Result<String, String> {
     match arguments.remove("arguments") {
         None | Some(Value::Null) => {}
         Some(inner @ Value::Object(_)) => {
-            params.0.insert("arguments".to_owned(), inner);
+            params.set("arguments", inner);
         }
         Some(_) => return Err("arguments: expected an object".to_owned()),
     }

@@ -1,8 +1,9 @@
 //! What a modern request says in its headers must be what its body says: whoever stands between decides by the headers.
 
+use crate::context::Params;
 use mcp::headers::{marked, named_by, plain};
 use mcp::wire::{RpcError, code};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// The headers that repeat the body.
 pub struct Headers<'a> {
@@ -21,11 +22,7 @@ fn mismatch(message: impl Into<String>) -> RpcError {
 }
 
 /// Method and, where the method has one, name.
-pub(crate) fn check(
-    headers: &Headers<'_>,
-    method: &str,
-    params: &Map<String, Value>,
-) -> Result<(), RpcError> {
+pub(crate) fn check(headers: &Headers<'_>, method: &str, params: &Params) -> Result<(), RpcError> {
     let said = headers.method.map(str::trim);
     if said != Some(method) {
         return Err(mismatch(format!(

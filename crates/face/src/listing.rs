@@ -307,7 +307,7 @@ pub(crate) fn page<T>(
 
 /// Where to go on, as we have said before.
 pub(crate) fn cursor(params: &Params) -> Result<Option<String>, RpcError> {
-    let Some(cursor) = params.0.get("cursor").filter(|it| !it.is_null()) else {
+    let Some(cursor) = params.get("cursor").filter(|it| !it.is_null()) else {
         return Ok(None);
     };
     let bytes = cursor
@@ -454,7 +454,8 @@ mod tests {
             let (range, next) = page(&all, |it| it, after.as_deref());
             seen.extend_from_slice(&all[range]);
             let Some(next) = next else { break };
-            let params = Params(Map::from_iter([("cursor".to_owned(), next.into())]));
+            let mut params = Params::default();
+            params.set("cursor", next.into());
             after = cursor(&params).unwrap();
         }
         assert_eq!(seen, all);

@@ -8,20 +8,18 @@ use crate::headers::{self, Headers};
 use crate::sessions::Hears;
 use catalog::caller::Caller;
 use catalog::toolset::Shown;
+use executor::line::{Sender, line};
 use mcp::wire::{
-    self, Era, LEGACY, META_CAPABILITIES, META_VERSION, MODERN, Message, RpcError, Sort, code,
+    self, Era, LEGACY, META_CAPABILITIES, META_VERSION, MODERN, Members, Message, RpcError, Sort,
+    code,
 };
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use std::borrow::Cow;
-use std::collections::HashMap;
-use std::sync::Arc;
-use tokio::sync::mpsc;
+use std::sync::{Arc, OnceLock};
 
 /// Whether a message is of this era: its header says so, or its `_meta` does.
 pub fn is_modern(version: Option<&str>, message: &Message<'_>) -> bool {
-    let in_body = || message.params.is_some_and(|it| names_version(it.get()));
+    let in_body = || message.params.is_some_and(names_version);
     match version.map(str::trim) {
         Some(version) => !LEGACY.contains(&version) || in_body(),
         None => in_body(),
@@ -29,16 +27,12 @@ pub fn is_modern(version: Option<&str>, message: &Message<'_>) -> bool {
 }
 
 /// Whether the `_meta` of these params names a version. The same text elsewhere, as in an argument, means nothing.
-fn names_version(params: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Params<'a> {
-        #[serde(borrow, rename = "_meta")]
-        meta: HashMap<Cow<'a, str>, &'a RawValue>,
-    }
+fn names_version(params: &RawValue) -> bool {
     // Most have none, which is seen sooner than read.
-    params.contains("protocolVersion")
-        && serde_json::from_str::<Params<'_>>(params)
-            .is_ok_and(|it| it.meta.contains_key(META_VERSION))
+    params.get().contains("protocolVersion")
+        && Members::of(params)
+            .get("_meta")
+            .is_some_and(|meta| Members::of(meta).get(META_VERSION).is_some())
 }
 
 impl Face {
@@ -49,7 +43,7 @@ impl Face {
         headers: &Headers<'_>,
         message: &Message<'_>,
     ) -> Option<Exchange> {
-        let (line, said) = mpsc::channel(LINE);
+        let (line, said) = line(LINE);
         let work: Work = match self.accepted(caller, headers, message, line) {
             Ok(None) => return None,
             Ok(Some(work)) => work,
@@ -69,7 +63,7 @@ impl Face {
         caller: &Arc<Caller>,
         headers: &Headers<'_>,
         message: &Message<'_>,
-        line: mpsc::Sender<String>,
+        line: Sender<String>,
     ) -> Result<Option<Work>, RpcError> {
         let id = match message.sort() {
             Sort::Request => message.id.unwrap_or(RawValue::NULL).to_owned(),
@@ -80,16 +74,16 @@ impl Face {
             }
         };
         let method = message.method.as_deref().unwrap_or_default().to_owned();
-        let params = Params::read(message.params.map(RawValue::get))?;
-        let capabilities = envelope(headers, &params)?;
-        headers::check(headers, &method, &params.0)?;
+        let mut params = Params::read(message.params.map(RawValue::get))?;
+        let capabilities = envelope(headers, &mut params)?;
+        headers::check(headers, &method, &params)?;
         if method == "tools/call" {
             self.check_headers(headers, caller, &params)?;
         }
         let context = Context {
             face: Arc::clone(self),
             caller: Arc::clone(caller),
-            capabilities: Arc::new(capabilities),
+            capabilities,
             session: None,
             // What it is asked is its answer.
             hears: Hears::Everything,
@@ -108,7 +102,7 @@ impl Face {
     ) -> Result<(), RpcError> {
         let executor = &self.app.executor;
         let (policy, catalogue) = (executor.policy.load(), executor.catalogue.load());
-        let name = params.0.get("name").and_then(Value::as_str);
+        let name = params.get("name").and_then(Value::as_str);
         let found = name.and_then(|name| policy.find(&catalogue, caller, name));
         let Some(Shown { entry, .. }) = found else {
             return Ok(());
@@ -118,13 +112,16 @@ impl Face {
             return Ok(());
         }
         let schema = &entry.tool.definition.input_schema;
-        headers::check_params(headers, schema, params.0.get("arguments"))
+        headers::check_params(headers, schema, params.get("arguments"))
     }
 }
 
+/// The same for all who can do nothing.
+static NONE: OnceLock<Arc<Value>> = OnceLock::new();
+
 /// What every request must carry; gives what its client can be asked.
-fn envelope(headers: &Headers<'_>, params: &Params) -> Result<Value, RpcError> {
-    let version = params.meta(META_VERSION).and_then(Value::as_str);
+fn envelope(headers: &Headers<'_>, params: &mut Params) -> Result<Arc<Value>, RpcError> {
+    let version = params.meta.version.as_ref().and_then(Value::as_str);
     let version =
         version.ok_or_else(|| invalid(format!("params._meta must hold \"{META_VERSION}\"")))?;
     if headers.version.map(str::trim) != Some(version) {
@@ -138,10 +135,17 @@ fn envelope(headers: &Headers<'_>, params: &Params) -> Result<Value, RpcError> {
         let data = json!({"supported": supported, "requested": version});
         return Err(RpcError::new(code::UNSUPPORTED_VERSION, message).with_data(data));
     }
-    let capabilities = params.meta(META_CAPABILITIES).filter(|it| it.is_object());
-    capabilities
-        .cloned()
-        .ok_or_else(|| invalid(format!("params._meta must hold \"{META_CAPABILITIES}\"")))
+    match params.meta.capabilities.take() {
+        // Most can do nothing.
+        Some(Value::Object(none)) if none.is_empty() => Ok(Arc::clone(NONE.get_or_init(|| {
+            let none = Value::Object(none);
+            Arc::new(none)
+        }))),
+        Some(able @ Value::Object(_)) => Ok(Arc::new(able)),
+        _ => Err(invalid(format!(
+            "params._meta must hold \"{META_CAPABILITIES}\""
+        ))),
+    }
 }
 
 #[cfg(test)]

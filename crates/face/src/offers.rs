@@ -9,13 +9,13 @@ use crate::prompts::{self, PlainPrompts};
 use crate::result::Done;
 use crate::upstream::{ask, failed};
 use catalog::names::Names;
-use executor::{Event, Talk};
+use executor::Talk;
+use executor::line::line;
 use mcp::upstream::{Lists, Upstream};
 use mcp::wire::{Era, RpcError, code};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
-use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// What stands before the address of a resource that another server has as well: `toolcrib+SERVER:ADDRESS`.
@@ -331,7 +331,7 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
     let name = params.text("name")?.to_owned();
     let asked = name.clone();
     let start = move |context: &Context, params: &mut Params| {
-        let arguments = params.0.remove("arguments").unwrap_or_else(|| json!({}));
+        let arguments = params.take("arguments").unwrap_or_else(|| json!({}));
         if context.face.settings.conformance && fixtures::has_prompt(&asked) {
             let work = |talk: Talk| -> Pending {
                 Box::pin(async move {
@@ -363,7 +363,7 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
 /// Completion of an argument, where its server offers it.
 pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Done, RpcError> {
     let none = json!({"completion": {"values": [], "total": 0, "hasMore": false}});
-    let mut about = params.0.remove("ref").unwrap_or_default();
+    let mut about = params.take("ref").unwrap_or_default();
     let found = match about["type"].as_str() {
         Some("ref/prompt") => {
             let name = about["name"].as_str().unwrap_or_default().to_owned();
@@ -392,11 +392,11 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
     let server = reached(context, &server)?;
     let mut sent = Map::from_iter([("ref".to_owned(), about)]);
     for name in ["argument", "context"] {
-        if let Some(value) = params.0.remove(name) {
+        if let Some(value) = params.take(name) {
             sent.insert(name.to_owned(), value);
         }
     }
-    let (events, _said) = mpsc::channel(1);
+    let (events, _said) = line(1);
     let talk = Talk {
         events,
         capabilities: Arc::new(json!({})),
@@ -413,7 +413,7 @@ fn underway(
     params: &mut Params,
     work: impl FnOnce(Talk) -> Pending,
 ) -> Underway {
-    let (events, said) = mpsc::channel::<Box<Event>>(16);
+    let (events, said) = line(16);
     let talk = Talk {
         events,
         capabilities: Arc::clone(&context.capabilities),

@@ -5,6 +5,7 @@ use crate::context::{Context, Params, invalid};
 use crate::result::Done;
 use crate::sessions::{Hears, random};
 use catalog::caller::Caller;
+use executor::line::Receiver;
 use executor::{Event, Question, Unanswered};
 use mcp::wire::{Era, RpcError, code, request};
 use serde_json::{Map, Value, json};
@@ -12,7 +13,6 @@ use std::collections::HashMap;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::mpsc;
 
 /// How long a question may stay open, and how many requests may wait, in all and of one user.
 const KEPT: Duration = Duration::from_secs(600);
@@ -39,7 +39,7 @@ pub(crate) type Pending = Pin<Box<dyn Future<Output = Result<Done, RpcError>> + 
 /// A request under way that may have something to say or to ask.
 pub(crate) struct Underway {
     pub(crate) work: Pending,
-    pub(crate) events: mpsc::Receiver<Box<Event>>,
+    pub(crate) events: Receiver<Event>,
     open: Vec<(String, Question)>,
     /// What the client has answered before it was asked.
     answers: Map<String, Value>,
@@ -51,7 +51,7 @@ pub(crate) struct Underway {
 impl Underway {
     pub(crate) fn new(
         work: Pending,
-        events: mpsc::Receiver<Box<Event>>,
+        events: Receiver<Event>,
         context: &Context,
         params: &mut Params,
     ) -> Self {
@@ -71,8 +71,8 @@ impl Underway {
         loop {
             tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => {
-                    if let Some(text) = self.heard(context, *event) {
+                event = self.events.recv() => {
+                    if let Some(text) = self.heard(context, event) {
                         let mut saying = pin!(context.say(text));
                         tokio::select! {
                             biased;
@@ -99,8 +99,8 @@ impl Underway {
         context: &Context,
         done: Result<Done, RpcError>,
     ) -> Result<Done, RpcError> {
-        while let Ok(event) = self.events.try_recv() {
-            if let Some(text) = self.heard(context, *event) {
+        while let Some(event) = self.events.try_recv() {
+            if let Some(text) = self.heard(context, event) {
                 context.say(text).await;
             }
         }
@@ -348,7 +348,7 @@ impl Context {
             method: method.to_owned(),
             name: name.to_owned(),
         };
-        let state = params.0.remove("requestState");
+        let state = params.take("requestState");
         let parked = &self.face.parked;
         let underway = match (self.era(), state) {
             (Era::Modern, Some(Value::String(state))) => {
@@ -365,7 +365,7 @@ impl Context {
 }
 
 fn given(params: &mut Params) -> Map<String, Value> {
-    match params.0.remove("inputResponses") {
+    match params.take("inputResponses") {
         Some(Value::Object(given)) => given,
         _ => Map::new(),
     }

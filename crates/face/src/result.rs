@@ -11,6 +11,10 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::sync::OnceLock;
+use uuid::Uuid;
+
+/// In `_meta` of a call's result.
+const EXECUTION_ID: &str = "toolcrib/execution_id";
 
 /// A result on its way out.
 #[derive(Debug, Default)]
@@ -20,6 +24,8 @@ pub(crate) struct Done {
     /// What stands among the members and is not copied.
     pub(crate) shared: Option<Shared>,
     pub(crate) meta: Map<String, Value>,
+    /// The call's, which stands in `_meta`, too.
+    pub(crate) execution_id: Option<Uuid>,
     /// What kind of result; the modern era says it of each.
     pub(crate) sort: Option<String>,
 }
@@ -35,20 +41,25 @@ impl Done {
     /// A result of somebody else's, as it came.
     fn raw(result: &RawValue, era: Era) -> Self {
         let mut done = Done::default();
-        done.members.reserve(result.get().len());
+        let text = &mut done.members;
+        text.reserve(result.get().len());
         for (name, value) in Members::of(result).0 {
+            let value = value.get();
             match &*name {
                 "resultType" => {}
-                "_meta" => done.meta = serde_json::from_str(value.get()).unwrap_or_default(),
+                "_meta" => done.meta = serde_json::from_str(value).unwrap_or_default(),
                 name => {
-                    let comma = if done.members.is_empty() { "" } else { "," };
+                    if !text.is_empty() {
+                        text.push(',');
+                    }
+                    push_name(text, name);
                     // Older clients take only an object; see `listing::wrapped`.
-                    let is_odd = name == "structuredContent" && !value.get().starts_with('{');
-                    let name = Value::from(name);
-                    let _ = match is_odd && era == Era::Legacy {
-                        true => write!(done.members, r#"{comma}{name}:{{"result":{value}}}"#),
-                        false => write!(done.members, "{comma}{name}:{value}"),
-                    };
+                    let is_odd = name == "structuredContent" && !value.starts_with('{');
+                    if is_odd && era == Era::Legacy {
+                        text.extend([r#"{"result":"#, value, "}"]);
+                    } else {
+                        text.push_str(value);
+                    }
                 }
             }
         }
@@ -67,9 +78,9 @@ impl Done {
         let members = text.strip_prefix('{').and_then(|it| it.strip_suffix('}'));
         Done {
             members: members.unwrap_or_default().to_owned(),
-            shared: None,
             meta,
             sort,
+            ..Done::default()
         }
     }
 
@@ -85,57 +96,87 @@ impl Done {
         self
     }
 
+    #[cfg(test)]
     pub(crate) fn text(self, era: Era) -> Text {
-        let Done {
-            members,
-            mut shared,
-            mut meta,
-            sort,
-        } = self;
-        if let Some(shared) = &mut shared {
-            // Behind the brace.
-            shared.at += 1;
-        }
-        let mut text = String::with_capacity(members.len() + 128);
+        let mut own = String::new();
+        let shared = self.write(&mut own, era);
+        Text { own, shared }
+    }
+
+    /// The answer to the request whose id was `id`.
+    pub(crate) fn answers(self, id: &RawValue, era: Era) -> Text {
+        let mut own = String::with_capacity(self.members.len() + id.get().len() + 320);
+        own.extend([r#"{"jsonrpc":"2.0","id":"#, id.get(), r#","result":"#]);
+        let shared = self.write(&mut own, era);
+        own.push('}');
+        Text { own, shared }
+    }
+
+    /// Writes it behind what is there; what is shared has its place from the beginning.
+    fn write(mut self, text: &mut String, era: Era) -> Option<Shared> {
         text.push('{');
-        text.push_str(&members);
-        let mut comma = !members.is_empty();
-        let mut add = |text: &mut String, name: &str, value: &str| {
-            let before = if std::mem::replace(&mut comma, true) {
-                ","
-            } else {
-                ""
-            };
-            let _ = write!(text, r#"{before}"{name}":{value}"#);
-        };
+        let shared = self.shared.map(|it| Shared {
+            at: text.len() + it.at,
+            ..it
+        });
+        text.push_str(&self.members);
+        let mut before = if self.members.is_empty() { "" } else { "," };
         if era == Era::Modern {
-            let sort = sort.unwrap_or_else(|| "complete".to_owned());
-            add(&mut text, "resultType", &Value::String(sort).to_string());
+            text.push_str(before);
+            push_name(text, "resultType");
+            push_text(text, self.sort.as_deref().unwrap_or("complete"));
+            before = ",";
         }
-        // What a modern upstream has said of itself is nobody's business here.
-        meta.remove(META_SERVER);
-        if era == Era::Modern || !meta.is_empty() {
-            add(&mut text, "_meta", &written(&meta, era));
+        // What a modern upstream has said of itself is nobody's business here, and what is ours is not theirs to say.
+        self.meta.remove(META_SERVER);
+        self.meta.remove(EXECUTION_ID);
+        if era == Era::Modern || !self.meta.is_empty() || self.execution_id.is_some() {
+            text.push_str(before);
+            push_name(text, "_meta");
+            write_meta(text, &self.meta, self.execution_id, era);
         }
         text.push('}');
-        Text { own: text, shared }
+        shared
     }
 }
 
-fn written(meta: &Map<String, Value>, era: Era) -> String {
-    let mut text = String::with_capacity(192);
-    for (name, value) in meta {
-        let before = if text.is_empty() { '{' } else { ',' };
-        let name = Value::from(name.as_str());
-        let _ = write!(text, "{before}{name}:{value}");
+fn write_meta(text: &mut String, meta: &Map<String, Value>, execution_id: Option<Uuid>, era: Era) {
+    let mut before = '{';
+    let mut name = |text: &mut String, name: &str| {
+        text.push(std::mem::replace(&mut before, ','));
+        push_name(text, name);
+    };
+    for (own, value) in meta {
+        name(text, own);
+        let _ = write!(text, "{value}");
+    }
+    if let Some(id) = execution_id {
+        name(text, EXECUTION_ID);
+        let mut room = [0; uuid::fmt::Hyphenated::LENGTH];
+        text.extend(["\"", id.hyphenated().encode_lower(&mut room), "\""]);
     }
     if era == Era::Modern {
-        let before = if text.is_empty() { '{' } else { ',' };
-        let info = SERVER_INFO.get_or_init(|| server_info().to_string());
-        let _ = write!(text, r#"{before}"{META_SERVER}":{info}"#);
+        name(text, META_SERVER);
+        text.push_str(SERVER_INFO.get_or_init(|| server_info().to_string()));
     }
     text.push('}');
-    text
+}
+
+/// A member's name with its colon.
+fn push_name(text: &mut String, name: &str) {
+    push_text(text, name);
+    text.push(':');
+}
+
+/// A text in its quotes. Most have nothing in them that would have to be escaped.
+fn push_text(text: &mut String, value: &str) {
+    let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
+    match value.bytes().all(is_plain) {
+        true => text.extend(["\"", value, "\""]),
+        false => {
+            let _ = write!(text, "{}", Value::from(value));
+        }
+    }
 }
 
 /// The same in every answer.
@@ -147,22 +188,16 @@ pub(crate) fn server_info() -> Value {
 
 /// What a call came to, as the result of `tools/call`, or as the error that a client's program sees instead of its
 /// model.
-pub(crate) fn of_call(response: ToolResponse, era: Era) -> Result<Done, RpcError> {
-    let meta = Map::from_iter([(
-        "toolcrib/execution_id".to_owned(),
-        json!(response.execution_id),
-    )]);
-    if let Some(raw) = response.raw {
-        let mut done = Done::raw(&raw, era);
-        done.meta.extend(meta);
-        return Ok(done);
-    }
-    let mut done = match &response.error {
-        None => succeeded(&response),
-        Some(error) => failed(error, era)?,
+pub(crate) fn of_call(response: &ToolResponse, era: Era) -> Result<Done, RpcError> {
+    let done = match (&response.raw, &response.error) {
+        (Some(raw), _) => Done::raw(raw, era),
+        (None, None) => succeeded(response),
+        (None, Some(error)) => failed(error, era)?,
     };
-    done.meta.extend(meta);
-    Ok(done)
+    Ok(Done {
+        execution_id: Some(response.execution_id),
+        ..done
+    })
 }
 
 /// Text always, for those who read nothing else; and the data as they are, in an object.
@@ -189,9 +224,8 @@ fn succeeded(response: &ToolResponse) -> Done {
     debug_assert!(response.status == ResponseStatus::Success);
     Done {
         members,
-        shared: None,
         meta,
-        sort: None,
+        ..Done::default()
     }
 }
 
@@ -208,9 +242,8 @@ pub(crate) fn failed(error: &CallError, era: Era) -> Result<Done, RpcError> {
     let told = json!({"code": error.code, "details": error.details});
     Ok(Done {
         members,
-        shared: None,
         meta: Map::from_iter([("toolcrib/error".to_owned(), told)]),
-        sort: None,
+        ..Done::default()
     })
 }
 
@@ -224,7 +257,7 @@ mod tests {
         let modern: Value = serde_json::from_str(&Done::default().text(Era::Modern).own).unwrap();
         assert_eq!(modern["resultType"], "complete");
         assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
-        let upstream = json!({"content": [], "resultType": "complete", "_meta": {META_SERVER: {"name": "x"}, "a": 1}, "b\"": 2});
+        let upstream = json!({"content": [], "resultType": "complete", "_meta": {META_SERVER: {"name": "x"}, EXECUTION_ID: "theirs", "a": 1}, "b\"": 2});
         let raw = RawValue::from_string(upstream.to_string()).unwrap();
         for done in [Done::value(upstream), Done::raw(&raw, Era::Legacy)] {
             let passed: Value = serde_json::from_str(&done.text(Era::Legacy).own).unwrap();

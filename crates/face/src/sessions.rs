@@ -9,6 +9,7 @@ use crate::followed::{Follow, Follows, told};
 use crate::result::{Done, server_info};
 use catalog::caller::Caller;
 use executor::Unanswered;
+use executor::line::{Receiver, Sender, line};
 use mcp::wire::{self, Era, LEGACY, Message, RpcError, Sort, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -132,7 +133,7 @@ impl Session {
     /// Asks the client, on the line of the request that it is for.
     pub(crate) async fn ask(
         &self,
-        line: &mpsc::Sender<String>,
+        line: &Sender<String>,
         method: &str,
         params: &Value,
     ) -> Result<Value, Unanswered> {
@@ -230,7 +231,7 @@ impl Session {
 /// Ends a question. One that is still open then is taken back.
 struct Forget<'a> {
     session: &'a Session,
-    line: &'a mpsc::Sender<String>,
+    line: &'a Sender<String>,
     id: &'a str,
     was_put: bool,
 }
@@ -378,9 +379,9 @@ impl Face {
             let error = RpcError::new(-32000, "Too many sessions are open; try again later");
             (told(&error), why)
         })?;
-        let text = self.greet(&session, &params).text(Era::Legacy);
+        let done = self.greet(&session, &params);
         let id = id.unwrap_or_else(|| RawValue::NULL.to_owned());
-        Ok((session, Answer::new(text.into_result_of(&id))))
+        Ok((session, Answer::new(done.answers(&id, Era::Legacy))))
     }
 
     /// A session whose client has said nothing yet.
@@ -400,10 +401,10 @@ impl Face {
     }
 
     fn greet(&self, session: &Session, params: &Params) -> Done {
-        let asked = params.0.get("protocolVersion").and_then(Value::as_str);
+        let asked = params.get("protocolVersion").and_then(Value::as_str);
         // A version that we do not know is answered with the newest that we do; the client decides.
         let known = LEGACY.iter().find(|known| Some(**known) == asked);
-        let capabilities = params.0.get("capabilities").cloned().unwrap_or_default();
+        let capabilities = params.get("capabilities").cloned().unwrap_or_default();
         let _ = session.client.set(Arc::new(capabilities));
         let mut result = json!({
             "protocolVersion": known.unwrap_or(&LEGACY[0]),
@@ -425,7 +426,7 @@ impl Face {
         hears: Hears,
     ) -> Option<Exchange> {
         let method = message.method.as_deref().unwrap_or_default();
-        let (line, said) = mpsc::channel(LINE);
+        let (line, said) = line(LINE);
         let id = match message.sort() {
             Sort::Request => message.id.unwrap_or(RawValue::NULL).to_owned(),
             Sort::Response => {
@@ -445,8 +446,7 @@ impl Face {
         };
         let params = Params::read(message.params.map(RawValue::get));
         if let ("initialize", Ok(params)) = (method, &params) {
-            let text = self.greet(session, params).text(Era::Legacy);
-            let answer = Answer::new(text.into_result_of(&id));
+            let answer = Answer::new(self.greet(session, params).answers(&id, Era::Legacy));
             return Some(Exchange::new(
                 said,
                 Box::pin(std::future::ready(answer)),
@@ -479,7 +479,7 @@ impl Face {
     }
 }
 
-fn refused(said: mpsc::Receiver<String>, id: Option<&RawValue>, error: &RpcError) -> Exchange {
+fn refused(said: Receiver<String>, id: Option<&RawValue>, error: &RpcError) -> Exchange {
     let answer = Answer {
         text: wire::error(id, error).into(),
         status: 400,

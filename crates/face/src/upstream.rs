@@ -5,7 +5,7 @@ use crate::Face;
 use crate::changes::List;
 use app::asking::{self, Request};
 use executor::{Asker, Talk};
-use mcp::upstream::{Notice, Upstream, UpstreamError};
+use mcp::upstream::{Notice, Params, Upstream, UpstreamError};
 use mcp::wire::{RpcError, code, tree};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -29,9 +29,9 @@ pub(crate) async fn ask(
     let (asker, cancel) = (Asker::new(talk.clone()), CancellationToken::new());
     let request = Request {
         method,
-        params,
+        params: Params::Of(&params),
         may_repeat: true,
-        cancel: cancel.clone(),
+        cancel: Some(cancel.clone()),
     };
     let mut answer = pin!(asking::ask(server, request, asker.clone()));
     tokio::select! {

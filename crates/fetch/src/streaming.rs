@@ -24,6 +24,7 @@ impl Fetcher {
         let target = Target::new(&request.url, request.trust)?;
         let mut headers = request.headers;
         let body = request.body.write(&mut headers);
+        let headers = self.dressed(headers)?;
         let opened = self.open_at(&target, request.method, headers, body);
         let after = request.limits.total;
         let opened = tokio::time::timeout(after, opened).await;
@@ -36,23 +37,28 @@ impl Fetcher {
         })
     }
 
-    /// The same for who asks there often, and sees to it that it ends.
+    /// Headers as `open_at` wants them: checked, and with those that are the client's own.
+    pub fn dressed(&self, headers: HeaderMap) -> Result<HeaderMap, Error> {
+        request::check_headers(&headers)?;
+        // With room for a few more: whoever asks often adds to a copy.
+        let mut all = HeaderMap::with_capacity(headers.len() + 8);
+        all.extend(headers);
+        all.entry(USER_AGENT)
+            .or_insert_with(|| self.user_agent.clone());
+        all.entry(ACCEPT).or_insert(HeaderValue::from_static("*/*"));
+        // What is compressed comes in lumps, and a stream is wanted as it is written.
+        all.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
+        Ok(all)
+    }
+
+    /// The same for who asks there often, has the headers `dressed` and sees to it that it ends.
     pub async fn open_at(
         &self,
         target: &Target,
         method: Method,
-        mut headers: HeaderMap,
+        headers: HeaderMap,
         body: Bytes,
     ) -> Result<Streaming, Error> {
-        request::check_headers(&headers)?;
-        headers
-            .entry(USER_AGENT)
-            .or_insert_with(|| self.user_agent.clone());
-        headers
-            .entry(ACCEPT)
-            .or_insert(HeaderValue::from_static("*/*"));
-        // What is compressed comes in lumps, and a stream is wanted as it is written.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         let response = self.exchange(target, method, headers, body).await?;
         let (head, body) = response.into_parts();
         let plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");

@@ -64,7 +64,7 @@ impl Expressions {
         })?;
         let evaluated = expression::read(&answer).map_err(|fault| failure(&fault, limit))?;
         Ok(Output {
-            data: evaluated.value,
+            data: evaluated.value.into(),
             log_text: Some(evaluated.printed).filter(|printed| !printed.is_empty()),
             ..Output::default()
         })

@@ -2,13 +2,14 @@
 //! as it is; what it says meanwhile goes to whoever asked.
 
 use crate::upstream::{Request, ask};
-use ::mcp::upstream::{Upstream, UpstreamError, Upstreams};
+use ::mcp::upstream::{Params, Upstream, UpstreamError, Upstreams};
 use ::mcp::wire::Members;
 use catalog::tool::Definition;
 use executor::kind::{CheckFuture, FROM_OUTSIDE, RunFuture};
-use executor::{Code, Failure, Kind, Output, Run};
+use executor::{Code, Data, Failure, Kind, Output, Run};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 pub(crate) struct Mcp(pub(crate) Arc<Upstreams>);
@@ -36,22 +37,27 @@ impl Mcp {
         check_approved(&server, text(config, "tool_name"))?;
         let own = self.0.of_user(&server, run.caller.user);
         let server = own.map_err(|error| failure(server.name(), &error))?;
-        let mut arguments = run.arguments.clone();
-        if let (Value::Object(all), Some(Value::Object(pinned))) =
-            (&mut arguments, config.get("arguments"))
-        {
-            all.extend(pinned.clone());
-        }
-        let params = Map::from_iter([
-            ("name".to_owned(), text(config, "tool_name").into()),
-            ("arguments".to_owned(), arguments),
-        ]);
+        let pinned = config.get("arguments").and_then(Value::as_object);
+        let arguments = match pinned.filter(|pinned| !pinned.is_empty()) {
+            None => Cow::Borrowed(&run.arguments),
+            Some(pinned) => {
+                let mut all = run.arguments.clone();
+                if let Value::Object(all) = &mut all {
+                    all.extend(pinned.clone());
+                }
+                Cow::Owned(all)
+            }
+        };
+        let params = Params::Call {
+            name: text(config, "tool_name"),
+            arguments: &arguments,
+        };
         let told = &definition.annotations;
         let request = Request {
             method: "tools/call",
             params,
             may_repeat: told.read_only == Some(true) || told.idempotent == Some(true),
-            cancel: run.cancel.clone(),
+            cancel: None,
         };
         let answer = ask(&server, request, run.asker()).await;
         match answer {
@@ -108,7 +114,7 @@ fn text<'a>(config: &'a Map<String, Value>, name: &str) -> &'a str {
 fn outcome(result: Box<RawValue>) -> Result<Output, Failure> {
     let members = Members::of(&result);
     if members.get("isError").map(RawValue::get) == Some("true") {
-        let said = joined(&blocks(&members)?);
+        let said = members.get("content").map(said).unwrap_or_default();
         let mut failure = Failure::execution(match said.is_empty() {
             true => "the MCP server says that its tool failed",
             false => &said,
@@ -116,42 +122,80 @@ fn outcome(result: Box<RawValue>) -> Result<Output, Failure> {
         failure.raw = Some(result);
         return Err(failure);
     }
-    let structured = members.get("structuredContent");
-    let data = match structured.filter(|it| it.get() != "null") {
-        Some(data) => read(data)?,
-        None => match blocks(&members)? {
-            blocks if blocks.iter().all(|it| text_of(it).is_some()) => joined(&blocks).into(),
-            blocks => Value::Array(blocks),
-        },
-    };
     Ok(Output {
-        data,
+        data: data(&members)?,
         message: Some(FROM_OUTSIDE.to_owned()),
         raw: Some(result),
         ..Output::default()
     })
 }
 
-fn blocks(members: &Members<'_>) -> Result<Vec<Value>, Failure> {
-    match members.get("content").map(read).transpose()? {
-        Some(Value::Array(blocks)) => Ok(blocks),
-        _ => Ok(Vec::new()),
+/// All that a failed tool says.
+fn said(content: &RawValue) -> String {
+    let blocks: Vec<Members<'_>> = serde_json::from_str(content.get()).unwrap_or_default();
+    let texts: Vec<&RawValue> = blocks.iter().filter_map(text_of).collect();
+    joined(&texts)
+}
+
+fn data(members: &Members<'_>) -> Result<Data, Failure> {
+    let structured = members.get("structuredContent");
+    if let Some(data) = structured.filter(|it| it.get() != "null") {
+        return passed_on(data);
+    }
+    let Some(content) = members.get("content") else {
+        return Ok(Value::from("").into());
+    };
+    match texts(content).as_deref() {
+        // As it was written.
+        Some([one]) => Ok(Data::Written((*one).to_owned())),
+        Some(several) => Ok(Value::from(joined(several)).into()),
+        None => passed_on(content),
     }
 }
 
-fn text_of(block: &Value) -> Option<&str> {
-    block["text"].as_str().filter(|_| block["type"] == "text")
+/// The texts of all blocks, if they are nothing else.
+fn texts<'a>(content: &'a RawValue) -> Option<Vec<&'a RawValue>> {
+    let blocks: Vec<Members<'a>> = serde_json::from_str(content.get()).ok()?;
+    blocks.iter().map(text_of).collect()
 }
 
-fn joined(blocks: &[Value]) -> String {
-    let texts: Vec<&str> = blocks.iter().filter_map(text_of).collect();
+fn text_of<'a>(block: &Members<'a>) -> Option<&'a RawValue> {
+    let text = block.get("text").filter(|it| it.get().starts_with('"'));
+    text.filter(|_| block.get("type").is_some_and(|it| it.get() == r#""text""#))
+}
+
+fn joined(texts: &[&RawValue]) -> String {
+    let texts = texts.iter().map(|it| serde_json::from_str(it.get()));
+    let texts: Vec<String> = texts.map(Result::unwrap_or_default).collect();
     texts.join("\n")
 }
 
-fn read(value: &RawValue) -> Result<Value, Failure> {
-    serde_json::from_str(value.get()).map_err(|_| {
-        let why = "The MCP server's answer is nested too deeply to be read";
-        Failure::new(Code::UpstreamError, why)
+/// Whoever reads the data later reads no deeper than this.
+const DEPTH_MAX: usize = 127;
+
+fn passed_on(value: &RawValue) -> Result<Data, Failure> {
+    match is_deep(value.get()) {
+        false => Ok(Data::Written(value.to_owned())),
+        true => {
+            let why = "The MCP server's answer is nested too deeply to be read";
+            Err(Failure::new(Code::UpstreamError, why))
+        }
+    }
+}
+
+/// Whether JSON is nested deeper than may be.
+fn is_deep(text: &str) -> bool {
+    let (mut depth, mut is_text, mut is_escaped) = (0_usize, false, false);
+    text.bytes().any(|byte| {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b'{' | b'[' if !is_text => depth += 1,
+            b'}' | b']' if !is_text => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth > DEPTH_MAX
     })
 }
 
@@ -175,4 +219,60 @@ fn failure(server: &str, error: &UpstreamError) -> Failure {
         _ => json!({"server": server}),
     };
     Failure::new(code, format!("MCP server '{server}': {error}")).with_details(details)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn data_of(result: &Value) -> Value {
+        let raw = RawValue::from_string(result.to_string()).unwrap();
+        outcome(raw).unwrap().data.value().into_owned()
+    }
+
+    #[test]
+    fn the_data_are_what_says_most() {
+        let text = |it: &str| json!({"type": "text", "text": it});
+        let picture = json!({"type": "image", "data": "x"});
+        for (result, data) in [
+            (json!({"content": [text("a\"b")]}), json!("a\"b")),
+            (json!({"content": [text("a"), text("b")]}), json!("a\nb")),
+            (
+                json!({"content": [text("a"), picture]}),
+                json!([text("a"), picture]),
+            ),
+            (json!({"content": [1]}), json!([1])),
+            (json!({"content": []}), json!("")),
+            (json!({}), json!("")),
+            (
+                json!({"content": [text("a")], "structuredContent": null}),
+                json!("a"),
+            ),
+            (
+                json!({"content": [text("a")], "structuredContent": {"b": 1}}),
+                json!({"b": 1}),
+            ),
+        ] {
+            assert_eq!(data_of(&result), data, "{result}");
+        }
+        let failed = json!({"content": [text("a"), picture, text("b")], "isError": true});
+        let failed = outcome(RawValue::from_string(failed.to_string()).unwrap()).unwrap_err();
+        assert_eq!(failed.message, "Execution error: a\nb");
+    }
+
+    #[test]
+    fn what_is_nested_too_deeply_is_refused() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        let read = |text: String| {
+            let result = format!(r#"{{"structuredContent":{text}}}"#);
+            outcome(RawValue::from_string(result).unwrap())
+        };
+        assert!(read(nested(DEPTH_MAX)).is_ok());
+        assert_eq!(
+            read(nested(DEPTH_MAX + 1)).unwrap_err().code,
+            Code::UpstreamError
+        );
+        let text = format!(r#"["\"{}",{}]"#, "[".repeat(500), nested(100));
+        assert!(read(text).is_ok());
+    }
 }

@@ -191,7 +191,7 @@ fn outcome(tool: &Tool, said: Said) -> Result<Output, Failure> {
     let log_text = Some(said.printed.text()).filter(|text| !text.is_empty());
     let Some(fault) = said.error else {
         return Ok(Output {
-            data: said.result,
+            data: said.result.into(),
             log_text,
             ..Output::default()
         });

@@ -277,7 +277,7 @@ fn outcome(program: &str, ended: Ended, is_json: bool) -> Result<Output, Failure
         ));
     }
     Ok(Output {
-        data: printed(&stdout, is_json),
+        data: printed(&stdout, is_json).into(),
         log_text,
         ..Output::default()
     })

@@ -1,10 +1,10 @@
 //! Asking an upstream server for somebody: what it says before its answer goes to them, and what it asks, they are asked.
 
-use ::mcp::upstream::{Listener, Saying, Upstream, UpstreamError};
+use ::mcp::upstream::{Listener, Params, Saying, Upstream, UpstreamError};
 use ::mcp::wire::RpcError;
 use executor::{Asker, Event};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
@@ -12,10 +12,11 @@ use tokio_util::sync::CancellationToken;
 /// What a server is asked for.
 pub struct Request<'a> {
     pub method: &'a str,
-    pub params: Map<String, Value>,
+    pub params: Params<'a>,
     /// Whether it may be sent again after a lost connection.
     pub may_repeat: bool,
-    pub cancel: CancellationToken,
+    /// None where whoever asks stops waiting instead.
+    pub cancel: Option<CancellationToken>,
 }
 
 /// Asks, and waits for the answer for as long as it takes: whoever asks has a deadline of their own, which may move while

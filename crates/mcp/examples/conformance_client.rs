@@ -6,7 +6,8 @@ use catalog::mcp_file::{Grant, ServerConfig, read_servers};
 use catalog::secret::Secret;
 use fetch::{Fetcher, Method, Request, Trust, Url, header};
 use mcp::upstream::{
-    Credentials, Listener, Notice, Options, Saying, Settings, State, Talk, Upstream, Upstreams,
+    Credentials, Listener, Notice, Options, Params, Saying, Settings, State, Talk, Upstream,
+    Upstreams,
 };
 use mcp::wire::{RpcError, code};
 use oauth::{Challenge, Client, Credential, Ours, Returned, Spec, Wish};
@@ -268,7 +269,7 @@ async fn call(suite: &Upstream, method: &str, params: Value) -> Option<Value> {
         ..Talk::until(Instant::now() + PATIENCE)
     };
     let params = params.as_object().cloned().unwrap_or_default();
-    let result = suite.request(method, params, talk).await;
+    let result = suite.request(method, Params::Of(&params), talk).await;
     let result = result.inspect_err(|error| tracing::error!(%error)).ok()?;
     serde_json::from_str(result.get()).ok()
 }

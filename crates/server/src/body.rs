@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use executor::Code;
-use http_body_util::{BodyExt, Limited};
+use http_body_util::BodyExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
@@ -27,16 +27,19 @@ impl FromRequest<Arc<Server>> for JsonText {
 
     async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
         let body = read(request, server).await?;
-        String::from_utf8(body.into())
-            .map(JsonText)
-            .map_err(|error| {
-                let at = error.utf8_error().valid_up_to();
-                ApiError::new(
-                    Code::InvalidRequest,
-                    format!("The body is not UTF-8 (at byte {at})"),
-                )
-            })
+        text(&body).map(|text| JsonText(text.to_owned()))
     }
+}
+
+/// A body as text.
+pub(crate) fn text(body: &[u8]) -> Result<&str, ApiError> {
+    str::from_utf8(body).map_err(|error| {
+        let at = error.valid_up_to();
+        ApiError::new(
+            Code::InvalidRequest,
+            format!("The body is not UTF-8 (at byte {at})"),
+        )
+    })
 }
 
 impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
@@ -66,21 +69,54 @@ fn misread(body: &[u8], error: &serde_json::Error) -> ApiError {
 
 /// The whole body, bounded in size and time.
 async fn read(request: Request, server: &Server) -> Result<Bytes, ApiError> {
-    check_content_type(request.headers())?;
-    let bytes_max = server.limits.body_bytes_max;
-    let collect = Limited::new(request.into_body(), bytes_max).collect();
-    match tokio::time::timeout(server.limits.body_timeout, collect).await {
-        Err(_) => Err(ApiError::new(
-            Code::RequestTimeout,
-            "The body did not arrive in time",
-        )),
-        Ok(Err(error)) if error.is::<http_body_util::LengthLimitError>() => Err(ApiError::new(
-            Code::PayloadTooLarge,
-            format!("The body is larger than {bytes_max} bytes"),
-        )),
-        Ok(Err(_)) => Err(ApiError::new(Code::InvalidRequest, "The body broke off")),
-        Ok(Ok(body)) => Ok(body.to_bytes()),
+    let (parts, body) = request.into_parts();
+    read_body(&parts.headers, body, server).await
+}
+
+/// The same for whoever has taken the request apart.
+pub(crate) async fn read_body<B>(
+    headers: &HeaderMap,
+    body: B,
+    server: &Server,
+) -> Result<Bytes, ApiError>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+{
+    check_content_type(headers)?;
+    let late = || ApiError::new(Code::RequestTimeout, "The body did not arrive in time");
+    let whole = whole(body, server.limits.body_bytes_max);
+    match tokio::time::timeout(server.limits.body_timeout, whole).await {
+        Err(_) => Err(late()),
+        Ok(body) => body,
     }
+}
+
+async fn whole<B>(mut body: B, bytes_max: usize) -> Result<Bytes, ApiError>
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+{
+    // Most bodies are one piece, which is not copied.
+    let (mut first, mut all) = (Bytes::new(), Vec::new());
+    while let Some(frame) = body.frame().await {
+        let broken = |_| ApiError::new(Code::InvalidRequest, "The body broke off");
+        let Ok(piece) = frame.map_err(broken)?.into_data() else {
+            continue;
+        };
+        if first.len() + all.len() + piece.len() > bytes_max {
+            let why = format!("The body is larger than {bytes_max} bytes");
+            return Err(ApiError::new(Code::PayloadTooLarge, why));
+        }
+        if first.is_empty() && all.is_empty() {
+            first = piece;
+        } else {
+            all.extend(std::mem::take(&mut first));
+            all.extend(piece);
+        }
+        if body.is_end_stream() {
+            break;
+        }
+    }
+    Ok(if all.is_empty() { first } else { all.into() })
 }
 
 fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
@@ -88,13 +124,10 @@ fn check_content_type(headers: &HeaderMap) -> Result<(), ApiError> {
         .get(header::CONTENT_TYPE)
         .and_then(|v| v.to_str().ok())
         .unwrap_or_default();
-    let essence = given
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim()
-        .to_ascii_lowercase();
-    if essence == "application/json" || essence.ends_with("+json") {
+    let essence = given.split(';').next().unwrap_or_default().trim();
+    let suffix = essence.len().saturating_sub("+json".len());
+    let suffix = essence.get(suffix..).unwrap_or_default();
+    if essence.eq_ignore_ascii_case("application/json") || suffix.eq_ignore_ascii_case("+json") {
         return Ok(());
     }
     let message = format!("Content-Type must be application/json, not '{given}'");

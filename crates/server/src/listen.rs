@@ -143,12 +143,11 @@ impl Face {
     ) {
         let idle = Arc::new(Idle::new(self.head_timeout));
         let (api, of_requests) = (Arc::clone(&self.api), Arc::clone(&idle));
-        let service = service_fn(move |mut request: axum::http::Request<Incoming>| {
+        let service = service_fn(move |request: axum::http::Request<Incoming>| {
             let (api, idle) = (Arc::clone(&api), Arc::clone(&of_requests));
             async move {
                 idle.begin();
-                request.extensions_mut().insert(door);
-                let response = api.answer(request.map(axum::body::Body::new)).await;
+                let response = api.answer_through(Some(door), request).await;
                 Ok::<_, Infallible>(match is_stream(&response) {
                     // As long as somebody reads it, the connection is in use.
                     true => response.map(|body| {

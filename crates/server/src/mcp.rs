@@ -5,14 +5,15 @@ mod bodies;
 mod client;
 
 use crate::auth::Door;
-use crate::body::JsonText;
+use crate::body::{JsonText, read_body, text};
 use crate::error::ApiError;
 use crate::request::Counted;
 use crate::router::Server;
 use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
-use axum::http::{HeaderName, HeaderValue, StatusCode, header};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bodies::{json, pump, stream};
+use bytes::Bytes;
 use client::Client;
 use executor::Code;
 use face::headers::Headers;
@@ -47,11 +48,40 @@ fn no_stream() -> Response {
 }
 
 /// A message from the client.
-pub(crate) async fn post(
-    State(server): State<Arc<Server>>,
-    client: Client,
-    JsonText(text): JsonText,
-) -> Response {
+pub(crate) async fn post(State(server): State<Arc<Server>>, request: Request) -> Response {
+    let door = request.extensions().get().copied();
+    answer(&server, door, request).await
+}
+
+/// Whether this is a message to one of our addresses. What is written in an unusual way is left to the router.
+pub(crate) fn is_message<B>(request: &axum::http::Request<B>) -> bool {
+    request.method() == Method::POST && client::toolset_in(request.uri().path()).is_some()
+}
+
+pub(crate) async fn answer<B>(
+    server: &Arc<Server>,
+    door: Option<Door>,
+    request: axum::http::Request<B>,
+) -> Response
+where
+    B: hyper::body::Body<Data = Bytes> + Unpin,
+{
+    let (parts, body) = request.into_parts();
+    let client = match Client::of(parts, door, server).await {
+        Ok(client) => client,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let body = match read_body(&client.headers, body, server).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal.into_response(),
+    };
+    match text(&body) {
+        Ok(text) => answer_to(server, client, text).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response {
     if !client.accepts("application/json") && !client.accepts("text/event-stream") {
         let why = "Accept must name application/json and text/event-stream";
         return refuse(
@@ -60,9 +90,10 @@ pub(crate) async fn post(
         );
     }
     if text.trim_start().starts_with('[') {
-        return several(&server, &client, &text).await;
+        // Boxed, as is whatever else is not a single message that is answered.
+        return Box::pin(several(server, &client, text)).await;
     }
-    let message = match Message::read(&text) {
+    let message = match Message::read(text) {
         Ok(message) => message,
         Err(error) => return unreadable(&error),
     };
@@ -71,20 +102,20 @@ pub(crate) async fn post(
     }
     if is_modern(client.header(&VERSION), &message) {
         if message.method.as_deref() == Some("subscriptions/listen") {
-            return subscribed(server, client, &message).await;
+            return Box::pin(subscribed(Arc::clone(server), client, &message)).await;
         }
-        let exchange = modern(&server, &client, &message);
-        return answered(&server, &client, exchange).await;
+        let exchange = modern(server, &client, &message);
+        return answered(server, &client, exchange).await;
     }
-    match client.session(&server) {
+    match client.session(server) {
         Err(refusal) => refusal,
         Ok(Some(session)) => {
             let face = &server.face;
             let exchange = face.in_session(&session, &client.caller, &message, client.hears());
-            answered(&server, &client, exchange).await
+            answered(server, &client, exchange).await
         }
         Ok(None) if message.method.as_deref() == Some("initialize") => {
-            initialized(&server, &client, &message)
+            initialized(server, &client, &message)
         }
         Ok(None) => {
             let why = "A session is needed: send initialize first, and its Mcp-Session-Id with every request";
@@ -138,10 +169,9 @@ async fn answered(server: &Arc<Server>, client: &Client, exchange: Option<Exchan
     let Some(mut exchange) = exchange else {
         return StatusCode::ACCEPTED.into_response();
     };
-    let can_stream = client.hears() == Hears::Everything;
     loop {
         match exchange.next().await {
-            Step::Said(first) if can_stream => {
+            Step::Said(first) if client.hears() == Hears::Everything => {
                 // It is a request as before, until its answer is out.
                 let counted = Counted::new(Arc::clone(server));
                 let over = async move {

@@ -1,14 +1,18 @@
 //! What happens around every request: its id, the limit of requests at a time, and that no panic and no
 //! bare error leaves the server.
 
+use crate::auth::Door;
 use crate::edge::secure;
 use crate::error::ApiError;
+use crate::mcp;
 use crate::resource::Asked;
 use crate::router::{Server, routes};
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use axum::{Json, Router};
+use axum::{BoxError, Json, Router};
+use bytes::Bytes;
 use executor::Code;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
@@ -59,6 +63,20 @@ impl Api {
     }
 
     pub async fn answer(&self, request: Request) -> Response {
+        let door = request.extensions().get().copied();
+        self.answer_through(door, request).await
+    }
+
+    /// The same for a request that came through a door.
+    pub(crate) async fn answer_through<B>(
+        &self,
+        door: Option<Door>,
+        request: axum::http::Request<B>,
+    ) -> Response
+    where
+        B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
+        B::Error: Into<BoxError>,
+    {
         let server = &self.server;
         let id = request
             .headers()
@@ -72,15 +90,23 @@ impl Api {
         let mut response = if in_flight >= server.limits.requests_max {
             let why = "The server has too many requests at the moment; try again in a second";
             ApiError::new(Code::Overloaded, why).into_response()
-        } else if let Err(refusal) = server.edge.check(&request) {
+        } else if let Err(refusal) = server.edge.check(door, &request) {
             refusal.into_response()
+        } else if mcp::is_message(&request) {
+            // What agents send most is not sent through the router, whose boxes cost more than reading it.
+            without_panic(Box::pin(mcp::answer(server, door, request))).await
         } else {
             let mut routes = self.routes.clone();
-            without_panic(async move {
+            let mut request = request.map(Body::new);
+            if let Some(door) = door {
+                request.extensions_mut().insert(door);
+            }
+            // Boxed: what goes another way need not carry it.
+            let routed = Box::pin(async move {
                 let Ok(response) = routes.call(request).await;
                 response
-            })
-            .await
+            });
+            without_panic(routed).await
         };
         if let Some(asked) = asked {
             asked.challenge(server, &mut response);

@@ -5,8 +5,8 @@ use crate::error::ApiError;
 use crate::router::Server;
 use app::oidc::SCOPE_PREFIX;
 use axum::Json;
-use axum::extract::{Request, State};
-use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri, header};
 use axum::response::Response;
 use executor::Code;
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(crate) struct Asked {
 }
 
 impl Asked {
-    pub(crate) fn of(server: &Server, request: &Request) -> Option<Self> {
+    pub(crate) fn of<B>(server: &Server, request: &Request<B>) -> Option<Self> {
         server.app.takes_tokens().then(|| Asked {
             uri: request.uri().clone(),
             headers: TELLING.map(|name| request.headers().get(name).cloned()),

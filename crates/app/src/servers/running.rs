@@ -345,7 +345,7 @@ impl App {
             );
         }
         server.approve(judged.approved.clone());
-        self.set_flags(&name, judged.flags());
+        self.set_flags(&name, &judged.flags());
         let config = server.config().clone();
         // Schemas are looked at here, which can take a while.
         let tools = move || match config.disabled {

@@ -10,6 +10,7 @@ use crate::owed::Owed;
 use crate::record::{Execution, Status};
 use catalog::clock::Clock;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -69,11 +70,51 @@ struct Rows {
     bytes: usize,
 }
 
-/// A line. The builtin is not part of a row's JSON, but limits count by it.
+/// A line with a whole row. The builtin is not part of a row's JSON, but limits count by it.
 #[derive(Serialize, Deserialize)]
 struct Line<R> {
     row: R,
     builtin: Option<Arc<str>>,
+}
+
+/// A line with how a call ended whose beginning is a line as well: the rest stands there.
+#[derive(Serialize, Deserialize)]
+struct EndLine<'a> {
+    end: Uuid,
+    status: Status,
+    elapsed_us: i64,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    error_code: Option<Cow<'a, str>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    output: Option<Cow<'a, str>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    error: Option<Cow<'a, str>>,
+    #[serde(borrow, skip_serializing_if = "Option::is_none")]
+    log_text: Option<Cow<'a, str>>,
+}
+
+impl<'a> EndLine<'a> {
+    fn of(row: &'a Execution) -> Self {
+        EndLine {
+            end: row.id,
+            status: row.status,
+            elapsed_us: row.elapsed_us,
+            error_code: row.error_code.as_deref().map(Cow::Borrowed),
+            output: row.output.as_deref().map(Cow::Borrowed),
+            error: row.error.as_deref().map(Cow::Borrowed),
+            log_text: row.log_text.as_deref().map(Cow::Borrowed),
+        }
+    }
+
+    fn apply(self, row: &mut Execution) {
+        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
+        row.status = self.status;
+        row.elapsed_us = self.elapsed_us;
+        row.error_code = owned(self.error_code).map(Cow::Owned);
+        row.output = owned(self.output);
+        row.error = owned(self.error);
+        row.log_text = owned(self.log_text);
+    }
 }
 
 impl Journal {
@@ -85,14 +126,15 @@ impl Journal {
         owed: Arc<Owed>,
     ) -> Result<Self, LogError> {
         let paths = FILE_NAMES.map(|name| folder.join(name));
-        let mut rows = Rows::default();
+        let mut texts = Vec::new();
         for path in &paths {
             match std::fs::read(path) {
-                Ok(text) => read(&text, path).for_each(|row| rows.add(Box::new(row))),
+                Ok(text) => texts.push((path, text)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(LogError::file(path, &error)),
             }
         }
+        let mut rows = read(&texts);
         rows.interrupt();
         let [first, second] = &paths;
         let files = [OneFile::open(first)?, OneFile::open(second)?];
@@ -163,7 +205,7 @@ impl Journal {
 
     /// Whether there are rows that could not be written and wait for better times. Until then no more are taken in.
     pub(super) fn is_stuck(&self) -> bool {
-        self.owed.lock().journal_waits
+        self.owed.does_journal_wait()
     }
 
     /// Hears of rows that wait.
@@ -186,7 +228,7 @@ impl Journal {
     pub(super) fn written(&self) {
         let mut lines = self.lock();
         lines.are_underway = false;
-        self.owed.lock().journal_waits = false;
+        self.owed.set_journal_waits(false);
         let (active, is_empty) = (lines.active, lines.rows.all.is_empty());
         for (number, file) in lines.files.iter_mut().enumerate() {
             // What has come meanwhile is in the active one. Where a file is not emptied, its rows are written again.
@@ -202,7 +244,7 @@ impl Journal {
     pub(super) fn give_back(&self, rows: impl Iterator<Item = Box<Execution>>) {
         let mut lines = self.lock();
         lines.are_underway = false;
-        self.owed.lock().journal_waits = true;
+        self.owed.set_journal_waits(true);
         for row in rows {
             if !lines.rows.all.contains_key(&row.id) {
                 lines.rows.add(row);
@@ -250,7 +292,10 @@ impl Journal {
 impl Lines {
     fn append(&mut self, row: &Execution) -> std::io::Result<()> {
         self.line.clear();
-        write_line(&mut self.line, row)?;
+        match self.rows.has_begun(row.id) {
+            true => write_end(&mut self.line, row)?,
+            false => write_line(&mut self.line, row)?,
+        }
         self.files[self.active].append(&self.line)
     }
 }
@@ -262,6 +307,12 @@ impl Rows {
 
     fn is_many(&self) -> bool {
         self.all.len() >= MANY_ROWS || self.bytes >= MANY_BYTES
+    }
+
+    /// Whether the beginning of a call is here, and so in a file that stays for as long as it is.
+    fn has_begun(&self, id: Uuid) -> bool {
+        let row = self.all.get(&id);
+        row.is_some_and(|row| row.status == Status::Started)
     }
 
     /// Nobody runs what was begun any more, whenever it gets into its day file.
@@ -320,15 +371,41 @@ fn write_line(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
     Ok(serde_json::to_writer(text, &Line { row, builtin })?)
 }
 
-/// Whatever can be read: the last line may have been cut off with its server.
-fn read(text: &[u8], path: &Path) -> impl Iterator<Item = Execution> {
-    let lines = text.split(|byte| *byte == b'\n');
-    let lines = lines.filter(|line| !line.is_empty());
-    lines.filter_map(|line| match serde_json::from_slice(line) {
-        Ok(Line { row, builtin }) => Some(Execution { builtin, ..row }),
-        Err(error) => {
-            tracing::warn!(file = %path.display(), %error, "a line of the execution log's journal cannot be read");
-            None
+fn write_end(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
+    text.push(b'\n');
+    Ok(serde_json::to_writer(text, &EndLine::of(row))?)
+}
+
+/// Whatever can be read: the last line may have been cut off with its server. Endings come last: a beginning may stand in
+/// the file that is read later.
+fn read(texts: &[(&PathBuf, Vec<u8>)]) -> Rows {
+    let mut rows = Rows::default();
+    let mut ends = Vec::new();
+    for (path, text) in texts {
+        let lines = text.split(|byte| *byte == b'\n');
+        for line in lines.filter(|line| !line.is_empty()) {
+            if line.starts_with(br#"{"end":"#) {
+                match serde_json::from_slice::<EndLine<'_>>(line) {
+                    Ok(end) => ends.push(end),
+                    Err(error) => cannot_read(path, &error),
+                }
+                continue;
+            }
+            match serde_json::from_slice(line) {
+                Ok(Line { row, builtin }) => rows.add(Box::new(Execution { builtin, ..row })),
+                Err(error) => cannot_read(path, &error),
+            }
         }
-    })
+    }
+    for end in ends {
+        // Where there is no beginning, its row is in its day file, ending and all.
+        if let Some(row) = rows.all.get_mut(&end.end) {
+            end.apply(row);
+        }
+    }
+    rows
+}
+
+fn cannot_read(path: &Path, error: &serde_json::Error) {
+    tracing::warn!(file = %path.display(), %error, "a line of the execution log's journal cannot be read");
 }

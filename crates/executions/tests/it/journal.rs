@@ -146,6 +146,39 @@ async fn lines_of_rows_that_are_there_change_nothing() {
     assert_eq!(statuses(&place.open().await).await, [Status::Success]);
 }
 
+/// Its line has only what is new, and may stand in the other file than that of the beginning.
+#[tokio::test]
+async fn an_ending_finds_its_beginning_wherever_it_stands() {
+    let place = Place::sqlite();
+    let log = place.open().await;
+    let begun = begin(0);
+    log.started(begun.clone()).await.unwrap();
+    let failed = Execution {
+        status: Status::Error,
+        error_code: Some("timeout".into()),
+        error: Some(r#"{"code":"timeout"}"#.into()),
+        log_text: Some("line\n\"quoted\"".into()),
+        elapsed_us: 7,
+        ..begun
+    };
+    log.finish(failed.clone()).await.unwrap();
+    let [text, _] = lines(&place);
+    let both = String::from_utf8(text).unwrap();
+    let both: Vec<&str> = both.trim().lines().collect();
+    let [begun, end] = both[..] else {
+        panic!("{both:?}")
+    };
+    assert!(end.len() < begun.len(), "{end}");
+    for files in [[begun, end], [end, begun]] {
+        let later = killed(files.map(|line| format!("\n{line}").into_bytes()));
+        let again = later.open().await;
+        assert_eq!(again.get(failed.id).await.unwrap(), Some(failed.clone()));
+    }
+    // One whose row is in its day file says nothing new.
+    let alone = killed([format!("\n{end}").into_bytes(), Vec::new()]);
+    assert_eq!(statuses(&alone.open().await).await, []);
+}
+
 #[tokio::test]
 async fn what_is_too_old_to_be_kept_is_not_brought_back() {
     let place = Place::sqlite();

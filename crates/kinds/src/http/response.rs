@@ -182,7 +182,7 @@ mod tests {
         let config = json!({"response": response}).as_object().unwrap().clone();
         let result = result(&config, &Method::GET, answer);
         result
-            .map(|output| output.data)
+            .map(|output| output.data.value().into_owned())
             .map_err(|failure| failure.message)
     }
 

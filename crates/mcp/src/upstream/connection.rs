@@ -5,7 +5,8 @@ use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::http::Http;
 use super::message::{Meta, Modern, Outgoing};
-use super::posted::Letter;
+use super::params::Params;
+use super::posted::{Letter, Posted};
 use super::sse::Sse;
 use super::talk::Talk;
 use crate::wire::Era;
@@ -99,7 +100,7 @@ pub(super) struct Connection {
 /// A request on one connection.
 pub(super) struct Call<'a> {
     pub(super) method: &'a str,
-    pub(super) params: &'a Map<String, Value>,
+    pub(super) params: Params<'a>,
     pub(super) extra: &'a Map<String, Value>,
     pub(super) era: Era,
     pub(super) talk: &'a Talk,
@@ -153,23 +154,27 @@ impl Connection {
 
     async fn call_unbound(&self, call: Call<'_>) -> Answer {
         let talk = call.talk;
-        let waiting = self
-            .exchange
-            .enter(talk.listener.clone(), talk.abilities())?;
+        let posted = match self.wire {
+            Wire::Stdio { .. } => Some(Arc::new(Posted::default())),
+            _ => None,
+        };
+        let (listener, abilities) = (talk.listener.clone(), talk.abilities());
+        let waiting = self.exchange.enter(listener, abilities, posted.clone())?;
         // An older server must not be told that its first exchange is cancelled, and on HTTP a modern one sees it.
         let is_first = matches!(call.method, "initialize" | "server/discover");
         let silent = is_first || (self.is_http() && call.era == Era::Modern);
-        let _under_way = UnderWay {
+        let mut under_way = UnderWay {
             exchange: &self.exchange,
             id: waiting.id,
             silent,
+            has_ended: false,
         };
         let modern = Modern {
             capabilities: &talk.capabilities,
             log_level: talk.log_level.as_deref(),
         };
         let meta = Meta {
-            theirs: theirs(call.params),
+            theirs: call.params.meta(),
             modern: (call.era == Era::Modern).then_some(modern),
             progress_token: talk.wants_progress.then_some(waiting.id),
         };
@@ -186,7 +191,6 @@ impl Connection {
         let text = outgoing.text();
         let answer = match &self.wire {
             Wire::Stdio { .. } => {
-                let posted = Some(Arc::clone(&waiting.posted));
                 let letter = Letter { text, posted };
                 if self.exchange.outbox.send(letter).await.is_err() {
                     return Err(Fault::NotSent(self.why_gone()));
@@ -194,7 +198,6 @@ impl Connection {
                 waiting.answer
             }
             Wire::Sse(sse) => {
-                waiting.posted.go();
                 let mut answer = waiting.answer;
                 let posted = tokio::select! {
                     posted = Box::pin(sse.post(text)) => posted,
@@ -208,11 +211,11 @@ impl Connection {
                 answer
             }
             Wire::Http(http) => {
-                let headers = match call.era {
-                    Era::Modern => self.param_headers.load().of(call.method, call.params),
-                    Era::Legacy => Vec::new(),
-                };
-                waiting.posted.go();
+                let mut headers = http.headers();
+                if call.era == Era::Modern {
+                    let marked = self.param_headers.load();
+                    marked.add(&mut headers, call.method, call.params);
+                }
                 let answer = http.call(&self.exchange, waiting.id, text, headers, call.era);
                 let answer = tokio::select! {
                     answer = answer => answer,
@@ -220,7 +223,7 @@ impl Connection {
                     Ok(answer) = waiting.answer => answer,
                 };
                 // However it ended, there is nothing left to cancel.
-                self.exchange.leave(waiting.id);
+                under_way.is_done();
                 return self.seen(answer);
             }
         };
@@ -244,14 +247,10 @@ impl Connection {
         cause.unwrap_or_else(|| "the connection was closed".to_owned())
     }
 
-    pub(super) async fn notify(
-        &self,
-        method: &str,
-        params: &Map<String, Value>,
-    ) -> Result<(), Fault> {
+    pub(super) async fn notify(&self, method: &str, params: Params<'_>) -> Result<(), Fault> {
         let none = Map::new();
         let meta = Meta {
-            theirs: theirs(params),
+            theirs: params.meta(),
             ..Meta::default()
         };
         let outgoing = Outgoing {
@@ -304,21 +303,25 @@ impl Drop for Connection {
     }
 }
 
-fn theirs(params: &Map<String, Value>) -> Option<&Map<String, Value>> {
-    params.get("_meta").and_then(Value::as_object)
-}
-
 /// A call that somebody waits for.
 struct UnderWay<'a> {
     exchange: &'a Exchange,
     id: u64,
     silent: bool,
+    has_ended: bool,
+}
+
+impl UnderWay<'_> {
+    fn is_done(&mut self) {
+        self.exchange.leave(self.id);
+        self.has_ended = true;
+    }
 }
 
 impl Drop for UnderWay<'_> {
     /// Only the drop of the future tells that nobody waits any more.
     fn drop(&mut self) {
-        if !self.exchange.leave(self.id) || self.silent {
+        if self.has_ended || !self.exchange.leave(self.id) || self.silent {
             return;
         }
         let params = json!({"requestId": self.id, "reason": "nobody waits for it any more"});
@@ -326,7 +329,7 @@ impl Drop for UnderWay<'_> {
         let text = Outgoing {
             id: None,
             method: "notifications/cancelled",
-            params: params.as_object().unwrap_or(&none),
+            params: Params::Of(params.as_object().unwrap_or(&none)),
             meta: Meta::default(),
             extra: &none,
         }

@@ -29,12 +29,18 @@ struct Flight {
     answer: oneshot::Sender<Answer>,
     listener: Option<Listener>,
     abilities: Abilities,
-    posted: Arc<Posted>,
+    /// None for what goes as soon as it is entered.
+    posted: Option<Arc<Posted>>,
     /// Ends the questions that belong to it; made for the first of them.
     over: Option<CancellationToken>,
 }
 
 impl Flight {
+    /// Whether it could be held back, so that it has never gone.
+    fn was_withdrawn(&self) -> bool {
+        self.posted.as_ref().is_some_and(|it| it.withdraw())
+    }
+
     fn is_over(&self) {
         if let Some(over) = &self.over {
             over.cancel();
@@ -45,7 +51,6 @@ impl Flight {
 /// Whoever waits for an answer.
 pub(super) struct Waiting {
     pub(super) id: u64,
-    pub(super) posted: Arc<Posted>,
     pub(super) answer: oneshot::Receiver<Answer>,
 }
 
@@ -96,15 +101,15 @@ impl Exchange {
         &self,
         listener: Option<Listener>,
         abilities: Abilities,
+        posted: Option<Arc<Posted>>,
     ) -> Result<Waiting, Fault> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
-        let posted = Arc::new(Posted::default());
         let (sender, receiver) = oneshot::channel();
         let flight = Flight {
             answer: sender,
             listener,
             abilities,
-            posted: Arc::clone(&posted),
+            posted,
             over: None,
         };
         let mut flights = locked(&self.flights);
@@ -117,7 +122,6 @@ impl Exchange {
         flights.all.insert(id, flight);
         Ok(Waiting {
             id,
-            posted,
             answer: receiver,
         })
     }
@@ -127,7 +131,7 @@ impl Exchange {
         let flight = locked(&self.flights).all.remove(&id);
         flight.is_some_and(|flight| {
             flight.is_over();
-            !flight.posted.withdraw()
+            !flight.was_withdrawn()
         })
     }
 
@@ -140,7 +144,7 @@ impl Exchange {
         };
         for flight in all.into_values() {
             flight.is_over();
-            let fault = match flight.posted.withdraw() {
+            let fault = match flight.was_withdrawn() {
                 true => Fault::NotSent(cause.to_owned()),
                 false => Fault::Lost(cause.to_owned()),
             };
@@ -152,9 +156,9 @@ impl Exchange {
     /// returned.
     pub(super) fn hear(self: &Arc<Self>, text: &[u8], within: Option<u64>) -> Option<Answer> {
         match message::read(text) {
-            Read::One(one) => self.hear_one(*one, within),
+            Read::One(one) => self.hear_one(&one, within),
             Read::Several(several) => several
-                .into_iter()
+                .iter()
                 .fold(None, |found, one| self.hear_one(one, within).or(found)),
             Read::Garbage => {
                 self.heard_garbage(text);
@@ -163,11 +167,11 @@ impl Exchange {
         }
     }
 
-    fn hear_one(self: &Arc<Self>, message: Incoming, within: Option<u64>) -> Option<Answer> {
+    fn hear_one(self: &Arc<Self>, message: &Incoming<'_>, within: Option<u64>) -> Option<Answer> {
         if let Some(method) = &message.method {
-            match &message.id {
-                Some(id) => self.asked(id, method, &message, within),
-                None => self.told(method, message.params.as_ref(), within),
+            match message.id() {
+                Some(id) => self.asked(&id, method, message, within),
+                None => self.told(method, message.params().as_ref(), within),
             }
             return None;
         }
@@ -178,7 +182,7 @@ impl Exchange {
             None => return None,
         };
         let answer = match message.outcome() {
-            Ok(Ok(result)) => Ok(result),
+            Ok(Ok(result)) => Ok(result.to_owned()),
             Ok(Err(error)) => Err(Fault::Rpc(error)),
             Err(why) => Err(Fault::Protocol(why)),
         };
@@ -301,14 +305,20 @@ impl Exchange {
     }
 
     /// A request of the server.
-    fn asked(self: &Arc<Self>, id: &Value, method: &str, message: &Incoming, within: Option<u64>) {
+    fn asked(
+        self: &Arc<Self>,
+        id: &Value,
+        method: &str,
+        message: &Incoming<'_>,
+        within: Option<u64>,
+    ) {
         let refuse = |code, text: &str| Err(RpcError::new(code, text));
         let answer = match method {
             "ping" => Ok(json!({})),
             "elicitation/create" | "sampling/createMessage" | "roots/list" => {
                 match self.whom(method, within) {
                     Asked::One(listener, over) => {
-                        let params = message.params.clone().unwrap_or_else(|| json!({}));
+                        let params = message.params().unwrap_or_else(|| json!({}));
                         return self.ask(id, method, params, listener, &over);
                     }
                     Asked::Nobody if method == "roots/list" => Ok(json!({"roots": []})),
@@ -414,11 +424,13 @@ mod tests {
     #[tokio::test]
     async fn what_never_went_did_not_run() {
         let (exchange, _letters) = exchange(10);
-        let enter = || exchange.enter(None, Abilities::default()).unwrap();
-        let (waits, went, left) = (enter(), enter(), enter());
-        assert!(went.posted.go());
+        let enter = |posted| exchange.enter(None, Abilities::default(), posted).unwrap();
+        let posted = [(); 3].map(|()| Arc::new(Posted::default()));
+        let [waits, went, left] = posted.each_ref().map(|it| enter(Some(Arc::clone(it))));
+        let at_once = enter(None);
+        assert!(posted[1].go());
         assert!(!exchange.leave(left.id), "there is nothing to cancel");
-        assert!(!left.posted.go(), "and it must not go any more");
+        assert!(!posted[2].go(), "and it must not go any more");
         exchange.end("over");
         let over = || "over".to_owned();
         let fault = |answer: Answer| answer.err();
@@ -426,15 +438,17 @@ mod tests {
             fault(waits.answer.await.unwrap()),
             Some(Fault::NotSent(over()))
         );
-        assert_eq!(fault(went.answer.await.unwrap()), Some(Fault::Lost(over())));
-        let late = exchange.enter(None, Abilities::default()).err();
+        for gone in [went, at_once] {
+            assert_eq!(fault(gone.answer.await.unwrap()), Some(Fault::Lost(over())));
+        }
+        let late = exchange.enter(None, Abilities::default(), None).err();
         assert_eq!(late, Some(Fault::NotSent(over())));
     }
 
     #[tokio::test]
     async fn the_table_has_an_end_and_answers_find_their_call() {
         let (exchange, _letters) = exchange(0);
-        let enter = || exchange.enter(None, Abilities::default());
+        let enter = || exchange.enter(None, Abilities::default(), None);
         let mut all: Vec<Waiting> = (0..OWN_MAX).map(|_| enter().unwrap()).collect();
         assert!(enter().is_err());
         let last = all.pop().unwrap();
@@ -452,7 +466,7 @@ mod tests {
     #[tokio::test]
     async fn nobody_answers_for_another() {
         let (exchange, _letters) = exchange(10);
-        let enter = || exchange.enter(None, Abilities::default()).unwrap();
+        let enter = || exchange.enter(None, Abilities::default(), None).unwrap();
         let (own, other) = (enter(), enter());
         let text = format!(r#"{{"id":{},"result":"forged"}}"#, other.id);
         assert!(exchange.hear(text.as_bytes(), Some(own.id)).is_none());

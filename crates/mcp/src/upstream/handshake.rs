@@ -8,6 +8,7 @@ use super::fault::Fault;
 use super::hooks::Hooks;
 use super::http::{A_WEB_PAGE, Http, own_headers};
 use super::message::CLIENT_INFO;
+use super::params::Params;
 use super::stdio::{self, Program};
 use super::tail::Tail;
 use super::talk::Talk;
@@ -225,7 +226,7 @@ enum Probed {
 /// The last step with an older server.
 async fn welcomed(connection: Arc<Connection>, peer: Peer, way: Way) -> Greeted {
     let none = Map::new();
-    let told = connection.notify("notifications/initialized", &none);
+    let told = connection.notify("notifications/initialized", Params::Of(&none));
     told.await?;
     Ok(greeted(connection, peer, way))
 }
@@ -256,7 +257,7 @@ async fn discover_once(connection: &Connection) -> Answer {
     let (none, talk) = (Map::new(), Talk::quiet());
     let call = Call {
         method: "server/discover",
-        params: &none,
+        params: Params::Of(&none),
         extra: &none,
         era: Era::Modern,
         talk: &talk,
@@ -299,7 +300,7 @@ async fn initialize(connection: &Connection) -> Result<Peer, Fault> {
     let (none, talk) = (Map::new(), Talk::quiet());
     let call = Call {
         method: "initialize",
-        params: params.as_object().unwrap_or(&none),
+        params: Params::Of(params.as_object().unwrap_or(&none)),
         extra: &none,
         era: Era::Legacy,
         talk: &talk,

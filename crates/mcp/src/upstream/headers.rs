@@ -1,8 +1,9 @@
 //! The HTTP headers of a modern request to an upstream server, with those arguments that its tools mark.
 
+use super::params::Params;
 use crate::headers::{Param, marked, named_by, written};
-use fetch::{HeaderName, HeaderValue};
-use serde_json::{Map, Value};
+use fetch::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
 use std::collections::HashMap;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
@@ -35,36 +36,30 @@ impl ParamHeaders {
         ParamHeaders(all)
     }
 
-    /// The headers of one request.
-    pub(super) fn of(
-        &self,
-        method: &str,
-        params: &Map<String, Value>,
-    ) -> Vec<(HeaderName, HeaderValue)> {
-        let mut headers = Vec::with_capacity(4);
+    /// Adds the headers of one request.
+    pub(super) fn add(&self, headers: &mut HeaderMap, method: &str, params: Params<'_>) {
         let mut add = |name: &HeaderName, text: &str| {
             if let Ok(value) = HeaderValue::from_str(&written(text)) {
-                headers.push((name.clone(), value));
+                headers.append(name, value);
             }
         };
         add(&METHOD, method);
         let Some(member) = named_by(method) else {
-            return headers;
+            return;
         };
-        let name = params.get(member).and_then(Value::as_str);
+        let name = params.text(member);
         if let Some(name) = name {
             add(&NAME, name);
         }
-        if method != "tools/call" {
-            return headers;
+        if method != "tools/call" || self.0.is_empty() {
+            return;
         }
         let marked = name.and_then(|name| self.0.get(name)).into_iter().flatten();
         for param in marked {
-            if let Some(text) = param.text(params.get("arguments")) {
+            if let Some(text) = param.text(params.arguments()) {
                 add(&param.header, &text);
             }
         }
-        headers
     }
 }
 
@@ -78,11 +73,13 @@ mod tests {
         let mut tools = vec![json!({"name": "t", "inputSchema": schema})];
         let all = ParamHeaders::of_tools(&mut tools, "s");
         let params = json!({"name": "t", "arguments": arguments});
-        let headers = all.of("tools/call", params.as_object().unwrap());
-        let text = |(name, value): (HeaderName, HeaderValue)| {
+        let mut headers = HeaderMap::new();
+        let params = Params::Of(params.as_object().unwrap());
+        all.add(&mut headers, "tools/call", params);
+        let text = |(name, value): (&HeaderName, &HeaderValue)| {
             (name.to_string(), value.to_str().unwrap().to_owned())
         };
-        headers.into_iter().skip(2).map(text).collect()
+        headers.iter().skip(2).map(text).collect()
     }
 
     #[test]

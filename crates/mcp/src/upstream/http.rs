@@ -77,6 +77,7 @@ impl Http {
         let accept = HeaderValue::from_static("application/json, text/event-stream");
         headers.insert(ACCEPT, accept);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let headers = dressed(&fetcher, headers)?;
         Ok(Http {
             fetcher,
             url: url.to_owned(),
@@ -102,6 +103,11 @@ impl Http {
         });
     }
 
+    /// What goes with the next request.
+    pub(super) fn headers(&self) -> HeaderMap {
+        HeaderMap::clone(&self.headers.load())
+    }
+
     pub(super) fn has_session(&self) -> bool {
         self.headers.load().contains_key(SESSION)
     }
@@ -111,10 +117,10 @@ impl Http {
         exchange: &Arc<Exchange>,
         id: u64,
         text: String,
-        extra: Vec<(HeaderName, HeaderValue)>,
+        headers: HeaderMap,
         era: Era,
     ) -> Answer {
-        let stream = self.send(Method::POST, Some(text), extra).await?;
+        let stream = self.send(Method::POST, headers, Some(text)).await?;
         if era == Era::Legacy
             && !self.has_session()
             && let Some(session) = stream.headers.get(SESSION)
@@ -181,12 +187,17 @@ impl Http {
     async fn resume(&self, from: &str) -> Result<Streaming, Fault> {
         let from = HeaderValue::from_str(from)
             .map_err(|_| Fault::Protocol("an id of an event is no header".to_owned()))?;
-        self.open(vec![(LAST_EVENT, from)]).await
+        self.open(Some(from)).await
     }
 
     /// The stream for what a server says unasked.
-    async fn open(&self, extra: Vec<(HeaderName, HeaderValue)>) -> Result<Streaming, Fault> {
-        let stream = self.send(Method::GET, None, extra).await?;
+    async fn open(&self, from: Option<HeaderValue>) -> Result<Streaming, Fault> {
+        let mut headers = self.headers();
+        headers.insert(ACCEPT, HeaderValue::from_static(STREAM));
+        if let Some(from) = from {
+            headers.insert(LAST_EVENT, from);
+        }
+        let stream = self.send(Method::GET, headers, None).await?;
         match content_type(&stream) {
             STREAM => Ok(stream),
             _ => Err(Fault::Protocol("it has no stream of events".to_owned())),
@@ -195,7 +206,11 @@ impl Http {
 
     /// A message to which there is no answer.
     pub(super) async fn tell(&self, text: String) -> Result<(), Fault> {
-        let sent = timeout(COURTESY, self.send(Method::POST, Some(text), Vec::new())).await;
+        let sent = timeout(
+            COURTESY,
+            self.send(Method::POST, self.headers(), Some(text)),
+        )
+        .await;
         finish(sent.unwrap_or(Err(Fault::Late))?);
         Ok(())
     }
@@ -203,7 +218,7 @@ impl Http {
     /// Tells an older server that it can forget us.
     pub(super) async fn give_up_session(&self) {
         if self.has_session() {
-            let sent = self.send(Method::DELETE, None, Vec::new());
+            let sent = self.send(Method::DELETE, self.headers(), None);
             let _ = timeout(COURTESY, sent).await;
         }
     }
@@ -212,17 +227,12 @@ impl Http {
     async fn send(
         &self,
         method: Method,
+        mut headers: HeaderMap,
         text: Option<String>,
-        extra: Vec<(HeaderName, HeaderValue)>,
     ) -> Result<Streaming, Fault> {
-        let mut headers = HeaderMap::clone(&self.headers.load());
         if text.is_none() {
             headers.remove(CONTENT_TYPE);
         }
-        if method == Method::GET {
-            headers.insert(ACCEPT, HeaderValue::from_static(STREAM));
-        }
-        headers.extend(extra);
         let body = text.map_or_else(Bytes::new, Bytes::from);
         let sent = self
             .bearer
@@ -246,8 +256,7 @@ impl Http {
         let mut last: Option<HeaderValue> = None;
         let mut pause = RESUME;
         loop {
-            let extra = last.iter().map(|last| (LAST_EVENT, last.clone())).collect();
-            let mut stream = match self.open(extra).await {
+            let mut stream = match self.open(last.clone()).await {
                 Ok(stream) => stream,
                 Err(Fault::NotSent(cause) | Fault::NoSession(cause)) => return loss.say(cause),
                 // There is none, which is its right.
@@ -322,6 +331,11 @@ pub(super) async fn send(
 /// The address of a server, read once.
 pub(super) fn target(url: &str) -> Result<Target, Fault> {
     Target::new(url, Trust::Operator).map_err(|error| unsent(&error))
+}
+
+/// The headers as they are sent, checked once for all requests that have them.
+pub(super) fn dressed(fetcher: &Fetcher, headers: HeaderMap) -> Result<HeaderMap, Fault> {
+    fetcher.dressed(headers).map_err(|error| unsent(&error))
 }
 
 /// Whether a request may have arrived although there is no answer.

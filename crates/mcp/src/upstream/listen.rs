@@ -5,6 +5,7 @@ use super::exchange::Answer;
 use super::fault::Fault;
 use super::hooks::{Changed, Watched};
 use super::locked;
+use super::params::Params;
 use super::talk::Talk;
 use crate::wire::{Era, code};
 use serde_json::{Map, Value, json};
@@ -72,7 +73,7 @@ async fn stream(connection: &Connection, filter: &Map<String, Value>) -> Answer 
     let none = Map::new();
     let call = Call {
         method: "subscriptions/listen",
-        params: filter,
+        params: Params::Of(filter),
         extra: &none,
         era: Era::Modern,
         talk: &talk,
@@ -125,7 +126,7 @@ async fn subscribe(connection: &Connection) {
         for (method, uri) in steps {
             let params = Map::from_iter([("uri".to_owned(), uri.as_str().into())]);
             let talk = Talk::until(Instant::now() + SUBSCRIBE);
-            if let Err(fault) = connection.ask(method, &params, &talk, 1).await {
+            if let Err(fault) = connection.ask(method, Params::Of(&params), &talk, 1).await {
                 let server = &connection.exchange.hooks.server;
                 tracing::debug!(%server, method, ?fault, "a resource cannot be watched");
             }

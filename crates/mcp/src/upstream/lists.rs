@@ -5,6 +5,7 @@ use super::connection::{Connection, Peer};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::hooks::Changed;
+use super::params::Params;
 use super::server::cause;
 use super::talk::Talk;
 use crate::wire::{Era, code, tree};
@@ -129,7 +130,10 @@ impl Reader<'_> {
         let mut items = Vec::new();
         let mut params = Map::new();
         for _ in 0..self.settings.pages_max {
-            let answer = self.connection.ask(method, &params, &self.talk, 1).await;
+            let answer = self
+                .connection
+                .ask(method, Params::Of(&params), &self.talk, 1)
+                .await;
             let mut page = match answer {
                 // It has no such list, whatever it said before.
                 Err(fault)

@@ -1,59 +1,70 @@
 //! Messages as they come, read once, and as they go, written once.
 
-use crate::wire::{META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError};
+use super::params::Params;
+use crate::wire::{
+    META_CAPABILITIES, META_CLIENT, META_LOG_LEVEL, META_VERSION, MODERN, RpcError, tree,
+};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 
-/// A message of a server.
+/// A message of a server, of which only what it is has been read.
 #[derive(Debug, Deserialize)]
-pub(super) struct Incoming {
-    #[serde(default)]
-    pub(super) id: Option<Value>,
-    #[serde(default)]
-    pub(super) method: Option<String>,
-    #[serde(default)]
-    pub(super) params: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
-    result: Option<Box<RawValue>>,
-    #[serde(default)]
-    error: Option<Value>,
+pub(super) struct Incoming<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) method: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    result: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
 }
 
 /// What is there is there, be it null.
-fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Box<RawValue>>, D::Error> {
-    <Box<RawValue>>::deserialize(from).map(Some)
+fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, D::Error> {
+    <&RawValue>::deserialize(from).map(Some)
 }
 
 /// One message, or several where an older server sends them together.
 #[derive(Debug)]
-pub(super) enum Read {
-    One(Box<Incoming>),
-    Several(Vec<Incoming>),
+pub(super) enum Read<'a> {
+    One(Incoming<'a>),
+    Several(Vec<Incoming<'a>>),
     /// Not a message at all.
     Garbage,
 }
 
-pub(super) fn read(text: &[u8]) -> Read {
+pub(super) fn read(text: &[u8]) -> Read<'_> {
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     let read = match first {
         Some(b'[') => serde_json::from_slice(text).map(Read::Several),
-        _ => serde_json::from_slice(text).map(|one| Read::One(Box::new(one))),
+        _ => serde_json::from_slice(text).map(Read::One),
     };
     read.unwrap_or(Read::Garbage)
 }
 
-impl Incoming {
+impl<'a> Incoming<'a> {
     /// The number of the request of ours that this answers. Some servers make a text of it.
     pub(super) fn answers(&self) -> Option<u64> {
         if self.method.is_some() {
             return None;
         }
-        match self.id.as_ref()? {
-            Value::String(text) => text.parse().ok(),
-            number => number.as_u64(),
-        }
+        let id = self.id?.get();
+        let inside = id.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+        inside.unwrap_or(id).parse().ok()
+    }
+
+    pub(super) fn id(&self) -> Option<Value> {
+        self.id.map(tree)
+    }
+
+    pub(super) fn params(&self) -> Option<Value> {
+        self.params.map(tree)
     }
 
     pub(super) fn is_error_of_nobody(&self) -> bool {
@@ -61,10 +72,10 @@ impl Incoming {
     }
 
     /// The answer in it, or why it is none.
-    pub(super) fn outcome(self) -> Result<Result<Box<RawValue>, RpcError>, String> {
+    pub(super) fn outcome(&self) -> Result<Result<&'a RawValue, RpcError>, String> {
         match (self.result, self.error) {
             (Some(result), None) => Ok(Ok(result)),
-            (_, Some(error)) => match serde_json::from_value(error) {
+            (_, Some(error)) => match serde_json::from_str(error.get()) {
                 Ok(error) => Ok(Err(error)),
                 Err(error) => Err(format!("its error cannot be read: {error}")),
             },
@@ -77,7 +88,7 @@ impl Incoming {
 pub(super) struct Outgoing<'a> {
     pub(super) id: Option<u64>,
     pub(super) method: &'a str,
-    pub(super) params: &'a Map<String, Value>,
+    pub(super) params: Params<'a>,
     /// Takes the place of `_meta` in the params; left out where it is empty.
     pub(super) meta: Meta<'a>,
     /// Takes the place of members of the params.
@@ -87,7 +98,11 @@ pub(super) struct Outgoing<'a> {
 impl Outgoing<'_> {
     pub(super) fn text(&self) -> String {
         // Maps with text as keys can always be written.
-        serde_json::to_string(self).unwrap_or_default()
+        let mut text = Vec::with_capacity(512);
+        match serde_json::to_writer(&mut text, self) {
+            Ok(()) => String::from_utf8(text).unwrap_or_default(),
+            Err(_) => String::new(),
+        }
     }
 }
 
@@ -100,15 +115,15 @@ impl Serialize for Outgoing<'_> {
         }
         message.serialize_entry("method", self.method)?;
         if !(self.params.is_empty() && self.meta.is_empty() && self.extra.is_empty()) {
-            message.serialize_entry("params", &Params(self))?;
+            message.serialize_entry("params", &Written(self))?;
         }
         message.end()
     }
 }
 
-struct Params<'a>(&'a Outgoing<'a>);
+struct Written<'a>(&'a Outgoing<'a>);
 
-impl Serialize for Params<'_> {
+impl Serialize for Written<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Outgoing {
             params,
@@ -117,11 +132,7 @@ impl Serialize for Params<'_> {
             ..
         } = self.0;
         let mut all = to.serialize_map(None)?;
-        for (name, value) in *params {
-            if name != "_meta" && !extra.contains_key(name) {
-                all.serialize_entry(name, value)?;
-            }
-        }
+        params.write(&mut all, extra)?;
         for (name, value) in *extra {
             all.serialize_entry(name, value)?;
         }
@@ -213,9 +224,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn one(text: &str) -> Incoming {
+    fn one(text: &str) -> Incoming<'_> {
         match read(text.as_bytes()) {
-            Read::One(one) => *one,
+            Read::One(one) => one,
             other => panic!("{other:?}"),
         }
     }
@@ -246,7 +257,7 @@ mod tests {
         let text = Outgoing {
             id: Some(3),
             method: "tools/call",
-            params: params.as_object().unwrap(),
+            params: Params::Of(params.as_object().unwrap()),
             meta: Meta {
                 theirs: params["_meta"].as_object(),
                 modern: None,
@@ -263,7 +274,7 @@ mod tests {
         let bare = Outgoing {
             id: None,
             method: "m",
-            params: &none,
+            params: Params::Of(&none),
             meta: Meta::default(),
             extra: &none,
         };

@@ -5,6 +5,7 @@ use super::connection::{Call, Connection};
 use super::exchange::{Answer, question};
 use super::fault::Fault;
 use super::locked;
+use super::params::Params;
 use super::talk::{Talk, cannot_be_asked};
 use crate::wire::{Era, Members, RpcError, tree};
 use serde_json::value::RawValue;
@@ -27,7 +28,7 @@ impl Connection {
     pub(super) async fn ask(
         &self,
         method: &str,
-        params: &Map<String, Value>,
+        params: Params<'_>,
         talk: &Talk,
         rounds_max: usize,
     ) -> Answer {
@@ -79,7 +80,7 @@ impl Connection {
         };
         let call = Call {
             method: "logging/setLevel",
-            params: params.as_object().unwrap_or(&none),
+            params: Params::Of(params.as_object().unwrap_or(&none)),
             extra: &none,
             era: Era::Legacy,
             talk: &quiet,
@@ -91,7 +92,9 @@ impl Connection {
 
 /// Whether a result is none yet.
 fn asks(result: &RawValue) -> bool {
-    Members::of(result).text("resultType").as_deref() == Some("input_required")
+    // Most say so nowhere, which is seen sooner than read.
+    result.get().contains("input_required")
+        && Members::of(result).text("resultType").as_deref() == Some("input_required")
 }
 
 /// What the request is sent again with.

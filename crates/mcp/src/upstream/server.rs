@@ -9,6 +9,7 @@ use super::handshake::Way;
 use super::hooks::{Changed, Hooks};
 use super::known::Known;
 use super::lists::{self, Lists};
+use super::params::Params;
 use super::people::People;
 use super::status::{State, Status};
 use super::tail::Tail;
@@ -18,7 +19,6 @@ use crate::wire::{RpcError, code};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog::mcp_file::ServerConfig;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -205,7 +205,7 @@ impl Upstream {
     pub async fn request(
         &self,
         method: &str,
-        params: Map<String, Value>,
+        params: Params<'_>,
         talk: Talk,
     ) -> Result<Box<RawValue>, UpstreamError> {
         if self.is_of_many() {
@@ -232,7 +232,7 @@ impl Upstream {
                 false => None,
             };
             let rounds_max = self.options.settings.rounds_max;
-            let outcome = connection.ask(method, &params, &talk, rounds_max).await;
+            let outcome = connection.ask(method, params, &talk, rounds_max).await;
             self.saw(&connection, &outcome);
             let fault = match outcome {
                 Ok(result) => return Ok(result),
@@ -261,16 +261,12 @@ impl Upstream {
     }
 
     /// Tells a server something, if it is connected.
-    pub async fn notify(
-        &self,
-        method: &str,
-        params: Map<String, Value>,
-    ) -> Result<(), UpstreamError> {
+    pub async fn notify(&self, method: &str, params: Params<'_>) -> Result<(), UpstreamError> {
         let connection = self.current.load_full();
         let Some(connection) = connection.filter(|connection| !connection.is_gone()) else {
             return Err(self.told(Fault::NotSent("it is not connected".to_owned())));
         };
-        let told = connection.notify(method, &params).await;
+        let told = connection.notify(method, params).await;
         told.map_err(|fault| self.told(fault))
     }
 

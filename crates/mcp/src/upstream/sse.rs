@@ -6,7 +6,7 @@ use super::credentials::Bearer;
 use super::events::Events;
 use super::exchange::Exchange;
 use super::fault::Fault;
-use super::http::{A_WEB_PAGE, is_web_page, judged, take, target};
+use super::http::{A_WEB_PAGE, dressed, is_web_page, judged, take, target};
 use super::posted::Letter;
 use fetch::header::{ACCEPT, CONTENT_TYPE};
 use fetch::{Bytes, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Target, Url};
@@ -44,6 +44,7 @@ pub(super) async fn open(
 ) -> Result<(Sse, Stream), Fault> {
     let mut headers = own.clone();
     headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    let headers = dressed(&fetcher, headers)?;
     let address = target(url)?;
     let stream = bearer.send(&fetcher, Method::GET, &address, headers, Bytes::new());
     let mut stream = judged(stream.await?, url, false).await?;
@@ -71,6 +72,7 @@ pub(super) async fn open(
     let mut headers = own;
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    let headers = dressed(&fetcher, headers)?;
     let sse = Sse {
         fetcher,
         endpoint: (endpoint, address),

@@ -9,6 +9,7 @@ use super::hooks::Changed;
 use super::listen::listen;
 use super::lists;
 use super::locked;
+use super::params::Params;
 use super::server::{Tried, Upstream, cause};
 use super::status::{State, Status};
 use super::talk::Talk;
@@ -379,7 +380,9 @@ async fn is_there(up: &Upstream, connection: &Connection) -> bool {
 
 async fn ping(connection: &Connection, limit: Duration) -> Answer {
     let talk = Talk::until(Instant::now() + limit);
-    connection.ask("ping", &Map::new(), &talk, 1).await
+    connection
+        .ask("ping", Params::Of(&Map::new()), &talk, 1)
+        .await
 }
 
 /// Until nobody has used it for as long as may be.

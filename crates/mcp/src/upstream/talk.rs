@@ -19,7 +19,8 @@ pub struct Talk {
     pub capabilities: Arc<Value>,
     /// None where whoever asks sees to it that it ends.
     pub deadline: Option<Instant>,
-    pub cancel: CancellationToken,
+    /// None where whoever asks stops waiting instead.
+    pub cancel: Option<CancellationToken>,
     /// Read-only or idempotent: may be sent again after a lost connection.
     pub may_repeat: bool,
     pub log_level: Option<String>,
@@ -80,7 +81,7 @@ impl Talk {
             wants_progress: false,
             capabilities: Arc::new(json!({})),
             deadline: None,
-            cancel: CancellationToken::new(),
+            cancel: None,
             may_repeat: false,
             log_level: None,
         }
@@ -106,10 +107,16 @@ impl Talk {
                 None => std::future::pending().await,
             }
         };
+        let cancelled = async {
+            match &self.cancel {
+                Some(cancel) => cancel.cancelled().await,
+                None => std::future::pending().await,
+            }
+        };
         tokio::select! {
             biased;
             done = work => done,
-            () = self.cancel.cancelled() => Err(Fault::Cancelled),
+            () = cancelled => Err(Fault::Cancelled),
             () = late => Err(Fault::Late),
         }
     }

@@ -1,7 +1,7 @@
 //! What servers do wrong, over stdio: the call it concerns gets an error that says so, and nothing runs twice.
 
 use crate::world::{Fake, LONG, World, call, names, settings, talk, text};
-use mcp::upstream::{Settings, State, UpstreamError};
+use mcp::upstream::{Params, Settings, State, UpstreamError};
 use serde_json::json;
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,8 @@ async fn noise_is_not_heard_and_nothing_is_lost() {
     assert!(matches!(neither, UpstreamError::Protocol(_)), "{neither:?}");
     assert_eq!(fake.count("start"), 1);
     // It is made for every call, and moved.
-    let request = one.request("tools/call", serde_json::Map::new(), talk());
+    let none = serde_json::Map::new();
+    let request = one.request("tools/call", Params::Of(&none), talk());
     let bytes = std::mem::size_of_val(&request);
     assert!(bytes <= 5120, "a request has {bytes} bytes");
     drop(request);

@@ -3,9 +3,10 @@
 use crate::world::{
     Listening, World, call, names, program, script, settings, talk, talk_with, text,
 };
-use mcp::upstream::{Saying, State, Upstream, UpstreamError};
+use mcp::upstream::{Params, Saying, State, Talk, Upstream, UpstreamError};
 use mcp::wire::Era;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 fn everything() -> String {
     program("npm/node_modules/.bin/mcp-server-everything")
@@ -30,7 +31,9 @@ async fn is_everything(one: &Upstream) {
     assert!(!lists.prompts.is_empty());
     let result = call(one, "echo", json!({"message": "hé"}), talk()).await;
     assert_eq!(text(&result.unwrap()), "Echo: hé");
-    let error = one.request("no/such", Default::default(), talk()).await;
+    let error = one
+        .request("no/such", Params::Of(&Map::new()), talk())
+        .await;
     assert!(matches!(error, Err(UpstreamError::Rpc(error)) if error.code == -32601));
     let (talk, mut said) = talk_with(json!({}));
     let long = json!({"duration": 0.3, "steps": 3});
@@ -50,7 +53,7 @@ async fn is_everything(one: &Upstream) {
     let uri = lists.resources[0]["uri"].clone();
     let params = json!({ "uri": uri }).as_object().unwrap().clone();
     let read = one
-        .request("resources/read", params, crate::world::talk())
+        .request("resources/read", Params::Of(&params), crate::world::talk())
         .await;
     let read: Value = serde_json::from_str(read.unwrap().get()).unwrap();
     assert_eq!(read["contents"][0]["uri"], uri);
@@ -141,7 +144,11 @@ async fn cancels(world: &mut World, one: &Upstream) {
     let note = world.folder.path().join("note");
     let _ = std::fs::remove_file(&note);
     let (talk, mut said) = talk_with(json!({}));
-    let cancel = talk.cancel.clone();
+    let cancel = CancellationToken::new();
+    let talk = Talk {
+        cancel: Some(cancel.clone()),
+        ..talk
+    };
     let stop = async {
         // It has begun when it says so.
         assert!(matches!(said.recv().await, Some(Saying::Progress { .. })));

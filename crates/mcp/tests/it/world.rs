@@ -3,8 +3,8 @@
 use catalog::mcp_file::{ServerConfig, read_servers};
 use fetch::Fetcher;
 use mcp::upstream::{
-    Credentials, Listener, Notice, Options, Saying, Settings, State, Talk, Upstream, UpstreamError,
-    Upstreams,
+    Credentials, Listener, Notice, Options, Params, Saying, Settings, State, Talk, Upstream,
+    UpstreamError, Upstreams,
 };
 use process::Spawner;
 use serde_json::{Value, json};
@@ -159,8 +159,10 @@ pub(crate) async fn call(
     arguments: Value,
     talk: Talk,
 ) -> Result<Value, UpstreamError> {
-    let params = json!({"name": tool, "arguments": arguments});
-    let params = params.as_object().unwrap().clone();
+    let params = Params::Call {
+        name: tool,
+        arguments: &arguments,
+    };
     let result = upstream.request("tools/call", params, talk).await;
     result.map(|raw| serde_json::from_str(raw.get()).unwrap())
 }

@@ -1,7 +1,7 @@
 //! Whoever asks over MCP, what their request shows, and for how long it lets them in.
 
 use super::{SESSION, no_session};
-use crate::auth::{CanRead, Door, Shown, authenticate, is_token, lacks};
+use crate::auth::{Door, Shown, authenticate, is_token, lacks};
 use crate::error::ApiError;
 use crate::router::Server;
 use axum::extract::rejection::PathRejection;
@@ -32,28 +32,57 @@ impl FromRequestParts<Arc<Server>> for Client {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, server: &Arc<Server>) -> Result<Self, ApiError> {
-        // Whether a tool may be called is asked when it is.
-        let CanRead(caller) = CanRead::from_request_parts(parts, server).await?;
+        let caller = let_in(Shown::of(parts), server).await?;
         let path = Path::<HashMap<String, String>>::from_request_parts(parts, server).await;
         let toolset = match path {
             Ok(Path(mut all)) => all.remove("toolset"),
             Err(PathRejection::MissingPathParams(_)) => None,
             Err(_) => return Err(ApiError::new(Code::NotFound, "There is no such toolset")),
         };
-        let mut caller = match toolset {
-            None => Caller::clone(&caller),
-            Some(name) => server.app.through_toolset(&caller, &name)?,
-        };
-        caller.transport = Transport::Mcp;
-        caller.names = asked_names(&parts.uri)?;
         Ok(Client {
-            caller: Arc::new(caller),
+            caller: through(server, &caller, toolset.as_deref(), &parts.uri)?,
             headers: parts.headers.clone(),
             uri: parts.uri.clone(),
             method: parts.method.clone(),
             door: parts.extensions.get().copied(),
         })
     }
+}
+
+/// Whether a tool may be called is asked when it is.
+async fn let_in(shown: Shown<'_>, server: &Server) -> Result<Arc<Caller>, ApiError> {
+    let caller = authenticate(shown, server).await?;
+    match caller.scopes.allow(Scope::Read) {
+        true => Ok(caller),
+        false => Err(lacks(&caller, Scope::Read)),
+    }
+}
+
+fn through(
+    server: &Server,
+    caller: &Caller,
+    toolset: Option<&str>,
+    uri: &Uri,
+) -> Result<Arc<Caller>, ApiError> {
+    let mut caller = match toolset {
+        None => Caller::clone(caller),
+        Some(name) => server.app.through_toolset(caller, name)?,
+    };
+    caller.transport = Transport::Mcp;
+    caller.names = asked_names(uri)?;
+    Ok(Arc::new(caller))
+}
+
+/// The toolset whose address this is, or none where it is that of everything; nothing where it is no such address, or
+/// one that would have to be decoded.
+pub(super) fn toolset_in(path: &str) -> Option<Option<&str>> {
+    let below = path.strip_prefix("/mcp")?;
+    if below.is_empty() {
+        return Some(None);
+    }
+    let name = below.strip_prefix('/')?;
+    let is_plain = !name.is_empty() && !name.contains(['/', '%']);
+    is_plain.then_some(Some(name))
 }
 
 /// `?names=plain`: how this client wants tools and prompts to be named.
@@ -75,6 +104,30 @@ fn asked_names(uri: &Uri) -> Result<Option<Names>, ApiError> {
 }
 
 impl Client {
+    /// Whoever sends a message to `/mcp`. What the request shows is kept and not copied.
+    pub(super) async fn of(
+        parts: Parts,
+        door: Option<Door>,
+        server: &Arc<Server>,
+    ) -> Result<Self, ApiError> {
+        let Some(toolset) = toolset_in(parts.uri.path()) else {
+            let mut parts = parts;
+            return Client::from_request_parts(&mut parts, server).await;
+        };
+        let shown = Shown {
+            door,
+            ..Shown::of(&parts)
+        };
+        let caller = let_in(shown, server).await?;
+        Ok(Client {
+            caller: through(server, &caller, toolset, &parts.uri)?,
+            headers: parts.headers,
+            uri: parts.uri,
+            method: parts.method,
+            door,
+        })
+    }
+
     pub(super) fn header(&self, name: &HeaderName) -> Option<&str> {
         self.headers.get(name).map(|it| it.to_str().unwrap_or(""))
     }
@@ -82,7 +135,11 @@ impl Client {
     pub(super) fn accepts(&self, kind: &str) -> bool {
         let mut all = self.headers.get_all(header::ACCEPT).iter().peekable();
         let fits = |line: &HeaderValue| {
-            let line = line.to_str().unwrap_or("").to_ascii_lowercase();
+            let line = line.to_str().unwrap_or("");
+            if line.contains(kind) {
+                return true;
+            }
+            let line = line.to_ascii_lowercase();
             let main = kind.split('/').next().unwrap_or(kind);
             line.contains(kind) || line.contains("*/*") || line.contains(&format!("{main}/*"))
         };
