@@ -56,11 +56,13 @@ impl App {
         let request = match self.within_toolset(&caller, request) {
             Ok(request) => request,
             Err((request, refusal)) => {
-                return Ok(self.executor.refuse(&caller, &request, *refusal).await);
+                // Boxed, as is all that few calls need: every call is moved with room for it.
+                let refused = self.executor.refuse(&caller, &request, *refusal);
+                return Ok(Box::pin(refused).await);
             }
         };
         if let Some(refusal) = self.down_server(&caller, &request.tool) {
-            return Ok(self.executor.refuse(&caller, &request, refusal).await);
+            return Ok(Box::pin(self.executor.refuse(&caller, &request, refusal)).await);
         }
         let Some(key) = idempotency_key else {
             return Ok(self.executor.call(caller, request).await);
@@ -70,7 +72,7 @@ impl App {
             let why =
                 format!("idempotency_key: expected 1 to {KEY_CHARS_MAX} printable characters");
             let refusal = Failure::new(Code::InvalidInput, why);
-            return Ok(self.executor.refuse(&caller, &request, refusal).await);
+            return Ok(Box::pin(self.executor.refuse(&caller, &request, refusal)).await);
         }
         let Some(entry) = self.executor.permits(&caller, &request.tool) else {
             // It is refused, so there is nothing to keep; and what is refused today is not answered from yesterday.

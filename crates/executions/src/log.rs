@@ -149,7 +149,8 @@ impl ExecutionLog {
                 Err(back) => row = back,
             }
         }
-        self.write(row, mode).await
+        // Boxed: most rows are lines by now.
+        Box::pin(self.write(row, mode)).await
     }
 
     /// Keeps the row's node: it comes from a backup.

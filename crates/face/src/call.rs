@@ -19,7 +19,7 @@ pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, 
     let mut name = params.text("name")?.to_owned();
     if let Some(listing) = finder::of(context, &name) {
         if name == FIND_TOOLS {
-            return finder::find(context, listing, &params).await;
+            return Box::pin(finder::find(context, listing, &params)).await;
         }
         name = match finder::meant(&mut params) {
             Ok(name) => name,

@@ -161,12 +161,6 @@ fn mcp_json_must_be_valid() {
         3,
         "args",
     );
-    refuses(
-        "mcp.json",
-        &server(r#""url": "http://127.0.0.1:1", "headers": {"A": "${NOT_SET_ANYWHERE}"}"#),
-        3,
-        "NOT_SET_ANYWHERE",
-    );
     refuses("mcp.json", &server(r#""url": "not a url""#), 3, "url");
 }
 

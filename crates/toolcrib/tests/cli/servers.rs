@@ -151,7 +151,11 @@ fn a_server_that_runs_tells_of_its_upstreams_and_doctor_asks_it() {
     ] {
         assert!(said.contains(part), "{part}\nnot in\n{said}");
     }
-    assert_eq!(said.matches("tiemout_seconds").count(), 1, "{said}");
+    assert_eq!(
+        said.matches("the unknown key \"tiemout_seconds\"").count(),
+        1,
+        "{said}"
+    );
     let called = sandbox.run(&["call", "down.echo", "{}"]);
     assert!(
         called.stderr.contains("MCP server 'down': it is "),
