@@ -140,8 +140,10 @@ impl<'de> Deserialize<'de> for Params {
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "_meta" {
                         let meta: &RawValue = map.next_value()?;
-                        // Whatever else stands there is not ours to refuse.
-                        params.meta = serde_json::from_str(meta.get()).unwrap_or_default();
+                        // Whatever else stands there is not ours to refuse, nor to take for an object.
+                        if meta.get().starts_with('{') {
+                            params.meta = serde_json::from_str(meta.get()).unwrap_or_default();
+                        }
                     } else if params.members.len() == MEMBERS_MAX {
                         return Err(A::Error::custom("too many members"));
                     } else {

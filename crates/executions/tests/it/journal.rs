@@ -162,8 +162,7 @@ async fn an_ending_finds_its_beginning_wherever_it_stands() {
         ..begun
     };
     log.finish(failed.clone()).await.unwrap();
-    let [text, _] = lines(&place);
-    let both = String::from_utf8(text).unwrap();
+    let both = String::from_utf8(lines(&place).concat()).unwrap();
     let both: Vec<&str> = both.trim().lines().collect();
     let [begun, end] = both[..] else {
         panic!("{both:?}")
