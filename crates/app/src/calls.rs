@@ -61,9 +61,6 @@ impl App {
                 return Ok(Box::pin(refused).await);
             }
         };
-        if let Some(refusal) = self.down_server(&caller, &request.tool) {
-            return Ok(Box::pin(self.executor.refuse(&caller, &request, refusal)).await);
-        }
         let Some(key) = idempotency_key else {
             return Ok(self.executor.call(caller, request).await);
         };

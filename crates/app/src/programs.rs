@@ -79,4 +79,8 @@ impl executor::Keyring for App {
     fn trusts(&self, tool: &Tool) -> bool {
         tool.shelf != Shelf::Database || self.is_trusted(tool.owner)
     }
+
+    fn absent(&self, caller: &Caller, tool: &str) -> Option<Failure> {
+        self.down_server(caller, tool)
+    }
 }

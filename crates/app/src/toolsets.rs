@@ -352,8 +352,10 @@ impl App {
         }
         let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
         let Some(found) = policy.find(&catalogue, caller, &request.tool) else {
-            let why = format!("Tool '{}' not found", request.tool);
-            let refusal = Failure::new(Code::ToolNotFound, why);
+            let refusal = self.down_server(caller, &request.tool).unwrap_or_else(|| {
+                let why = format!("Tool '{}' not found", request.tool);
+                Failure::new(Code::ToolNotFound, why)
+            });
             return Err((request, Box::new(refusal)));
         };
         request.tool = found.entry.name.to_string();

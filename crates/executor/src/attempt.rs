@@ -129,7 +129,7 @@ impl Attempt {
             let policy = self.executor.policy.load();
             let (why, alike) = not_found(&catalogue, &policy, &self.caller, name);
             let refusal = match alike.is_empty() {
-                true => unknown(),
+                true => self.absent(name).unwrap_or_else(unknown),
                 false => {
                     Failure::new(Code::ToolNotFound, why).with_details(json!({"candidates": alike}))
                 }
@@ -159,6 +159,11 @@ impl Attempt {
             entry: Some(entry),
             permitted,
         }
+    }
+
+    fn absent(&self, name: &str) -> Option<Failure> {
+        let keyring = self.executor.keyring.get().and_then(Weak::upgrade)?;
+        keyring.absent(&self.caller, name)
     }
 
     /// Validate input → permit, and what follows for those who get one.

@@ -91,6 +91,11 @@ pub trait Keyring: Send + Sync {
 
     /// Whether a tool may do what the server's own user may.
     fn trusts(&self, tool: &Tool) -> bool;
+
+    /// Why a tool that the catalogue does not have cannot be called, where more is known than that.
+    fn absent(&self, _caller: &Caller, _tool: &str) -> Option<Failure> {
+        None
+    }
 }
 
 /// The secrets that one call has opened so far.

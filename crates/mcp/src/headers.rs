@@ -5,6 +5,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fetch::HeaderName;
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 pub const MARK: &str = "x-mcp-header";
@@ -60,13 +61,13 @@ fn text(value: &Value) -> Option<String> {
 }
 
 /// A text as the value of a header, encoded where it could not stand there as it is.
-pub fn written(text: &str) -> String {
+pub fn written(text: &str) -> Cow<'_, str> {
     let plain = text.bytes().all(|byte| matches!(byte, b'\t' | b' '..=b'~'));
     let padded = text.trim_matches([' ', '\t']) != text;
     let looks_encoded = text.starts_with("=?base64?") && text.ends_with("?=");
     match plain && !padded && !looks_encoded {
-        true => text.to_owned(),
-        false => format!("=?base64?{}?=", STANDARD.encode(text)),
+        true => Cow::Borrowed(text),
+        false => Cow::Owned(format!("=?base64?{}?=", STANDARD.encode(text))),
     }
 }
 

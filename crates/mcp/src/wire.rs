@@ -191,12 +191,6 @@ pub fn request(id: Option<&Value>, method: &str, params: Option<&Value>) -> Stri
     message.to_string()
 }
 
-/// A result, for a request whose id was `id`.
-pub fn result(id: &RawValue, result: &str) -> String {
-    let id = id.get();
-    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
-}
-
 /// An error, for a request whose id was `id`. Where that could not be read it is left out: the protocol knows no null.
 pub fn error(id: Option<&RawValue>, error: &RpcError) -> String {
     let error = serde_json::to_string(error).unwrap_or_default();
@@ -248,7 +242,10 @@ mod tests {
     fn ids_and_texts_pass_as_they_came() {
         let message = Message::read(r#"{"id":"\u00e9","method":"tools\/call"}"#).unwrap();
         assert_eq!(message.method.as_deref(), Some("tools/call"));
-        let answer = result(message.id.unwrap(), "{}");
-        assert_eq!(answer, r#"{"jsonrpc":"2.0","id":"\u00e9","result":{}}"#);
+        let answer = error(message.id, &RpcError::new(1, "no"));
+        assert!(
+            answer.starts_with(r#"{"jsonrpc":"2.0","id":"\u00e9","error":"#),
+            "{answer}"
+        );
     }
 }

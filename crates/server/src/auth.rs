@@ -61,7 +61,8 @@ pub(crate) async fn authenticate(
             Err(app::Error::Unauthenticated(_))
                 if server.app.takes_tokens() && is_token(shown.headers) =>
             {
-                by_token(shown, server, key).await
+                // Boxed: those who show a key need not carry what asking an issuer takes.
+                Box::pin(by_token(shown, server, key)).await
             }
             known => Ok(known?),
         };

@@ -410,11 +410,11 @@ impl Bridge {
         let marked = schema.and_then(|schema| marked(&schema).ok());
         let repeated = marked.into_iter().flatten().filter_map(|param| {
             let text = param.text(message["params"].get("arguments"))?;
-            Some((param.header.to_string(), written(&text)))
+            Some((param.header.to_string(), written(&text).into_owned()))
         });
         Described {
             method: method.to_owned(),
-            name: name.map(written),
+            name: name.map(|name| written(name).into_owned()),
             repeated: repeated.collect(),
         }
     }

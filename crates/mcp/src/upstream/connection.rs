@@ -12,6 +12,7 @@ use super::talk::Talk;
 use crate::wire::Era;
 use arc_swap::ArcSwap;
 use serde_json::{Map, Value, json};
+use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, OnceLock};
 use tokio_util::sync::CancellationToken;
@@ -149,7 +150,9 @@ impl Connection {
     /// Sends a request and waits for its answer, for as long as whoever asked does. Who stops waiting, cancels it.
     pub(super) async fn call(&self, call: Call<'_>) -> Answer {
         let talk = call.talk;
-        talk.bound(self.call_unbound(call)).await
+        // Pinned here: what is handed over is moved, and kept twice.
+        let call = pin!(self.call_unbound(call));
+        talk.bound(call).await
     }
 
     async fn call_unbound(&self, call: Call<'_>) -> Answer {

@@ -207,3 +207,19 @@ impl Client {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How much room a future takes, told from what makes it.
+    fn bytes_of<A, B, F>(_: impl FnOnce(A, B) -> F) -> usize {
+        size_of::<F>()
+    }
+
+    #[test]
+    fn a_stream_that_is_held_carries_little() {
+        let bytes = bytes_of(Client::shut_out);
+        assert!(bytes <= 2_500, "{bytes} bytes, for each of thousands");
+    }
+}

@@ -4,6 +4,7 @@
 use crate::scripted::{Scripted, tool, until};
 use crate::servers::in_state;
 use crate::testapp::{ADMIN, TestApp, on_both, on_both_servers};
+use crate::toolsets_mcp::Client;
 use app::servers::Settings;
 use catalog::pinning::Pinning;
 use serde_json::{Value, json};
@@ -95,6 +96,19 @@ async fn a_tool_of_a_server_that_never_came_up_is_not_simply_unknown() {
         for none in ["nowhere.echo", "echo"] {
             assert_eq!(call(none).await.code(), "tool_not_found", "{none}");
         }
+        // A toolset says the same of what it holds, and nothing of what it does not.
+        let kit = json!({"name": "kit", "tools": ["s.echo"]});
+        assert_eq!(app.post("/api/v1/toolsets", kit).await.status, 201);
+        let client = Client::modern(app, ADMIN, "/mcp/kit");
+        let through = async |name: &str| {
+            let params = json!({"name": name, "arguments": {}});
+            let said = client.ask("tools/call", params).await;
+            format!("{} {}", said.result(), said.error())
+        };
+        let said = through("s.echo").await;
+        assert!(said.contains("MCP server 's': it is "), "{said}");
+        let said = through("off.echo").await;
+        assert!(said.contains("Tool 'off.echo' not found"), "{said}");
     })
     .await;
 }
