@@ -1,0 +1,27 @@
+//! Databases that SQL tools read: a statement with named parameters, a guard for text that callers write, and the
+//! two engines behind one `Source`. Knows nothing of tools, callers or protocols.
+//!
+//! What is read-only is so because the database holds it to that: a transaction that is READ ONLY and rolled back, a file
+//! that is opened read-only under an authorizer. What this crate checks of the text comes before that and is no substitute.
+
+mod answer;
+mod binding;
+mod error;
+mod guard;
+mod lex;
+mod lexeme;
+mod postgres;
+mod schema;
+mod shares;
+mod source;
+mod sqlite;
+mod statement;
+
+pub use answer::{Answer, Shape};
+pub use binding::Bindings;
+pub use error::{Error, Place};
+pub use postgres::{Postgres, PostgresConfig, role_script};
+pub use schema::{Column, ForeignKey, SchemaFilter, SchemaPage, Table, TableKind, TestReport};
+pub use source::{Call, Source};
+pub use sqlite::{Sqlite, SqliteConfig};
+pub use statement::{Engine, Statement};

@@ -1,0 +1,203 @@
+//! A PostgreSQL database as a source. Nothing connects before the first call.
+
+mod again;
+mod binary;
+mod errors;
+mod inspect;
+mod parameter;
+mod pool;
+mod pooler;
+mod read;
+mod role;
+mod run;
+mod schema;
+mod settings;
+mod socket;
+mod text;
+mod write;
+
+pub use role::role_script;
+pub use settings::PostgresConfig;
+
+use crate::answer::{Answer, Shape};
+use crate::binding::Bindings;
+use crate::error::Error;
+use crate::guard::{Verdict, is_harmless, judge};
+use crate::source::Call;
+use crate::statement::{Engine, Statement};
+use again::Ways;
+use inspect::Known;
+use parameter::Parameter;
+use pool::Pool;
+use run::{Job, Work};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// A PostgreSQL database, with its connections and what is known of it.
+#[derive(Debug)]
+pub struct Postgres {
+    config: PostgresConfig,
+    pool: Pool,
+    known: Known,
+    ways: Ways,
+}
+
+impl Postgres {
+    /// Checks the settings; connecting waits for the first call.
+    pub fn open(config: PostgresConfig) -> Result<Arc<Postgres>, Error> {
+        let pool = config.pool()?;
+        Ok(Arc::new(Postgres {
+            config,
+            pool,
+            known: Known::default(),
+            ways: Ways::default(),
+        }))
+    }
+
+    pub(crate) async fn read(
+        self: &Arc<Self>,
+        statement: &Statement,
+        bindings: &Bindings<'_>,
+        call: &Call,
+    ) -> Result<Answer, Error> {
+        let (sql, parameters) = bind(statement, bindings)?;
+        self.check_role(call).await?;
+        // Behind a pooler nothing is left in a session.
+        let recurs = matches!(sql, Cow::Borrowed(_)) && !self.config.pgbouncer;
+        let text = match recurs && self.ways.of(&sql).is_none() {
+            true => Text {
+                may_lock: Box::pin(self.may_lock(&sql, call)).await?,
+                ..Text::of(sql, recurs)
+            },
+            false => Text::of(sql, recurs),
+        };
+        self.run(call, Work::Read, text, parameters).await
+    }
+
+    pub(crate) async fn write(
+        self: &Arc<Self>,
+        statement: &Statement,
+        bindings: &Bindings<'_>,
+        call: &Call,
+    ) -> Result<Answer, Error> {
+        let (sql, parameters) = bind(statement, bindings)?;
+        self.check_role(call).await?;
+        self.run(call, Work::Write, Text::of(sql, false), parameters)
+            .await
+    }
+
+    pub(crate) async fn explain(
+        self: &Arc<Self>,
+        statement: &Statement,
+        bindings: &Bindings<'_>,
+        call: &Call,
+    ) -> Result<Answer, Error> {
+        let (sql, parameters) = bind(statement, bindings)?;
+        self.check_role(call).await?;
+        self.run(call, Work::Explain, Text::of(sql, false), parameters)
+            .await
+    }
+
+    pub(crate) async fn ask(self: &Arc<Self>, sql: &str, call: &Call) -> Result<Answer, Error> {
+        self.check_role(call).await?;
+        let rules = self.rules(call).await?;
+        let work = match judge(sql, Engine::Postgres, Some(&rules))? {
+            Verdict::Run => Work::Read,
+            Verdict::PrepareOnly => Work::Prepare,
+        };
+        self.run(call, work, Text::of(sql.into(), false), Vec::new())
+            .await
+    }
+
+    /// Whether anything that the query names can have an effect, as far as the catalog tells.
+    async fn may_lock(self: &Arc<Self>, sql: &str, call: &Call) -> Result<bool, Error> {
+        // What the operator lets callers name may have any effect.
+        if !self.config.functions.is_empty() {
+            return Ok(true);
+        }
+        let rules = self.rules(call).await?;
+        Ok(!is_harmless(sql, &rules))
+    }
+
+    async fn run(
+        self: &Arc<Self>,
+        call: &Call,
+        work: Work,
+        text: Text,
+        parameters: Vec<Parameter>,
+    ) -> Result<Answer, Error> {
+        let job = Job {
+            work,
+            sql: text.sql,
+            parameters,
+            shape: call.shape,
+            rows_max: call.rows_max,
+            bytes_max: call.bytes_max,
+            recurs: text.recurs,
+            may_lock: text.may_lock,
+            pooled: self.config.pgbouncer,
+            answered: AtomicBool::new(false),
+        };
+        run::run(self, call, job).await
+    }
+
+    /// Runs a query of our own about the catalog and reads its rows.
+    async fn look<T: serde::de::DeserializeOwned>(
+        self: &Arc<Self>,
+        sql: &str,
+        parameters: Vec<Parameter>,
+        call: &Call,
+    ) -> Result<Vec<T>, Error> {
+        let call = Call {
+            shape: Shape::Records,
+            rows_max: LOOK_ROWS_MAX,
+            bytes_max: LOOK_BYTES_MAX,
+            ..call.clone()
+        };
+        let answer = self
+            .run(&call, Work::Read, Text::of(sql.into(), false), parameters)
+            .await?;
+        if answer.truncated {
+            return Err(Error::source(
+                "the database has more functions or tables than can be read at once",
+            ));
+        }
+        serde_json::from_str(&answer.json)
+            .map_err(|error| Error::source(format!("the catalog was not understood: {error}")))
+    }
+}
+
+const LOOK_ROWS_MAX: u64 = 100_000;
+const LOOK_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// What is sent to the server, and what is known of it beforehand.
+struct Text {
+    sql: String,
+    recurs: bool,
+    may_lock: bool,
+}
+
+impl Text {
+    fn of(sql: Cow<'_, str>, recurs: bool) -> Text {
+        Text {
+            sql: sql.into_owned(),
+            recurs,
+            may_lock: true,
+        }
+    }
+}
+
+/// The text is borrowed where it is the same for every call.
+fn bind<'s>(
+    statement: &'s Statement,
+    bindings: &Bindings<'_>,
+) -> Result<(Cow<'s, str>, Vec<Parameter>), Error> {
+    let bound = statement.bind(bindings)?;
+    let parameters = bound
+        .values
+        .iter()
+        .map(|(name, value, json)| Parameter::new(name, value, *json))
+        .collect::<Result<_, _>>()?;
+    Ok((bound.sql, parameters))
+}

@@ -1,0 +1,41 @@
+//! What PostgreSQL and its driver say, in our words.
+
+use crate::error::Error;
+
+/// Codes that mean: not this query's fault, try later.
+const PASSING: &[&str] = &[
+    "57P01", "57P02", "57P03", "53300", "53400", "25P03", "57P05",
+];
+
+pub(super) fn database(error: &tokio_postgres::Error) -> Error {
+    let Some(said) = error.as_db_error() else {
+        return if error.is_closed() {
+            Error::unavailable("the connection to the database was lost")
+        } else {
+            Error::unavailable(format!("the connection to the database failed: {error}"))
+        };
+    };
+    let code = said.code().code();
+    if PASSING.contains(&code) || code.starts_with("08") {
+        return Error::unavailable(said.message());
+    }
+    Error::Database {
+        message: said.message().to_owned(),
+        code: code.to_owned(),
+    }
+}
+
+/// The server stopped the query, at its own clock or because it was asked to.
+pub(super) fn was_stopped(error: &Error) -> bool {
+    matches!(error, Error::Database { code, .. } if code == "57014")
+}
+
+/// A prepared statement is not where it was left: behind a pooler another server answered.
+pub(super) fn lost_statement(error: &Error) -> bool {
+    matches!(error, Error::Database { code, .. } if code == "26000" || code == "42P05")
+}
+
+/// A prepared statement has seen its tables change: their columns are others now.
+pub(super) fn outlived_statement(error: &Error) -> bool {
+    matches!(error, Error::Database { code, .. } if code == "0A000" || code == "26000")
+}

@@ -1,0 +1,227 @@
+//! Connections that are kept, and who gets one.
+
+use super::again::Statements;
+use super::socket::Dialer;
+use crate::error::Error;
+use crate::shares::{Share, Shares};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use tokio_postgres::{Client, Config, NoTls};
+
+/// Connections beyond the fewest that are kept close after being idle for this long.
+const IDLE_MAX: Duration = Duration::from_secs(300);
+/// After this long a connection is made anew, so that none keeps what a server has collected for it.
+const AGE_MAX: Duration = Duration::from_secs(1800);
+/// How long asking the server to stop a query may take.
+const CANCEL_MAX: Duration = Duration::from_secs(2);
+
+/// What every session is set to before its first query; nothing that runs later can change it, because every
+/// transaction that reads is rolled back.
+pub(super) const SESSION: &[(&str, &str)] = &[
+    ("standard_conforming_strings", "on"),
+    ("backslash_quote", "safe_encoding"),
+    ("datestyle", "'ISO, YMD'"),
+    ("intervalstyle", "'postgres'"),
+    ("bytea_output", "'hex'"),
+    ("extra_float_digits", "1"),
+    ("cursor_tuple_fraction", "1.0"),
+    ("client_min_messages", "error"),
+    // Between two messages of ours nothing is waited for: who is silent for so long is gone.
+    ("idle_in_transaction_session_timeout", "30000"),
+    // Compiling a large query to machine code cannot be stopped, so that its deadline would not hold.
+    ("jit", "off"),
+    ("default_transaction_read_only", "on"),
+];
+
+const UTC: [&str; 4] = ["UTC", "Etc/UTC", "GMT", "Etc/GMT"];
+
+#[derive(Debug)]
+pub(super) struct Pool {
+    config: Config,
+    dialer: Dialer,
+    shares: Arc<Shares>,
+    connections_min: usize,
+    /// Behind PgBouncer a session is nobody's: settings go into each transaction instead.
+    session: Option<String>,
+    idle: Mutex<Vec<Idle>>,
+}
+
+#[derive(Debug)]
+struct Idle {
+    connection: Connection,
+    since: Instant,
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) client: Client,
+    driver: JoinHandle<()>,
+    pub(super) statements: Statements,
+    /// The session's times are those of UTC, as they are in their binary form.
+    pub(super) is_utc: bool,
+    too_large: Arc<AtomicBool>,
+    made: Instant,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.driver.abort();
+    }
+}
+
+/// A connection that somebody uses. Dropped, it is closed; only `give_back` keeps it.
+#[derive(Debug)]
+pub(super) struct Lease {
+    pub(super) connection: Connection,
+    /// It was used before, so it may be dead without anybody having noticed.
+    pub(super) used: bool,
+    share: Share,
+}
+
+impl Pool {
+    pub(super) fn new(
+        config: Config,
+        dialer: Dialer,
+        (connections_min, connections_max): (usize, usize),
+        session: Option<String>,
+    ) -> Pool {
+        Pool {
+            config,
+            dialer,
+            shares: Shares::new(connections_max),
+            connections_min,
+            session,
+            idle: Mutex::default(),
+        }
+    }
+
+    /// Waits for a place and gives it a connection. Has no deadline of its own: its caller drops it.
+    pub(super) async fn lease(&self, tool: &Arc<str>) -> Result<Lease, Error> {
+        let share = self.shares.take(tool).await;
+        if let Some(connection) = self.take_idle() {
+            return Ok(Lease {
+                connection,
+                used: true,
+                share,
+            });
+        }
+        Ok(Lease {
+            connection: Box::pin(self.connect()).await?,
+            used: false,
+            share,
+        })
+    }
+
+    pub(super) fn give_back(&self, lease: Lease) {
+        let Lease {
+            connection, share, ..
+        } = lease;
+        if !connection.client.is_closed() && connection.made.elapsed() < AGE_MAX {
+            let mut idle = self.lock();
+            idle.push(Idle {
+                connection,
+                since: Instant::now(),
+            });
+            // The oldest lie at the front, because the newest are taken first.
+            let old = idle
+                .iter()
+                .take_while(|idle| idle.since.elapsed() > IDLE_MAX);
+            let spare = old
+                .count()
+                .min(idle.len().saturating_sub(self.connections_min));
+            idle.drain(..spare);
+        }
+        drop(share);
+    }
+
+    /// Closes what lies idle: one dead connection is seldom alone.
+    pub(super) fn forget_idle(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<Idle>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take_idle(&self) -> Option<Connection> {
+        let mut idle = self.lock();
+        while let Some(Idle { connection, .. }) = idle.pop() {
+            if !connection.client.is_closed() && connection.made.elapsed() < AGE_MAX {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    async fn connect(&self) -> Result<Connection, Error> {
+        let too_large = Arc::new(AtomicBool::new(false));
+        let line = self.dialer.dial(&too_large).await?;
+        let (client, driver) = self
+            .config
+            .connect_raw(line, NoTls)
+            .await
+            .map_err(|error| refused(&error))?;
+        let zone = driver.parameter("TimeZone");
+        let is_utc = zone.is_some_and(|zone| UTC.contains(&zone));
+        let driver = tokio::spawn(async move {
+            if let Err(error) = driver.await {
+                tracing::debug!(%error, "a connection to a source ended");
+            }
+        });
+        let connection = Connection {
+            client,
+            driver,
+            statements: Statements::default(),
+            is_utc,
+            too_large,
+            made: Instant::now(),
+        };
+        if let Some(session) = &self.session {
+            let set = connection.client.batch_execute(session).await;
+            set.map_err(|error| super::errors::database(&error))?;
+        }
+        Ok(connection)
+    }
+
+    /// Asks the server to stop what runs on the connection, which is closed afterwards: a late request must not hit
+    /// what somebody else runs there.
+    pub(super) async fn stop(&self, lease: Lease) {
+        let token = lease.connection.client.cancel_token();
+        let ask = async {
+            let line = self.dialer.dial(&Arc::new(AtomicBool::new(false))).await?;
+            token
+                .cancel_query_raw(line, NoTls)
+                .await
+                .map_err(|error| Error::unavailable(error.to_string()))
+        };
+        match tokio::time::timeout(CANCEL_MAX, ask).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "a query could not be stopped at its database")
+            }
+            Err(_) => tracing::warn!("a query could not be stopped at its database in time"),
+        }
+        drop(lease);
+    }
+}
+
+impl Connection {
+    /// Whether it broke because a single message was too large.
+    pub(super) fn was_too_large(&self) -> bool {
+        self.too_large.load(Ordering::Acquire)
+    }
+}
+
+fn refused(error: &tokio_postgres::Error) -> Error {
+    match error.as_db_error() {
+        // The words of the server name the role and the database, never the password.
+        Some(said) => Error::unavailable(format!(
+            "the database refused the connection: {}",
+            said.message()
+        )),
+        None => Error::unavailable(format!("the database did not take the connection: {error}")),
+    }
+}

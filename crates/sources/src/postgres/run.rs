@@ -1,0 +1,284 @@
+//! One piece of work on one connection. Whoever asked may go away at any time: the query is stopped at the server then, and
+//! no connection is used again that is in the middle of something.
+
+use super::again::Way;
+use super::errors::{lost_statement, was_stopped};
+use super::parameter::Parameter;
+use super::pool::{Connection, Lease};
+use super::{Postgres, again, read, write};
+use crate::answer::{Answer, Shape, Writer, too_large};
+use crate::error::Error;
+use crate::source::Call;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_postgres::Client;
+
+/// A server that lives answers `BEGIN` at once, whatever comes after it. A line that lay idle and is silent for this long
+/// has been cut somewhere on the way, which nobody tells its ends.
+const SILENT_MAX: Duration = Duration::from_millis(1500);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    Read,
+    Write,
+    Explain,
+    /// Have the server read the text, and run nothing.
+    Prepare,
+}
+
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) sql: String,
+    pub(super) parameters: Vec<Parameter>,
+    pub(super) shape: Shape,
+    pub(super) rows_max: u64,
+    pub(super) bytes_max: usize,
+    /// The text will come again, so that it is worth preparing.
+    pub(super) recurs: bool,
+    /// It may leave a lock with the session, which outlives the transaction.
+    pub(super) may_lock: bool,
+    /// The session is shared with others, by a pooler.
+    pub(super) pooled: bool,
+    /// The server has answered at least once: the line is alive.
+    pub(super) answered: AtomicBool,
+}
+
+impl Job {
+    pub(super) fn writer(&self) -> Writer {
+        Writer::new(self.shape, self.rows_max, self.bytes_max)
+    }
+
+    /// Begins the transaction, and notes that there was an answer.
+    pub(super) async fn begin(
+        &self,
+        client: &Client,
+        begin: &str,
+    ) -> Result<(), tokio_postgres::Error> {
+        let began = client.batch_execute(begin).await;
+        self.answered.store(began.is_ok(), Ordering::Relaxed);
+        began
+    }
+}
+
+/// How the connection is after the work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// As good as new.
+    Clean,
+    /// The server is still sending what nobody wants: it has to be stopped.
+    Busy,
+    /// Unknown, so of no more use.
+    Broken,
+}
+
+pub(super) struct Done {
+    pub(super) answer: Result<Answer, Error>,
+    pub(super) line: Line,
+}
+
+impl Done {
+    /// `ended`: how the end of the transaction went.
+    pub(super) fn new(
+        answer: Result<Answer, Error>,
+        ended: &Result<(), tokio_postgres::Error>,
+    ) -> Done {
+        let line = match ended {
+            Ok(()) => Line::Clean,
+            Err(_) => Line::Broken,
+        };
+        Done { answer, line }
+    }
+}
+
+/// A connection at work. If whoever waits goes away, the server is told to stop.
+struct Held {
+    source: Arc<Postgres>,
+    lease: Option<Lease>,
+}
+
+impl Held {
+    fn lease(&self) -> &Lease {
+        self.lease
+            .as_ref()
+            .expect("it is taken out only at the end")
+    }
+
+    fn take(mut self) -> Lease {
+        self.lease.take().expect("it is taken out only here")
+    }
+
+    /// Has the server stop what runs. Nobody waits for that.
+    fn stop(self) {}
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(lease) = self.lease.take() {
+            let source = Arc::clone(&self.source);
+            // With the runtime gone the connection is closed, which stops the query as well.
+            if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                runtime.spawn(async move { source.pool.stop(lease).await });
+            }
+        }
+    }
+}
+
+struct Task<'t> {
+    source: &'t Arc<Postgres>,
+    job: &'t Job,
+    call: &'t Call,
+}
+
+pub(super) async fn run(source: &Arc<Postgres>, call: &Call, job: Job) -> Result<Answer, Error> {
+    let task = Task {
+        source,
+        job: &job,
+        call,
+    };
+    let mut retried = false;
+    loop {
+        let held = Held {
+            source: Arc::clone(source),
+            lease: Some(task.lease().await?),
+        };
+        let Some(done) = task.perform(held.lease()).await else {
+            held.stop();
+            if call.cancel.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            // A line on which nothing came back is dead, and so are those beside it.
+            if !job.answered.load(Ordering::Relaxed) {
+                source.pool.forget_idle();
+            }
+            return Err(Error::Deadline);
+        };
+        if !retried && task.is_stale(held.lease(), &done) {
+            retried = true;
+            drop(held.take());
+            source.pool.forget_idle();
+            continue;
+        }
+        return task.end(held, done);
+    }
+}
+
+impl Task<'_> {
+    async fn lease(&self) -> Result<Lease, Error> {
+        tokio::select! {
+            biased;
+            () = self.call.cancel.cancelled() => Err(Error::Cancelled),
+            leased = self.source.pool.lease(&self.call.tool) => leased,
+            () = sleep_until(self.call.deadline) => Err(Error::Deadline),
+        }
+    }
+
+    /// Nothing if it was not done in time.
+    async fn perform(&self, lease: &Lease) -> Option<Done> {
+        let Call {
+            deadline, cancel, ..
+        } = self.call;
+        let work = async {
+            let connection = &lease.connection;
+            let left = deadline.saturating_duration_since(Instant::now());
+            let mode = match self.job.work {
+                Work::Write => "READ WRITE",
+                Work::Read | Work::Explain | Work::Prepare => "READ ONLY",
+            };
+            let begin = self.source.config.begin(mode, left.as_millis());
+            match self.job.work {
+                Work::Read => self.read(connection, &begin).await,
+                // In boxes, so that a query that comes again does not carry their room about.
+                Work::Explain => {
+                    Box::pin(read::explain(&connection.client, &begin, self.job)).await
+                }
+                Work::Prepare => {
+                    Box::pin(read::prepare(&connection.client, &begin, self.job)).await
+                }
+                Work::Write => Box::pin(write::write(&connection.client, &begin, self.job)).await,
+            }
+        };
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = cancel.cancelled() => None,
+            () = sleep_until(*deadline) => None,
+            done = self.silence(lease) => Some(done),
+        }
+    }
+
+    async fn read(&self, connection: &Connection, begin: &str) -> Done {
+        let (ways, sql) = (&self.source.ways, &self.job.sql);
+        let way = if self.job.recurs {
+            ways.of(sql)
+        } else {
+            Some(Way::Cursor)
+        };
+        if let Some(Way::Prepared { may_lock }) = way
+            && let Some(done) = again::read(connection, ways, may_lock, (begin, self.job)).await
+        {
+            return done;
+        }
+        let (done, fits) = Box::pin(read::read(connection, begin, self.job, way)).await;
+        if way.is_none() && done.answer.is_ok() {
+            let way = match fits {
+                true => Way::Prepared {
+                    may_lock: self.job.may_lock,
+                },
+                false => Way::Cursor,
+            };
+            ways.note(sql, way);
+        }
+        done
+    }
+
+    /// Ends only if a line that was used before does not answer at all.
+    async fn silence(&self, lease: &Lease) -> Done {
+        if lease.used {
+            sleep(SILENT_MAX).await;
+        }
+        if !lease.used || self.job.answered.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+        // Nothing but the beginning was sent, so that even a write has not happened.
+        Done {
+            answer: Err(Error::unavailable(
+                "the connection to the database was silent",
+            )),
+            line: Line::Broken,
+        }
+    }
+
+    /// The connection had died unseen while it lay idle, or its prepared statements lie elsewhere; nothing was done yet.
+    fn is_stale(&self, lease: &Lease, done: &Done) -> bool {
+        let Err(error) = &done.answer else {
+            return false;
+        };
+        let repeatable = self.job.work != Work::Write || !self.job.answered.load(Ordering::Relaxed);
+        let dead = matches!(error, Error::Unavailable { .. })
+            && done.line == Line::Broken
+            && !lease.connection.was_too_large();
+        let elsewhere = self.source.config.pgbouncer && lost_statement(error);
+        repeatable && lease.used && (dead || elsewhere)
+    }
+
+    fn end(&self, held: Held, done: Done) -> Result<Answer, Error> {
+        let too_long = held.lease().connection.was_too_large();
+        match done.line {
+            Line::Clean => self.source.pool.give_back(held.take()),
+            Line::Busy => held.stop(),
+            Line::Broken => drop(held.take()),
+        }
+        match done.answer {
+            Err(_) if too_long => Err(too_large(self.job.bytes_max)),
+            // The server's clock is as good as ours.
+            Err(error) if was_stopped(&error) && self.call.cancel.is_cancelled() => {
+                Err(Error::Cancelled)
+            }
+            Err(error) if was_stopped(&error) => Err(Error::Deadline),
+            answer => answer,
+        }
+    }
+}

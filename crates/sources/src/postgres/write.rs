@@ -1,0 +1,136 @@
+//! Writing: one statement of an author in one transaction, committed if all of it worked.
+
+use super::binary::{Raw, is_known, push_binary};
+use super::errors::database;
+use super::pooler::{forgets, were_asked};
+use super::run::{Done, Job, Line};
+use crate::answer::{Answer, Keys, More, affected};
+use crate::error::Error;
+use futures_util::StreamExt;
+use std::pin::pin;
+use tokio_postgres::types::Type;
+use tokio_postgres::{Client, Statement};
+
+pub(super) async fn write(client: &Client, begin: &str, job: &Job) -> Done {
+    let (began, prepared) = tokio::join!(
+        biased;
+        job.begin(client, begin),
+        client.prepare(&job.sql),
+    );
+    let mut forgotten = String::new();
+    let written = match began.and(prepared) {
+        Ok(statement) => {
+            if job.pooled && asked(&statement) {
+                match forgets(client, &job.sql).await {
+                    Ok(forgets) => forgotten = forgets,
+                    Err(error) => return broken(error),
+                }
+            }
+            // The statement is closed with the end of this, before the transaction ends.
+            match check(&statement) {
+                Ok(()) => run(client, &statement, job).await,
+                Err(error) => Err(error),
+            }
+        }
+        Err(error) => Err(database(&error)),
+    };
+    // An unlock of what a function may have locked follows either way.
+    let end = if written.is_ok() {
+        "COMMIT"
+    } else {
+        "ROLLBACK"
+    };
+    let end = format!("{end}; SELECT pg_catalog.pg_advisory_unlock_all(){forgotten}");
+    match (client.batch_execute(&end).await, written) {
+        (Ok(()), answer) => Done {
+            answer,
+            line: if forgotten.is_empty() {
+                Line::Clean
+            } else {
+                Line::Broken
+            },
+        },
+        (Err(_), Err(error)) => broken(error),
+        (Err(error), Ok(_)) => broken(uncommitted(&error)),
+    }
+}
+
+fn broken(error: Error) -> Done {
+    Done {
+        answer: Err(error),
+        line: Line::Broken,
+    }
+}
+
+fn asked(statement: &Statement) -> bool {
+    let columns = statement.columns().iter().map(|column| column.type_());
+    were_asked(columns.chain(statement.params()))
+}
+
+/// A constraint that is checked at the end may still refuse; a line that breaks there leaves it open.
+fn uncommitted(error: &tokio_postgres::Error) -> Error {
+    match database(error) {
+        Error::Unavailable { message } => Error::unavailable(format!(
+            "{message}; whether the change was made is not known. Look before you repeat it"
+        )),
+        error => error,
+    }
+}
+
+fn check(statement: &Statement) -> Result<(), Error> {
+    let strange = statement
+        .columns()
+        .iter()
+        .find(|column| !is_known(column.type_()));
+    match strange {
+        None => Ok(()),
+        Some(column) => Err(Error::refused(format!(
+            "a query that writes cannot return column `{name}` of type {of}; write `{name}::text`",
+            name = column.name(),
+            of = column.type_()
+        ))),
+    }
+}
+
+async fn run(client: &Client, statement: &Statement, job: &Job) -> Result<Answer, Error> {
+    let stream = client
+        .query_raw(statement, job.parameters.iter())
+        .await
+        .map_err(|error| database(&error))?;
+    let mut stream = pin!(stream);
+    let types: Vec<Type> = statement
+        .columns()
+        .iter()
+        .map(|column| column.type_().clone())
+        .collect();
+    let mut writer = job.writer();
+    writer.set_keys(Keys::new(
+        statement.columns().iter().map(|column| column.name()),
+    ));
+    let mut more = More::Wanted;
+    // Every row is read, wanted or not: the statement has to come to its end.
+    while let Some(row) = stream.next().await {
+        let row = row.map_err(|error| database(&error))?;
+        if more == More::Enough || writer.begin_row() == More::Enough {
+            more = More::Enough;
+            continue;
+        }
+        for (index, of) in types.iter().enumerate() {
+            let Raw(raw) = row.try_get(index).map_err(|error| database(&error))?;
+            writer.value(|out| match raw {
+                Some(raw) => push_binary(out, of, raw),
+                None => out.push_str("null"),
+            });
+        }
+        more = writer.end_row()?;
+    }
+    let touched = stream.rows_affected().unwrap_or(0);
+    if types.is_empty() {
+        return Ok(affected(touched));
+    }
+    let answer = writer.finish();
+    Ok(Answer {
+        affected: Some(touched),
+        ..answer
+    })
+}

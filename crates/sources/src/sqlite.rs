@@ -1,0 +1,220 @@
+//! A SQLite file as a source. Queries run on blocking threads, unless they are known to be quick: nobody waits for one
+//! who did not ask for it.
+
+mod authorizer;
+mod heavy;
+mod open;
+mod perform;
+mod quick;
+mod run;
+mod schema;
+
+use crate::answer::Answer;
+use crate::binding::Bindings;
+use crate::error::Error;
+use crate::guard::judge;
+use crate::schema::TestReport;
+use crate::shares::Shares;
+use crate::source::Call;
+use crate::statement::{Engine, Statement};
+use open::{Identity, Mode};
+use perform::{Job, Work};
+use quick::Quick;
+use rusqlite::Connection;
+use rusqlite::types::Value as SqlValue;
+use serde_json::Value;
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const CONNECTIONS_MAX: usize = 8;
+const VALUE_BYTES_MAX: i32 = 16 * 1024 * 1024;
+
+#[derive(Clone, Debug)]
+pub struct SqliteConfig {
+    pub path: PathBuf,
+    /// How many queries run at once.
+    pub connections_max: usize,
+    /// Files that are never a source, by whatever name, and folders of which none is: the registry's own.
+    pub forbidden: Vec<PathBuf>,
+}
+
+impl SqliteConfig {
+    pub fn new(path: impl Into<PathBuf>) -> SqliteConfig {
+        SqliteConfig {
+            path: path.into(),
+            connections_max: CONNECTIONS_MAX,
+            forbidden: Vec::new(),
+        }
+    }
+}
+
+/// A file, with the connections to it.
+#[derive(Debug)]
+pub struct Sqlite {
+    config: SqliteConfig,
+    shares: Arc<Shares>,
+    readers: Mutex<Vec<(Identity, Connection)>>,
+    quick: Quick,
+    writer: Mutex<Option<(Identity, Connection)>>,
+}
+
+impl Sqlite {
+    /// Checks that the file is one that may be used; it is opened with the first call.
+    pub fn open(config: SqliteConfig) -> Result<Arc<Sqlite>, Error> {
+        open::resolved(&config)?;
+        Ok(Arc::new(Sqlite {
+            shares: Shares::new(config.connections_max),
+            config,
+            readers: Mutex::default(),
+            quick: Quick::default(),
+            writer: Mutex::default(),
+        }))
+    }
+
+    pub(crate) async fn read(
+        self: &Arc<Self>,
+        statement: &Statement,
+        bindings: &Bindings<'_>,
+        call: &Call,
+    ) -> Result<Answer, Error> {
+        let job = bind(Work::Read, statement, bindings, call)?;
+        run::run(self, call, job).await
+    }
+
+    pub(crate) async fn write(
+        self: &Arc<Self>,
+        statement: &Statement,
+        bindings: &Bindings<'_>,
+        call: &Call,
+    ) -> Result<Answer, Error> {
+        let job = bind(Work::Write, statement, bindings, call)?;
+        run::run(self, call, job).await
+    }
+
+    pub(crate) async fn explain(
+        self: &Arc<Self>,
+        statement: &Statement,
+        bindings: &Bindings<'_>,
+        call: &Call,
+    ) -> Result<Answer, Error> {
+        let job = bind(Work::Explain, statement, bindings, call)?;
+        run::run(self, call, job).await
+    }
+
+    pub(crate) async fn ask(self: &Arc<Self>, sql: &str, call: &Call) -> Result<Answer, Error> {
+        judge(sql, Engine::Sqlite, None)?;
+        let job = Job {
+            care: heavy::care(sql)?,
+            ..Job::new(Work::Read, sql.to_owned(), Vec::new(), call)
+        };
+        run::run(self, call, job).await
+    }
+
+    pub(crate) async fn test(self: &Arc<Self>, call: &Call) -> Result<TestReport, Error> {
+        let probe = "CREATE TABLE toolcrib_probe (a)".to_owned();
+        let job = Job::new(Work::Read, probe, Vec::new(), call);
+        let read_only = match run::run(self, call, job).await {
+            Err(Error::Refused { message }) => message,
+            Err(Error::Database { message, .. }) => message,
+            Err(error) => return Err(error),
+            Ok(_) => {
+                return Err(Error::source(
+                    "the file took a change although it was opened for reading only",
+                ));
+            }
+        };
+        Ok(TestReport {
+            version: format!("SQLite {}", rusqlite::version()),
+            role: None,
+            read_only,
+            warnings: Vec::new(),
+        })
+    }
+
+    /// Does something with a connection for reading, and keeps it afterwards.
+    fn with_reader<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let identity = open::identify(&self.config)?;
+        let connection = match self.kept_reader(identity) {
+            Some(connection) => connection,
+            None => open::open(&self.config, Mode::Read)?,
+        };
+        let done = work(&connection)?;
+        self.keep_reader(identity, connection);
+        Ok(done)
+    }
+
+    fn kept_reader(&self, identity: Identity) -> Option<Connection> {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        // A file that was exchanged for another is opened anew.
+        readers.retain(|(of, _)| *of == identity);
+        readers.pop().map(|(_, connection)| connection)
+    }
+
+    fn keep_reader(&self, identity: Identity, connection: Connection) {
+        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
+        if readers.len() < self.config.connections_max {
+            readers.push((identity, connection));
+        }
+    }
+
+    fn with_writer<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let identity = open::identify(&self.config)?;
+        let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = writer.take().filter(|(of, _)| *of == identity);
+        let connection = match kept {
+            Some((_, connection)) => connection,
+            None => open::open(&self.config, Mode::Write)?,
+        };
+        let done = work(&connection)?;
+        *writer = Some((identity, connection));
+        Ok(done)
+    }
+}
+
+fn bind(
+    work: Work,
+    statement: &Statement,
+    bindings: &Bindings<'_>,
+    call: &Call,
+) -> Result<Job, Error> {
+    let bound = statement.bind(bindings)?;
+    let values = bound
+        .values
+        .iter()
+        .map(|(name, value, json)| sql_value(name, value, *json))
+        .collect::<Result<_, _>>()?;
+    // A list of another length makes another text.
+    let recurs = work == Work::Read && matches!(bound.sql, Cow::Borrowed(_));
+    Ok(Job {
+        recurs,
+        ..Job::new(work, bound.sql.into_owned(), values, call)
+    })
+}
+
+/// Lists and objects are JSON text, which SQLite's own functions read.
+fn sql_value(name: &str, value: &Value, json: bool) -> Result<SqlValue, Error> {
+    Ok(match value {
+        Value::Null => SqlValue::Null,
+        _ if json => SqlValue::Text(value.to_string()),
+        Value::Bool(flag) => SqlValue::Integer(i64::from(*flag)),
+        Value::String(text) => SqlValue::Text(text.clone()),
+        Value::Array(_) | Value::Object(_) => SqlValue::Text(value.to_string()),
+        Value::Number(number) => match (number.as_i64(), number.as_u64(), number.as_f64()) {
+            (Some(integer), _, _) => SqlValue::Integer(integer),
+            (None, None, Some(real)) => SqlValue::Real(real),
+            _ => {
+                return Err(Error::Argument {
+                    name: name.to_owned(),
+                    message: format!("{number} is larger than SQLite's largest whole number"),
+                });
+            }
+        },
+    })
+}

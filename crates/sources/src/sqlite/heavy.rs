@@ -1,0 +1,217 @@
+//! Functions of SQLite that take the square of their input in time, or gather without an end, in a single step that nothing
+//! can stop. A caller's text that names one gets by with smaller values, and with an eye on the memory.
+
+use crate::error::Error;
+use crate::guard::at;
+use crate::lex::{Placeholders, lex};
+use crate::lexeme::Lexeme;
+use crate::statement::Engine;
+use std::time::{Duration, Instant};
+
+/// What a caller's text may make of one value where nothing heavy is done with it.
+const VALUE_BYTES_MAX: f64 = 1_000_000.0;
+/// How far the process may grow while a query gathers. What it gathers becomes one value, which is refused for being too
+/// long at far less; the rest is for whoever else uses memory meanwhile.
+const GROWTH_BYTES_MAX: u64 = 16 * 1024 * 1024;
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+/// How many steps of its machine SQLite makes between two looks at the clock, where each may be a long one.
+const STEPS: i32 = 10;
+
+/// A function, from how many arguments on it is heavy, and how large values may be if it is called once. With these each
+/// takes two seconds at most on a slow machine.
+const HEAVY: &[(&str, usize, f64)] = &[
+    // Each letter is looked for in a list of letters.
+    ("ltrim", 2, 16_384.0),
+    ("rtrim", 2, 16_384.0),
+    ("trim", 2, 16_384.0),
+    ("unhex", 2, 16_384.0),
+    // Each key is looked for among all others.
+    ("json_patch", 2, 65_536.0),
+    ("jsonb_patch", 2, 65_536.0),
+    // At each place the whole is compared.
+    ("instr", 2, 131_072.0),
+    ("replace", 3, 131_072.0),
+    // A hundred values become one before anybody asks how long it is.
+    ("concat", 3, 262_144.0),
+    ("concat_ws", 3, 262_144.0),
+    ("json_array", 3, 262_144.0),
+    ("json_insert", 3, 262_144.0),
+    ("json_object", 3, 262_144.0),
+    ("json_replace", 3, 262_144.0),
+    ("json_set", 3, 262_144.0),
+    ("jsonb_array", 3, 262_144.0),
+    ("jsonb_insert", 3, 262_144.0),
+    ("jsonb_object", 3, 262_144.0),
+    ("jsonb_replace", 3, 262_144.0),
+    ("jsonb_set", 3, 262_144.0),
+];
+/// Functions that keep what they are given until the last row, whatever the limit of a value is.
+const GATHERING: &[&str] = &[
+    "json_group_array",
+    "json_group_object",
+    "jsonb_group_array",
+    "jsonb_group_object",
+    "median",
+    "percentile",
+    "percentile_cont",
+    "percentile_disc",
+];
+const MATCHED_VALUE_BYTES_MAX: f64 = 262_144.0;
+
+/// How a query is to be watched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Care {
+    pub(super) value_bytes_max: i32,
+    pub(super) steps: i32,
+    pub(super) watches_memory: bool,
+}
+
+/// What care a caller's text needs.
+pub(super) fn care(text: &str) -> Result<Care, Error> {
+    // What cannot be cut is refused by SQLite as well.
+    let pieces = lex(text, Engine::Sqlite, Placeholders::Unknown).unwrap_or_default();
+    let (mut value_bytes_max, mut heavy, mut watches_memory) = (VALUE_BYTES_MAX, 0u32, false);
+    for (index, piece) in pieces.iter().enumerate() {
+        // A pattern is tried at each place.
+        if piece.is_word("LIKE") || piece.is_word("GLOB") {
+            heavy += 1;
+            value_bytes_max = value_bytes_max.min(MATCHED_VALUE_BYTES_MAX);
+        }
+        let called = pieces.get(index + 1).is_some_and(|next| next.is_mark("("));
+        let Some(name) = piece.name(Engine::Sqlite).filter(|_| called) else {
+            continue;
+        };
+        let name = name.to_ascii_lowercase();
+        let arguments = arguments(&pieces[index + 2..]);
+        // At the depth of a thousand, an indent of any size becomes gigabytes.
+        if name == "json_pretty" && arguments > 1 {
+            return Err(at(text, piece, "takes one argument here"));
+        }
+        if GATHERING.contains(&name.as_str()) {
+            watches_memory = true;
+        }
+        let known = HEAVY
+            .iter()
+            .find(|(of, from, _)| *of == name && arguments >= *from);
+        if let Some((_, _, most)) = known {
+            heavy += 1;
+            value_bytes_max = value_bytes_max.min(*most);
+        }
+    }
+    let several = f64::from(heavy.max(1)).sqrt();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a million at most, and the fraction does not matter"
+    )]
+    let value_bytes_max = (value_bytes_max / several) as i32;
+    Ok(Care {
+        value_bytes_max,
+        steps: if heavy > 0 || watches_memory {
+            STEPS
+        } else {
+            super::perform::STEPS
+        },
+        watches_memory,
+    })
+}
+
+/// Whether no single step of the query can take long.
+pub(super) fn is_light(text: &str) -> bool {
+    let pieces = lex(text, Engine::Sqlite, Placeholders::Unknown).unwrap_or_default();
+    // Full-text search does all of its work in one.
+    let searches = pieces.iter().any(|piece| piece.is_word("MATCH"));
+    let ordinary = |care: Care| care.steps == super::perform::STEPS;
+    !searches && !pieces.is_empty() && care(text).is_ok_and(ordinary)
+}
+
+/// How many arguments stand before the parenthesis that closes the call.
+fn arguments(after: &[Lexeme<'_>]) -> usize {
+    let (mut depth, mut count) = (0usize, 1);
+    for piece in after {
+        if piece.is_mark("(") {
+            depth += 1;
+        } else if piece.is_mark(")") {
+            if depth == 0 {
+                break;
+            }
+            depth -= 1;
+        } else if piece.is_mark(",") && depth == 0 {
+            count += 1;
+        }
+    }
+    count
+}
+
+/// Tells when the process has grown too far since the query began.
+#[derive(Debug)]
+pub(super) struct Memory {
+    before: u64,
+    looked: Instant,
+}
+
+impl Memory {
+    /// Nothing where the system does not say how large a process is.
+    pub(super) fn watch() -> Option<Memory> {
+        Some(Memory {
+            before: resident_bytes()?,
+            looked: Instant::now(),
+        })
+    }
+
+    pub(super) fn is_too_much(&mut self) -> bool {
+        if self.looked.elapsed() < LOOK_EVERY {
+            return false;
+        }
+        self.looked = Instant::now();
+        resident_bytes().is_some_and(|now| now > self.before + GROWTH_BYTES_MAX)
+    }
+}
+
+fn resident_bytes() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_heavy_calls_are_held_short() {
+        let most = |text: &str| care(text).unwrap().value_bytes_max;
+        assert_eq!(
+            most("SELECT trim(name), lower(name), 'trim(a, b)' FROM t"),
+            1_000_000
+        );
+        assert_eq!(most("SELECT trim(name, (1, 2)) FROM t"), 16_384);
+        assert_eq!(most("SELECT \"RTRIM\" /* a */ (name, 'x') FROM t"), 16_384);
+        assert_eq!(
+            most("SELECT [trim](a, b), `trim`(a, b), trim(a, b), trim(a, b) FROM t"),
+            8192
+        );
+        assert_eq!(most("SELECT a FROM t WHERE a LIKE 'b%'"), 262_144);
+        assert_eq!(most("SELECT replace(a, 'b', 'c') FROM t"), 131_072);
+        assert!(
+            care("SELECT json_group_array(a) FROM t")
+                .unwrap()
+                .watches_memory
+        );
+        assert!(!care("SELECT json_array(a) FROM t").unwrap().watches_memory);
+        assert!(is_light("SELECT a, lower(b) FROM t WHERE id = ?1"));
+        for text in [
+            "SELECT a FROM t WHERE a LIKE ?1",
+            "SELECT trim(a, ?1) FROM t",
+            "SELECT json_group_array(a) FROM t",
+            "SELECT a FROM t WHERE t MATCH ?1",
+            "SELECT 'open",
+        ] {
+            assert!(!is_light(text), "{text}");
+        }
+        assert!(care("SELECT json_pretty(a) FROM t").is_ok());
+        assert!(care("SELECT json_pretty(a, b) FROM t").is_err());
+    }
+}

@@ -1,0 +1,140 @@
+//! Opening a file so that a query can do nothing but what its connection is for.
+
+use super::authorizer::{for_reading, for_writing};
+use super::{SqliteConfig, VALUE_BYTES_MAX};
+use crate::error::Error;
+use crate::statement::TEXT_BYTES_MAX;
+use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
+use rusqlite::{Connection, OpenFlags};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a lock of somebody else is waited for.
+pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mode {
+    Read,
+    Write,
+    /// For our own questions about the tables.
+    Look,
+}
+
+/// Which file a path means, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    inode: u64,
+}
+
+pub(super) fn identify(config: &SqliteConfig) -> Result<Identity, Error> {
+    let path = &config.path;
+    let wrong = |why: String| Error::source(format!("{}: {why}", path.display()));
+    let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    if !metadata.is_file() {
+        return Err(wrong(
+            "is not a file; expected a SQLite database".to_owned(),
+        ));
+    }
+    Ok(of(&metadata))
+}
+
+fn of(metadata: &std::fs::Metadata) -> Identity {
+    Identity {
+        device: metadata.dev(),
+        inode: metadata.ino(),
+    }
+}
+
+pub(super) fn open(config: &SqliteConfig, mode: Mode) -> Result<Connection, Error> {
+    let access = match mode {
+        Mode::Write => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        Mode::Read | Mode::Look => OpenFlags::SQLITE_OPEN_READ_ONLY,
+    };
+    // Without SQLITE_OPEN_URI a name such as `file:x?mode=rwc` is only a name.
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let path = resolved(config)?;
+    let connection =
+        Connection::open_with_flags(path, flags).map_err(|error| unopened(config, &error))?;
+    set_up(&connection, mode).map_err(|error| unopened(config, &error))?;
+    Ok(connection)
+}
+
+/// The file itself, by a name without links. A file that takes the place of another is opened anew, and so judged here.
+pub(super) fn resolved(config: &SqliteConfig) -> Result<PathBuf, Error> {
+    let shown = config.path.display();
+    let path = config
+        .path
+        .canonicalize()
+        .map_err(|error| Error::source(format!("{shown}: {error}")))?;
+    let identity = identify(config)?;
+    let mut ours = config
+        .forbidden
+        .iter()
+        .filter_map(|path| std::fs::metadata(path).ok());
+    if ours.any(|other| of(&other) == identity) {
+        return Err(Error::source(format!(
+            "{shown}: is our own database, which no query reads"
+        )));
+    }
+    let folders = config
+        .forbidden
+        .iter()
+        .filter_map(|it| it.canonicalize().ok());
+    let mut folders = folders.filter(|it| it.is_dir());
+    match folders.any(|folder| path.starts_with(folder)) {
+        true => Err(Error::source(format!(
+            "{shown}: lies in a folder of our own, of which no query reads anything"
+        ))),
+        false => Ok(path),
+    }
+}
+
+fn unopened(config: &SqliteConfig, error: &rusqlite::Error) -> Error {
+    Error::source(format!("{}: {error}", config.path.display()))
+}
+
+fn set_up(connection: &Connection, mode: Mode) -> Result<(), rusqlite::Error> {
+    connection.busy_timeout(BUSY_MAX)?;
+    let switches = [
+        (DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true),
+        (DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false),
+        (DbConfig::SQLITE_DBCONFIG_WRITABLE_SCHEMA, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_CREATE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_ATTACH_WRITE, false),
+        (DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, true),
+    ];
+    for (switch, on) in switches {
+        connection.set_db_config(switch, on)?;
+    }
+    let text_bytes_max = i32::try_from(TEXT_BYTES_MAX).unwrap_or(i32::MAX);
+    let limits = [
+        (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
+        // A list in `IN (…)` makes the text longer than its author wrote it.
+        (Limit::SQLITE_LIMIT_SQL_LENGTH, text_bytes_max * 2),
+        (Limit::SQLITE_LIMIT_COLUMN, 500),
+        (Limit::SQLITE_LIMIT_EXPR_DEPTH, 200),
+        (Limit::SQLITE_LIMIT_COMPOUND_SELECT, 50),
+        (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
+        (Limit::SQLITE_LIMIT_ATTACHED, 0),
+        (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
+        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 2000),
+        (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 20),
+        (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
+        (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),
+    ];
+    for (limit, most) in limits {
+        connection.set_limit(limit, most)?;
+    }
+    match mode {
+        Mode::Read => {
+            connection.pragma_update(None, "query_only", true)?;
+            connection.authorizer(Some(for_reading))
+        }
+        Mode::Write => connection.authorizer(Some(for_writing)),
+        Mode::Look => connection.pragma_update(None, "query_only", true),
+    }
+}

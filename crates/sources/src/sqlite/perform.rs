@@ -1,0 +1,272 @@
+//! What is done on a blocking thread: one statement, watched by the clock, its rows as JSON.
+
+use super::VALUE_BYTES_MAX;
+use super::heavy::{Care, Memory};
+use crate::answer::{
+    Answer, Keys, More, Shape, Writer, affected, push_bytes, push_integer, push_string,
+};
+use crate::error::Error;
+use crate::source::Call;
+use rusqlite::limits::Limit;
+use rusqlite::types::{Value, ValueRef};
+use rusqlite::{Connection, ErrorCode, Statement};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How many steps of its machine SQLite makes between two looks at the clock.
+pub(super) const STEPS: i32 = 1000;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    Read,
+    Write,
+    Explain,
+}
+
+#[derive(Debug)]
+pub(super) struct Job {
+    pub(super) work: Work,
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+    pub(super) care: Care,
+    /// The text will come again, so that it is worth keeping what SQLite made of it.
+    pub(super) recurs: bool,
+    pub(super) shape: Shape,
+    pub(super) rows_max: u64,
+    pub(super) bytes_max: usize,
+}
+
+impl Job {
+    pub(super) fn new(work: Work, sql: String, values: Vec<Value>, call: &Call) -> Job {
+        Job {
+            work,
+            sql,
+            values,
+            care: Care {
+                value_bytes_max: VALUE_BYTES_MAX,
+                steps: STEPS,
+                watches_memory: false,
+            },
+            recurs: false,
+            shape: call.shape,
+            rows_max: call.rows_max,
+            bytes_max: call.bytes_max,
+        }
+    }
+}
+
+/// When to stop: at the deadline, or when nobody wants the answer any more.
+#[derive(Debug)]
+pub(super) struct Stop {
+    pub(super) deadline: Instant,
+    pub(super) unwanted: AtomicBool,
+    /// The query has gathered more than it may.
+    pub(super) too_much: AtomicBool,
+}
+
+impl Stop {
+    pub(super) fn now(&self) -> bool {
+        self.unwanted.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+
+    fn error(&self) -> Error {
+        if self.too_much.load(Ordering::Relaxed) {
+            Error::TooLarge {
+                message: "the query was stopped because it gathered too much; ask for fewer or shorter values"
+                    .to_owned(),
+            }
+        } else if self.unwanted.load(Ordering::Relaxed) {
+            Error::Cancelled
+        } else {
+            Error::Deadline
+        }
+    }
+}
+
+/// Runs the job. An error means that the connection is not to be used again, `Ok(Err(…))` that it is fine.
+pub(super) fn perform(
+    connection: &Connection,
+    job: &Job,
+    stop: &Arc<Stop>,
+) -> Result<Result<Answer, Error>, Error> {
+    let watch = Arc::clone(stop);
+    let mut memory = job.care.watches_memory.then(Memory::watch).flatten();
+    let unwanted = move || {
+        let too_much = memory.as_mut().is_some_and(Memory::is_too_much);
+        if too_much {
+            watch.too_much.store(true, Ordering::Relaxed);
+        }
+        too_much || watch.now()
+    };
+    let set_up = connection
+        .progress_handler(job.care.steps, Some(unwanted))
+        .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, job.care.value_bytes_max));
+    set_up.map_err(|error| told(&error, stop))?;
+    let answer = match job.work {
+        Work::Write => write(connection, job, stop),
+        Work::Read | Work::Explain => read(connection, job, stop),
+    };
+    connection
+        .progress_handler(0, None::<fn() -> bool>)
+        .map_err(|error| told(&error, stop))?;
+    if !connection.is_autocommit() {
+        return Err(answer.err().unwrap_or_else(|| {
+            Error::unavailable("the query left a transaction open, so its connection was closed")
+        }));
+    }
+    Ok(answer)
+}
+
+fn read(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {
+    let tell = |error: rusqlite::Error| told(&error, stop);
+    if job.recurs {
+        let mut statement = connection.prepare_cached(&job.sql).map_err(tell)?;
+        return query(&mut statement, job, &tell);
+    }
+    let prepared = match job.work {
+        Work::Explain => connection.prepare(&format!("EXPLAIN QUERY PLAN {}", job.sql)),
+        _ => connection.prepare(&job.sql),
+    };
+    query(&mut prepared.map_err(tell)?, job, &tell)
+}
+
+/// `tell` says what SQLite's errors mean here.
+pub(super) fn query(
+    statement: &mut Statement<'_>,
+    job: &Job,
+    tell: &impl Fn(rusqlite::Error) -> Error,
+) -> Result<Answer, Error> {
+    let explains = statement.is_explain() != 0;
+    if !statement.readonly()
+        || explains != (job.work == Work::Explain)
+        || statement.column_count() == 0
+    {
+        return Err(Error::refused(
+            "only queries that read are run here; expected SELECT, WITH or VALUES",
+        ));
+    }
+    rows(statement, job, tell).map(Writer::finish)
+}
+
+fn write(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {
+    let tell = |error: rusqlite::Error| told(&error, stop);
+    connection.execute_batch("BEGIN IMMEDIATE").map_err(tell)?;
+    let before = connection.total_changes();
+    let written = connection
+        .prepare(&job.sql)
+        .map_err(tell)
+        .and_then(|mut statement| {
+            let returns = statement.column_count() > 0;
+            rows(&mut statement, job, &tell).map(|writer| (returns, writer))
+        });
+    let end = if written.is_ok() {
+        "COMMIT"
+    } else {
+        "ROLLBACK"
+    };
+    let touched = connection.total_changes() - before;
+    if let Err(error) = connection.execute_batch(end) {
+        // A commit that failed leaves the transaction open; what is asked for then is that nothing stays.
+        if !connection.is_autocommit() {
+            drop(connection.execute_batch("ROLLBACK"));
+        }
+        return Err(written.err().unwrap_or_else(|| told(&error, stop)));
+    }
+    let (returns, writer) = written?;
+    if !returns {
+        return Ok(affected(touched));
+    }
+    Ok(Answer {
+        affected: Some(touched),
+        ..writer.finish()
+    })
+}
+
+fn rows(
+    statement: &mut Statement<'_>,
+    job: &Job,
+    tell: &impl Fn(rusqlite::Error) -> Error,
+) -> Result<Writer, Error> {
+    if statement.parameter_count() != job.values.len() {
+        return Err(Error::refused(
+            "the query holds parameters that nothing is bound to; write the values",
+        ));
+    }
+    for (index, value) in job.values.iter().enumerate() {
+        statement
+            .raw_bind_parameter(index + 1, value)
+            .map_err(tell)?;
+    }
+    let mut writer = Writer::new(job.shape, job.rows_max, job.bytes_max);
+    writer.set_keys(Keys::new(statement.column_names()));
+    let count = statement.column_count();
+    let writes = job.work == Work::Write;
+    let mut more = More::Wanted;
+    let mut rows = statement.raw_query();
+    while let Some(row) = rows.next().map_err(tell)? {
+        if more == More::Enough || writer.begin_row() == More::Enough {
+            more = More::Enough;
+            // A write has to come to its end whatever of it is shown.
+            if writes {
+                continue;
+            }
+            break;
+        }
+        for index in 0..count {
+            let value = row.get_ref(index).map_err(tell)?;
+            writer.value(|out| push_value(out, value));
+        }
+        more = writer.end_row()?;
+    }
+    Ok(writer)
+}
+
+fn push_value(out: &mut String, value: ValueRef<'_>) {
+    match value {
+        ValueRef::Null => out.push_str("null"),
+        ValueRef::Integer(number) => push_integer(out, number),
+        ValueRef::Real(number) if number.is_finite() => {
+            // Written with a point, so that 1.0 stays a number with one.
+            out.push_str(&format!("{number:?}"));
+        }
+        ValueRef::Real(number) => push_string(
+            out,
+            if number > 0.0 {
+                "Infinity"
+            } else {
+                "-Infinity"
+            },
+        ),
+        ValueRef::Text(text) => push_string(out, &String::from_utf8_lossy(text)),
+        ValueRef::Blob(bytes) => push_bytes(out, bytes),
+    }
+}
+
+/// What SQLite says, by what can be done about it.
+pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
+    let message = match error {
+        rusqlite::Error::SqliteFailure(_, Some(message)) => message.clone(),
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    let code = match error {
+        rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
+        other => other.sqlite_error_code(),
+    };
+    match code {
+        Some(ErrorCode::OperationInterrupted) => stop.error(),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(message),
+        Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            Error::source(message)
+        }
+        Some(ErrorCode::AuthorizationForStatementDenied) => Error::refused(format!(
+            "{message}: only queries that read the tables of the file are run here"
+        )),
+        Some(code) => Error::Database {
+            message,
+            code: format!("{code:?}"),
+        },
+        None => Error::refused(message),
+    }
+}

@@ -1,0 +1,75 @@
+//! Hands a job to a blocking thread and waits for it no longer than the call does.
+
+use super::Sqlite;
+use super::perform::{Job, Stop, Work, perform};
+use super::quick::attempt;
+use crate::answer::Answer;
+use crate::error::Error;
+use crate::source::Call;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tokio::time::sleep_until;
+
+/// Tells the thread that nobody waits any more, however the waiting ended.
+struct Unwanted(Arc<Stop>);
+
+impl Drop for Unwanted {
+    fn drop(&mut self) {
+        self.0.unwanted.store(true, Ordering::Relaxed);
+    }
+}
+
+pub(super) async fn run(source: &Arc<Sqlite>, call: &Call, job: Job) -> Result<Answer, Error> {
+    if let Some(answer) = attempt(source, &job) {
+        return Ok(answer);
+    }
+    within(source, call, move |source, stop| {
+        let work = |connection: &rusqlite::Connection| {
+            let began = Instant::now();
+            let answer = perform(connection, &job, stop)?;
+            if job.recurs && answer.is_ok() {
+                source.quick.note(&job.sql, began.elapsed());
+            }
+            Ok(answer)
+        };
+        match job.work {
+            Work::Write => source.with_writer(work)?,
+            Work::Read | Work::Explain => source.with_reader(work)?,
+        }
+    })
+    .await
+}
+
+/// Runs something on a blocking thread, in this tool's share of them, until the deadline.
+pub(super) async fn within<T: Send + 'static>(
+    source: &Arc<Sqlite>,
+    call: &Call,
+    work: impl FnOnce(&Sqlite, &Arc<Stop>) -> Result<T, Error> + Send + 'static,
+) -> Result<T, Error> {
+    let stop = Arc::new(Stop {
+        deadline: call.deadline.into_std(),
+        unwanted: AtomicBool::new(false),
+        too_much: AtomicBool::new(false),
+    });
+    let share = tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => return Err(Error::Cancelled),
+        share = source.shares.take(&call.tool) => share,
+        () = sleep_until(call.deadline) => return Err(Error::Deadline),
+    };
+    let _unwanted = Unwanted(Arc::clone(&stop));
+    let source = Arc::clone(source);
+    let thread = tokio::task::spawn_blocking(move || {
+        let done = work(&source, &stop);
+        // Held as long as the thread is, even if its caller has long gone.
+        drop(share);
+        done
+    });
+    tokio::select! {
+        biased;
+        () = call.cancel.cancelled() => Err(Error::Cancelled),
+        done = thread => done.unwrap_or_else(|_| Err(Error::unavailable("the query ended without an answer"))),
+        () = sleep_until(call.deadline) => Err(Error::Deadline),
+    }
+}

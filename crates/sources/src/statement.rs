@@ -1,0 +1,345 @@
+//! A query as an author wrote it, with `:name` or `{{name}}` where values go, and the text the engine gets instead.
+//!
+//! Values are always bound, never written into the text. The same name twice is one parameter. Inside `IN (:ids)` a list
+//! becomes as many parameters as it has items; anywhere else a list is one value: an array for PostgreSQL
+//! (`= ANY(:ids)`), JSON text for SQLite (`IN (SELECT value FROM json_each(:ids))`). A value that a cast to `json` or
+//! `jsonb` follows is sent as JSON.
+
+use crate::binding::Bindings;
+use crate::error::{Error, Place};
+use crate::lex::{Placeholders, lex};
+use crate::lexeme::{Kind, Lexeme};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+pub(crate) const TEXT_BYTES_MAX: usize = 64 * 1024;
+const LIST_ITEMS_MAX: usize = 1000;
+const PARAMETERS_MAX: usize = 100;
+
+/// Who will run the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Engine {
+    Postgres,
+    Sqlite,
+}
+
+/// A query that was read once and can be bound many times.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    engine: Engine,
+    text: String,
+    /// The text for values none of which is a list inside `IN (…)`; parameter `n` of it is `names[n - 1]`.
+    plain: String,
+    names: Vec<String>,
+    /// Which of the names are sent as JSON.
+    json: Vec<bool>,
+    slots: Vec<Slot>,
+    verb: String,
+}
+
+/// A place in the text that a value goes to.
+#[derive(Clone, Debug)]
+struct Slot {
+    start: usize,
+    end: usize,
+    name: usize,
+    within: Within,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Within {
+    In,
+    NotIn,
+    Elsewhere,
+}
+
+/// What is sent to the engine.
+#[derive(Debug)]
+pub(crate) struct Bound<'s> {
+    pub(crate) sql: Cow<'s, str>,
+    /// For each parameter its name, its value and whether the value goes as JSON.
+    pub(crate) values: Vec<(&'s str, Value, bool)>,
+}
+
+impl Statement {
+    /// Reads one statement; what is wrong with it is told with its place.
+    pub fn read(text: &str, engine: Engine) -> Result<Statement, Error> {
+        if text.len() > TEXT_BYTES_MAX {
+            let message = format!("it has {} bytes, the most is {TEXT_BYTES_MAX}", text.len());
+            return Err(wrong(text, 0, message));
+        }
+        if let Some(at) = text.find('\0') {
+            return Err(wrong(text, at, "it holds the character NUL"));
+        }
+        let pieces = lex(text, engine, Placeholders::Read).map_err(|uncut| Error::Query {
+            message: uncut.message,
+            place: uncut.place,
+        })?;
+        let pieces = alone(text, &pieces)?;
+        let Some(first) = pieces.iter().find(|piece| !piece.is_mark("(")) else {
+            return Err(wrong(
+                text,
+                0,
+                "it is empty; expected a query such as SELECT",
+            ));
+        };
+        if let Some(native) = pieces.iter().find(|piece| piece.kind == Kind::Native) {
+            let message = format!(
+                "`{}` is the database's own form of a parameter; write `:name` instead",
+                native.text
+            );
+            return Err(wrong(text, native.start, message));
+        }
+        let mut statement = Statement {
+            engine,
+            text: text[..pieces.last().map_or(0, |last| last.end)].to_owned(),
+            plain: String::new(),
+            names: Vec::new(),
+            json: Vec::new(),
+            slots: Vec::new(),
+            verb: first.text.to_ascii_uppercase(),
+        };
+        statement.take_slots(text, pieces)?;
+        statement.plain = statement.write(|slot| Numbers {
+            first: slot.name + 1,
+            count: 1,
+        });
+        Ok(statement)
+    }
+
+    /// The names of the parameters, in the order of their first appearance.
+    pub fn parameters(&self) -> &[String] {
+        &self.names
+    }
+
+    pub fn engine(&self) -> Engine {
+        self.engine
+    }
+
+    /// Where the name first appears, for messages about it.
+    pub fn place(&self, name: &str) -> Option<Place> {
+        let slot = self
+            .slots
+            .iter()
+            .find(|slot| self.names[slot.name] == name)?;
+        Some(Place::of(&self.text, slot.start))
+    }
+
+    /// The first word, in capitals.
+    pub(crate) fn verb(&self) -> &str {
+        &self.verb
+    }
+
+    pub(crate) fn bind(&self, bindings: &Bindings<'_>) -> Result<Bound<'_>, Error> {
+        let values: Vec<&Value> = self.names.iter().map(|name| bindings.value(name)).collect();
+        let spreads =
+            |slot: &Slot| slot.within != Within::Elsewhere && values[slot.name].is_array();
+        if !self.slots.iter().any(spreads) {
+            let values = values.into_iter().zip(&self.names).zip(&self.json);
+            return Ok(Bound {
+                sql: Cow::Borrowed(&self.plain),
+                values: values
+                    .map(|((value, name), json)| (name.as_str(), value.clone(), *json))
+                    .collect(),
+            });
+        }
+        self.spread(&values)
+    }
+
+    /// Binds where at least one list inside `IN (…)` becomes several parameters.
+    fn spread(&self, values: &[&Value]) -> Result<Bound<'_>, Error> {
+        let mut sent = Vec::new();
+        let mut whole: Vec<Option<usize>> = vec![None; self.names.len()];
+        let mut spread: Vec<Option<Numbers>> = vec![None; self.names.len()];
+        let mut numbers = Vec::with_capacity(self.slots.len());
+        for slot in &self.slots {
+            let name = self.names[slot.name].as_str();
+            let Value::Array(items) = values[slot.name] else {
+                let number = *whole[slot.name].get_or_insert_with(|| {
+                    sent.push((name, values[slot.name].clone(), self.json[slot.name]));
+                    sent.len()
+                });
+                numbers.push(Numbers {
+                    first: number,
+                    count: 1,
+                });
+                continue;
+            };
+            if slot.within == Within::Elsewhere {
+                let number = *whole[slot.name].get_or_insert_with(|| {
+                    sent.push((name, values[slot.name].clone(), self.json[slot.name]));
+                    sent.len()
+                });
+                numbers.push(Numbers {
+                    first: number,
+                    count: 1,
+                });
+                continue;
+            }
+            self.check_list(name, items, slot.within)?;
+            let range = *spread[slot.name].get_or_insert_with(|| {
+                let first = sent.len() + 1;
+                sent.extend(items.iter().map(|item| (name, item.clone(), false)));
+                Numbers {
+                    first,
+                    count: items.len(),
+                }
+            });
+            numbers.push(range);
+        }
+        let mut numbers = numbers.into_iter();
+        let sql = self.write(|_| numbers.next().unwrap_or(Numbers { first: 1, count: 1 }));
+        Ok(Bound {
+            sql: Cow::Owned(sql),
+            values: sent,
+        })
+    }
+
+    fn check_list(&self, name: &str, items: &[Value], within: Within) -> Result<(), Error> {
+        let wrong = |message: String| {
+            Err(Error::Argument {
+                name: name.to_owned(),
+                message,
+            })
+        };
+        if items.len() > LIST_ITEMS_MAX {
+            return wrong(format!(
+                "the list has {} items, the most is {LIST_ITEMS_MAX}",
+                items.len()
+            ));
+        }
+        if items.iter().any(|item| item.is_array() || item.is_object()) {
+            return wrong("the list holds lists or objects; expected plain values".to_owned());
+        }
+        // `NOT IN ()` means every row, and no PostgreSQL text says so whatever the type of the column.
+        if items.is_empty() && within == Within::NotIn && self.engine == Engine::Postgres {
+            return wrong(
+                "the list is empty, which NOT IN cannot say; write `<> ALL(:name)` in the query"
+                    .to_owned(),
+            );
+        }
+        Ok(())
+    }
+
+    fn take_slots(&mut self, text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
+        for (index, piece) in pieces.iter().enumerate() {
+            if piece.kind != Kind::Placeholder {
+                continue;
+            }
+            let known = self.names.iter().position(|name| name == piece.text);
+            let name = known.unwrap_or_else(|| {
+                self.names.push(piece.text.to_owned());
+                self.json.push(false);
+                self.names.len() - 1
+            });
+            if self.names.len() > PARAMETERS_MAX {
+                let message = format!("it has more than {PARAMETERS_MAX} parameters");
+                return Err(wrong(text, piece.start, message));
+            }
+            self.json[name] |= cast_to_json(&pieces[index + 1..]);
+            self.slots.push(Slot {
+                start: piece.start,
+                end: piece.end,
+                name,
+                within: within(&pieces[..index]),
+            });
+        }
+        Ok(())
+    }
+
+    /// The text with each slot replaced by numbered parameters.
+    fn write(&self, mut numbers: impl FnMut(&Slot) -> Numbers) -> String {
+        let mut sql = String::with_capacity(self.text.len() + 8 * self.slots.len());
+        let mut at = 0;
+        for slot in &self.slots {
+            sql.push_str(&self.text[at..slot.start]);
+            let numbers = numbers(slot);
+            // A parameter must grow together with neither side: `x:a` is not the name `x$1`, nor `{{a}}2` the number 12.
+            if sql.chars().next_back().is_some_and(joins) {
+                sql.push(' ');
+            }
+            // An empty list matches nothing: SQLite has words for that, PostgreSQL has NULL.
+            if numbers.count == 0 && self.engine == Engine::Postgres {
+                sql.push_str("NULL");
+            }
+            for number in numbers.first..numbers.first + numbers.count {
+                let comma = if number > numbers.first { "," } else { "" };
+                let sign = match self.engine {
+                    Engine::Postgres => '$',
+                    Engine::Sqlite => '?',
+                };
+                let _ = write!(sql, "{comma}{sign}{number}");
+            }
+            if self.text[slot.end..].chars().next().is_some_and(joins) {
+                sql.push(' ');
+            }
+            at = slot.end;
+        }
+        sql.push_str(&self.text[at..]);
+        sql
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    first: usize,
+    count: usize,
+}
+
+fn joins(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_' || letter == '$' || !letter.is_ascii()
+}
+
+fn wrong(text: &str, at: usize, message: impl Into<String>) -> Error {
+    Error::Query {
+        message: message.into(),
+        place: Place::of(text, at),
+    }
+}
+
+/// The pieces without the semicolons at their end; a second statement is refused.
+fn alone<'p, 't>(text: &str, pieces: &'p [Lexeme<'t>]) -> Result<&'p [Lexeme<'t>], Error> {
+    let Some(end) = pieces.iter().position(|piece| piece.is_mark(";")) else {
+        return Ok(pieces);
+    };
+    match pieces[end..].iter().find(|piece| !piece.is_mark(";")) {
+        Some(second) => Err(wrong(
+            text,
+            second.start,
+            "a second statement begins here; expected one only",
+        )),
+        None => Ok(&pieces[..end]),
+    }
+}
+
+fn within(before: &[Lexeme<'_>]) -> Within {
+    // Between the parenthesis and the placeholder there may be other items of the list.
+    let listed = |piece: &&Lexeme<'_>| {
+        piece.is_mark(",") || matches!(piece.kind, Kind::Placeholder | Kind::Text | Kind::Number)
+    };
+    let items = before.iter().rev().take_while(listed).count();
+    let before = &before[..before.len() - items];
+    match before {
+        [.., not, word, open] if open.is_mark("(") && word.is_word("IN") => {
+            if not.is_word("NOT") {
+                Within::NotIn
+            } else {
+                Within::In
+            }
+        }
+        _ => Within::Elsewhere,
+    }
+}
+
+fn cast_to_json(after: &[Lexeme<'_>]) -> bool {
+    match after {
+        [sign, word, ..] if sign.text == "::" => word.is_word("json") || word.is_word("jsonb"),
+        [sign, word, ..] if sign.is_word("AS") => word.is_word("json") || word.is_word("jsonb"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+#[path = "statement_tests.rs"]
+mod tests;

@@ -1,0 +1,272 @@
+//! Caps, deadlines, cancellation, fair shares, lost connections.
+
+use crate::file::File;
+use crate::server::Server;
+use crate::{call, json, read, within};
+use serde_json::Value;
+use sources::{Call, Error, Postgres, PostgresConfig, Shape, Source, Sqlite, SqliteConfig};
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn rows_and_bytes_are_capped() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.reader);
+    let many = "SELECT i, 'abcdefghij' AS t FROM generate_series(1, 1000000) g(i)";
+    let answer = read(&source, many, Value::Null, &call(Shape::Records))
+        .await
+        .unwrap();
+    assert_eq!((answer.rows, answer.truncated), (500, true));
+    let exact = "SELECT i FROM generate_series(1, 500) g(i)";
+    let answer = read(&source, exact, Value::Null, &call(Shape::Records))
+        .await
+        .unwrap();
+    assert_eq!((answer.rows, answer.truncated), (500, false));
+    let wide = "SELECT repeat('x', 100000) AS t FROM generate_series(1, 1000)";
+    let small = Call {
+        bytes_max: 1_000_000,
+        ..call(Shape::Records)
+    };
+    let answer = read(&source, wide, Value::Null, &small).await.unwrap();
+    assert_eq!((answer.rows, answer.truncated), (9, true));
+    assert!(answer.json.len() <= 1_000_000);
+    let huge = "SELECT repeat('x', 50000000)";
+    for shape in [Shape::Records, Shape::Scalar] {
+        let answer = read(&source, huge, Value::Null, &call(shape)).await;
+        assert!(matches!(answer, Err(Error::TooLarge { .. })), "{answer:?}");
+    }
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_query_past_its_deadline_is_gone_from_the_server() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.reader);
+    for sql in [
+        "SELECT pg_sleep(60)",
+        "SELECT count(*) FROM generate_series(1, 100000000000)",
+    ] {
+        let asked = Instant::now();
+        let late = within(Shape::Scalar, Duration::from_millis(400));
+        let answer = read(&source, sql, Value::Null, &late).await;
+        assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+        assert!(asked.elapsed() < Duration::from_secs(2));
+        server.until(&server.reader, "_toolcrib", 0).await;
+    }
+    server.end().await;
+}
+
+#[tokio::test]
+async fn whoever_goes_away_leaves_nothing_running() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.reader);
+    let sleeps = call(Shape::Scalar);
+    let asked = tokio::spawn({
+        let (source, sleeps) = (source.clone(), sleeps.clone());
+        async move { read(&source, "SELECT pg_sleep(15)", Value::Null, &sleeps).await }
+    });
+    server.until(&server.reader, "FETCH", 1).await;
+    sleeps.cancel.cancel();
+    assert!(matches!(asked.await.unwrap(), Err(Error::Cancelled)));
+    server.until(&server.reader, "FETCH", 0).await;
+    let dropped = tokio::spawn({
+        let source = source.clone();
+        async move {
+            read(
+                &source,
+                "SELECT pg_sleep(15)",
+                Value::Null,
+                &call(Shape::Scalar),
+            )
+            .await
+        }
+    });
+    server.until(&server.reader, "FETCH", 1).await;
+    dropped.abort();
+    server.until(&server.reader, "FETCH", 0).await;
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn sleepers_of_one_tool_do_not_delay_another() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let config = PostgresConfig {
+        connections_min: 1,
+        connections_max: 8,
+        ..server.config(&server.reader)
+    };
+    let source = Source::Postgres(Postgres::open(config).unwrap());
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    let sleepers: Vec<_> = (0..8)
+        .map(|_| {
+            let source = source.clone();
+            tokio::spawn(async move {
+                let sleeps = Call {
+                    tool: "sleeper".into(),
+                    ..call(Shape::Scalar)
+                };
+                read(&source, "SELECT pg_sleep(10)", Value::Null, &sleeps).await
+            })
+        })
+        .collect();
+    server.until(&server.reader, "FETCH", 4).await;
+    let asked = Instant::now();
+    for _ in 0..20 {
+        assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    }
+    assert!(
+        asked.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        asked.elapsed()
+    );
+    assert!(server.connections(&server.reader).await <= 8);
+    for sleeper in sleepers {
+        sleeper.abort();
+    }
+    server.until(&server.reader, "FETCH", 0).await;
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_connection_that_died_unseen_is_replaced() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.reader);
+    for _ in 0..5 {
+        assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+        let kill = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1";
+        server.admin.execute(kill, &[&server.reader]).await.unwrap();
+    }
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn nobody_home_is_told_in_time() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let url = format!("postgres://u:p@127.0.0.1:{port}/db");
+    let silent = Source::Postgres(Postgres::open(PostgresConfig::new(url)).unwrap());
+    let asked = Instant::now();
+    let answer = read(
+        &silent,
+        "SELECT 1",
+        Value::Null,
+        &within(Shape::Scalar, Duration::from_millis(300)),
+    )
+    .await;
+    assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+    assert!(asked.elapsed() < Duration::from_secs(1));
+    drop(listener);
+    let answer = read(&silent, "SELECT 1", Value::Null, &call(Shape::Scalar)).await;
+    assert!(
+        matches!(answer, Err(Error::Unavailable { .. })),
+        "{answer:?}"
+    );
+}
+
+#[tokio::test]
+async fn superusers_are_refused_unless_wanted() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let answer = read(
+        &server.source("postgres"),
+        "SELECT 1",
+        Value::Null,
+        &call(Shape::Scalar),
+    )
+    .await;
+    let error = answer.unwrap_err().to_string();
+    assert!(
+        error.contains("superuser") && error.contains("postgres"),
+        "{error}"
+    );
+    let config = PostgresConfig {
+        allow_superuser: true,
+        ..server.config("postgres")
+    };
+    let source = Source::Postgres(Postgres::open(config).unwrap());
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    server.end().await;
+}
+
+#[tokio::test]
+async fn sqlite_keeps_its_deadline_and_its_shares() {
+    let file = File::new();
+    let config = SqliteConfig {
+        connections_max: 4,
+        ..SqliteConfig::new(file.path())
+    };
+    let source = Source::Sqlite(Sqlite::open(config).unwrap());
+    let endless =
+        "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT count(*) FROM r";
+    let asked = Instant::now();
+    let answer = read(
+        &source,
+        endless,
+        Value::Null,
+        &within(Shape::Scalar, Duration::from_millis(300)),
+    )
+    .await;
+    assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+    assert!(asked.elapsed() < Duration::from_secs(1));
+    let busy: Vec<_> = (0..4)
+        .map(|_| {
+            let source = source.clone();
+            let endless_call = Call {
+                tool: "endless".into(),
+                ..call(Shape::Scalar)
+            };
+            tokio::spawn(async move { read(&source, endless, Value::Null, &endless_call).await })
+        })
+        .collect();
+    tokio::task::yield_now().await;
+    let answer = read(
+        &source,
+        "SELECT 1",
+        Value::Null,
+        &within(Shape::Scalar, Duration::from_secs(5)),
+    )
+    .await;
+    assert_eq!(answer.unwrap().json, "1");
+    for task in busy {
+        task.abort();
+    }
+}
+
+#[tokio::test]
+async fn our_own_file_is_no_source() {
+    let file = File::new();
+    let link = file.folder().join("link.db");
+    std::os::unix::fs::symlink(file.path(), &link).unwrap();
+    let config = SqliteConfig {
+        forbidden: vec![file.path()],
+        ..SqliteConfig::new(&link)
+    };
+    let error = Sqlite::open(config).unwrap_err().to_string();
+    assert!(error.contains("our own"), "{error}");
+    let config = SqliteConfig {
+        forbidden: vec![file.folder().to_owned()],
+        ..SqliteConfig::new(file.path())
+    };
+    let error = Sqlite::open(config).unwrap_err().to_string();
+    assert!(error.contains("a folder of our own"), "{error}");
+    for path in [
+        file.folder().to_owned(),
+        "/no/such/file".into(),
+        ":memory:".into(),
+    ] {
+        assert!(Sqlite::open(SqliteConfig::new(path)).is_err());
+    }
+}

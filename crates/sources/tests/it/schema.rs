@@ -1,0 +1,150 @@
+//! What is in a database, and what a test of it says.
+
+use crate::call;
+use crate::file::File;
+use crate::server::Server;
+use sources::{SchemaFilter, Shape, Source, Table, TableKind};
+
+async fn tables(source: &Source, filter: &SchemaFilter) -> (Vec<Table>, u64) {
+    let page = source.schema(filter, &call(Shape::Records)).await.unwrap();
+    (page.tables, page.total)
+}
+
+fn all() -> SchemaFilter {
+    SchemaFilter {
+        limit: 100,
+        ..SchemaFilter::default()
+    }
+}
+
+fn find<'t>(tables: &'t [Table], name: &str) -> &'t Table {
+    tables.iter().find(|table| table.name == name).unwrap()
+}
+
+#[tokio::test]
+async fn a_postgres_database_is_described() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.reader);
+    let (found, total) = tables(&source, &all()).await;
+    assert_eq!(total, u64::try_from(found.len()).unwrap());
+    let people = find(&found, "people");
+    assert_eq!(people.schema.as_deref(), Some("public"));
+    assert_eq!(people.comment.as_deref(), Some("who works here"));
+    assert_eq!(people.primary_key, ["id"]);
+    assert_eq!(people.columns[1].data_type, "text");
+    assert!(!people.columns[1].nullable && people.columns[2].nullable);
+    assert_eq!(
+        people.columns[2].comment.as_deref(),
+        Some("department number")
+    );
+    let badges = find(&found, "badges");
+    assert_eq!(badges.foreign_keys[0].references, "public.people");
+    assert_eq!(badges.foreign_keys[0].referenced_columns, ["id"]);
+    assert_eq!(badges.columns[2].data_type, "character varying(20)");
+    assert_eq!(find(&found, "totals").kind, TableKind::View);
+    let by_comment = SchemaFilter {
+        search: Some("DEPARTMENT".to_owned()),
+        ..all()
+    };
+    assert_eq!(tables(&source, &by_comment).await.1, 1);
+    let escaped = SchemaFilter {
+        search: Some("%".to_owned()),
+        ..all()
+    };
+    assert_eq!(tables(&source, &escaped).await.1, 0);
+    let one = SchemaFilter {
+        table: Some("public.badges".to_owned()),
+        ..all()
+    };
+    assert_eq!(tables(&source, &one).await.0[0].name, "badges");
+    server.end().await;
+}
+
+#[tokio::test]
+async fn five_thousand_tables_are_no_trouble() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    // A hundred at a time: each table made in one transaction takes a lock of its own.
+    for part in 0..50 {
+        let (first, last) = (part * 100 + 1, part * 100 + 100);
+        let make = format!(
+            "DO $$ BEGIN FOR i IN {first}..{last} LOOP \
+             EXECUTE format('CREATE TABLE t%s (id int, value_%s text)', i, i); END LOOP; END $$"
+        );
+        server.as_owner(&make).await;
+    }
+    let source = server.source(&server.owner);
+    let asked = std::time::Instant::now();
+    let page = SchemaFilter {
+        limit: 50,
+        offset: 100,
+        ..SchemaFilter::default()
+    };
+    let (found, total) = tables(&source, &page).await;
+    assert!(found.len() == 50 && total > 5000);
+    let search = SchemaFilter {
+        search: Some("value_4321".to_owned()),
+        limit: 50,
+        ..SchemaFilter::default()
+    };
+    let (found, total) = tables(&source, &search).await;
+    assert_eq!((found[0].name.as_str(), total), ("t4321", 1));
+    assert!(asked.elapsed().as_secs() < 5, "{:?}", asked.elapsed());
+    server.end().await;
+}
+
+#[tokio::test]
+async fn a_sqlite_file_is_described() {
+    let file = File::new();
+    let source = file.source();
+    let (found, _) = tables(&source, &all()).await;
+    let people = find(&found, "people");
+    assert_eq!(people.primary_key, ["id"]);
+    assert!(!people.columns[1].nullable);
+    assert_eq!(find(&found, "badges").foreign_keys[0].references, "people");
+    assert_eq!(find(&found, "everybody").kind, TableKind::View);
+    let search = SchemaFilter {
+        search: Some("LABEL".to_owned()),
+        ..all()
+    };
+    assert_eq!(tables(&source, &search).await.0[0].name, "badges");
+}
+
+#[tokio::test]
+async fn tests_prove_that_reading_is_all() {
+    let file = File::new();
+    let report = file.source().test(&call(Shape::Records)).await.unwrap();
+    assert!(report.version.starts_with("SQLite 3."), "{report:?}");
+    assert!(!report.read_only.is_empty());
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let reader = server
+        .source(&server.reader)
+        .test(&call(Shape::Records))
+        .await
+        .unwrap();
+    assert!(reader.version.starts_with("PostgreSQL"), "{reader:?}");
+    assert_eq!(reader.role.as_deref(), Some(server.reader.as_str()));
+    assert!(
+        reader.read_only.contains("read-only transaction"),
+        "{reader:?}"
+    );
+    assert_eq!(reader.warnings, Vec::<String>::new());
+    let owner = server
+        .source(&server.owner)
+        .test(&call(Shape::Records))
+        .await
+        .unwrap();
+    assert!(
+        owner
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("tables")),
+        "{owner:?}"
+    );
+    server.end().await;
+}

@@ -1,0 +1,105 @@
+//! What a million rows cost in memory, in a process of its own so that nothing else is counted.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use serde_json::Map;
+use sources::{
+    Bindings, Call, Postgres, PostgresConfig, Shape, Source, Sqlite, SqliteConfig, Statement,
+};
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+const GROWTH_MAX: u64 = 64 * 1024 * 1024;
+
+fn resident_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status
+        .lines()
+        .find(|line| line.starts_with("VmHWM:"))
+        .unwrap();
+    line.split_whitespace()
+        .nth(1)
+        .unwrap()
+        .parse::<u64>()
+        .unwrap()
+        * 1024
+}
+
+fn call(rows_max: u64) -> Call {
+    Call {
+        tool: "memory".into(),
+        deadline: Instant::now() + Duration::from_secs(60),
+        cancel: CancellationToken::new(),
+        shape: Shape::Records,
+        rows_max,
+        bytes_max: 4 * 1024 * 1024,
+    }
+}
+
+async fn ask(source: &Source, sql: &str, rows_max: u64) -> (u64, bool) {
+    let statement = Statement::read(sql, source.engine()).unwrap();
+    let (arguments, caller) = (Map::new(), BTreeMap::new());
+    let bindings = Bindings {
+        arguments: &arguments,
+        caller: &caller,
+    };
+    let answer = source
+        .read(&statement, &bindings, &call(rows_max))
+        .await
+        .unwrap();
+    (answer.rows, answer.truncated)
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "tests learn from the environment where PostgreSQL is"
+)]
+fn postgres() -> Option<Source> {
+    let url = std::env::var("TOOLCRIB_TEST_POSTGRES").ok()?;
+    let config = PostgresConfig {
+        allow_superuser: true,
+        ..PostgresConfig::new(url)
+    };
+    Some(Source::Postgres(Postgres::open(config).unwrap()))
+}
+
+#[tokio::test]
+async fn a_million_rows_stay_small() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("empty.db");
+    std::fs::write(&path, b"").unwrap();
+    let sqlite = Source::Sqlite(Sqlite::open(SqliteConfig::new(path)).unwrap());
+    let rows = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r LIMIT 1000000) \
+                SELECT i, printf('%01000d', i) AS t FROM r";
+    let before = resident_bytes();
+    assert!(ask(&sqlite, rows, 2_000_000).await.1);
+    assert_eq!(ask(&sqlite, rows, 500).await, (500, true));
+    // What gathers without an end is stopped, even if the deadline is far away.
+    for gathering in [
+        "json_group_array(hex(zeroblob(30000)))",
+        "json_group_object(i, hex(zeroblob(30000)))",
+        "json_group_array(i)",
+        "json_array(hex(zeroblob(120000)), hex(zeroblob(120000)), hex(zeroblob(120000)), hex(zeroblob(120000)))",
+        "json_pretty('[[[[1]]]]', hex(zeroblob(400000)))",
+    ] {
+        let endless = format!(
+            "SELECT {gathering} FROM (WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r) SELECT i FROM r)"
+        );
+        let answer = sqlite.ask(&endless, &call(100)).await;
+        assert!(answer.is_err() || answer.unwrap().truncated, "{gathering}");
+    }
+    if let Some(postgres) = postgres() {
+        let rows = "SELECT i, repeat('x', 1000) AS t FROM generate_series(1, 1000000) g(i)";
+        for _ in 0..3 {
+            assert!(ask(&postgres, rows, 2_000_000).await.1);
+        }
+        assert_eq!(ask(&postgres, rows, 500).await, (500, true));
+        let wide = "SELECT repeat('x', 1000000) AS t FROM generate_series(1, 1000) g(i)";
+        assert_eq!(ask(&postgres, wide, 2_000_000).await, (4, true));
+    }
+    let growth = resident_bytes().saturating_sub(before);
+    println!("grew by {growth} bytes at most");
+    assert!(growth < GROWTH_MAX, "{growth}");
+}
