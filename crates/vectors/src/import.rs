@@ -1,0 +1,138 @@
+//! Filling a collection: lines of a file, or the columns of a database. What comes without a vector is embedded.
+
+use crate::Result;
+use crate::embeddings::{Embeddings, TEXTS_MAX};
+use crate::error::Error;
+use crate::jsonl::Line;
+use crate::record::{Record, Space};
+use crate::store::Store;
+use serde::Serialize;
+use serde_json::json;
+use std::time::Instant;
+
+/// What was done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Imported {
+    pub collection: String,
+    pub records: usize,
+    /// How many of them had to be embedded.
+    pub embedded: usize,
+}
+
+/// Where to.
+pub struct Target<'a> {
+    pub store: &'a Store,
+    pub collection: &'a str,
+    /// How a collection that is not there yet shall measure.
+    pub space: Space,
+    /// None where no endpoint is configured: then every line must bring its vector.
+    pub embeddings: Option<&'a Embeddings>,
+}
+
+/// Imports all lines. Nothing is stored before every line has a vector, and all are equally long.
+pub async fn import(lines: Vec<Line>, into: &Target<'_>, deadline: Instant) -> Result<Imported> {
+    let (records, embedded) = records(lines, into.embeddings, deadline).await?;
+    if let Some(first) = records.first() {
+        let expected = first.embedding.len();
+        let other = records.iter().find(|it| it.embedding.len() != expected);
+        if let Some(other) = other {
+            return Err(Error::Dimension {
+                what: format!("The vector of '{}'", other.id),
+                collection: into.collection.to_owned(),
+                expected,
+                found: other.embedding.len(),
+            });
+        }
+    }
+    let imported = Imported {
+        collection: into.collection.to_owned(),
+        records: records.len(),
+        embedded,
+    };
+    let (store, name) = (into.store, into.collection);
+    store.create(name, into.space, deadline).await?;
+    store.upsert(name, records, deadline).await?;
+    Ok(imported)
+}
+
+async fn records(
+    lines: Vec<Line>,
+    embeddings: Option<&Embeddings>,
+    deadline: Instant,
+) -> Result<(Vec<Record>, usize)> {
+    let bare = |line: &&Line| line.embedding.is_none();
+    let texts: Vec<String> = lines
+        .iter()
+        .filter(bare)
+        .map(|line| line.document.clone())
+        .collect();
+    let mut vectors = Vec::with_capacity(texts.len());
+    if let Some(first) = lines.iter().find(bare) {
+        let embeddings = embeddings.ok_or_else(|| {
+            Error::Invalid(format!(
+                "The record '{}' has no embedding, and no embeddings endpoint is configured; set TEXT_EMBEDDING_MODEL_URL and TEXT_EMBEDDING_MODEL_NAME, or give each record its own",
+                first.id
+            ))
+        })?;
+        for texts in texts.chunks(TEXTS_MAX) {
+            vectors.extend(embeddings.embed(texts, deadline).await?);
+        }
+    }
+    let mut made = vectors.into_iter().map(|made| made.vector);
+    let record = |line: Line| Record {
+        id: line.id,
+        // There is one for each line that has none, in the same order.
+        embedding: line.embedding.or_else(|| made.next()).unwrap_or_default(),
+        document: Some(line.document),
+        metadata: line.metadata.unwrap_or_default(),
+    };
+    Ok((lines.into_iter().map(record).collect(), texts.len()))
+}
+
+/// A column of a database, as a search for columns should find it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    /// With its schema, where that is not the usual one.
+    pub table: String,
+    pub name: String,
+    /// As the database writes it, such as VARCHAR(255).
+    pub type_name: String,
+    pub comment: Option<String>,
+}
+
+impl Column {
+    /// `users.email VARCHAR(255) 사용자 이메일 주소`.
+    pub fn line(&self) -> Line {
+        let id = format!("{}.{}", self.table, self.name);
+        let comment = self.comment.as_deref().map(str::trim).unwrap_or_default();
+        let document = format!("{id} {} {comment}", self.type_name);
+        let metadata = json!({"table": self.table, "column": self.name, "type": self.type_name});
+        Line {
+            document: document.trim_end().to_owned(),
+            embedding: None,
+            metadata: metadata.as_object().cloned(),
+            id,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_is_written_as_the_agents_know_it() {
+        let mut column = Column {
+            table: "users".to_owned(),
+            name: "email".to_owned(),
+            type_name: "VARCHAR(255)".to_owned(),
+            comment: Some(" 사용자 이메일 주소\n".to_owned()),
+        };
+        let line = column.line();
+        assert_eq!(line.id, "users.email");
+        assert_eq!(line.document, "users.email VARCHAR(255) 사용자 이메일 주소");
+        assert_eq!(line.metadata.unwrap()["table"], "users");
+        column.comment = None;
+        assert_eq!(column.line().document, "users.email VARCHAR(255)");
+    }
+}
