@@ -13,8 +13,11 @@ use std::path::Path;
 /// The operator's configuration: kept with a backup, but nothing here reads it.
 pub const CONFIG_FILE: &str = "toolcrib.toml";
 
+/// The folder of the vectors that this server keeps itself, in the data folder and in a backup.
+pub const VECTORS: &str = kinds::retrieval::FOLDER;
+
 impl App {
-    /// Writes registry, log and the workspace's files into `folder`, which must be new or empty and is closed to
+    /// Writes registry, log, vectors and the workspace's files into `folder`, which must be new or empty and is closed to
     /// everybody else: arguments, outputs and key hashes are in it.
     pub async fn backup(&self, caller: &Caller, folder: &Path) -> Result<()> {
         let (now, target) = (self.clock.now(), format!("folder:{}", folder.display()));
@@ -48,6 +51,7 @@ impl App {
         if config.exists() {
             copy(&config, &folder.join(CONFIG_FILE)).map_err(unusable)?;
         }
+        copy_vectors(&self.data.join(VECTORS), &folder.join(VECTORS)).map_err(unusable)?;
         // Which keys will be needed to open the secrets in here; the keys themselves are kept elsewhere.
         let about = serde_json::json!({
             "toolcrib": env!("CARGO_PKG_VERSION"),
@@ -66,13 +70,37 @@ fn private_folder(path: &Path) -> io::Result<()> {
         .create(path)
 }
 
+/// Each collection is one file, which is only ever replaced as a whole.
+fn copy_vectors(from: &Path, to: &Path) -> io::Result<()> {
+    let entries = match fs::read_dir(from) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        entries => entries?,
+    };
+    private_folder(to)?;
+    for entry in entries {
+        let entry = entry?;
+        let mut file = match fs::File::open(entry.path()) {
+            // Half a file that is a whole one by now.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            file => file?,
+        };
+        let mut copy = private_file(&to.join(entry.file_name()))?;
+        io::copy(&mut file, &mut copy)?;
+    }
+    Ok(())
+}
+
 /// Not `fs::copy`: that would copy the mode too.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     write(to, &fs::read(from)?)
 }
 
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    private_file(path)?.write_all(content)
+}
+
+fn private_file(path: &Path) -> io::Result<fs::File> {
     let mut options = OpenOptions::new();
     options.create_new(true).write(true).mode(0o600);
-    options.open(path)?.write_all(content)
+    options.open(path)
 }

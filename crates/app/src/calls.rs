@@ -241,8 +241,15 @@ fn stored(text: &str) -> Result<ToolResponse> {
         .map_err(|e| Error::Internal(format!("a stored answer cannot be read: {e}")))
 }
 
+/// With what an answer over MCP is made from, and over REST is not told.
 fn as_text(response: &ToolResponse) -> Result<String> {
-    serde_json::to_string(response).map_err(|e| Error::Internal(e.to_string()))
+    let text = serde_json::to_string(response);
+    let mut text = text.map_err(|e| Error::Internal(e.to_string()))?;
+    if response.is_whole {
+        text.pop();
+        text.push_str(r#","is_whole":true}"#);
+    }
+    Ok(text)
 }
 
 /// Takes the key out of the list however the call ends, and wakes those who wait for it.
@@ -301,5 +308,17 @@ mod tests {
             fingerprint(&json!({"b":{"d":3,"c":2},"a":1}))
         );
         assert_ne!(fingerprint(&json!([1, 2])), fingerprint(&json!([2, 1])));
+    }
+
+    #[test]
+    fn an_answer_that_is_kept_is_told_in_the_same_way() {
+        let mut answer = ToolResponse::interrupted("t");
+        for is_whole in [false, true] {
+            answer.is_whole = is_whole;
+            let again = stored(&as_text(&answer).unwrap()).unwrap();
+            assert_eq!(again.is_whole, is_whole);
+            let told = serde_json::to_value(&again).unwrap();
+            assert_eq!(told.get("is_whole"), None, "it is nobody's business");
+        }
     }
 }

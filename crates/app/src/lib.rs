@@ -17,15 +17,18 @@ pub mod login;
 pub mod oidc;
 pub mod owner;
 mod passwords;
+pub mod plans;
 pub mod policy;
 mod programs;
 pub mod reassign;
+pub mod retrieval;
 pub mod sealing_keys;
 pub mod secrets;
 pub mod servers;
 pub mod sessions;
 pub mod shelf;
 pub mod sign_in;
+pub mod sources;
 pub mod status;
 pub mod time;
 pub mod tool_tests;
@@ -33,6 +36,7 @@ pub mod tools;
 pub mod toolsets;
 pub mod upstreams;
 pub mod users;
+pub mod vectors;
 pub mod versions;
 pub mod writer;
 
@@ -82,10 +86,12 @@ pub struct App {
     /// The upstream servers of `mcp.json`.
     pub servers: watch::Receiver<Arc<McpFile>>,
     kept_servers: servers::Servers,
+    kept_sources: Arc<sources::Sources>,
     pub upstreams: Arc<mcp::upstream::Upstreams>,
     told: broadcast::Sender<mcp::upstream::Notice>,
     /// What upstream servers would tell, where nobody keeps them connected.
     unheard: Mutex<Option<mpsc::UnboundedReceiver<mcp::upstream::Notice>>>,
+    vectors: Arc<kinds::retrieval::Vectors>,
     pub workspace: PathBuf,
     pub data: PathBuf,
     /// This installation's name in rows it writes.

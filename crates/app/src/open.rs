@@ -10,6 +10,7 @@ use crate::sealing_keys::{self, KeyFault, KeySource};
 use crate::servers::Servers;
 use crate::shelf::{self, FileShelf};
 use crate::sign_in::Tokens;
+use crate::sources::{Opening, Sources};
 use crate::status::ShelfStatus;
 use crate::throttle::Throttle;
 use crate::vault::Vault;
@@ -46,6 +47,7 @@ pub struct Options {
     pub log: executions::Options,
     pub kinds: kinds::Options,
     pub servers: crate::servers::Settings,
+    pub sources: crate::sources::Settings,
     /// Who else may say who somebody is.
     pub oidc: Option<crate::oidc::Settings>,
     pub env: EnvLookup,
@@ -129,20 +131,19 @@ impl App {
         let (store, log) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
         let agents = store.agents().await?;
-        let key = options.admin_key.as_deref();
-        let access = read_access(&store, key, options.clock.now()).await?;
+        let (key, now) = (options.admin_key.as_deref(), options.clock.now());
+        let access = read_access(&store, key, now).await?;
         let vault = open_vault(&options, &store).await?;
-        let (settings, now) = (options.servers.clone(), options.clock.now());
-        let kept_servers = Servers::load(&store, settings, now).await?;
+        let kept_servers = Servers::load(&store, options.servers.clone(), now).await?;
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
         let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
-        let (upstreams, notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
-        let (notices, unheard) = match options.watch {
-            true => (notices, None),
-            false => (None, notices),
-        };
+        let kept_sources = sources(&options, &store, &vault, Arc::clone(&runnable.sources)).await?;
+        let (upstreams, mut notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
+        let vectors = Arc::clone(&runnable.vectors);
+        // Where nobody keeps servers connected, what they would tell is kept for whoever does.
+        let unheard = notices.take_if(|_| !options.watch);
         let named = |tool: &Tool| tool.definition.name.clone();
         let builtin_names = runnable.builtins.iter().map(named).collect();
         let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
@@ -161,7 +162,9 @@ impl App {
             status,
             servers,
             kept_servers,
+            kept_sources,
             upstreams,
+            vectors,
             told: tokio::sync::broadcast::Sender::new(256),
             unheard: Mutex::new(unheard),
             node,
@@ -206,6 +209,23 @@ impl App {
         self.load_limits().await?;
         self.settle_idempotency().await
     }
+}
+
+/// The databases of SQL tools, where their kind finds them.
+async fn sources(
+    options: &Options,
+    store: &Db,
+    vault: &Arc<Vault>,
+    live: Arc<kinds::sources::Sources>,
+) -> Result<Arc<Sources>, StartError> {
+    let opening = Opening {
+        workspace: options.workspace.clone(),
+        data: options.data.clone(),
+        registry: options.database_url.clone(),
+        env: Arc::clone(&options.env),
+        vault: Arc::clone(vault),
+    };
+    Ok(Sources::load(store, options.sources.clone(), live, opening).await?)
 }
 
 async fn open_databases(options: &Options, node: &str) -> Result<(Db, ExecutionLog), StartError> {

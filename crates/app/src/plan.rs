@@ -112,8 +112,14 @@ impl Plan {
         caller: &Caller,
     ) -> Result<Uuid> {
         match write {
-            Write::Create { shelf, definition } => {
-                self.create(writer, *shelf, definition, caller).await
+            Write::Create {
+                shelf,
+                definition,
+                owner,
+                created_at,
+            } => {
+                let whose = (*owner, *created_at);
+                self.create(writer, *shelf, definition, whose, caller).await
             }
             Write::Update {
                 id,
@@ -177,16 +183,18 @@ impl Plan {
         writer: &Writer,
         shelf: Shelf,
         definition: &Definition,
+        (owner, created_at): (Uuid, Option<Millis>),
         caller: &Caller,
     ) -> Result<Uuid> {
         self.check_shelf(shelf, caller)?;
         self.refuse_clash(&definition.name, shelf)?;
         let (id, owner) = match shelf {
-            Shelf::Database => (Uuid::now_v7(), caller.user),
+            Shelf::Database => (Uuid::now_v7(), owner),
             _ => (id_from_name(&definition.name), SYSTEM_USER),
         };
         let version = self.next_version(writer, id).await?;
-        let tool = self.tool(id, owner, shelf, version, definition.clone());
+        let mut tool = self.tool(id, owner, shelf, version, definition.clone());
+        tool.created_at = created_at.unwrap_or(self.now);
         let (tool, secrets) = writer.vault.seal_tool(tool, None, self.now)?;
         self.add(secrets.writes(&tool, caller, self.now));
         self.put(writer, tool, "create", caller);

@@ -1,5 +1,5 @@
 //! Tools that run programs: they do it as the server's own user, so what they may do, the server may. Only admins put
-//! such tools on the database shelf, and they run only as long as an admin owns them.
+//! such tools on the database shelf, and they run only as long as an admin owns them. So it is with queries that write.
 
 use crate::App;
 use crate::error::{Error, Result};
@@ -38,11 +38,33 @@ impl App {
                 )));
             }
         }
+        if shelf == Shelf::Database {
+            self.check_trust(caller, owner, definition)?;
+        }
         if !definition.is_active {
             return Ok(());
         }
         let checked = self.executor.check(definition).await;
         checked.map_err(|failure| Error::invalid(failure.message))
+    }
+
+    /// What else a kind keeps for admins, such as a query that writes.
+    fn check_trust(&self, caller: &Caller, owner: Uuid, definition: &Definition) -> Result<()> {
+        let Some(why) = self.executor.needs_trust(definition) else {
+            return Ok(());
+        };
+        if !caller.scopes.allow(Scope::Admin) {
+            return Err(Error::Forbidden(format!(
+                "Only an admin may store this tool. {why}. Ask an admin"
+            )));
+        }
+        if !self.is_trusted(owner) {
+            return Err(Error::invalid(format!(
+                "The tool belongs to '{}', who is no admin. {why}",
+                self.user_name(owner)
+            )));
+        }
+        Ok(())
     }
 }
 

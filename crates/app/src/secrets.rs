@@ -255,7 +255,10 @@ impl App {
         let tool = |id: Uuid| match (catalogue.by_id(id), self.stored_server(&id.to_string())) {
             (Some(entry), _) => entry.name.to_string(),
             (None, Some(server)) => format!("the MCP server {}", server.row.name),
-            (None, None) => id.to_string(),
+            (None, None) => match self.kept_sources.stored(&id.to_string()) {
+                Some(source) => format!("the source {}", source.row.name),
+                None => id.to_string(),
+            },
         };
         let secrets = rows.len();
         let problems = rows.into_iter().filter_map(|row| {

@@ -134,6 +134,7 @@ pub(crate) fn faults(definition: &Definition) -> Vec<Fault> {
             remedy: "Remove it; no text of a tool needs it.",
         });
     }
+    faults.extend(kinds::sql::faults(definition));
     let schemas = [
         ("/input_schema", Some(&definition.input_schema)),
         ("/output_schema", definition.output_schema.as_ref()),

@@ -12,7 +12,7 @@ use catalog::caller::{Caller, Scope};
 use catalog::catalogue::Entry;
 use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::policy::{Policy, Verdict};
-use catalog::tool::{Definition, KindName, Shelf, Tool};
+use catalog::tool::{Definition, KindName, Millis, Shelf, Tool};
 use executor::denial::not_found;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -80,6 +80,14 @@ pub struct ToolFilter {
     pub owner: Option<String>,
     pub limit: Option<usize>,
     pub cursor: Option<String>,
+}
+
+/// What is known of a tool that was somewhere else before; for admins to say.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Before {
+    /// The owner's name.
+    pub owner: Option<String>,
+    pub created_at: Option<String>,
 }
 
 /// One page of a list.
@@ -173,17 +181,60 @@ impl App {
         self.visible(caller, target)
     }
 
-    pub async fn create_tool(&self, caller: Arc<Caller>, body: &str) -> Result<ToolView> {
+    pub async fn create_tool(
+        &self,
+        caller: Arc<Caller>,
+        body: &str,
+        before: &Before,
+    ) -> Result<ToolView> {
         let shelf = asked_shelf(body)?;
+        let (owner, created_at) = self.taken_over(&caller, shelf, before)?;
         let definition = read_body(body, shelf)?;
-        self.check_references(&caller, shelf, caller.user, &definition)?;
-        self.check_runs(&caller, shelf, caller.user, &definition)
-            .await?;
+        self.check_references(&caller, shelf, owner, &definition)?;
+        self.check_runs(&caller, shelf, owner, &definition).await?;
         let asker = Arc::clone(&caller);
-        let entry = self
-            .write(caller, Write::Create { shelf, definition })
-            .await?;
+        let write = Write::Create {
+            shelf,
+            definition,
+            owner,
+            created_at,
+        };
+        let entry = self.write(caller, write).await?;
         self.checked(entry, &asker)
+    }
+
+    /// Whose a new tool is, and since when it is there if not since now.
+    fn taken_over(
+        &self,
+        caller: &Caller,
+        shelf: Shelf,
+        before: &Before,
+    ) -> Result<(Uuid, Option<Millis>)> {
+        if *before == Before::default() {
+            return Ok((caller.user, None));
+        }
+        if !caller.scopes.allow(Scope::Admin) {
+            let why = "Only an admin may say whose a new tool is and when it was made";
+            return Err(Error::Forbidden(why.to_owned()));
+        }
+        if shelf != Shelf::Database {
+            let why = "owner, created_at: only tools of the database shelf have them";
+            return Err(Error::invalid(why));
+        }
+        let owner = match &before.owner {
+            None => caller.user,
+            Some(name) => {
+                let access = self.access.load();
+                let user = access.user_named(name);
+                let user = user.filter(|user| user.deleted_at.is_none());
+                let unknown = || Error::invalid(format!("owner: there is no user '{name}'"));
+                user.ok_or_else(unknown)?.id
+            }
+        };
+        let now = self.clock.now();
+        let time = |text: &String| time::parse("created_at", text, now);
+        let created_at = before.created_at.as_ref().map(time).transpose()?;
+        Ok((owner, created_at.map(|at| at.min(now))))
     }
 
     /// Replaces a tool by the definition in `body`; `auth_config` only where the body says something about it.
@@ -330,6 +381,7 @@ impl App {
         }
         ToolView {
             id: tool.id,
+            annotations: definition.hints(),
             parallel_capable: definition.runs_in_parallel(),
             name: definition.name,
             description: definition.description,
@@ -339,7 +391,6 @@ impl App {
             input_schema: definition.input_schema,
             output_schema: definition.output_schema,
             output_format: definition.output_format,
-            annotations: definition.annotations,
             auth_config: definition.auth_config.filter(|_| mine),
             rate_limit: definition.rate_limit,
             timeout_seconds: definition.timeout_seconds,

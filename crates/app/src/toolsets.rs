@@ -1,6 +1,8 @@
 //! Toolsets: named, ordered selections of tools. Those in use are part of the policy's snapshot, so that one verdict
 //! decides what is in a set; a tool that a set names may come later, or be gone since.
 
+mod builtin;
+
 use crate::App;
 use crate::audit::act;
 use crate::error::{Error, Result};
@@ -45,6 +47,8 @@ pub struct ToolsetView {
     pub deny: Vec<String>,
     /// Told to the models that use the set.
     pub instructions: Option<String>,
+    /// What the server is called at the set's own address; null leaves it to the server.
+    pub server_name: Option<String>,
     /// Whether clients get `find_tools` and `call_tool` instead of all tools.
     pub find_tools: bool,
     /// How tools are named to clients: dotted or plain; null leaves it to the server.
@@ -197,7 +201,7 @@ impl App {
         body: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
-        let old = self.toolsets.load().own(caller, name_or_id, false)?;
+        let old = self.own_toolset(caller, name_or_id)?;
         self.replace_toolset(caller, &old, body, expected_version)
             .await
     }
@@ -210,10 +214,16 @@ impl App {
         patch: &str,
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
-        let old = self.toolsets.load().own(caller, name_or_id, false)?;
+        let old = self.own_toolset(caller, name_or_id)?;
         let body = old.patched(patch)?;
         let expected = expected_version.or(Some(old.row.version));
         self.replace_toolset(caller, &old, &body, expected).await
+    }
+
+    fn own_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<Arc<Stored>> {
+        let own = self.toolsets.load().own(caller, name_or_id, false)?;
+        builtin::check_changeable(&own)?;
+        Ok(own)
     }
 
     /// What is set for a tool that is there must be what it takes; one that comes later is looked at by `doctor`.
@@ -256,7 +266,7 @@ impl App {
         name_or_id: &str,
         expected_version: Option<i64>,
     ) -> Result<()> {
-        let old = self.toolsets.load().own(caller, name_or_id, false)?;
+        let old = self.own_toolset(caller, name_or_id)?;
         old.head().expect(Stored::WHAT, expected_version)?;
         let gone = self.moved(&old, Some(self.clock.now()));
         self.put_toolset(caller, gone, Some(&old), "toolset.delete")
@@ -311,7 +321,8 @@ impl App {
     /// At start, and where it is in doubt: what is stored.
     pub(crate) async fn load_toolsets(&self) -> Result<()> {
         let rows = self.store.toolsets().await?;
-        self.show_toolsets(with_rows(&Kept::default(), rows));
+        let stored = with_rows(&Kept::default(), rows);
+        self.show_toolsets(builtin::with_builtin(&stored)?);
         Ok(())
     }
 
@@ -385,6 +396,7 @@ impl App {
             allow: wanted.allow.clone(),
             deny: wanted.deny.clone(),
             instructions: wanted.instructions.clone(),
+            server_name: wanted.server_name.clone(),
             find_tools: wanted.find_tools,
             names: wanted.names,
             is_public: wanted.is_public,

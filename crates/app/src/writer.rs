@@ -15,7 +15,7 @@ use catalog::catalogue::Entry;
 use catalog::clock::Clock;
 use catalog::mcp_file::{McpFile, read_servers};
 use catalog::problem::Problem;
-use catalog::tool::{Definition, Shelf, Tool};
+use catalog::tool::{Definition, Millis, Shelf, Tool};
 use catalog::tools_file::edit;
 use executor::Executor;
 use std::collections::HashMap;
@@ -34,6 +34,10 @@ pub enum Write {
     Create {
         shelf: Shelf,
         definition: Definition,
+        /// Of a tool of the database shelf.
+        owner: Uuid,
+        /// None where it is made now.
+        created_at: Option<Millis>,
     },
     /// By id, not by name: a name may be another tool's id, or another tool's by the time it is this one's turn.
     Update {

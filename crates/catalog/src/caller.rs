@@ -3,6 +3,7 @@
 use crate::names::Names;
 use crate::tool::Millis;
 use serde::Serialize;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -159,6 +160,8 @@ pub struct Caller {
     pub scopes: Scopes,
     /// When what they showed to come in ends; none where it does not end by itself.
     pub until: Option<Millis>,
+    /// What the token says of them that they came with, if it was one.
+    pub claims: Option<Arc<Map<String, Value>>>,
 }
 
 impl Caller {
@@ -177,6 +180,7 @@ impl Caller {
             transport,
             scopes: role.scopes(),
             until: None,
+            claims: None,
         }
     }
 

@@ -4,8 +4,9 @@
 use crate::names::PlainName;
 use crate::pace::Pace;
 use crate::schema::Schema;
-use crate::tool::{Shelf, Tool};
+use crate::tool::{Definition, Shelf, Tool};
 use serde_json::Value;
+use std::any::Any;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -30,6 +31,7 @@ pub struct Entry {
     /// Where the tool has a `rate_limit`, what it is measured by; handed on like the gate.
     pub pace: Option<Arc<Pace>>,
     schemas: OnceLock<Result<Schemas, String>>,
+    made: OnceLock<Box<dyn Any + Send + Sync>>,
     repeats_arguments: bool,
 }
 
@@ -72,6 +74,7 @@ impl Entry {
             gate,
             pace: None,
             schemas: OnceLock::new(),
+            made: OnceLock::new(),
             repeats_arguments: repeats(&definition.input_schema),
             tool,
         }
@@ -91,6 +94,17 @@ impl Entry {
             })
             .as_ref()
             .map_err(String::as_str)
+    }
+}
+
+impl Entry {
+    /// What the tool's kind makes of its definition, once for all calls.
+    pub fn made<T: Any + Send + Sync>(&self, make: impl FnOnce(&Definition) -> T) -> &T {
+        let made = self
+            .made
+            .get_or_init(|| Box::new(make(&self.tool.definition)));
+        made.downcast_ref()
+            .expect("a tool is of one kind, which makes one thing of it")
     }
 }
 

@@ -8,6 +8,7 @@ mod fault;
 mod http;
 mod http_auth;
 mod schemas;
+mod sql;
 
 pub use auth::PUBLIC_AUTH_KEYS;
 pub(crate) use auth::is_variable_name;

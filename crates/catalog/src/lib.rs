@@ -24,6 +24,7 @@ pub mod problem;
 pub mod redaction;
 pub mod schema;
 pub mod secret;
+pub mod source;
 pub mod tool;
 pub mod tools_file;
 pub mod toolset;

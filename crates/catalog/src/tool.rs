@@ -258,9 +258,29 @@ impl Definition {
             .or_else(|| self.config.get("timeout_seconds").and_then(Value::as_f64))
     }
 
-    /// Whether a call that was cut off may have changed something. An expression has nothing that it could change.
+    /// Whether it is a query that may change data.
+    pub fn writes(&self) -> bool {
+        self.kind == KindName::Sql && self.config.get("write") == Some(&Value::Bool(true))
+    }
+
+    /// Whether a call that was cut off may have changed something. An expression has nothing that it could change, and a
+    /// query that does not write is held to that by the database.
     pub fn may_have_effects(&self) -> bool {
-        self.kind != KindName::Expression && self.annotations.read_only != Some(true)
+        match self.kind {
+            KindName::Expression => false,
+            KindName::Sql => self.writes(),
+            _ => self.annotations.read_only != Some(true),
+        }
+    }
+
+    /// What the author says of a call's effects and, where they do not, what follows from the kind.
+    pub fn hints(&self) -> Annotations {
+        let mut hints = self.annotations.clone();
+        if self.kind == KindName::Sql {
+            hints.read_only.get_or_insert(!self.writes());
+            hints.destructive.get_or_insert(self.writes());
+        }
+        hints
     }
 }
 
@@ -413,6 +433,21 @@ pub(crate) mod tests {
         assert_eq!(definition.timeout_seconds(), Some(7.0));
         definition.timeout_seconds = Some(0.5);
         assert_eq!(definition.timeout_seconds(), Some(0.5));
+    }
+
+    #[test]
+    fn a_query_only_reads_unless_it_says_otherwise() {
+        let mut definition = tool("x", SYSTEM_USER).definition;
+        assert_eq!(definition.hints(), Annotations::default());
+        definition.kind = KindName::Sql;
+        let told = |of: &Definition| (of.hints().read_only, of.hints().destructive);
+        assert_eq!(told(&definition), (Some(true), Some(false)));
+        assert!(!definition.may_have_effects());
+        definition.config.insert("write".into(), json!(true));
+        assert_eq!(told(&definition), (Some(false), Some(true)));
+        assert!(definition.may_have_effects());
+        definition.annotations.destructive = Some(false);
+        assert_eq!(told(&definition), (Some(false), Some(false)));
     }
 
     #[test]

@@ -35,6 +35,9 @@ pub struct ToolsetDefinition {
     pub deny: Vec<String>,
     /// For the models that use the set.
     pub instructions: Option<String>,
+    /// What the server is called at the set's own address; none leaves it to the server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_name: Option<String>,
     /// Whether clients are given two tools to find and call the others with, instead of all of them.
     pub find_tools: bool,
     /// How tools are named to clients; none leaves it to the server.

@@ -26,6 +26,8 @@ pub(crate) struct Done {
     pub(crate) message: Option<String>,
     pub(crate) log_text: Option<String>,
     pub(crate) raw: Option<Box<RawValue>>,
+    pub(crate) truncated: bool,
+    pub(crate) is_whole: bool,
 }
 
 pub(crate) fn succeeded(
@@ -43,6 +45,8 @@ pub(crate) fn succeeded(
         execution_id,
         elapsed,
         raw: done.raw,
+        truncated: done.truncated,
+        is_whole: done.is_whole,
     };
     (response, done.log_text)
 }
@@ -72,6 +76,8 @@ pub(crate) fn failed(
         execution_id,
         elapsed,
         raw: failure.raw,
+        truncated: false,
+        is_whole: failure.is_whole,
     };
     (response, failure.log_text)
 }

@@ -252,6 +252,7 @@ impl Attempt {
             arguments: request.arguments,
             deadline: checked.deadline,
             cancel: self.cancel.clone(),
+            output_bytes_max: self.executor.settings.output_bytes_max,
             talk: request.talk,
             patience: Arc::clone(&checked.patience),
             keyring: self.executor.keyring.get().and_then(Weak::upgrade),
@@ -354,6 +355,8 @@ impl Attempt {
             message: output.message,
             log_text: output.log_text,
             raw: output.raw,
+            truncated: output.truncated,
+            is_whole: output.is_whole,
         })
     }
 }

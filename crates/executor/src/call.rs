@@ -3,8 +3,9 @@
 
 use crate::answer::unlogged;
 use crate::attempt::Attempt;
+use crate::code::Code;
 use crate::denial::judge;
-use crate::kind::{Failure, Keyring, Kinds};
+use crate::kind::{Failure, Keyring, Kinds, Opened, Run};
 use crate::pending::PendingCall;
 use crate::quota::Quotas;
 use crate::response::ToolResponse;
@@ -127,6 +128,40 @@ impl Executor {
     /// What a call of it would find missing right now; see `Kind::missing`.
     pub fn missing(&self, definition: &Definition) -> Option<String> {
         self.kinds.get(definition.kind)?.missing(definition)
+    }
+
+    /// Why only an admin may have it; see `Kind::needs_trust`.
+    pub fn needs_trust(&self, definition: &Definition) -> Option<String> {
+        self.kinds.get(definition.kind)?.needs_trust(definition)
+    }
+
+    /// How a call of a tool would go about its work; see `Kind::explain`.
+    pub async fn explain(
+        &self,
+        caller: Arc<Caller>,
+        entry: Arc<Entry>,
+        arguments: Value,
+    ) -> Result<Value, Failure> {
+        let kind = entry.tool.definition.kind;
+        let Some(kind) = self.kinds.get(kind) else {
+            let why = format!("This version cannot run '{}' tools", kind.as_str());
+            return Err(Failure::new(Code::NotConfigured, why));
+        };
+        let seconds = self.settings.timeout_seconds_default;
+        let run = Run {
+            entry,
+            caller,
+            arguments,
+            deadline: Instant::now() + Duration::from_secs_f64(seconds),
+            cancel: CancellationToken::new(),
+            output_bytes_max: self.settings.output_bytes_max,
+            talk: None,
+            patience: Arc::default(),
+            keyring: self.keyring.get().and_then(Weak::upgrade),
+            opened: Opened::default(),
+        };
+        let plan = kind.explain(&run).await?;
+        Ok(plan.data.value().into_owned())
     }
 
     /// Runs a tool of the catalogue for a caller.

@@ -35,6 +35,21 @@ pub trait Kind: Send + Sync {
     fn missing(&self, _definition: &Definition) -> Option<String> {
         None
     }
+
+    /// Why a tool of somebody who is no admin may not be this, where it may not. It is cheap to ask.
+    fn needs_trust(&self, _definition: &Definition) -> Option<String> {
+        None
+    }
+
+    /// How a call would go about its work; nothing is run. The arguments need not fit the schema.
+    fn explain<'a>(&'a self, run: &'a Run) -> RunFuture<'a> {
+        let kind = run.entry.tool.definition.kind.as_str();
+        let why = format!("Tools of kind {kind} have no plan to show; those of kind sql have");
+        Box::pin(std::future::ready(Err(Failure::new(
+            Code::InvalidInput,
+            why,
+        ))))
+    }
 }
 
 /// One call, as a kind sees it.
@@ -46,6 +61,8 @@ pub struct Run {
     pub deadline: Instant,
     /// Fires at the deadline and when the caller is gone.
     pub cancel: CancellationToken,
+    /// What is longer than this is no answer.
+    pub output_bytes_max: usize,
     /// With whoever asked, while the call runs.
     pub talk: Option<Talk>,
     pub(crate) patience: Arc<Patience>,
@@ -66,17 +83,22 @@ impl Run {
 
     /// For tools that run programs: whoever owns this one may do what the server's own user may.
     pub fn check_trust(&self) -> Result<(), Failure> {
-        let tool = &self.entry.tool;
-        match &self.keyring {
-            Some(keyring) if keyring.trusts(tool) => Ok(()),
-            _ => Err(Failure::new(
-                Code::Forbidden,
-                format!(
-                    "'{}' runs programs as the server's own user, and its owner is no admin",
-                    self.entry.name
-                ),
-            )),
+        if self.is_trusted() {
+            return Ok(());
         }
+        Err(Failure::new(
+            Code::Forbidden,
+            format!(
+                "'{}' runs programs as the server's own user, and its owner is no admin",
+                self.entry.name
+            ),
+        ))
+    }
+
+    /// Whether whoever owns the tool may do what the server may.
+    pub fn is_trusted(&self) -> bool {
+        let keyring = self.keyring.as_ref();
+        keyring.is_some_and(|keyring| keyring.trusts(&self.entry.tool))
     }
 
     /// Something as secret as what it was made from, such as a token.
@@ -135,6 +157,10 @@ pub struct Output {
     pub message: Option<String>,
     /// What the run printed; kept in the log entry.
     pub log_text: Option<String>,
+    /// There was more data than is answered with.
+    pub truncated: bool,
+    /// Whether whoever speaks MCP gets status, message and data in one object, as over REST, and not the data alone.
+    pub is_whole: bool,
 }
 
 /// Data as a value, or as JSON that is passed on as it was written.
@@ -198,6 +224,8 @@ pub struct Failure {
     pub log_text: Option<String>,
     /// As in `Output`, where an MCP server said that its tool failed.
     pub raw: Option<Box<RawValue>>,
+    /// As in `Output`: status and message in one object.
+    pub is_whole: bool,
 }
 
 impl Failure {
@@ -208,6 +236,7 @@ impl Failure {
             details: Value::Null,
             log_text: None,
             raw: None,
+            is_whole: false,
         }
     }
 

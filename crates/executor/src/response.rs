@@ -39,9 +39,17 @@ pub struct ToolResponse {
     pub execution_id: Uuid,
     /// Seconds.
     pub elapsed: f64,
+    /// There was more data than is answered with. Left out where there was not.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub truncated: bool,
     /// The MCP result that it came as; only whoever speaks MCP has a use for it.
     #[serde(skip)]
     pub raw: Option<Box<RawValue>>,
+    /// Whether whoever speaks MCP gets status, message and data in one object, and not the data alone. Read where an
+    /// answer was kept, never told.
+    #[serde(default, skip_serializing)]
+    #[schema(ignore)]
+    pub is_whole: bool,
 }
 
 impl ToolResponse {
@@ -73,6 +81,8 @@ impl ToolResponse {
             execution_id: Uuid::nil(),
             elapsed: 0.0,
             raw: None,
+            truncated: false,
+            is_whole: false,
         }
     }
 
@@ -141,6 +151,8 @@ mod tests {
             execution_id: Uuid::nil(),
             elapsed: 0.25,
             raw: None,
+            truncated: false,
+            is_whole: false,
         };
         let expected =
             json!({"tool":"t","success":false,"result":null,"error":"late","elapsed":0.25});

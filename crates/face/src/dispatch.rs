@@ -37,7 +37,12 @@ pub(crate) async fn answer(
         return Box::pin(changes::listen(context, id, params)).await;
     }
     match handle(&context, method, params).await {
-        Ok(done) => Answer::new(done.answers(&id, era)),
+        Ok(mut done) => {
+            if era == Era::Modern {
+                done.server = context.face.server_name(&context.caller);
+            }
+            Answer::new(done.answers(&id, era))
+        }
         Err(error) => Answer {
             text: wire::error(Some(&id), &error).into(),
             status: status(&error, era),

@@ -103,6 +103,13 @@ impl Face {
         own.or_else(|| self.settings.instructions.clone())
     }
 
+    /// What this server is called at the address that a caller came to, where the toolset there says.
+    pub(crate) fn server_name(&self, caller: &Caller) -> Option<String> {
+        caller.toolset.as_ref()?;
+        let policy = self.app.executor.policy.load();
+        policy.toolset(caller)?.definition.server_name.clone()
+    }
+
     /// How things are named to a caller.
     pub(crate) fn names(&self, caller: &Caller) -> Names {
         let asked = self.app.executor.policy.load().names(caller);

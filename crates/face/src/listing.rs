@@ -351,7 +351,7 @@ fn tool(definition: &Definition) -> Value {
         return Value::Object(tool);
     }
     let mut tool = json!({"name": definition.name, "description": definition.description});
-    let told = &definition.annotations;
+    let told = definition.hints();
     if let Some(title) = &told.title {
         tool["title"] = title.as_str().into();
     }

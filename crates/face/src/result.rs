@@ -28,6 +28,8 @@ pub(crate) struct Done {
     pub(crate) execution_id: Option<Uuid>,
     /// What kind of result; the modern era says it of each.
     pub(crate) sort: Option<String>,
+    /// What the server is called, where its toolset says; the modern era says that of each, too.
+    pub(crate) server: Option<String>,
 }
 
 impl Done {
@@ -133,14 +135,21 @@ impl Done {
         if era == Era::Modern || !self.meta.is_empty() || self.execution_id.is_some() {
             text.push_str(before);
             push_name(text, "_meta");
-            write_meta(text, &self.meta, self.execution_id, era);
+            let server = (era == Era::Modern).then_some(self.server.as_deref());
+            write_meta(text, &self.meta, self.execution_id, server);
         }
         text.push('}');
         shared
     }
 }
 
-fn write_meta(text: &mut String, meta: &Map<String, Value>, execution_id: Option<Uuid>, era: Era) {
+/// `server`: that the server tells of itself, and by which name.
+fn write_meta(
+    text: &mut String,
+    meta: &Map<String, Value>,
+    execution_id: Option<Uuid>,
+    server: Option<Option<&str>>,
+) {
     let mut before = '{';
     let mut name = |text: &mut String, name: &str| {
         text.push(std::mem::replace(&mut before, ','));
@@ -155,9 +164,14 @@ fn write_meta(text: &mut String, meta: &Map<String, Value>, execution_id: Option
         let mut room = [0; uuid::fmt::Hyphenated::LENGTH];
         text.extend(["\"", id.hyphenated().encode_lower(&mut room), "\""]);
     }
-    if era == Era::Modern {
+    if let Some(called) = server {
         name(text, META_SERVER);
-        text.push_str(SERVER_INFO.get_or_init(|| server_info().to_string()));
+        match called {
+            None => text.push_str(SERVER_INFO.get_or_init(|| server_info(None).to_string())),
+            called => {
+                let _ = write!(text, "{}", server_info(called));
+            }
+        }
     }
     text.push('}');
 }
@@ -179,11 +193,13 @@ fn push_text(text: &mut String, value: &str) {
     }
 }
 
-/// The same in every answer.
+/// The same in every answer, but for toolsets that say otherwise.
 static SERVER_INFO: OnceLock<String> = OnceLock::new();
 
-pub(crate) fn server_info() -> Value {
-    json!({"name": "toolcrib", "title": "Toolcrib", "version": env!("CARGO_PKG_VERSION")})
+/// What we are; with the name that a toolset gives to its own address, if it does.
+pub(crate) fn server_info(called: Option<&str>) -> Value {
+    let (name, title) = called.map_or(("toolcrib", "Toolcrib"), |called| (called, called));
+    json!({"name": name, "title": title, "version": env!("CARGO_PKG_VERSION")})
 }
 
 /// What a call came to, as the result of `tools/call`, or as the error that a client's program sees instead of its
@@ -191,7 +207,12 @@ pub(crate) fn server_info() -> Value {
 pub(crate) fn of_call(response: &ToolResponse, era: Era) -> Result<Done, RpcError> {
     let done = match (&response.raw, &response.error) {
         (Some(raw), _) => Done::raw(raw, era),
+        (None, None) if response.is_whole => Done::of(whole(response)),
         (None, None) => succeeded(response),
+        (None, Some(error)) if response.is_whole => Done {
+            members: whole(response),
+            ..failed(error, era)?
+        },
         (None, Some(error)) => failed(error, era)?,
     };
     Ok(Done {
@@ -216,6 +237,11 @@ fn succeeded(response: &ToolResponse) -> Done {
         let _ = write!(members, r#",{{"type":"text","text":{note}}}"#);
         meta.insert("toolcrib/untrusted".to_owned(), Value::Bool(true));
     }
+    if response.truncated {
+        let note = Value::from(&*response.message);
+        let _ = write!(members, r#",{{"type":"text","text":{note}}}"#);
+        meta.insert("toolcrib/truncated".to_owned(), Value::Bool(true));
+    }
     members.push(']');
     let _ = match data.starts_with('{') {
         true => write!(members, r#","structuredContent":{data}"#),
@@ -227,6 +253,20 @@ fn succeeded(response: &ToolResponse) -> Done {
         meta,
         ..Done::default()
     }
+}
+
+/// The answer as REST gives it, without what is ours: for tools that others have known in this shape before.
+fn whole(response: &ToolResponse) -> String {
+    let is_error = response.error.is_some();
+    let (status, message) = (response.status, &response.message);
+    let mut object = json!({"status": status, "message": message}).to_string();
+    if !is_error {
+        object.pop();
+        object.extend([r#","data":"#, response.data.get(), "}"]);
+    }
+    let text = Value::from(object.as_str());
+    let is_error = if is_error { r#","isError":true"# } else { "" };
+    format!(r#""content":[{{"type":"text","text":{text}}}],"structuredContent":{object}{is_error}"#)
 }
 
 pub(crate) fn failed(error: &CallError, era: Era) -> Result<Done, RpcError> {
@@ -267,5 +307,53 @@ mod tests {
             serde_json::from_str(&Done::raw(&raw, Era::Modern).text(Era::Modern).own).unwrap();
         assert_eq!(modern["_meta"]["a"], 1);
         assert_eq!(modern["_meta"][META_SERVER]["name"], "toolcrib");
+        let named = Done {
+            server: Some("Data \"tools\"".to_owned()),
+            ..Done::default()
+        };
+        let named: Value = serde_json::from_str(&named.text(Era::Modern).own).unwrap();
+        assert_eq!(named["_meta"][META_SERVER]["name"], "Data \"tools\"");
+    }
+
+    #[test]
+    fn what_is_told_whole_is_one_object() {
+        let response = |error: Option<CallError>| ToolResponse {
+            status: match error {
+                None => ResponseStatus::Success,
+                Some(_) => ResponseStatus::Error,
+            },
+            message: "SQL \"executed\".".to_owned(),
+            data: RawValue::from_string(r#"{"type":"csv_table"}"#.to_owned()).unwrap(),
+            error,
+            tool_name: "t".into(),
+            execution_id: Uuid::nil(),
+            elapsed: 0.5,
+            raw: None,
+            truncated: false,
+            is_whole: true,
+        };
+        let told = |response: &ToolResponse| -> Value {
+            let text = of_call(response, Era::Legacy).unwrap().text(Era::Legacy);
+            serde_json::from_str(&text.own).unwrap()
+        };
+        let good = json!({"status": "success", "message": "SQL \"executed\".", "data": {"type": "csv_table"}});
+        let answer = told(&response(None));
+        assert_eq!(answer["structuredContent"], good);
+        assert_eq!(answer["content"][0]["text"], good.to_string());
+        assert_eq!(answer.get("isError"), None);
+        let answer = told(&response(Some(CallError {
+            code: executor::Code::ToolExecutionError,
+            message: "m".to_owned(),
+            details: json!({"sqlstate": "42601"}),
+        })));
+        let bad = json!({"status": "error", "message": "SQL \"executed\"."});
+        assert_eq!(answer["structuredContent"], bad);
+        assert_eq!(
+            (
+                &answer["isError"],
+                &answer["_meta"]["toolcrib/error"]["code"]
+            ),
+            (&json!(true), &json!("tool_execution_error"))
+        );
     }
 }

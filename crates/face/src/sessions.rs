@@ -409,7 +409,7 @@ impl Face {
         let mut result = json!({
             "protocolVersion": known.unwrap_or(&LEGACY[0]),
             "capabilities": dispatch::capabilities(Era::Legacy),
-            "serverInfo": server_info(),
+            "serverInfo": server_info(self.server_name(&session.caller).as_deref()),
         });
         if let Some(text) = self.instructions(&session.caller) {
             result["instructions"] = text.into();

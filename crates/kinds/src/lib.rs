@@ -7,7 +7,10 @@ pub mod http;
 mod mcp;
 mod parts;
 mod python;
+pub mod retrieval;
 mod shell;
+pub mod sources;
+pub mod sql;
 mod template;
 pub mod upstream;
 
@@ -50,6 +53,7 @@ pub struct Options {
     /// What tools may call although it is not public.
     pub http_allow: Vec<fetch::Allowed>,
     pub web_search: builtin::SearchOptions,
+    pub vectors: retrieval::VectorOptions,
     pub upstreams: ::mcp::upstream::Settings,
 }
 
@@ -93,6 +97,7 @@ impl Default for Options {
             },
             http_allow: Vec::new(),
             web_search: builtin::SearchOptions::default(),
+            vectors: retrieval::VectorOptions::default(),
             upstreams: ::mcp::upstream::Settings::default(),
         }
     }
@@ -153,7 +158,11 @@ pub struct All {
     pub builtins: Vec<Tool>,
     /// The MCP servers that tools of kind `mcp` stand for. Nobody is connected to before they are told whom to.
     pub upstreams: Arc<Upstreams>,
-    /// What they have to tell; taken by whoever listens.
+    /// The databases of SQL tools; none until somebody puts them there.
+    pub sources: Arc<sources::Sources>,
+    /// Where vectors are made and kept.
+    pub vectors: Arc<retrieval::Vectors>,
+    /// What upstream servers have to tell; taken by whoever listens.
     pub notices: Option<mpsc::UnboundedReceiver<Notice>>,
 }
 
@@ -173,6 +182,8 @@ pub fn all(options: &Options, credentials: Option<Arc<dyn Credentials>>) -> All 
     });
     All {
         upstreams: Arc::clone(&upstreams),
+        sources: Arc::clone(&parts.sources),
+        vectors: Arc::clone(&parts.vectors),
         notices: Some(notices),
         builtins: builtins.tools(),
         kinds: Kinds::default()
@@ -181,6 +192,7 @@ pub fn all(options: &Options, credentials: Option<Arc<dyn Credentials>>) -> All 
             .with(KindName::Http, http::Http::new(parts.fetcher.clone()))
             .with(KindName::Mcp, mcp::Mcp(upstreams))
             .with(KindName::Python, python::Python::new(options, &parts))
-            .with(KindName::Shell, shell::Shell::new(options, &parts)),
+            .with(KindName::Shell, shell::Shell::new(options, &parts))
+            .with(KindName::Sql, sql::Sql::new(Arc::clone(&parts.sources))),
     }
 }

@@ -4,6 +4,8 @@ use crate::Options;
 use crate::confined::Confinement;
 use crate::http::unsent;
 use crate::python::interpreter::Interpreter;
+use crate::retrieval::Vectors;
+use crate::sources::Sources;
 use executor::{Code, Failure};
 use fetch::Fetcher;
 use process::{Pool, Seal, Spawner, Stopped};
@@ -23,20 +25,25 @@ pub(crate) struct Parts {
     pub(crate) fetcher: Fetcher,
     pub(crate) python: Interpreter,
     pub(crate) confinement: Confinement,
+    pub(crate) sources: Arc<Sources>,
+    pub(crate) vectors: Arc<Vectors>,
     documents: Pool,
 }
 
 impl Parts {
     pub(crate) fn new(options: &Options) -> Arc<Self> {
         let spawner = Arc::new(Spawner::of(&options.program));
+        let fetcher = Fetcher::new(fetch::Options {
+            allow: options.http_allow.clone(),
+            // An upstream server may be asked by many at a time.
+            idle_connections_max: 64,
+            ..fetch::Options::default()
+        });
         Arc::new(Parts {
             documents: Pool::new(Arc::clone(&spawner), DOCUMENTS),
-            fetcher: Fetcher::new(fetch::Options {
-                allow: options.http_allow.clone(),
-                // An upstream server may be asked by many at a time.
-                idle_connections_max: 64,
-                ..fetch::Options::default()
-            }),
+            sources: Arc::default(),
+            vectors: Vectors::new(options, &fetcher),
+            fetcher,
             python: Interpreter::new(options, &spawner),
             confinement: Confinement::new(options),
             spawner,

@@ -25,8 +25,10 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
         (name = "keys", description = "What programs show to be let in"),
         (name = "policy", description = "Which tools are kept from whom"),
         (name = "servers", description = "Upstream MCP servers, and what they offer"),
+        (name = "sources", description = "Databases that SQL tools use"),
         (name = "limits", description = "How often users and tools may call and be called"),
         (name = "secrets", description = "What tools need to know and nobody may read"),
+        (name = "vectors", description = "Documents that are found by what they mean"),
         (name = "audit", description = "Who changed what"),
         (name = "admin", description = "The operator's own"),
         (name = "health", description = "Whether the server works")

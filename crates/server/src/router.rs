@@ -2,7 +2,7 @@
 
 use crate::api::{
     admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, servers,
-    sign_in, tools, toolsets, users, versions,
+    sign_in, sources, tools, toolsets, users, vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -86,7 +86,8 @@ impl Server {
 }
 
 pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
-    of_servers(OpenApiRouter::with_openapi(openapi::base()))
+    let router = OpenApiRouter::with_openapi(openapi::base());
+    of_vectors(of_sources(of_servers(router)))
         .routes(routes!(tools::list_tools, tools::create_tool))
         .routes(routes!(
             tools::get_tool,
@@ -97,6 +98,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(calls::call_tool))
         .routes(routes!(calls::test_tool))
         .routes(routes!(calls::run_tests))
+        .routes(routes!(calls::explain_tool))
         .routes(routes!(versions::list_versions))
         .routes(routes!(versions::get_version))
         .routes(routes!(versions::rollback_tool))
@@ -173,6 +175,31 @@ fn of_servers(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
         .routes(routes!(servers::read_resource))
         .routes(routes!(sign_in::begin_sign_in, sign_in::sign_out))
         .routes(routes!(sign_in::finish_sign_in))
+}
+
+/// What concerns the databases of SQL tools.
+fn of_sources(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
+    router
+        .routes(routes!(sources::list_sources, sources::create_source))
+        .routes(routes!(
+            sources::get_source,
+            sources::update_source,
+            sources::patch_source,
+            sources::delete_source
+        ))
+        .routes(routes!(sources::source_schema))
+        .routes(routes!(sources::test_source))
+        .routes(routes!(sources::role_script))
+}
+
+/// What concerns collections of vectors.
+fn of_vectors(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
+    router
+        .routes(routes!(vectors::list_collections))
+        .routes(routes!(vectors::import_vectors))
+        .routes(routes!(vectors::vectors_from_schema))
+        .routes(routes!(vectors::search_vectors))
+        .routes(routes!(vectors::delete_collection))
 }
 
 pub(crate) fn routes(server: Arc<Server>) -> Router {

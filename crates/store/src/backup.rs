@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 17] = [
+const TABLES: [&str; 18] = [
     "users",
     "keys",
     "tools",
@@ -22,6 +22,7 @@ const TABLES: [&str; 17] = [
     "servers",
     "server_lists",
     "server_pins",
+    "sources",
     "secrets",
     "server_tokens",
     "server_clients",
@@ -30,7 +31,7 @@ const TABLES: [&str; 17] = [
 
 /// Of these an older backup knows nothing, in the order in which they came. The others have always been there: one
 /// that is missing is lost.
-const LATER: [&str; 7] = [
+const LATER: [&str; 8] = [
     "tool_tests",
     "toolsets",
     "servers",
@@ -38,6 +39,7 @@ const LATER: [&str; 7] = [
     "server_pins",
     "server_tokens",
     "server_clients",
+    "sources",
 ];
 
 /// What is no part of a backup: whoever restores one logs in again.

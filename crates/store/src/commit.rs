@@ -18,6 +18,7 @@ use crate::sessions::{
     ADD_LINK, END_LINKS, END_SESSION, END_SESSIONS, FORGET_LINKS, FORGET_SESSIONS, LinkRow,
     OPEN_SESSION, SessionRow,
 };
+use crate::sources::{PUT_SOURCE, REMOVE_SOURCE, SourceRow};
 use crate::tools::{PUT_TOOL, ToolRow, VERSIONS_AT_ONCE, VersionRow, add_versions};
 use crate::toolsets::{PUT_TOOLSET, ToolsetRow};
 use crate::users::{PUT_USER, UserRow};
@@ -221,6 +222,11 @@ pub enum Write {
     Agent(AgentRow),
     Toolset(ToolsetRow),
     Server(ServerWrite),
+    Source(SourceRow),
+    NoSource {
+        id: Uuid,
+        version: i64,
+    },
     Policy(PolicyRow),
     Limit(LimitRow),
     NoLimit {
@@ -303,6 +309,9 @@ impl Db {
                         Write::Toolset(row) => vec![must!(PUT_TOOLSET, row.id, row.owner_id, &row.name, &row.definition,
                             row.version, row.created_at, row.updated_at, row.deleted_at)],
                         Write::Server(write) => of_server!(write),
+                        Write::Source(row) => vec![must!(PUT_SOURCE, row.id, &row.name, &row.definition, row.version,
+                            row.created_at, row.updated_at)],
+                        Write::NoSource { id, version } => vec![must!(REMOVE_SOURCE, id, version)],
                         Write::Policy(row) => vec![must!(ADD_POLICY, row.version, &row.document, row.created_at)],
                         Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, &row.target_name,
                             row.max_count, row.updated_at)],

@@ -1,12 +1,18 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
 mod access;
+mod exchange;
 mod servers;
+mod sources;
 mod toolsets;
+mod vectors;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
+pub(crate) use exchange::{CustomExport, CustomImport, Export, Import};
 pub(crate) use servers::Servers;
+pub(crate) use sources::Sources;
 pub(crate) use toolsets::Toolsets;
+pub(crate) use vectors::{Destination, Vectors};
 
 use catalog::clock::Clock;
 use catalog::names::Names;
@@ -70,6 +76,9 @@ pub(crate) enum Command {
     /// Take over what other programs have written down
     #[command(subcommand)]
     Import(Import),
+    /// Hand tools on to other programs
+    #[command(subcommand)]
+    Export(Export),
     /// Call a tool and print what it answers
     Call(Call),
     /// List, show and change tools
@@ -100,10 +109,16 @@ pub(crate) enum Command {
     /// Show and keep the upstream MCP servers, and approve what they changed
     #[command(subcommand)]
     Servers(Servers),
+    /// Show, keep and test the databases that SQL tools use
+    #[command(subcommand)]
+    Sources(Sources),
     /// Keep what tools must know and nobody may read
     #[command(subcommand)]
     Secrets(Secrets),
-    /// Copy everything into a new folder, also while the server runs: registry, log, tools.json, mcp.json, toolcrib.toml
+    /// Keep documents that are found by what they mean, for get_sim_search and for agents
+    #[command(subcommand)]
+    Vectors(Vectors),
+    /// Copy everything into a new folder, also while the server runs: registry, log, vectors, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
         #[arg(value_hint = clap::ValueHint::DirPath)]
@@ -181,25 +196,6 @@ impl McpClient {
         let value = clap::ValueEnum::to_possible_value(&self);
         value.map_or_else(String::new, |it| it.get_name().to_owned())
     }
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Import {
-    /// The MCP servers of a client's configuration, into mcp.json
-    McpServers {
-        /// claude_desktop_config.json, .vscode/mcp.json, config.toml of Codex and their like
-        #[arg(value_hint = clap::ValueHint::FilePath)]
-        file: PathBuf,
-        /// Replace servers that have the same name
-        #[arg(long)]
-        force: bool,
-        /// Take only these, by their names in the file
-        #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
-        only: Vec<String>,
-        /// Say what would be added, and write nothing
-        #[arg(long)]
-        dry_run: bool,
-    },
 }
 
 #[derive(Debug, Args)]
@@ -310,6 +306,13 @@ pub(crate) enum Tools {
         /// A definition as JSON, `@FILE` or the path of a file that holds it, or `-` for stdin
         #[arg(long, value_name = "DEFINITION")]
         file: Option<String>,
+    },
+    /// Show how the database would run the query of an sql tool; nothing is run
+    Explain {
+        /// Name or id of the tool
+        name: String,
+        /// The arguments as JSON, `-` to read them from stdin, or `@FILE` [default: all are null]
+        arguments: Option<String>,
     },
     /// Show every change of a tool: who, when, what
     History {

@@ -4,7 +4,11 @@
 mod keys;
 mod oidc;
 mod places;
+mod sources;
+mod vectors;
 
+use app::sources::Given;
+use catalog::source::SourceDefinition;
 pub(crate) use keys::{KEYS, address, nearest};
 use keys::{Key, OTHER_VARIABLES};
 use places::Places;
@@ -16,6 +20,9 @@ use toml::Value;
 
 /// The documented default file; `init` writes it, commented out, into a new workspace.
 pub(crate) const DEFAULT_FILE: &str = include_str!("config.default.toml");
+
+/// The section whose sections are no keys but databases.
+const SOURCES: &str = "sources";
 
 /// The name of a workspace's own file.
 pub(crate) const FILE_NAME: &str = app::backup::CONFIG_FILE;
@@ -98,6 +105,10 @@ pub(crate) struct Config {
     pub(crate) admin_key: Option<String>,
     /// The keys that open stored secrets.
     pub(crate) secret_key: Option<String>,
+    /// The sections `[sources.NAME]` of the file.
+    file_sources: Vec<SourceDefinition>,
+    /// What POSTGRESQL_DB_… describe.
+    environment_source: Option<Given>,
 }
 
 /// Where values come from, besides the default file.
@@ -148,6 +159,8 @@ impl Config {
         }
         let config = Config {
             settings: loading.settings,
+            file_sources: loading.sources,
+            environment_source: sources::of_environment(&sources.environment),
             secret_key: secret_key.map(str::to_owned),
             admin_key: admin_key.map(|key| key.trim().to_owned()),
         };
@@ -222,6 +235,7 @@ impl Config {
 #[derive(Default)]
 struct Loading {
     settings: BTreeMap<&'static str, Setting>,
+    sources: Vec<SourceDefinition>,
     problems: Vec<String>,
     has_unknown_key: bool,
 }
@@ -264,6 +278,10 @@ impl Loading {
                 wrong.push(self.unknown(&section, &places));
                 continue;
             };
+            if section == SOURCES {
+                self.sources = sources::of_file(members, &places, &mut wrong);
+                continue;
+            }
             if members.is_empty() && !KEYS.iter().any(|key| in_section(key, &section)) {
                 wrong.push(self.unknown(&section, &places));
             }

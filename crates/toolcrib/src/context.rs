@@ -126,6 +126,7 @@ impl Context {
                 commands_allowed: config.names("mcp.commands_allowed"),
                 pinning: Pinning::from_name(config.text("mcp.pinning")).unwrap_or_default(),
             },
+            sources: config.sources(),
             // It was checked when it was loaded.
             oidc: config.oidc().unwrap_or_default(),
             kinds: kinds::Options {
@@ -159,6 +160,7 @@ impl Context {
                         key => Some(Secret::new(key.to_owned())),
                     },
                 },
+                vectors: config.vectors(),
                 ..kinds::Options::default()
             },
             env: Arc::new(move |name: &str| environment.get(name).map(str::to_owned)),

@@ -86,14 +86,11 @@ pub(crate) fn is_workspace(folder: &Path) -> bool {
 }
 
 /// Writes the starter files; gives their names. Nothing that exists is touched.
-pub(crate) fn create_starter(folder: &Path) -> io::Result<Vec<&'static str>> {
+pub(crate) async fn create_starter(folder: &Path) -> io::Result<Vec<&'static str>> {
     fs::create_dir_all(folder)?;
     let files = starter_files();
-    let there: Vec<&str> = files
-        .iter()
-        .map(|(name, _)| *name)
-        .filter(|name| folder.join(name).exists())
-        .collect();
+    let names = files.iter().map(|(name, _)| *name).chain([DEMO_FILE]);
+    let there: Vec<&str> = names.filter(|name| folder.join(name).exists()).collect();
     if !there.is_empty() {
         let why = format!("{} already holds {}", folder.display(), there.join(", "));
         return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
@@ -103,6 +100,9 @@ pub(crate) fn create_starter(folder: &Path) -> io::Result<Vec<&'static str>> {
         fs::write(folder.join(name), text)?;
         written.push(name);
     }
+    let demo = store::demo::create(&folder.join(DEMO_FILE)).await;
+    demo.map_err(io::Error::other)?;
+    written.push(DEMO_FILE);
     if ignore_data(folder)? {
         written.push(".gitignore");
     }
@@ -113,9 +113,19 @@ fn starter_files() -> [(&'static str, String); 3] {
     [
         ("tools.json", include_str!("starter/tools.json").to_owned()),
         ("mcp.json", include_str!("starter/mcp.json").to_owned()),
-        (config::FILE_NAME, commented_defaults()),
+        (config::FILE_NAME, commented_defaults() + DEMO_SOURCE),
     ]
 }
+
+/// The database of the starter's `sql` tool.
+const DEMO_FILE: &str = "demo.db";
+
+const DEMO_SOURCE: &str = r#"
+# The database that the tool get_user_daily_limit asks: a few users and how often each may call tools a day.
+[sources.demo]
+kind = "sqlite"
+path = "demo.db"
+"#;
 
 /// The default file with every value commented out; the sections stay.
 fn commented_defaults() -> String {

@@ -40,6 +40,7 @@ struct Sound {
     ends: Millis,
     /// How long it is believed.
     until: Millis,
+    claims: Arc<Map<String, Value>>,
 }
 
 impl Shown {
@@ -160,6 +161,7 @@ impl App {
                 .map_or_else(|| "oauth".into(), |client| format!("oauth:{client}").into()),
             ends,
             until: (now + BELIEVED_MS).min(ends),
+            claims: Arc::new(claims),
         });
         provider.shown.keep(hash_of(token), Arc::clone(&sound), now);
         Ok(sound)
@@ -178,6 +180,7 @@ impl App {
         caller.scopes = sound.scopes.within(caller.scopes);
         caller.key = Some(Arc::clone(&sound.client));
         caller.until = Some(sound.ends);
+        caller.claims = Some(Arc::clone(&sound.claims));
         Ok(Arc::new(caller))
     }
 }
@@ -262,6 +265,7 @@ mod tests {
                 client: "oauth".into(),
                 ends: until,
                 until,
+                claims: Arc::default(),
             })
         };
         shown.keep([1; 32], sound(10), 0);

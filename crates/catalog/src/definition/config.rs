@@ -19,6 +19,8 @@ enum Shape {
     /// An object whose values are scalars or references.
     Values,
     OneOf(&'static [&'static str]),
+    /// Parameters of a query with what of the caller each is.
+    Bindings,
     /// Program and arguments.
     Argv,
     /// A file below the workspace.
@@ -97,6 +99,8 @@ const SQL: &[Field] = &[
     optional("result", Shape::OneOf(&["records", "row", "scalar"])),
     optional("write", Shape::Bool),
     optional("max_rows", Shape::Count),
+    optional("max_bytes", Shape::Count),
+    optional("caller", Shape::Bindings),
     TIMEOUT,
 ];
 const EXPRESSION: &[Field] = &[required("expression", Shape::Text), TIMEOUT];
@@ -201,6 +205,7 @@ fn check_shape(r: &mut Reader<'_>, m: &Member, path: &str, shape: Shape) {
         Shape::OneOf(allowed) => drop(r.one_of(m, path, allowed)),
         Shape::Object => drop(r.object(m, path)),
         Shape::Values => check_values(r, m, path),
+        Shape::Bindings => super::sql::check_caller(r, m, path),
         Shape::Argv => check_argv(r, m, path),
         Shape::Script => check_script(r, m, path),
         Shape::HttpUrl => {

@@ -14,16 +14,18 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 const INSTRUCTIONS_BYTES_MAX: usize = 64 * 1024;
+const SERVER_NAME_BYTES_MAX: usize = 200;
 const TOOLS_MAX: usize = 1_000;
 const PATTERNS_MAX: usize = 1_000;
 
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "name",
     "description",
     "tools",
     "allow",
     "deny",
     "instructions",
+    "server_name",
     "find_tools",
     "names",
     "is_public",
@@ -70,6 +72,7 @@ fn toolset(
     let deny = given("deny").map_or_else(Vec::new, |m| patterns(r, m));
     let description = given("description").and_then(|m| long(r, m, "$", DESCRIPTION_BYTES_MAX));
     let told = given("instructions").and_then(|m| long(r, m, "$", INSTRUCTIONS_BYTES_MAX));
+    let server_name = given("server_name").and_then(|m| server_name(r, m));
     let names = given("names").and_then(|m| naming(r, m));
     let is_public = given("is_public").is_some_and(|m| r.boolean(m, "$").unwrap_or(false));
     Some(ToolsetDefinition {
@@ -79,6 +82,7 @@ fn toolset(
         allow,
         deny,
         instructions: told,
+        server_name,
         find_tools,
         names,
         is_public,
@@ -90,7 +94,17 @@ fn named(r: &mut Reader<'_>, m: &Member, path: &str) -> Option<String> {
     if is_valid_name(name) {
         return Some(name.to_owned());
     }
-    r.wrong(m, path, NAME, "Write a name such as \"data-search\".");
+    r.wrong(m, path, NAME, "Write a name such as \"docs-search\".");
+    None
+}
+
+fn server_name(r: &mut Reader<'_>, m: &Member) -> Option<String> {
+    let name = long(r, m, "$", SERVER_NAME_BYTES_MAX)?;
+    if !name.trim().is_empty() && !name.contains(char::is_control) {
+        return Some(name);
+    }
+    let remedy = "Write what clients shall show, or leave it out.";
+    r.wrong(m, "$", "a name on one line", remedy);
     None
 }
 

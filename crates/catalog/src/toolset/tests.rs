@@ -274,3 +274,27 @@ fn an_argument_that_does_not_fit_is_named_where_it_stands() {
     );
     assert!(problem.expected.contains("50"), "{problem}");
 }
+
+#[test]
+fn the_server_is_called_as_the_set_says_on_one_line() {
+    let called = |name: Value| {
+        let body = json!({"name": "s", "server_name": name}).to_string();
+        toolset_from_text(&body).map(|set| set.server_name)
+    };
+    let name = "BGA Data Search Tools";
+    assert_eq!(called(json!(name)).unwrap().as_deref(), Some(name));
+    assert_eq!(called(Value::Null).unwrap(), None);
+    for wrong in [
+        json!(""),
+        json!(" "),
+        json!("a\nb"),
+        json!("x".repeat(201)),
+        json!(7),
+    ] {
+        assert_eq!(
+            called(wrong.clone()).unwrap_err()[0].path,
+            "$.server_name",
+            "{wrong}"
+        );
+    }
+}

@@ -8,6 +8,9 @@ mod doc_parser;
 mod engines;
 mod fend;
 mod fixture;
+mod get_sim_search;
+mod get_text_embedding;
+mod query_bga_database;
 mod question;
 mod request_human_input;
 mod serialize_for_cell;
@@ -52,6 +55,9 @@ fn list(options: &Options, parts: &Arc<Parts>) -> Vec<Box<dyn Builtin>> {
         Box::new(calculator::Calculator::new(options.evaluation, spawner)),
         Box::new(code_execution::CodeExecution::new(options, parts)),
         Box::new(doc_parser::DocParser::new(options, parts)),
+        Box::new(get_sim_search::GetSimSearch(Arc::clone(parts))),
+        Box::new(get_text_embedding::GetTextEmbedding(Arc::clone(parts))),
+        Box::new(query_bga_database::QueryBgaDatabase::new(parts)),
         Box::new(request_human_input::RequestHumanInput),
         Box::new(serialize_for_cell::SerializeForCell),
         Box::new(web_fetch::WebFetch(Arc::clone(parts))),
@@ -68,6 +74,17 @@ fn list(options: &Options, parts: &Arc<Parts>) -> Vec<Box<dyn Builtin>> {
 
 /// A tool that only computes: the same arguments always give the same answer.
 fn pure() -> Annotations {
+    Annotations {
+        read_only: Some(true),
+        destructive: Some(false),
+        idempotent: Some(true),
+        open_world: Some(false),
+        title: None,
+    }
+}
+
+/// A tool that looks up what this organisation keeps, and changes nothing.
+fn looks_up() -> Annotations {
     Annotations {
         read_only: Some(true),
         destructive: Some(false),

@@ -35,7 +35,12 @@ impl Builtin for SerializeForCell {
             .get("data")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        let cleaned = data.replace('\u{a0}', " ");
+        let cleaned = without_no_break_spaces(data);
         Box::pin(std::future::ready(Ok(Value::String(cleaned).into())))
     }
+}
+
+/// Every U+00A0 becomes a plain space, wherever it stands.
+pub(super) fn without_no_break_spaces(text: &str) -> String {
+    text.replace('\u{a0}', " ")
 }

@@ -4,6 +4,7 @@ use crate::auth::{CanAuthor, CanCall};
 use crate::body::{IdempotencyKey, JsonBody, PathOf};
 use crate::error::{ApiError, ErrorBody, call_response};
 use crate::router::Server;
+use app::plans::PlanView;
 use app::tool_tests::TestReport;
 use axum::Json;
 use axum::extract::State;
@@ -48,6 +49,31 @@ pub(crate) async fn run_tests(
     PathOf(name): PathOf<String>,
 ) -> Result<Json<TestReport>, ApiError> {
     Ok(Json(server.app.run_tests(&caller, &name).await?))
+}
+
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExplainBody {
+    /// What a call would be given; those that are left out are null.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    arguments: Value,
+}
+
+/// How the database would run the query of an sql tool. Nothing is run.
+#[utoipa::path(post, path = "/api/v1/tools/{name}/explain", tag = "calls",
+    params(("name" = String, Path, description = "Name or id")), request_body = ExplainBody,
+    responses((status = 200, body = PlanView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn explain_tool(
+    State(server): State<Arc<Server>>,
+    CanCall(_may_call): CanCall,
+    CanAuthor(caller): CanAuthor,
+    PathOf(name): PathOf<String>,
+    JsonBody(body): JsonBody<ExplainBody>,
+) -> Result<Json<PlanView>, ApiError> {
+    let arguments = or_empty(body.arguments);
+    let plan = server.app.explain_tool(caller, &name, arguments).await?;
+    Ok(Json(plan))
 }
 
 /// A call that did not succeed.

@@ -5,7 +5,7 @@ use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use crate::unlisted::Unlisted;
-use app::tools::{ToolFilter, ToolPage, ToolView};
+use app::tools::{Before, ToolFilter, ToolPage, ToolView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -113,15 +113,30 @@ pub(crate) async fn list_tools(
     Ok(Json(page))
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct CreateQuery {
+    /// Whose tool it is, where it is not yours: the name of a user. For admins who take tools over from elsewhere.
+    owner: Option<String>,
+    /// When it was made there, such as 2026-01-31T12:00:00Z. For admins.
+    created_at: Option<String>,
+}
+
 /// Registers a tool; the next call can use it.
-#[utoipa::path(post, path = "/api/v1/tools", tag = "tools", request_body = ToolBody,
+#[utoipa::path(post, path = "/api/v1/tools", tag = "tools", params(CreateQuery), request_body = ToolBody,
     responses((status = 201, body = ToolView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
+    QueryOf(query): QueryOf<CreateQuery>,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let tool = owned(async move { server.app.create_tool(caller, &body).await }).await?;
+    let before = Before {
+        owner: query.owner,
+        created_at: query.created_at,
+    };
+    let tool = owned(async move { server.app.create_tool(caller, &body, &before).await }).await?;
     let location = HeaderValue::from_str(&format!("/api/v1/tools/{}", tool.name));
     let mut response = (StatusCode::CREATED, Json(tool)).into_response();
     if let Ok(location) = location {

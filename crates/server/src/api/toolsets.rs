@@ -36,7 +36,7 @@ pub(crate) struct ToolsetQuery {
 /// What an author writes.
 #[derive(ToSchema)]
 #[schema(example = json!({
-    "name": "data-search",
+    "name": "docs-search",
     "tools": ["calculator", {"tool": "web_search", "name": "search_docs", "arguments": {"limit": 5}}],
     "allow": ["sql_*"],
     "deny": ["sql_write*"],
@@ -60,6 +60,8 @@ pub(crate) struct ToolsetBody {
     deny: Option<Vec<String>>,
     /// Told to the models that use the set.
     instructions: Option<String>,
+    /// What the server is called at the set's own address, instead of toolcrib.
+    server_name: Option<String>,
     /// Clients get `find_tools` and `call_tool` instead of all tools.
     find_tools: Option<bool>,
     /// How tools are named to clients: dotted (`server.tool`, the default) or plain (`server__tool`).

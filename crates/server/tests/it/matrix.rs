@@ -74,6 +74,7 @@ fn of_the_registry() -> Vec<Row> {
         row("POST", "/api/v1/tools/{name}/call", "/api/v1/tools/serialize_for_cell/call", args, Call, 200),
         row("POST", "/api/v1/tools/test", "/api/v1/tools/test", json!({"tool": {}, "arguments": {}}), Author, 422),
         row("POST", "/api/v1/tools/{name}/tests", "/api/v1/tools/none/tests", none.clone(), Call, 404),
+        row("POST", "/api/v1/tools/{name}/explain", "/api/v1/tools/none/explain", json!({}), Author, 404),
         row("GET", "/api/v1/tools/{name}/versions", "/api/v1/tools/none/versions", none.clone(), Read, 404),
         row("GET", "/api/v1/tools/{name}/versions/{version}", "/api/v1/tools/none/versions/1", none.clone(), Read, 404),
         row("POST", "/api/v1/tools/{name}/rollback", "/api/v1/tools/none/rollback", json!({"version": 1}), Author, 404),
@@ -185,9 +186,32 @@ fn of_mcp() -> Vec<Row> {
     ]
 }
 
+#[rustfmt::skip]
+fn of_data() -> Vec<Row> {
+    use Needs::{Admin, Author, Operate, Read};
+    let none = Value::Null;
+    vec![
+        row("GET", "/api/v1/sources", "/api/v1/sources", none.clone(), Read, 200),
+        row("POST", "/api/v1/sources", "/api/v1/sources", json!({}), Admin, 422),
+        row("GET", "/api/v1/sources/{name}", "/api/v1/sources/none", none.clone(), Read, 404),
+        row("PUT", "/api/v1/sources/{name}", "/api/v1/sources/none", json!({}), Admin, 404),
+        row("PATCH", "/api/v1/sources/{name}", "/api/v1/sources/none", json!({}), Admin, 404),
+        row("DELETE", "/api/v1/sources/{name}", "/api/v1/sources/none", none.clone(), Admin, 404),
+        row("GET", "/api/v1/sources/{name}/schema", "/api/v1/sources/none/schema", none.clone(), Author, 404),
+        row("POST", "/api/v1/sources/{name}/test", "/api/v1/sources/none/test", none.clone(), Operate, 404),
+        row("GET", "/api/v1/sources/{name}/role-script", "/api/v1/sources/none/role-script", none.clone(), Operate, 404),
+        row("GET", "/api/v1/vectors", "/api/v1/vectors", none.clone(), Author, 200),
+        row("POST", "/api/v1/vectors/import", "/api/v1/vectors/import", json!({"records": []}), Operate, 422),
+        row("POST", "/api/v1/vectors/from-schema", "/api/v1/vectors/from-schema", json!({"source": "none"}), Operate, 404),
+        row("POST", "/api/v1/vectors/search", "/api/v1/vectors/search", json!({"text": "x"}), Author, 409),
+        row("DELETE", "/api/v1/vectors/collections/{name}", "/api/v1/vectors/collections/none", none, Operate, 404),
+    ]
+}
+
 fn table() -> Vec<Row> {
     let mut all = of_the_registry();
     all.extend(of_mcp());
+    all.extend(of_data());
     all
 }
 

@@ -33,6 +33,8 @@ pub(crate) struct TestApp {
 pub(crate) struct Setup {
     pub(crate) mcp: face::Settings,
     pub(crate) servers: app::servers::Settings,
+    pub(crate) sources: app::sources::Settings,
+    pub(crate) vectors: kinds::retrieval::VectorOptions,
 }
 
 pub(crate) struct Answer {
@@ -45,11 +47,11 @@ pub(crate) struct Answer {
     clippy::disallowed_methods,
     reason = "tests learn from the environment where PostgreSQL is"
 )]
-fn postgres_url() -> Option<String> {
+pub(crate) fn postgres_url() -> Option<String> {
     std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
 }
 
-async fn admin_sql(sql: String) {
+pub(crate) async fn admin_sql(sql: String) {
     let pool = sqlx::PgPool::connect(&postgres_url().unwrap())
         .await
         .unwrap();
@@ -90,7 +92,24 @@ pub(crate) async fn on_both_servers<F: AsyncFn(&TestApp)>(
     on_both_given(json!([]), Policy::default(), setup, test).await;
 }
 
-async fn on_both_given<F: AsyncFn(&TestApp)>(tools: Value, policy: Policy, setup: Setup, test: F) {
+/// The same with vectors that are made and kept so.
+pub(crate) async fn on_both_vectors<F: AsyncFn(&TestApp)>(
+    vectors: kinds::retrieval::VectorOptions,
+    test: F,
+) {
+    let setup = Setup {
+        vectors,
+        ..Setup::default()
+    };
+    on_both_given(json!([]), Policy::default(), setup, test).await;
+}
+
+pub(crate) async fn on_both_given<F: AsyncFn(&TestApp)>(
+    tools: Value,
+    policy: Policy,
+    setup: Setup,
+    test: F,
+) {
     let mut databases = vec![None];
     match postgres_url() {
         None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
@@ -150,9 +169,12 @@ impl TestApp {
             log,
             oidc: None,
             servers: setup.servers.clone(),
+            sources: setup.sources.clone(),
             kinds: kinds::Options {
                 fixtures: true,
                 conformance: setup.mcp.conformance,
+                data: folder.path().join(".toolcrib"),
+                vectors: setup.vectors.clone(),
                 ..kinds::Options::default()
             },
             env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),

@@ -90,12 +90,12 @@ async fn toolsets_are_listed_page_by_page_and_found_by_words_and_owner() {
             let names: Vec<String> = items.map(|it| it["name"].as_str().unwrap().to_owned()).collect();
             format!("{} {}", names.join(","), page["next_cursor"].as_str().unwrap_or("-"))
         };
-        assert_eq!(names(ADMIN, "").await, "a1,a2,b1,mine -");
+        assert_eq!(names(ADMIN, "").await, "a1,a2,b1,data-search,mine -");
         assert_eq!(names(ADMIN, "?owner=kim&limit=2").await, "a1,a2 a2");
         assert_eq!(names(ADMIN, "?owner=kim&limit=2&cursor=a2").await, "b1 -");
         assert_eq!(names(ADMIN, "?q=SET+a").await, "a1,a2 -");
-        assert_eq!(names(&lee, "").await, "a1,a2 -");
-        assert_eq!(names(&kim, "").await, "a1,a2,b1 -");
+        assert_eq!(names(&lee, "").await, "a1,a2,data-search -");
+        assert_eq!(names(&kim, "").await, "a1,a2,b1,data-search -");
     })
     .await;
 }

@@ -21,6 +21,7 @@ mod access;
 mod secrets;
 mod server_tokens;
 mod servers;
+mod sources;
 
 /// A database of its own for one test; gone with it.
 struct Fresh {

@@ -132,6 +132,7 @@ async fn from_before_servers(db: &Db, folder: &std::path::Path) {
         "server_pins",
         "server_tokens",
         "server_clients",
+        "sources",
     ] {
         remove(table).unwrap();
     }

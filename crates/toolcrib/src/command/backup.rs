@@ -5,7 +5,7 @@ use crate::config::Config;
 use crate::context::{Context, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::Place;
-use app::backup::CONFIG_FILE;
+use app::backup::{CONFIG_FILE, VECTORS};
 use app::owner::{OwnerLock, node_name};
 use app::shelf::{MCP_FILE, TOOLS_FILE};
 use executions::ExecutionLog;
@@ -150,7 +150,13 @@ fn set_aside(place: &Place) -> io::Result<PathBuf> {
         .find(|path| !path.exists())
         .unwrap_or_else(|| name(0));
     fs::create_dir_all(&aside)?;
-    for file in ["registry.db", "registry.db-wal", "registry.db-shm", "log"] {
+    for file in [
+        "registry.db",
+        "registry.db-wal",
+        "registry.db-shm",
+        "log",
+        VECTORS,
+    ] {
         move_if_there(&place.data.join(file), &aside.join(file))?;
     }
     for file in [TOOLS_FILE, MCP_FILE] {
@@ -179,6 +185,14 @@ fn copy_files(folder: &Path, place: &Place) -> io::Result<()> {
     }
     if brings_config(folder, place) {
         fs::copy(folder.join(CONFIG_FILE), place.config_file())?;
+    }
+    if let Ok(entries) = fs::read_dir(folder.join(VECTORS)) {
+        let target = place.data.join(VECTORS);
+        fs::create_dir_all(&target)?;
+        for entry in entries {
+            let entry = entry?;
+            fs::copy(entry.path(), target.join(entry.file_name()))?;
+        }
     }
     let registry = folder.join("registry.db");
     if registry.exists() {

@@ -56,6 +56,9 @@ fn show(context: &Context, name: &str, response: &Value, near: Option<&str>) -> 
             Value::String(text) => out.line(text),
             data => out.value(data),
         }
+        if response["truncated"] == true && !out.json {
+            out.warn(response["message"].as_str().unwrap_or_default());
+        }
         return Ok(());
     }
     let text = |name: &str| error[name].as_str().unwrap_or_default();
@@ -78,7 +81,7 @@ fn show(context: &Context, name: &str, response: &Value, near: Option<&str>) -> 
     })
 }
 
-fn read_json(given: &str) -> Result<Value> {
+pub(super) fn read_json(given: &str) -> Result<Value> {
     let input = Input::arguments(given)?;
     serde_json::from_str(&input.text).map_err(|error| {
         let failure = Failure::usage(format!("{}: not valid JSON: {error}", input.shown));

@@ -247,6 +247,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
         let toolsets = pages(client, "/api/v1/toolsets", &check, usize::MAX).await?;
         let latest = client.get("/api/v1/executions?limit=1").await?;
         let servers = client.get("/api/v1/servers").await?;
+        let sources = super::sources::look(client).await?;
         let is_served = !matches!(client, Client::Local(_));
         if let Client::Local(server) = client {
             let log = &server.app.executor.log;
@@ -254,10 +255,16 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
                 .await
                 .map_err(|error| Failure::failed(format!("the log cannot be written: {error}")))?;
         }
-        Ok((ready, tools, toolsets, latest, (servers, is_served)))
+        Ok((
+            ready,
+            tools,
+            toolsets,
+            latest,
+            (servers, sources, is_served),
+        ))
     })
     .await;
-    let (ready, tools, toolsets, latest, (servers, is_served)) = match asked {
+    let (ready, tools, toolsets, latest, (servers, sources, is_served)) = match asked {
         Ok(answers) => answers,
         Err(failure) => {
             let remedy = failure
@@ -293,6 +300,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
     }
     shelves(findings, &ready["files"], told);
     super::upstreams::judge(findings, &servers, is_served);
+    super::sources::judge(findings, &sources);
     troubles(findings, context, &tools);
     super::toolsets::troubles(findings, &toolsets);
     kinds(findings, &tools, config);

@@ -1,4 +1,4 @@
-//! `toolcrib import mcp-servers`: takes the servers of an MCP client's configuration into `mcp.json`.
+//! `toolcrib import`: what other programs have written down. The servers of an MCP client's configuration go into `mcp.json`.
 
 use super::foreign::Foreign;
 use crate::cli::Import;
@@ -18,15 +18,21 @@ struct Taken {
     open: Vec<String>,
 }
 
-pub(crate) fn run(context: &Context, import: Import) -> Result {
-    let Import::McpServers {
-        file,
-        force,
-        only,
-        dry_run,
-    } = import;
-    let mut found = Foreign::read(&file)?;
-    found.keep_only(&only)?;
+pub(crate) async fn run(context: &Context, import: Import) -> Result {
+    match import {
+        Import::McpServers {
+            file,
+            force,
+            only,
+            dry_run,
+        } => servers(context, &file, force, &only, dry_run),
+        Import::HCustomTool(args) => super::custom_tools::import(context, &args).await,
+    }
+}
+
+fn servers(context: &Context, file: &Path, force: bool, only: &[String], dry_run: bool) -> Result {
+    let mut found = Foreign::read(file)?;
+    found.keep_only(only)?;
     // What the server would refuse is not written.
     found.check()?;
     let place = context.place()?;

@@ -6,9 +6,9 @@ use crate::workspace::create_starter;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn run(context: &Context, named: Option<&Path>) -> Result {
+pub(crate) async fn run(context: &Context, named: Option<&Path>) -> Result {
     let folder = &folder(context, named)?;
-    let written = create_starter(folder).map_err(|error| {
+    let written = create_starter(folder).await.map_err(|error| {
         let failure = Failure::failed(format!("no workspace was made: {error}"));
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => failure

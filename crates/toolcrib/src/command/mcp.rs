@@ -24,7 +24,7 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
         }
         None => {
             let place = context.place()?;
-            settle(context, &place)?;
+            settle(context, &place).await?;
             let config = context.config(&place, Vec::new())?;
             context.start_logging(&config, false);
             let local = bridge::Local {
@@ -47,10 +47,11 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
 }
 
 /// Sees to it that there is a workspace, and says which it is where nobody has named it.
-fn settle(context: &Context, place: &Place) -> Result {
+async fn settle(context: &Context, place: &Place) -> Result {
     let shown = place.workspace.display();
     if place.is_default && !place.workspace.exists() {
-        create_starter(&place.workspace).map_err(|e| Failure::failed(format!("{shown}: {e}")))?;
+        let made = create_starter(&place.workspace).await;
+        made.map_err(|e| Failure::failed(format!("{shown}: {e}")))?;
         context
             .out
             .say(format!("made a starter workspace in {shown}"));

@@ -6,6 +6,8 @@ pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
 pub(crate) mod connect;
+mod custom_rows;
+mod custom_tools;
 pub(crate) mod definition;
 pub(crate) mod doctor;
 pub(crate) mod findings;
@@ -27,12 +29,14 @@ pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod show_config;
 pub(crate) mod sign_in;
+pub(crate) mod sources;
 pub(crate) mod tools;
 pub(crate) mod toolsets;
 mod upstreams;
 pub(crate) mod users;
+pub(crate) mod vectors;
 
-use crate::cli::{Command, Config};
+use crate::cli::{Command, Config, Export, Import};
 use crate::context::Context;
 use crate::out::{Failure, Result};
 
@@ -47,11 +51,12 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         .hint("leave --url out, and name the workspace with --workspace"));
     }
     match command {
-        Command::Init { folder } => init::run(context, folder.as_deref()),
+        Command::Init { folder } => init::run(context, folder.as_deref()).await,
         Command::Serve(serve) => serve::run(context, serve).await,
         Command::Mcp(args) => mcp::run(context, args).await,
         Command::Connect(args) => connect::run(context, &args).await,
-        Command::Import(import) => import::run(context, import),
+        Command::Import(import) => import::run(context, import).await,
+        Command::Export(Export::HCustomTool(args)) => custom_tools::export(context, &args).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
@@ -64,6 +69,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Usage => limits::usage(context).await,
         Command::Secrets(secrets) => secrets::run(context, secrets).await,
         Command::Servers(servers) => servers::run(context, servers).await,
+        Command::Sources(sources) => sources::run(context, sources).await,
+        Command::Vectors(vectors) => vectors::run(context, vectors).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -85,15 +92,18 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Init { .. } => Some("init"),
         Command::Serve(_) => Some("serve"),
         Command::Restore { .. } => Some("restore"),
-        Command::Import(_) => Some("import"),
+        Command::Import(Import::McpServers { .. }) => Some("import mcp-servers"),
         Command::Config(Config::Show) => Some("config show"),
         Command::Completions { .. } => Some("completions"),
         Command::Man { .. } => Some("man"),
         Command::Call(_)
         | Command::Mcp(_)
         | Command::Connect(_)
+        | Command::Import(Import::HCustomTool(_))
+        | Command::Export(_)
         | Command::Tools(_)
         | Command::Servers(_)
+        | Command::Sources(_)
         | Command::Toolsets(_)
         | Command::Log(_)
         | Command::Keys(_)
@@ -103,6 +113,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Limits(_)
         | Command::Usage
         | Command::Secrets(_)
+        | Command::Vectors(_)
         | Command::Backup { .. }
         | Command::Doctor => None,
     }

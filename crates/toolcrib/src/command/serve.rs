@@ -39,6 +39,7 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     }
     if place.is_default && !place.workspace.exists() {
         create_starter(&place.workspace)
+            .await
             .map_err(|e| Failure::failed(format!("{}: {e}", place.workspace.display())))?;
         context.out.say(format!(
             "made a starter workspace in {}",

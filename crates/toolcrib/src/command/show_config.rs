@@ -2,6 +2,7 @@
 //! the next start takes; a server that runs has read its own before.
 
 use crate::client::connect_owner;
+use crate::config::{Config, FILE_NAME};
 use crate::context::Context;
 use crate::out::Result;
 use serde_json::{Map, Value, json};
@@ -36,6 +37,7 @@ pub(crate) async fn run(context: &Context) -> Result {
             "in_force": "at the next start",
             "server_running": is_running,
             "settings": settings,
+            "sources": sources(&config),
         }));
         return Ok(());
     }
@@ -63,6 +65,10 @@ pub(crate) async fn run(context: &Context) -> Result {
         let value = shown(key.secret, &setting.value).to_string();
         vec![key.name.to_owned(), value, setting.origin.to_string()]
     }));
+    for (name, source) in sources(&config) {
+        let cell = |key: &str| source[key].as_str().unwrap_or_default().to_owned();
+        rows.push(vec![format!("sources.{name}"), cell("kind"), cell("from")]);
+    }
     out.table(&["key", "value", "from"], &rows);
     out.say(
         "This is what the files and the environment here say; a server takes it when it starts.",
@@ -74,4 +80,19 @@ pub(crate) async fn run(context: &Context) -> Result {
         ));
     }
     Ok(())
+}
+
+/// What kind of database each source is; `toolcrib sources show` has the rest.
+fn sources(config: &Config) -> Map<String, Value> {
+    let settings = config.sources();
+    let file = settings.file.iter().map(|it| (it, FILE_NAME));
+    let variables = settings.environment.iter();
+    let variables = variables.map(|it| (&it.definition, "environment POSTGRESQL_DB_…"));
+    // What stands in the file wins.
+    let all = variables.chain(file);
+    let shown = |(source, from): (&catalog::source::SourceDefinition, &str)| {
+        let kind = source.kind.as_str();
+        (source.name.clone(), json!({"kind": kind, "from": from}))
+    };
+    all.map(shown).collect()
 }

@@ -72,6 +72,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
         Tools::Enable { name } => set_active(context, &name, true).await,
         Tools::Disable { name } => set_active(context, &name, false).await,
         Tools::Test { names, file } => super::cases::run(context, &names, file.as_deref()).await,
+        Tools::Explain { name, arguments } => explain(context, &name, arguments.as_deref()).await,
         Tools::History {
             name,
             diff: Some(version),
@@ -88,6 +89,18 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             told(out, &tool, "restored")
         }
     }
+}
+
+async fn explain(context: &Context, name: &str, arguments: Option<&str>) -> Result {
+    let arguments = match arguments {
+        None => Value::Null,
+        Some(given) => super::call::read_json(given)?,
+    };
+    let body = json!({"arguments": arguments});
+    let plan = post(context, &format!("{}/explain", path(name)), body).await?;
+    let out = &context.out;
+    out.value(if out.json { &plan } else { &plan["plan"] });
+    Ok(())
 }
 
 pub(super) fn path(name: &str) -> String {

@@ -147,6 +147,20 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("web_search.base_url", Holds::Text),
     key("web_search.api_key", Holds::Text).secret(),
+    key("vectors.embeddings_url", Holds::Text).also("TEXT_EMBEDDING_MODEL_URL"),
+    key("vectors.embeddings_model", Holds::Text).also("TEXT_EMBEDDING_MODEL_NAME"),
+    key("vectors.embeddings_key", Holds::Text).secret(),
+    key("vectors.chromadb_host", Holds::Text).also("CHROMADB_HOST"),
+    key(
+        "vectors.chromadb_port",
+        Holds::Count {
+            least: 1,
+            most: 65_535,
+        },
+    )
+    .also("CHROMADB_PORT"),
+    key("vectors.chromadb_token", Holds::Text).secret(),
+    key("vectors.collection", Holds::Text).also("CHROMADB_COLLECTION_NAME"),
     key("python.interpreter", Holds::Text),
     key("python.memory_bytes_max", BYTES),
     key("builtins.disabled", Holds::Names),

@@ -16,7 +16,13 @@ const SUM: &str = r#"{
 #[test]
 fn init_makes_a_workspace_whose_tools_work() {
     let sandbox = Sandbox::new();
-    let files = ["tools.json", "mcp.json", "toolcrib.toml", ".gitignore"];
+    let files = [
+        "tools.json",
+        "mcp.json",
+        "toolcrib.toml",
+        "demo.db",
+        ".gitignore",
+    ];
     for file in files {
         assert!(sandbox.workspace().join(file).exists(), "{file}");
     }
@@ -24,7 +30,12 @@ fn init_makes_a_workspace_whose_tools_work() {
     assert_eq!(ignored, ".toolcrib/\n");
     let answer = sandbox.ok(&["call", "convert_units", r#"{"expression": "2 km to m"}"#]);
     assert_eq!(answer, "2000 m\n");
-    for tool in ["convert_units", "clean_text"] {
+    for tool in [
+        "convert_units",
+        "clean_text",
+        "get_user_daily_limit",
+        "multiply_numbers",
+    ] {
         assert!(
             sandbox.ok(&["tools", "test", tool]).starts_with("pass "),
             "{tool}"
@@ -35,7 +46,7 @@ fn init_makes_a_workspace_whose_tools_work() {
     assert!(
         again
             .stderr
-            .contains("already holds tools.json, mcp.json, toolcrib.toml"),
+            .contains("already holds tools.json, mcp.json, toolcrib.toml, demo.db"),
         "{again:?}"
     );
 }

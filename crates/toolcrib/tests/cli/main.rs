@@ -19,5 +19,6 @@ mod signing_in;
 #[path = "../kinds/site.rs"]
 #[expect(clippy::unwrap_used, reason = "a test may stop at once")]
 mod site;
+mod sources;
 mod terminal;
 mod toolsets;

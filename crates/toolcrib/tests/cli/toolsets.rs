@@ -34,7 +34,11 @@ fn a_toolset_is_kept_by_commands_alone() {
     assert_eq!(gone.code, 1, "{gone:?}");
     sandbox.ok(&["toolsets", "restore", "kit"]);
     let items = sandbox.json(&["toolsets", "list"]);
-    assert_eq!(items["items"].as_array().unwrap().len(), 2, "{items}");
+    assert_eq!(
+        items["items"].as_array().unwrap().len(),
+        3,
+        "two and the one that is built in: {items}"
+    );
 }
 
 #[test]

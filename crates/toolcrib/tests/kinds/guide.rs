@@ -2,6 +2,8 @@
 
 use crate::crib::path;
 use crate::harness::Sandbox;
+use crate::site::Site;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -78,17 +80,51 @@ fn all_fit(lines: &[&str], shown: &[String]) -> bool {
 
 #[test]
 fn every_command_of_the_guide_does_what_it_shows() {
-    let text = std::fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/tools.md"),
-    )
-    .unwrap();
-    let sandbox = Sandbox::bare().with("PATH", &path());
+    follow("tools.md", 20, &Sandbox::bare().with("PATH", &path()));
+}
+
+#[test]
+fn every_command_about_databases_does_what_it_shows() {
+    follow("data.md", 8, &Sandbox::bare().with("PATH", &path()));
+}
+
+/// With a model for which a text is about mail, about dates, and a little about anything.
+#[test]
+fn every_command_of_the_guide_to_data_search_does_what_it_shows() {
+    let endpoint = Site::start(|request| {
+        let (_, body) = request.split_once("\r\n\r\n").unwrap();
+        let asked: Value = serde_json::from_str(body).unwrap();
+        let vector = |text: &Value| {
+            let count = |word: &str| text.as_str().unwrap().matches(word).count();
+            json!({"embedding": [count("mail"), count("date"), 1]})
+        };
+        let data: Vec<Value> = asked["input"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(vector)
+            .collect();
+        let answer = json!({"data": data}).to_string();
+        (200, "application/json", answer.into_bytes())
+    });
+    let sandbox = Sandbox::bare()
+        .with("PATH", &path())
+        .with("TEXT_EMBEDDING_MODEL_URL", &endpoint.url)
+        .with("TEXT_EMBEDDING_MODEL_NAME", "words");
+    follow("data-search.md", 7, &sandbox);
+}
+
+/// Runs a page of the guide.
+#[expect(clippy::print_stdout, reason = "a figure")]
+fn follow(page: &str, steps_min: usize, sandbox: &Sandbox) {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    let text = std::fs::read_to_string(folder.join(page)).unwrap();
     let programs = sandbox.folder().join("bin");
     std::fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_toolcrib"), programs.join("toolcrib")).unwrap();
     let programs_path = format!("{}:{}", programs.display(), path());
     let steps = steps(&text);
-    assert!(steps.len() > 20, "the guide was read: {}", steps.len());
+    assert!(steps.len() > steps_min, "{page} was read: {}", steps.len());
     assert!(steps[0].command.starts_with("toolcrib init"));
     let mut here = sandbox.folder().to_owned();
     let mut server = None;
@@ -130,6 +166,6 @@ fn every_command_of_the_guide_does_what_it_shows() {
             ));
         }
     }
-    println!("the guide: {} commands run", steps.len());
+    println!("{page}: {} commands run", steps.len());
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

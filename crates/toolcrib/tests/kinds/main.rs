@@ -16,3 +16,4 @@ mod python_warm;
 mod search;
 mod shell;
 mod site;
+mod sql;

@@ -8,12 +8,15 @@
     reason = "a test may stop at once, and these print figures"
 )]
 
+mod bga;
+mod chroma;
 mod client;
 mod clients;
 mod conformance;
 #[path = "../kinds/crib.rs"]
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod crib;
+mod data_search;
 #[path = "../cli/harness.rs"]
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
@@ -25,7 +28,6 @@ mod programs;
 mod sessions;
 mod sign_in;
 #[path = "../kinds/site.rs"]
-#[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod site;
 mod stdio;
 mod streams;

@@ -11,6 +11,7 @@ const RANKS: &[(&str, u8)] = &[
     ("expression", 0),
     ("fetch", 0),
     ("process", 0),
+    ("sources", 0),
     ("executions", 1),
     ("executor", 2),
     ("agent", 3),
@@ -19,6 +20,7 @@ const RANKS: &[(&str, u8)] = &[
     ("oauth", 1),
     ("selection", 3),
     ("store", 3),
+    ("vectors", 1),
     ("app", 4),
     ("face", 5),
     ("server", 6),
@@ -29,7 +31,8 @@ const RANKS: &[(&str, u8)] = &[
 const CONFINED: &[(&str, &[&str])] = &[
     ("axum", &["server", "bench"]),
     ("sqlx", &["store", "executions"]),
-    ("rusqlite", &["store", "executions"]),
+    ("rusqlite", &["store", "executions", "sources", "bench"]),
+    ("tokio_postgres", &["sources", "bench"]),
 ];
 
 const TABLES: &[&str] = &[
@@ -48,6 +51,7 @@ const TABLES: &[&str] = &[
     "server_tokens",
     "servers",
     "sessions",
+    "sources",
     "tool_versions",
     "tools",
     "toolsets",

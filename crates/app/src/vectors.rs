@@ -1,0 +1,310 @@
+//! Collections of vectors: what they are filled with, listed, searched and removed. Where they are kept, on a ChromaDB
+//! server or by this one, is the configuration's business.
+
+mod type_name;
+
+use crate::App;
+use crate::audit::act;
+use crate::error::{Error, Result};
+use ::vectors::Include;
+use ::vectors::import::{self, Column, Imported, Target};
+use catalog::caller::Caller;
+use executor::{Code, Failure};
+use serde::Serialize;
+use serde_json::{Value, json};
+use sources::{Call, SchemaFilter, Shape, Source, Table};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+use type_name::short;
+use utoipa::ToSchema;
+
+pub use ::vectors::Space;
+pub use ::vectors::embedded::Limits;
+pub use ::vectors::jsonl::{Line, read as read_lines};
+
+/// A file of thousands of texts is embedded in minutes.
+const IMPORT_PATIENCE: Duration = Duration::from_secs(600);
+const SEARCH_PATIENCE: Duration = Duration::from_secs(30);
+/// Tables that are read from a database at a time.
+const TABLES: u64 = 200;
+
+/// A collection.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CollectionView {
+    pub name: String,
+    /// How it measures: cosine, l2 or ip.
+    #[schema(value_type = String, example = "cosine")]
+    pub space: Space,
+    /// How long its vectors are; null before the first one.
+    pub dimension: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CollectionPage {
+    pub items: Vec<CollectionView>,
+    pub next_cursor: Option<String>,
+    /// Where they are: `chromadb` or `embedded`, in the data folder.
+    pub store: &'static str,
+    /// The collection that is meant where none is named.
+    pub collection: String,
+}
+
+/// What was stored.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ImportedView {
+    pub collection: String,
+    pub records: usize,
+    /// How many of them were turned into vectors on the way.
+    pub embedded: usize,
+}
+
+/// A document that is near.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NearView {
+    pub id: String,
+    pub document: Option<String>,
+    /// The smaller, the nearer.
+    pub distance: f32,
+    #[schema(value_type = Object)]
+    pub metadata: Value,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct NearPage {
+    /// Nearest first.
+    pub items: Vec<NearView>,
+    pub next_cursor: Option<String>,
+}
+
+/// Where to put something.
+#[derive(Debug, Default)]
+pub struct Destination {
+    /// None is the usual collection.
+    pub collection: Option<String>,
+    /// None is as the collection measures; a new one by cosine, which fits texts.
+    pub space: Option<Space>,
+}
+
+impl App {
+    pub async fn list_collections(&self) -> Result<CollectionPage> {
+        let store = self.vectors.store().map_err(unready)?;
+        let found = store.collections(Instant::now() + SEARCH_PATIENCE).await;
+        let view = |it: ::vectors::Collection| CollectionView {
+            name: it.name,
+            space: it.space,
+            dimension: it.dimension,
+        };
+        Ok(CollectionPage {
+            items: found.map_err(failed)?.into_iter().map(view).collect(),
+            next_cursor: None,
+            store: match self.vectors.is_embedded() {
+                true => "embedded",
+                false => "chromadb",
+            },
+            collection: self.vectors.collection.clone(),
+        })
+    }
+
+    /// Stores records; those of the same id are changed. Either all of them are stored, or an error says why not.
+    pub async fn import_vectors(
+        &self,
+        caller: &Caller,
+        into: Destination,
+        records: Vec<Line>,
+    ) -> Result<ImportedView> {
+        if records.is_empty() {
+            return Err(Error::invalid(
+                "records: expected at least one, such as {\"id\": \"users.email\", \"document\": \"users.email VARCHAR(255)\"}",
+            ));
+        }
+        let records = ::vectors::jsonl::check(records, &Limits::default()).map_err(failed)?;
+        let deadline = Instant::now() + IMPORT_PATIENCE;
+        self.fill(caller, into, records, "vectors.import", deadline)
+            .await
+    }
+
+    /// Stores a document for every column of a source, such as `users.email VARCHAR(255)` and what is said of it there.
+    pub async fn vectors_from_schema(
+        &self,
+        caller: &Caller,
+        source: &str,
+        into: Destination,
+    ) -> Result<ImportedView> {
+        let deadline = Instant::now() + IMPORT_PATIENCE;
+        let named = self.source_in_use(source);
+        let named = named.ok_or_else(|| Error::NotFound {
+            what: "Source",
+            name: source.to_owned(),
+        })?;
+        let database = named.source.as_ref().map_err(Error::conflict)?;
+        let lines = lines_of(database, deadline).await?;
+        if lines.is_empty() {
+            return Err(Error::conflict(format!(
+                "Source '{source}' shows no tables to its role; grant it SELECT, or name another source"
+            )));
+        }
+        self.fill(caller, into, lines, "vectors.from_schema", deadline)
+            .await
+    }
+
+    async fn fill(
+        &self,
+        caller: &Caller,
+        into: Destination,
+        lines: Vec<Line>,
+        action: &str,
+        deadline: Instant,
+    ) -> Result<ImportedView> {
+        let store = self.vectors.store().map_err(unready)?;
+        let collection = into.collection.as_deref();
+        let collection = collection.unwrap_or(&self.vectors.collection);
+        let embeddings = match lines.iter().any(|line| line.embedding.is_none()) {
+            true => Some(self.vectors.embeddings().map_err(unready)?),
+            false => None,
+        };
+        let space = match (into.space, store.collection(collection, deadline).await) {
+            (Some(space), _) => space,
+            (None, Ok(known)) => known.space,
+            (None, Err(::vectors::Error::NoCollection { .. })) => Space::Cosine,
+            (None, Err(error)) => return Err(failed(error)),
+        };
+        let target = Target {
+            store,
+            collection,
+            space,
+            embeddings: embeddings.map(|it| &**it),
+        };
+        let done = import::import(lines, &target, deadline).await;
+        let Imported {
+            collection,
+            records,
+            embedded,
+        } = done.map_err(failed)?;
+        let after = json!({"records": records, "embedded": embedded});
+        let target = format!("vectors:{collection}");
+        let told = act(self.clock.now(), caller, action, target, None, Some(after));
+        self.store.write(&[told]).await?;
+        Ok(ImportedView {
+            collection,
+            records,
+            embedded,
+        })
+    }
+
+    /// What is near to a text, with how near it is.
+    pub async fn search_vectors(
+        &self,
+        text: &str,
+        n: Option<usize>,
+        collection: Option<&str>,
+    ) -> Result<NearPage> {
+        let retrieval = self.vectors.retrieval(collection).map_err(unready)?;
+        let n = n.unwrap_or(::vectors::retrieval::RESULTS_DEFAULT);
+        let deadline = Instant::now() + SEARCH_PATIENCE;
+        let questions = [text.to_owned()];
+        let found = retrieval.search(&questions, n, None, Include::default(), deadline);
+        let found = found.await.map_err(failed)?.into_iter().flatten();
+        let view = |hit: ::vectors::Hit| NearView {
+            id: hit.found.id,
+            document: hit.found.document,
+            distance: hit.distance,
+            metadata: hit.found.metadata.unwrap_or_default().into(),
+        };
+        Ok(NearPage {
+            items: found.map(view).collect(),
+            next_cursor: None,
+        })
+    }
+
+    pub async fn delete_collection(&self, caller: &Caller, name: &str) -> Result<()> {
+        let store = self.vectors.store().map_err(unready)?;
+        let deadline = Instant::now() + SEARCH_PATIENCE;
+        store.delete(name, deadline).await.map_err(failed)?;
+        let target = format!("vectors:{name}");
+        let told = act(
+            self.clock.now(),
+            caller,
+            "vectors.delete",
+            target,
+            None,
+            None,
+        );
+        Ok(self.store.write(&[told]).await?)
+    }
+}
+
+/// A line for every column that the source shows, table by table.
+async fn lines_of(source: &Source, deadline: Instant) -> Result<Vec<Line>> {
+    let call = Call {
+        tool: "vectors".into(),
+        deadline: deadline.into(),
+        cancel: CancellationToken::new(),
+        shape: Shape::Records,
+        rows_max: u64::MAX,
+        bytes_max: usize::MAX,
+    };
+    let most = Limits::default().vectors_max;
+    let mut lines: Vec<Line> = Vec::new();
+    let mut filter = SchemaFilter {
+        limit: TABLES,
+        ..SchemaFilter::default()
+    };
+    loop {
+        let page = source.schema(&filter, &call).await;
+        let page = page.map_err(|error| match &error {
+            sources::Error::Unavailable { .. } | sources::Error::Deadline => {
+                Error::Unavailable(error.to_string())
+            }
+            _ => Error::conflict(error.to_string()),
+        })?;
+        filter.offset += page.tables.len() as u64;
+        let is_last = page.tables.is_empty() || filter.offset >= page.total;
+        lines.extend(page.tables.iter().flat_map(columns));
+        if lines.len() > most {
+            return Err(Error::invalid(format!(
+                "The source has more than {most} columns, which is more than a collection holds"
+            )));
+        }
+        if is_last {
+            return Ok(lines);
+        }
+    }
+}
+
+fn columns(table: &Table) -> impl Iterator<Item = Line> + '_ {
+    let name = match table.schema.as_deref() {
+        None | Some("public") => table.name.clone(),
+        Some(schema) => format!("{schema}.{}", table.name),
+    };
+    table.columns.iter().map(move |column| {
+        let column = Column {
+            table: name.clone(),
+            name: column.name.clone(),
+            type_name: short(&column.data_type),
+            comment: column.comment.clone(),
+        };
+        column.line()
+    })
+}
+
+/// Something that has to be set, or made, first.
+pub(crate) fn unready(failure: Failure) -> Error {
+    match failure.code {
+        Code::InvalidInput => Error::invalid(failure.message),
+        Code::NotConfigured => Error::conflict(failure.message),
+        _ => Error::Unavailable(failure.message),
+    }
+}
+
+pub(crate) fn failed(error: ::vectors::Error) -> Error {
+    use ::vectors::Error as Why;
+    match error {
+        Why::NoCollection { name, .. } => Error::NotFound {
+            what: "Collection",
+            name,
+        },
+        Why::Dimension { .. } => Error::conflict(error.to_string()),
+        Why::Invalid(_) | Why::TooMuch(_) | Why::Lines { .. } => Error::invalid(error.to_string()),
+        _ => Error::Unavailable(error.to_string()),
+    }
+}

@@ -1,0 +1,135 @@
+//! Collections over REST, and what a model is shown before it is asked, with an embeddings endpoint on this machine.
+
+use crate::testapp::{ADMIN, TestApp, on_both_vectors};
+use kinds::retrieval::VectorOptions;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+const PATH: &str = "/api/v1/vectors";
+
+/// A model that knows only how much of a text is about mail and how much about numbers.
+fn vector(text: &str) -> Value {
+    json!([text.matches("mail").count(), text.matches("number").count()])
+}
+
+/// Where texts become vectors, until the test ends.
+async fn endpoint() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(answer(stream));
+        }
+    });
+    format!("http://{address}/v1/embeddings")
+}
+
+async fn answer(mut stream: TcpStream) {
+    let mut request = String::new();
+    // The bodies here are short, so the end of one is where it can be read as JSON.
+    let asked = loop {
+        let mut piece = [0; 65_536];
+        let length = stream.read(&mut piece).await.unwrap_or(0);
+        if length == 0 {
+            return;
+        }
+        request.push_str(std::str::from_utf8(&piece[..length]).unwrap());
+        let body = request.split_once("\r\n\r\n").map(|(_, body)| body);
+        if let Some(Ok(asked)) = body.map(serde_json::from_str::<Value>) {
+            break asked;
+        }
+    };
+    let texts = asked["input"].as_array().unwrap().iter();
+    let data: Vec<Value> = texts
+        .map(|text| json!({"embedding": vector(text.as_str().unwrap())}))
+        .collect();
+    let body = json!({"data": data}).to_string();
+    let head = format!(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+        body.len()
+    );
+    let _ = stream.write_all((head + &body).as_bytes()).await;
+}
+
+async fn with_endpoint<F: AsyncFn(&TestApp)>(test: F) {
+    let options = VectorOptions {
+        embeddings_url: endpoint().await,
+        embeddings_model: "words".to_owned(),
+        collection: "column_metadata".to_owned(),
+        ..VectorOptions::default()
+    };
+    on_both_vectors(options, test).await;
+}
+
+fn record(number: usize) -> Value {
+    let (mails, numbers) = ("mail ".repeat(20 - number), "number ".repeat(number));
+    json!({"id": format!("d{number:02}"), "document": format!("{number:02} {mails}{numbers}").trim(), "metadata": {"n": number}})
+}
+
+#[tokio::test]
+async fn the_fifteen_nearest_documents_go_before_the_model() {
+    with_endpoint(async |app: &TestApp| {
+        let soon = || Instant::now() + Duration::from_secs(30);
+        let none = app.server.app.retrieve("mail", soon()).await.unwrap_err();
+        assert_eq!(none.to_string(), "Collection 'column_metadata' not found");
+        let records: Vec<Value> = (0..20).map(record).collect();
+        let done = app
+            .post(&format!("{PATH}/import"), json!({"records": records}))
+            .await;
+        let expected = json!({"collection": "column_metadata", "records": 20, "embedded": 20});
+        assert_eq!((done.status, &done.body), (200, &expected));
+        let turn = app.server.app.retrieve("a number", soon()).await.unwrap();
+        assert_eq!(turn.role, "user");
+        let list = turn
+            .text
+            .strip_prefix("Retrieved docs relevant to user query: ");
+        let list: Vec<String> = serde_json::from_str(list.unwrap()).unwrap();
+        let nearest: Vec<&str> = list.iter().map(|text| &text[..2]).collect();
+        let expected: Vec<String> = (5..20).rev().map(|number| format!("{number:02}")).collect();
+        assert_eq!(nearest, expected, "15 of them, nearest first");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn collections_are_filled_searched_and_removed() {
+    with_endpoint(async |app: &TestApp| {
+        let import = format!("{PATH}/import");
+        let records = json!([record(1), {"id": "own", "document": "text", "embedding": [0, 1]}]);
+        let done = app.post(&import, json!({"records": records, "collection": "some", "space": "l2"})).await;
+        assert_eq!(done.body, json!({"collection": "some", "records": 2, "embedded": 1}), "{}", done.body);
+        let listed = app.get(PATH).await.body;
+        let some = json!({"name": "some", "space": "l2", "dimension": 2});
+        assert_eq!((&listed["items"], &listed["store"]), (&json!([some]), &json!("embedded")));
+        let asked = json!({"text": "number", "n": 1, "collection": "some"});
+        let found = app.post(&format!("{PATH}/search"), asked).await.body;
+        let nearest = json!({"id": "own", "document": "text", "distance": 0.0, "metadata": {}});
+        assert_eq!(found["items"], json!([nearest]), "{found}");
+        let wrong = [
+            (json!({"records": []}), 422, "at least one"),
+            (json!({"records": [{"id": "a", "document": "x"}, {"id": "a", "document": "y"}]}), 422, "line 2: its id 'a'"),
+            (json!({"records": [{"id": "a", "document": "x", "embedding": [1]}], "collection": "some"}), 409, "1 dimensions"),
+            (json!({"records": [{"id": "a", "document": "x", "embedding": [1, 2]}], "collection": "some", "space": "ip"}), 422, "measures by l2"),
+            (json!({"records": [{"id": "a", "document": "x"}], "collection": "../some"}), 422, "no name of a collection"),
+            (json!({"records": [{"id": "a"}]}), 400, "missing field `document`"),
+            (json!({"records": [{"id": "a", "document": "x"}], "space": "far"}), 400, "unknown variant"),
+        ];
+        for (body, status, part) in wrong {
+            let refused = app.post(&import, body.clone()).await;
+            assert_eq!(refused.status, status, "{body}: {}", refused.body);
+            assert!(refused.message().contains(part), "{body}: {}", refused.body);
+        }
+        let app = app.restart().await;
+        assert_eq!(app.get(PATH).await.body, listed, "a restart changes nothing");
+        let some = format!("{PATH}/collections/some");
+        let removed = async || app.as_key(ADMIN, "DELETE", &some, Value::Null).await.status;
+        assert_eq!((removed().await, removed().await), (204, 404));
+        let acts = app.get("/api/v1/audit?target=vectors:some").await.body;
+        let acts: Vec<&str> = acts["items"].as_array().unwrap().iter().map(|act| act["action"].as_str().unwrap()).collect();
+        assert_eq!(acts, ["vectors.delete", "vectors.import"]);
+        app.stop().await;
+    })
+    .await;
+}

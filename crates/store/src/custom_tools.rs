@@ -1,0 +1,208 @@
+//! Databases of another tool builder, `h_custom_tool` and `h_custom_tool_param` in a SQLite file: read to take its tools over,
+//! and written to hand ours on.
+
+use crate::db::{Error, Result};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
+use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
+use std::path::Path;
+
+/// A row of `h_custom_tool`, its parameters with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CustomTool {
+    pub name: String,
+    pub description_agent: String,
+    pub description_user: Option<String>,
+    /// `SQL` or `PYTHON`.
+    pub tool_type: String,
+    pub definition: String,
+    /// `Y` or `N`.
+    pub is_active: String,
+    pub reg_dt: Option<String>,
+    pub created_by: Option<String>,
+    pub parameters: Vec<CustomParameter>,
+}
+
+/// A row of `h_custom_tool_param`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CustomParameter {
+    pub name: String,
+    /// `STRING`, `NUMBER` or `BOOLEAN`.
+    pub kind: String,
+    /// `Y` or `N`.
+    pub is_required: String,
+    pub description: Option<String>,
+}
+
+const TABLES: &str = "
+    CREATE TABLE h_custom_tool (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        description_agent TEXT,
+        description_user TEXT,
+        tool_type TEXT NOT NULL,
+        definition TEXT NOT NULL,
+        is_active TEXT NOT NULL DEFAULT 'Y',
+        reg_dt TEXT,
+        created_by TEXT
+    );
+    CREATE TABLE h_custom_tool_param (
+        id INTEGER PRIMARY KEY,
+        tool_id INTEGER NOT NULL REFERENCES h_custom_tool (id),
+        param_name TEXT NOT NULL,
+        param_type TEXT NOT NULL,
+        is_required TEXT NOT NULL DEFAULT 'Y',
+        description TEXT
+    );
+";
+
+// Their columns are of any type where SQLite is concerned, so each is asked for as text.
+const READ_TOOLS: &str = "
+    SELECT id, CAST(name AS TEXT), CAST(description_agent AS TEXT), CAST(description_user AS TEXT),
+        CAST(tool_type AS TEXT), CAST(definition AS TEXT), CAST(is_active AS TEXT), CAST(reg_dt AS TEXT),
+        CAST(created_by AS TEXT)
+    FROM h_custom_tool ORDER BY id";
+const READ_PARAMETERS: &str = "
+    SELECT CAST(param_name AS TEXT), CAST(param_type AS TEXT), CAST(is_required AS TEXT), CAST(description AS TEXT)
+    FROM h_custom_tool_param WHERE tool_id = $1 ORDER BY id";
+
+/// All tools of a file, in the order of their ids. The file is not changed.
+pub async fn read(file: &Path) -> Result<Vec<CustomTool>> {
+    let failed = |error: sqlx::Error| Error::Open(format!("{}: {error}", file.display()));
+    let options = SqliteConnectOptions::new().filename(file).read_only(true);
+    let mut connection = options.connect().await.map_err(failed)?;
+    let read = read_all(&mut connection).await.map_err(failed);
+    connection.close().await.map_err(failed)?;
+    read
+}
+
+async fn read_all(connection: &mut SqliteConnection) -> Result<Vec<CustomTool>, sqlx::Error> {
+    let mut tools = Vec::new();
+    for row in sqlx::query(READ_TOOLS).fetch_all(&mut *connection).await? {
+        let id: i64 = row.try_get(0)?;
+        let parameters = sqlx::query(READ_PARAMETERS)
+            .bind(id)
+            .fetch_all(&mut *connection)
+            .await?;
+        let parameters: Result<_, sqlx::Error> = parameters.iter().map(parameter).collect();
+        tools.push(CustomTool {
+            name: text(&row, 1)?,
+            description_agent: text(&row, 2)?,
+            description_user: row.try_get(3)?,
+            tool_type: text(&row, 4)?,
+            definition: text(&row, 5)?,
+            is_active: text(&row, 6)?,
+            reg_dt: row.try_get(7)?,
+            created_by: row.try_get(8)?,
+            parameters: parameters?,
+        });
+    }
+    Ok(tools)
+}
+
+fn parameter(row: &SqliteRow) -> Result<CustomParameter, sqlx::Error> {
+    Ok(CustomParameter {
+        name: text(row, 0)?,
+        kind: text(row, 1)?,
+        is_required: text(row, 2)?,
+        description: row.try_get(3)?,
+    })
+}
+
+fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
+    let text: Option<String> = row.try_get(index)?;
+    Ok(text.unwrap_or_default())
+}
+
+/// Writes a new file with these tools; one that is there is not touched.
+pub async fn write(file: &Path, tools: &[CustomTool]) -> Result<()> {
+    if file.exists() {
+        let why = format!("{}: there is a file of that name already", file.display());
+        return Err(Error::Open(why));
+    }
+    let failed = |error: sqlx::Error| Error::Open(format!("{}: {error}", file.display()));
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .create_if_missing(true);
+    let mut connection = options.connect().await.map_err(failed)?;
+    let written = write_all(&mut connection, tools).await.map_err(failed);
+    connection.close().await.map_err(failed)?;
+    written
+}
+
+async fn write_all(
+    connection: &mut SqliteConnection,
+    tools: &[CustomTool],
+) -> Result<(), sqlx::Error> {
+    let mut all = connection.begin().await?;
+    sqlx::raw_sql(TABLES).execute(&mut *all).await?;
+    for (id, tool) in (1_i64..).zip(tools) {
+        sqlx::query(
+            "INSERT INTO h_custom_tool (id, name, description_agent, description_user, tool_type, definition,
+                is_active, reg_dt, created_by) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        )
+        .bind(id)
+        .bind(&tool.name)
+        .bind(&tool.description_agent)
+        .bind(&tool.description_user)
+        .bind(&tool.tool_type)
+        .bind(&tool.definition)
+        .bind(&tool.is_active)
+        .bind(&tool.reg_dt)
+        .bind(&tool.created_by)
+        .execute(&mut *all)
+        .await?;
+        for parameter in &tool.parameters {
+            sqlx::query(
+                "INSERT INTO h_custom_tool_param (tool_id, param_name, param_type, is_required, description)
+                VALUES ($1, $2, $3, $4, $5)",
+            )
+            .bind(id)
+            .bind(&parameter.name)
+            .bind(&parameter.kind)
+            .bind(&parameter.is_required)
+            .bind(&parameter.description)
+            .execute(&mut *all)
+            .await?;
+        }
+    }
+    all.commit().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_written_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tools.db");
+        let tool = CustomTool {
+            name: "get_user_limit".to_owned(),
+            description_agent: "조회".to_owned(),
+            tool_type: "SQL".to_owned(),
+            definition: "SELECT 1".to_owned(),
+            is_active: "N".to_owned(),
+            created_by: Some("kim".to_owned()),
+            parameters: vec![CustomParameter {
+                name: "a".to_owned(),
+                kind: "NUMBER".to_owned(),
+                is_required: "Y".to_owned(),
+                description: None,
+            }],
+            ..CustomTool::default()
+        };
+        let other = CustomTool {
+            name: "b".to_owned(),
+            parameters: Vec::new(),
+            ..tool.clone()
+        };
+        let tools = [tool, other];
+        write(&file, &tools).await.unwrap();
+        assert_eq!(read(&file).await.unwrap(), tools);
+        let again = write(&file, &tools).await.unwrap_err().to_string();
+        assert!(again.contains("there is a file of that name"), "{again}");
+        let missing = read(&folder.path().join("none.db")).await;
+        assert!(missing.is_err(), "nothing is made by reading");
+        assert!(!folder.path().join("none.db").exists());
+    }
+}

@@ -1,0 +1,268 @@
+//! Rows of `h_custom_tool` as definitions, and definitions as rows.
+
+use serde_json::{Map, Value, json};
+use store::custom_tools::{CustomParameter, CustomTool};
+
+/// Under which names a definition that is JSON holds its query or its expression.
+const MEMBERS: [&str; 5] = ["query", "sql", "expression", "code", "definition"];
+
+/// What a row means here, or why it means nothing.
+pub(super) fn definition(row: &CustomTool, source: &str, result: &str) -> Result<Value, String> {
+    let text = body(&row.definition);
+    let (kind, config) = match row.tool_type.to_ascii_uppercase().as_str() {
+        "SQL" => (
+            "sql",
+            json!({"source": source, "query": text, "result": result}),
+        ),
+        "PYTHON" => ("expression", json!({"expression": text})),
+        other => {
+            return Err(format!(
+                "tool_type: expected SQL or PYTHON, found '{other}'"
+            ));
+        }
+    };
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for parameter in &row.parameters {
+        let kind = match parameter.kind.to_ascii_uppercase().as_str() {
+            "STRING" => "string",
+            "NUMBER" => "number",
+            "BOOLEAN" => "boolean",
+            other => {
+                return Err(format!(
+                    "param_type of {}: expected STRING, NUMBER or BOOLEAN, found '{other}'",
+                    parameter.name
+                ));
+            }
+        };
+        let mut schema = json!({"type": kind});
+        if let Some(about) = filled(parameter.description.as_deref()) {
+            schema["description"] = about.into();
+        }
+        properties.insert(parameter.name.clone(), schema);
+        if yes(&parameter.is_required) {
+            required.push(Value::from(parameter.name.as_str()));
+        }
+    }
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    let about_user = filled(row.description_user.as_deref());
+    let about = filled(Some(&row.description_agent)).or(about_user);
+    let mut all = json!({
+        "name": row.name,
+        "description": about.unwrap_or(&row.name),
+        "kind": kind,
+        "config": config,
+        "input_schema": schema,
+        "is_active": yes(&row.is_active),
+    });
+    if let Some(about) = about_user {
+        all["description_user"] = about.into();
+    }
+    Ok(all)
+}
+
+/// The query or expression itself, which may lie in JSON.
+fn body(written: &str) -> String {
+    let inside = match serde_json::from_str::<Value>(written) {
+        Ok(Value::String(text)) => Some(text),
+        Ok(Value::Object(members)) => {
+            let mut texts = MEMBERS
+                .iter()
+                .filter_map(|name| members.get(*name)?.as_str());
+            texts.next().map(str::to_owned)
+        }
+        _ => None,
+    };
+    inside.unwrap_or_else(|| written.trim().to_owned())
+}
+
+/// When it was made, as a time in UTC that says so; nothing where that cannot be made out.
+pub(super) fn created_at(row: &CustomTool) -> Option<String> {
+    let text = filled(row.reg_dt.as_deref())?;
+    let stamp = text.replacen(' ', "T", 1);
+    let candidates = [
+        text.to_owned(),
+        stamp.clone(),
+        format!("{stamp}Z"),
+        format!("{stamp}:00Z"),
+    ];
+    // Digits alone would be milliseconds, and a span would count from now: neither is what a date is written as.
+    let is_date = text.get(4..5) == Some("-");
+    let mut read = candidates
+        .into_iter()
+        .filter_map(|text| app::time::parse("reg_dt", &text, 0).ok());
+    read.next().filter(|_| is_date).map(app::time::rfc3339)
+}
+
+/// A tool as the server shows it, as a row; or why no row can hold it.
+pub(super) fn row(tool: &Value) -> Result<CustomTool, String> {
+    let text = |name: &str| tool[name].as_str().map(str::to_owned);
+    let config = &tool["config"];
+    let (tool_type, definition) = match tool["kind"].as_str() {
+        Some("sql") if config["write"] == true => return Err("it writes".to_owned()),
+        Some("sql")
+            if config["caller"]
+                .as_object()
+                .is_some_and(|it| !it.is_empty()) =>
+        {
+            return Err("its query is bound to who asks".to_owned());
+        }
+        Some("sql") => ("SQL", config["query"].as_str()),
+        Some("expression") => ("PYTHON", config["expression"].as_str()),
+        kind => return Err(format!("it is of kind {}", kind.unwrap_or_default())),
+    };
+    let schema = &tool["input_schema"];
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    let mut parameters = Vec::new();
+    for (name, schema) in schema["properties"].as_object().into_iter().flatten() {
+        let kind = match schema["type"].as_str() {
+            Some("string") => "STRING",
+            Some("number" | "integer") => "NUMBER",
+            Some("boolean") => "BOOLEAN",
+            _ => {
+                return Err(format!(
+                    "its argument '{name}' is neither a string, a number nor a boolean"
+                ));
+            }
+        };
+        parameters.push(CustomParameter {
+            name: name.clone(),
+            kind: kind.to_owned(),
+            is_required: letter(is_required(name)),
+            description: schema["description"].as_str().map(str::to_owned),
+        });
+    }
+    Ok(CustomTool {
+        name: text("name").unwrap_or_default(),
+        description_agent: text("description").unwrap_or_default(),
+        description_user: text("description_user"),
+        tool_type: tool_type.to_owned(),
+        definition: definition.unwrap_or_default().to_owned(),
+        is_active: letter(tool["is_active"] == true),
+        reg_dt: text("created_at"),
+        created_by: text("owner"),
+        parameters,
+    })
+}
+
+fn letter(yes: bool) -> String {
+    if yes { "Y" } else { "N" }.to_owned()
+}
+
+fn yes(letter: &str) -> bool {
+    letter.trim().eq_ignore_ascii_case("y")
+}
+
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit() -> CustomTool {
+        let parameter = |name: &str, kind: &str, required: &str| CustomParameter {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            is_required: required.to_owned(),
+            description: Some("누구".to_owned()),
+        };
+        CustomTool {
+            name: "get_user_daily_limit".to_owned(),
+            description_agent: "조회합니다.".to_owned(),
+            tool_type: "sql".to_owned(),
+            definition: "SELECT :user_name, {{n}}, :flag".to_owned(),
+            is_active: "N".to_owned(),
+            parameters: vec![
+                parameter("user_name", "STRING", "Y"),
+                parameter("n", "NUMBER", "N"),
+                parameter("flag", "boolean", ""),
+            ],
+            ..CustomTool::default()
+        }
+    }
+
+    #[test]
+    fn a_row_becomes_a_definition_and_a_row_again() {
+        let made = definition(&limit(), "demo", "row").unwrap();
+        let expected = json!({
+            "name": "get_user_daily_limit", "description": "조회합니다.", "kind": "sql",
+            "config": {"source": "demo", "query": "SELECT :user_name, {{n}}, :flag", "result": "row"},
+            "input_schema": {"type": "object", "required": ["user_name"], "properties": {
+                "user_name": {"type": "string", "description": "누구"},
+                "n": {"type": "number", "description": "누구"},
+                "flag": {"type": "boolean", "description": "누구"}}},
+            "is_active": false,
+        });
+        assert_eq!(made, expected);
+        let mut again = row(&made).unwrap();
+        again.tool_type.make_ascii_lowercase();
+        again.parameters[2].kind.make_ascii_lowercase();
+        again.parameters[2].is_required.clear();
+        assert_eq!(again, limit());
+    }
+
+    #[test]
+    fn what_lies_in_json_is_taken_out() {
+        for (written, meant) in [
+            ("num1 * num2", "num1 * num2"),
+            (r#"{"sql": "SELECT 1"}"#, "SELECT 1"),
+            (r#""result = a""#, "result = a"),
+            (r#"{"a": 1}"#, r#"{"a": 1}"#),
+            ("1", "1"),
+        ] {
+            assert_eq!(body(written), meant);
+        }
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_written() {
+        let at = |text: &str| {
+            created_at(&CustomTool {
+                reg_dt: Some(text.to_owned()),
+                ..CustomTool::default()
+            })
+        };
+        let noon = Some("2024-05-06T12:00:00.000Z".to_owned());
+        for text in [
+            "2024-05-06 12:00:00",
+            "2024-05-06T12:00:00Z",
+            "2024-05-06T12:00:00",
+            "2024-05-06 12:00",
+        ] {
+            assert_eq!(at(text), noon, "{text}");
+        }
+        assert_eq!(
+            at("2024-05-06").as_deref(),
+            Some("2024-05-06T00:00:00.000Z")
+        );
+        for text in ["", "20240506", "yesterday", "2h"] {
+            assert_eq!(at(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_row_can_hold_is_told() {
+        let tool = |config: Value, properties: Value| {
+            row(&json!({"name": "t", "kind": "sql", "config": config,
+                "input_schema": {"properties": properties}}))
+        };
+        let plain = json!({"query": "SELECT 1"});
+        assert!(tool(plain.clone(), json!({})).is_ok());
+        assert!(tool(plain, json!({"ids": {"type": "array"}})).is_err());
+        assert!(tool(json!({"write": true}), json!({})).is_err());
+        assert!(tool(json!({"caller": {"a": "user"}}), json!({})).is_err());
+        assert!(row(&json!({"kind": "shell"})).is_err());
+        let odd = CustomTool {
+            tool_type: "JAVA".to_owned(),
+            ..limit()
+        };
+        let why = definition(&odd, "demo", "row").unwrap_err();
+        assert_eq!(why, "tool_type: expected SQL or PYTHON, found 'JAVA'");
+    }
+}

@@ -1,0 +1,292 @@
+//! `toolcrib sources`: the databases that SQL tools use, what is in them, and whether they work.
+
+use super::definition::{How, send};
+use super::findings::Findings;
+use super::input::Input;
+use super::limits::show;
+use super::tools::{pages, text};
+use crate::cli::Sources;
+use crate::client::{Client, encode, query};
+use crate::context::Context;
+use crate::out::{Failure, Out, Result};
+use serde_json::{Value, json};
+
+const PATH: &str = "/api/v1/sources";
+
+pub(crate) async fn run(context: &Context, command: Sources) -> Result {
+    let out = &context.out;
+    match command {
+        Sources::List => list(context).await,
+        Sources::Show { name } => {
+            let path = path(&name);
+            let source = Client::with(context, async |client| client.get(&path).await).await?;
+            out.value(&source);
+            Ok(())
+        }
+        Sources::Add { definition } => {
+            let input = Input::definition(&definition)?;
+            let source = send(context, How::Create, PATH, &input).await?;
+            told(out, &source, "added");
+            Ok(())
+        }
+        Sources::Update {
+            name,
+            definition,
+            patch,
+        } => {
+            let how = if patch { How::Patch } else { How::Replace };
+            let input = Input::definition(&definition)?;
+            let source = send(context, how, &path(&name), &input).await?;
+            told(out, &source, "updated");
+            Ok(())
+        }
+        Sources::Remove { name } => {
+            let path = path(&name);
+            let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
+            Client::with(context, ask).await?;
+            if out.json {
+                out.value(&json!({"name": name, "removed": true}));
+            }
+            out.done(format!("removed {name}"));
+            Ok(())
+        }
+        Sources::Schema {
+            name,
+            search,
+            table,
+            limit,
+        } => {
+            let asked = [("search", search), ("table", table)];
+            schema(context, &name, &asked, limit as usize).await
+        }
+        Sources::Test { name } => test(context, &name).await,
+        Sources::RoleScript {
+            name,
+            role,
+            schemas,
+        } => {
+            let schemas = (!schemas.is_empty()).then(|| schemas.join(","));
+            let query = query(&[("role", role), ("schemas", schemas)]);
+            let path = format!("{}/role-script{query}", path(&name));
+            let made = Client::with(context, async |client| client.get(&path).await).await?;
+            match out.json {
+                true => out.value(&made),
+                false => out.line(text(&made, "script").trim_end()),
+            }
+            Ok(())
+        }
+    }
+}
+
+fn path(name: &str) -> String {
+    format!("{PATH}/{}", encode(name))
+}
+
+fn warnings(value: &Value) -> impl Iterator<Item = &str> {
+    let all = value["warnings"].as_array().into_iter().flatten();
+    all.filter_map(Value::as_str)
+}
+
+fn told(out: &Out, source: &Value, done: &str) {
+    if out.json {
+        out.value(source);
+    } else {
+        let (name, state) = (text(source, "name"), text(source, "state"));
+        out.done(format!(
+            "{done} {name} (version {}), now {state}",
+            source["version"]
+        ));
+        if let Some(cause) = source["cause"].as_str() {
+            out.done(cause);
+        }
+    }
+    for warning in warnings(source) {
+        out.warn(warning);
+    }
+}
+
+async fn list(context: &Context) -> Result {
+    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    let row = |_: &Out, source: &Value| {
+        let place = source["url"].as_str().or_else(|| source["path"].as_str());
+        let may = match source["allow_write"] == true {
+            true => "read, write",
+            false => "read",
+        };
+        [
+            text(source, "name"),
+            text(source, "origin"),
+            text(source, "kind"),
+            text(source, "state"),
+            may,
+            text(source, "authors"),
+            place.unwrap_or_default(),
+            text(source, "cause"),
+        ]
+        .map(str::to_owned)
+        .to_vec()
+    };
+    let head = [
+        "name", "origin", "kind", "state", "may", "authors", "place", "cause",
+    ];
+    show(&context.out, &page, &head, row);
+    for source in page["items"].as_array().into_iter().flatten() {
+        for warning in warnings(source) {
+            context
+                .out
+                .warn(format!("{}: {warning}", text(source, "name")));
+        }
+    }
+    Ok(())
+}
+
+async fn schema(
+    context: &Context,
+    name: &str,
+    asked: &[(&str, Option<String>)],
+    limit: usize,
+) -> Result {
+    let path = format!("{}/schema", path(name));
+    let ask = async |client: &Client| pages(client, &path, asked, limit).await;
+    let tables = Client::with(context, ask).await?;
+    let out = &context.out;
+    if out.json {
+        out.value(&json!({"items": tables}));
+        return Ok(());
+    }
+    for table in &tables {
+        let schema = table["schema"].as_str();
+        let schema = schema.map_or_else(String::new, |schema| format!("{schema}."));
+        let comment = about(table);
+        out.line(format!(
+            "{} {schema}{}{comment}",
+            text(table, "kind"),
+            text(table, "name")
+        ));
+        for column in table["columns"].as_array().into_iter().flatten() {
+            out.line(format!("  {}", shown(table, column)));
+        }
+    }
+    if tables.len() == limit {
+        out.note("there may be more; --search finds some, --limit shows more");
+    }
+    Ok(())
+}
+
+/// `owner_id bigint not null, key, → public.users(id)` and its comment.
+fn shown(table: &Value, column: &Value) -> String {
+    let name = text(column, "name");
+    let mut parts = vec![format!("{name} {}", text(column, "type"))];
+    if column["nullable"] == false {
+        parts.push("not null".to_owned());
+    }
+    let holds = |list: &Value| {
+        list.as_array()
+            .is_some_and(|all| all.iter().any(|it| it == name))
+    };
+    if holds(&table["primary_key"]) {
+        parts.push("primary key".to_owned());
+    }
+    for key in table["foreign_keys"].as_array().into_iter().flatten() {
+        if holds(&key["columns"]) {
+            parts.push(format!("→ {}", text(key, "references")));
+        }
+    }
+    format!("{}{}", parts.join(", "), about(column))
+}
+
+fn about(value: &Value) -> String {
+    let comment = value["comment"].as_str().and_then(|it| it.lines().next());
+    comment.map_or_else(String::new, |comment| format!("  -- {comment}"))
+}
+
+async fn test(context: &Context, name: &str) -> Result {
+    let tested = Client::with(context, async |client| tested(client, name).await).await?;
+    let out = &context.out;
+    if out.json {
+        out.value(&tested);
+    }
+    for warning in warnings(&tested) {
+        out.warn(warning);
+    }
+    if let Some(problem) = tested["problem"].as_str() {
+        let failure = Failure::failed(format!("source '{name}' does not work: {problem}"));
+        return Err(match out.json {
+            true => failure.printed(),
+            false => failure,
+        });
+    }
+    if !out.json {
+        let role = tested["role"].as_str();
+        let role = role.map_or_else(String::new, |role| format!(" as {role}"));
+        out.line(format!("{name} works{role}: {}", text(&tested, "version")));
+        out.line(format!(
+            "writing is refused: {}",
+            text(&tested, "read_only")
+        ));
+    }
+    Ok(())
+}
+
+async fn tested(client: &Client, name: &str) -> Result<Value> {
+    let path = format!("{}/test", path(name));
+    client.request("POST", &path, None).await?.ok()
+}
+
+/// Every source with what a test of it found, for `doctor`.
+pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
+    let page = client.get(PATH).await?;
+    let mut all = Vec::new();
+    for source in page["items"].as_array().into_iter().flatten() {
+        let found = match text(source, "state") {
+            "ready" => tested(client, text(source, "name")).await?,
+            _ => Value::Null,
+        };
+        all.push((source.clone(), found));
+    }
+    Ok(all)
+}
+
+/// Sources that do not work, or work with more rights than they should.
+pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
+    let mut good = 0;
+    for (source, tested) in sources {
+        let name = text(source, "name");
+        let problem = source["cause"]
+            .as_str()
+            .or_else(|| tested["problem"].as_str());
+        match (text(source, "state"), problem) {
+            ("hidden", _) => findings.warning(
+                "sources",
+                format!(
+                    "source '{name}' ({}) is out of use: another has its name",
+                    text(source, "origin")
+                ),
+                "rename or remove one of the two",
+            ),
+            (_, Some(why)) => findings.warning(
+                "sources",
+                format!("source '{name}' does not work: {why}"),
+                format!("mend that; `toolcrib sources test {name}` tries it again"),
+            ),
+            _ => good += 1,
+        }
+        let warned: Vec<&str> = match tested.is_null() {
+            true => warnings(source).collect(),
+            false => warnings(tested).collect(),
+        };
+        for warning in warned {
+            findings.warning(
+                "sources",
+                format!("source '{name}': {warning}"),
+                format!("`toolcrib sources role-script {name}` prints a role that can only read"),
+            );
+        }
+    }
+    if !sources.is_empty() {
+        findings.good(
+            "sources",
+            format!("{good} of {} sources work", sources.len()),
+        );
+    }
+}
