@@ -77,6 +77,10 @@ show-kinds: ## show every kind of tool, with figures
 show-mcp: ## show MCP on both sides and in both eras, with figures
 	scripts/show-mcp
 
+.PHONY: show-data
+show-data: build ## show SQL tools, data search and vectors, with figures
+	scripts/with-postgres scripts/show-data
+
 .PHONY: clean
 clean: ## remove everything that was built, installed or made by `make run`
 	cargo clean

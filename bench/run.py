@@ -27,6 +27,7 @@ import urllib.parse
 import kinds
 import mcp
 import mcp_faults
+import sql
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 TOOL = "serialize_for_cell"
@@ -84,11 +85,15 @@ class Bench:
         env = {k: v for k, v in os.environ.items() if k != "DATABASE_URL" and not k.startswith("TOOLCRIB_")}
         env["TOOLCRIB_ADMIN_KEY"] = self.key
         if postgres:
-            name = f"toolcrib_bench_{secrets.token_hex(6)}"
-            run_sql(self.options.postgres, f'CREATE DATABASE "{name}"')
-            self.databases.append(name)
-            env["DATABASE_URL"] = urllib.parse.urlsplit(self.options.postgres)._replace(path=f"/{name}").geturl()
+            env["DATABASE_URL"] = self.database()
         return env
+
+    def database(self):
+        """The URL of an empty PostgreSQL database, which goes with this run."""
+        name = f"toolcrib_bench_{secrets.token_hex(6)}"
+        run_sql(self.options.postgres, f'CREATE DATABASE "{name}"')
+        self.databases.append(name)
+        return urllib.parse.urlsplit(self.options.postgres)._replace(path=f"/{name}").geturl()
 
     def serve_command(self, tools):
         self.made += 1
@@ -283,7 +288,7 @@ def slow(bench, report, engine):
 SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "idle": idle, "lists": lists, "slow": slow,
              "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number),
              "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED),
-             "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions}
+             "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions, "sql": sql.run}
 
 
 def find(given, name, how):

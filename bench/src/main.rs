@@ -2,6 +2,7 @@
 //! Failures are plain text: a person reads them, nothing branches on them.
 
 mod bare_echo;
+mod bare_sql;
 mod expect;
 mod first_answer;
 mod http;
@@ -36,6 +37,8 @@ enum Command {
     Load(load::LoadArgs),
     /// The reference server: bare axum that parses the call and answers it
     BareEcho(bare_echo::BareEchoArgs),
+    /// The reference of SQL tools: the same guarded query behind one route
+    BareSql(bare_sql::BareSqlArgs),
     /// Start a server and time its first right answer, then its memory when idle
     FirstAnswer(first_answer::FirstAnswerArgs),
     /// Hold half-open and slow connections; prints how many the server closed and when
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Load(args) => load::run(&args),
         Command::BareEcho(args) => bare_echo::run(&args),
+        Command::BareSql(args) => bare_sql::run(&args),
         Command::FirstAnswer(args) => first_answer::run(&args),
         Command::Slow(args) => slow::run(&args),
         Command::Runner(args) => runner::run(&args),
