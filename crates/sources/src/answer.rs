@@ -1,6 +1,7 @@
 //! Rows become JSON text, once, within a limit of rows and bytes.
 
 use crate::error::Error;
+use crate::sound::is_sound;
 use serde::Deserialize;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -59,6 +60,8 @@ pub(crate) struct Writer {
     /// Where the row that is being written began.
     row_start: usize,
     column: usize,
+    /// There was no room for a value of the row that is being written.
+    full: bool,
     truncated: bool,
 }
 
@@ -84,6 +87,7 @@ impl Writer {
             bytes_max,
             row_start: 0,
             column: 0,
+            full: false,
             truncated: false,
         }
     }
@@ -116,15 +120,20 @@ impl Writer {
         More::Wanted
     }
 
-    /// Writes the next value of the row; `write` puts JSON text at the end of the string.
-    pub(crate) fn value(&mut self, write: impl FnOnce(&mut String)) {
+    /// Writes the next value of the row, which takes `bytes` or more; `write` puts JSON text at the end of the string. One
+    /// for which there is no room is not written, nor what follows in its row.
+    pub(crate) fn value(&mut self, bytes: usize, write: impl FnOnce(&mut String)) {
         let index = self.column;
         self.column += 1;
-        if self.shape == Shape::Scalar {
-            if index == 0 {
-                write(&mut self.out);
-            }
+        if self.shape == Shape::Scalar && index > 0 {
             return;
+        }
+        self.full |= self.out.len().saturating_add(bytes) > self.bytes_max;
+        if self.full {
+            return;
+        }
+        if self.shape == Shape::Scalar {
+            return write(&mut self.out);
         }
         if index > 0 {
             self.out.push(',');
@@ -144,7 +153,7 @@ impl Writer {
             self.out.push_str("null");
         }
         // One byte is for the bracket at the end.
-        if self.out.len() + 1 > self.bytes_max {
+        if std::mem::take(&mut self.full) || self.out.len() + 1 > self.bytes_max {
             if self.shape != Shape::Records {
                 return Err(too_large(self.bytes_max));
             }
@@ -209,6 +218,15 @@ fn apart<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
         apart.push(unique);
     }
     apart
+}
+
+/// JSON as it is, or as a string where readers would refuse it.
+pub(crate) fn push_json(out: &mut String, text: &str) {
+    if is_sound(text) {
+        out.push_str(text.trim_ascii());
+    } else {
+        push_string(out, text);
+    }
 }
 
 /// A JSON string.
@@ -280,7 +298,7 @@ mod tests {
                 break;
             }
             for value in *row {
-                writer.value(|out| push_string(out, value));
+                writer.value(value.len(), |out| push_string(out, value));
             }
             if writer.end_row()? == More::Enough {
                 break;
@@ -312,6 +330,17 @@ mod tests {
         assert_eq!(written(Shape::Row, 9, 999, &[]).unwrap().json, "null");
         assert_eq!(written(Shape::Scalar, 9, 999, &[]).unwrap().json, "null");
         assert!(written(Shape::Row, 9, 5, rows).is_err());
+        let long = "x".repeat(50);
+        let cut = written(
+            Shape::Records,
+            9,
+            40,
+            &[&["1", "2", "3"], &["1", &long, "3"]],
+        )
+        .unwrap();
+        assert_eq!((cut.rows, cut.truncated), (1, true));
+        assert!(written(Shape::Scalar, 9, 40, &[&[&long, "2", "3"]]).is_err());
+        assert!(written(Shape::Scalar, 9, 40, &[&["1", &long, "3"]]).is_ok());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! itself says of its functions; that it is one query which reads is for the database to enforce (`DECLARE … CURSOR FOR` in a
 //! READ ONLY transaction, or SQLite's authorizer), because only its own parser reads the text the way it will be run.
 
+mod columns;
 mod expansion;
 mod rules;
 
@@ -101,8 +102,10 @@ pub(crate) fn judge(text: &str, engine: Engine, rules: Option<&Rules>) -> Result
     let pieces = shape(text, &pieces)?;
     names(text, engine, pieces)?;
     expansion::check(engine, pieces)?;
+    columns::check(engine, pieces)?;
     if let Some(rules) = rules {
         rules.check(text, pieces)?;
+        lengths(text, pieces)?;
     }
     first_word(pieces)
 }
@@ -180,6 +183,34 @@ fn names(text: &str, engine: Engine, pieces: &[Lexeme<'_>]) -> Result<(), Error>
     Ok(())
 }
 
+/// Functions whose answer is as long as a number says.
+const LENGTHENING: &[&str] = &["lpad", "repeat", "rpad"];
+
+/// A few letters, repeated a thousand times, and that again, are a gigabyte before the query has begun.
+fn lengths(text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
+    let mut open = Vec::new();
+    let mut inside = 0usize;
+    for (index, piece) in pieces.iter().enumerate() {
+        if piece.is_mark("(") {
+            let called = index.checked_sub(1).and_then(|at| pieces.get(at));
+            let name = called.and_then(|called| called.name(Engine::Postgres));
+            let lengthens = name.is_some_and(|name| LENGTHENING.contains(&name.as_str()));
+            if let (true, 1.., Some(called)) = (lengthens, inside, called) {
+                return Err(at(
+                    text,
+                    called,
+                    "lengthens what is lengthened already; write it once",
+                ));
+            }
+            inside += usize::from(lengthens);
+            open.push(lengthens);
+        } else if piece.is_mark(")") {
+            inside -= usize::from(open.pop().unwrap_or(false));
+        }
+    }
+    Ok(())
+}
+
 fn first_word(pieces: &[Lexeme<'_>]) -> Result<Verdict, Error> {
     let Some(first) = pieces.iter().find(|piece| !piece.is_mark("(")) else {
         return Ok(Verdict::PrepareOnly);
@@ -214,7 +245,8 @@ mod tests {
             name: name.to_owned(),
             volatile,
             internal: name == "domain_in",
-            attribute: name == "wipe_user",
+            attribute: matches!(name, "wipe_user" | "pg_sleep" | "total"),
+            is_column: name == "total",
         };
         Rules::new(
             &[
@@ -231,6 +263,7 @@ mod tests {
                 function(false, "max", false),
                 function(false, "lower", true),
                 function(false, "listed", true),
+                function(false, "total", true),
             ],
             vec!["+++".to_owned(), "~~".to_owned()],
             ["v_evil".to_owned()],
@@ -252,6 +285,8 @@ mod tests {
             "WITH x(a) AS (VALUES (1)) TABLE x;",
             "SELECT random(), listed(1), a.b, 'pg_sleep(1)' FROM t a -- pg_sleep(1)",
             "SELECT pg_catalog.count(*) FROM t",
+            "SELECT repeat('x', 3), repeat('y', 3)",
+            "SELECT t.total, t.\"total\" FROM t",
             "SELECT checked.a, public.checked.b FROM checked, public.checked JOIN checked ON true",
         ] {
             assert_eq!(verdict(text), Ok(Verdict::Run), "{text}");
@@ -274,6 +309,12 @@ mod tests {
             "SELECT wipe_user(u) FROM people u",
             "SELECT u.wipe_user FROM people u",
             "SELECT (u).wipe_user FROM people u",
+            "SELECT (60::float8).pg_sleep",
+            "SELECT g.pg_sleep FROM generate_series(1, 2) g",
+            "SELECT (1).total",
+            "SELECT length(repeat(\"repeat\"('x', 1000), 1000))",
+            "SELECT lpad(lower(repeat('x', 1000)), 1000)",
+            "SELECT (ARRAY[1])[1].total",
             "SELECT lower('a')",
             "SELECT other.f(1)",
             "SELECT current_setting('x')",

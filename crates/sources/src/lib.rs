@@ -13,6 +13,7 @@ mod lexeme;
 mod postgres;
 mod schema;
 mod shares;
+mod sound;
 mod source;
 mod sqlite;
 mod statement;

@@ -9,11 +9,13 @@ mod quick;
 mod run;
 mod schema;
 
+pub(crate) use heavy::bound_bytes_max;
+
 use crate::answer::Answer;
 use crate::binding::Bindings;
 use crate::error::Error;
 use crate::guard::judge;
-use crate::schema::TestReport;
+use crate::schema::{SchemaFilter, TestReport};
 use crate::shares::Shares;
 use crate::source::Call;
 use crate::statement::{Engine, Statement};
@@ -112,6 +114,8 @@ impl Sqlite {
     }
 
     pub(crate) async fn test(self: &Arc<Self>, call: &Call) -> Result<TestReport, Error> {
+        // That it is a database shows when it is read.
+        self.schema(&SchemaFilter::default(), call).await?;
         let probe = "CREATE TABLE toolcrib_probe (a)".to_owned();
         let job = Job::new(Work::Read, probe, Vec::new(), call);
         let read_only = match run::run(self, call, job).await {
@@ -188,7 +192,19 @@ fn bind(
     let values = bound
         .values
         .iter()
-        .map(|(name, value, json)| sql_value(name, value, *json))
+        .map(|(name, value, json)| {
+            let value = sql_value(name, value, *json)?;
+            match (&value, statement.bound_bytes_max()) {
+                (SqlValue::Text(text), Some(most)) if text.len() > most => Err(Error::Argument {
+                    name: (*name).to_owned(),
+                    message: format!(
+                        "the text has {} bytes, the most that this query can handle is {most}",
+                        text.len()
+                    ),
+                }),
+                _ => Ok(value),
+            }
+        })
         .collect::<Result<_, _>>()?;
     // A list of another length makes another text.
     let recurs = work == Work::Read && matches!(bound.sql, Cow::Borrowed(_));

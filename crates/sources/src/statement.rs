@@ -16,6 +16,8 @@ use std::fmt::Write as _;
 pub(crate) const TEXT_BYTES_MAX: usize = 64 * 1024;
 const LIST_ITEMS_MAX: usize = 1000;
 const PARAMETERS_MAX: usize = 100;
+/// SQLite is set to take so many numbers of parameters, and PostgreSQL no more than 65,535.
+pub(crate) const SENT_MAX: usize = 10_000;
 
 /// Who will run the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,7 @@ pub struct Statement {
     json: Vec<bool>,
     slots: Vec<Slot>,
     verb: String,
+    bound_bytes_max: Option<usize>,
 }
 
 /// A place in the text that a value goes to.
@@ -99,12 +102,16 @@ impl Statement {
             json: Vec::new(),
             slots: Vec::new(),
             verb: first.text.to_ascii_uppercase(),
+            bound_bytes_max: None,
         };
         statement.take_slots(text, pieces)?;
         statement.plain = statement.write(|slot| Numbers {
             first: slot.name + 1,
             count: 1,
         });
+        if engine == Engine::Sqlite {
+            statement.bound_bytes_max = crate::sqlite::bound_bytes_max(&statement.plain);
+        }
         Ok(statement)
     }
 
@@ -124,6 +131,11 @@ impl Statement {
             .iter()
             .find(|slot| self.names[slot.name] == name)?;
         Some(Place::of(&self.text, slot.start))
+    }
+
+    /// How long a text may be that is bound, where the query does something heavy.
+    pub(crate) fn bound_bytes_max(&self) -> Option<usize> {
+        self.bound_bytes_max
     }
 
     /// The first word, in capitals.
@@ -187,6 +199,12 @@ impl Statement {
                 }
             });
             numbers.push(range);
+        }
+        if sent.len() > SENT_MAX {
+            return Err(Error::refused(format!(
+                "the lists have {} items together, the most is {SENT_MAX}",
+                sent.len()
+            )));
         }
         let mut numbers = numbers.into_iter();
         let sql = self.write(|_| numbers.next().unwrap_or(Numbers { first: 1, count: 1 }));

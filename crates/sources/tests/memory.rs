@@ -90,6 +90,17 @@ async fn a_million_rows_stay_small() {
         let answer = sqlite.ask(&endless, &call(100)).await;
         assert!(answer.is_err() || answer.unwrap().truncated, "{gathering}");
     }
+    // Many long values in one row.
+    let long = "upper(printf('%.*c', 990000, 'a') || i)";
+    for columns in [60, 300] {
+        let wide = vec![long; columns].join(", ");
+        let wide = format!("SELECT {wide} FROM (SELECT 1 AS i)");
+        let lengths = wide.replace("upper", "length");
+        for sql in [wide, lengths] {
+            let answer = sqlite.ask(&sql, &call(100)).await;
+            assert!(answer.is_err() || answer.is_ok_and(|it| it.json.len() < 5_000_000));
+        }
+    }
     if let Some(postgres) = postgres() {
         let rows = "SELECT i, repeat('x', 1000) AS t FROM generate_series(1, 1000000) g(i)";
         for _ in 0..3 {
@@ -98,6 +109,9 @@ async fn a_million_rows_stay_small() {
         assert_eq!(ask(&postgres, rows, 500).await, (500, true));
         let wide = "SELECT repeat('x', 1000000) AS t FROM generate_series(1, 1000) g(i)";
         assert_eq!(ask(&postgres, wide, 2_000_000).await, (4, true));
+        // Each of its letters takes six in JSON.
+        let control = "SELECT repeat(chr(1), 15000000)";
+        assert_eq!(ask(&postgres, control, 10).await, (0, true));
     }
     let growth = resident_bytes().saturating_sub(before);
     println!("grew by {growth} bytes at most");

@@ -29,6 +29,12 @@ pub(crate) const HARMLESS: &[&str] = &[
 /// functions by a name in a string.
 pub(crate) const HARMFUL: &[&str] = &[
     "current_setting",
+    "fmgr_c_validator",
+    "fmgr_internal_validator",
+    "fmgr_sql_validator",
+    "inet_server_addr",
+    "inet_server_port",
+    "pg_conf_load_time",
     "pg_config",
     "pg_current_xact_id",
     "pg_current_xact_id_if_assigned",
@@ -37,6 +43,7 @@ pub(crate) const HARMFUL: &[&str] = &[
     "pg_input_error_info",
     "pg_input_is_valid",
     "pg_options_to_table",
+    "pg_postmaster_start_time",
     "pg_prepared_statement",
     "pg_relation_filepath",
     "pg_settings_get_flags",
@@ -53,7 +60,9 @@ const SERVER_RELATIONS: &[&str] = &[
     "pg_backend_memory_contexts",
     "pg_config",
     "pg_cursors",
+    "pg_db_role_setting",
     "pg_file_settings",
+    "pg_foreign_server",
     "pg_hba_file_rules",
     "pg_ident_file_mappings",
     "pg_largeobject",
@@ -66,7 +75,12 @@ const SERVER_RELATIONS: &[&str] = &[
     "pg_shadow",
     "pg_shmem_allocations",
     "pg_stat_activity",
+    "pg_stat_archiver",
+    "pg_stat_bgwriter",
+    "pg_stat_checkpointer",
+    "pg_stat_database",
     "pg_stat_gssapi",
+    "pg_stat_io",
     "pg_stat_progress_analyze",
     "pg_stat_progress_basebackup",
     "pg_stat_progress_cluster",
@@ -75,11 +89,16 @@ const SERVER_RELATIONS: &[&str] = &[
     "pg_stat_progress_vacuum",
     "pg_stat_replication",
     "pg_stat_replication_slots",
+    "pg_stat_slru",
     "pg_stat_ssl",
     "pg_stat_statements",
     "pg_stat_subscription",
+    "pg_roles",
+    "pg_stat_wal",
     "pg_stat_wal_receiver",
     "pg_subscription",
+    "pg_tablespace",
+    "pg_user",
     "pg_user_mapping",
     "pg_user_mappings",
     "user_mapping_options",
@@ -111,8 +130,10 @@ pub(crate) struct Found {
     pub(crate) volatile: bool,
     /// At least one takes what only the server's own machinery has: the reading function of a type, say.
     pub(crate) internal: bool,
-    /// At least one can be called as `row.name`, without parentheses.
+    /// At least one can be called as `(value).name`, without parentheses.
     pub(crate) attribute: bool,
+    /// A table has a column of that name.
+    pub(crate) is_column: bool,
 }
 
 #[derive(Debug)]
@@ -125,6 +146,8 @@ pub(crate) struct Rules {
     known: HashSet<String>,
     /// Names that must not stand behind a dot.
     attributes: HashSet<String>,
+    /// Those that may behind the name of a table, because a column is meant there.
+    columns: HashSet<String>,
     /// Operators that a volatile function outside `pg_catalog` stands behind.
     operators: Vec<String>,
     relations: HashSet<String>,
@@ -159,10 +182,22 @@ impl Rules {
             .filter(|name| !shadowed.contains(name.as_str()))
             .cloned()
             .collect();
-        let attributes = found
+        let attributes: HashSet<String> = found
             .iter()
             .filter(|function| function.attribute)
             .filter(|function| !bare.contains(&function.name) && !is_listed(&listed, function))
+            .map(|function| function.name.clone())
+            .collect();
+        // What the server itself has under such a name is never meant by a column: `t.nextval` would be taken for one
+        // wherever `t` is no table.
+        let core_names: HashSet<&str> = found
+            .iter()
+            .filter(|function| function.core)
+            .map(|function| function.name.as_str())
+            .collect();
+        let columns = found
+            .iter()
+            .filter(|function| function.is_column && !core_names.contains(function.name.as_str()))
             .map(|function| function.name.clone())
             .collect();
         let server = SERVER_RELATIONS.iter().map(|name| (*name).to_owned());
@@ -172,6 +207,7 @@ impl Rules {
             core,
             bare,
             attributes,
+            columns,
             operators,
             rows,
             listed,
@@ -207,7 +243,11 @@ impl Rules {
                 let schema = schema.and_then(|schema| schema.name(Engine::Postgres));
                 self.call(text, piece, dotted, schema.as_deref(), &name)?;
             } else if dotted && self.attributes.contains(&name) {
-                return Err(not_open(text, piece));
+                let of = before.iter().rev().nth(1);
+                let of_table = of.is_some_and(|of| of.name(Engine::Postgres).is_some());
+                if !of_table || !self.columns.contains(&name) {
+                    return Err(not_open(text, piece));
+                }
             }
         }
         Ok(())
@@ -262,10 +302,11 @@ impl Rules {
 
     fn operator(&self, text: &str, piece: &Lexeme<'_>) -> Result<(), Error> {
         let denied = match piece.kind {
-            Kind::Operator => self
-                .operators
-                .iter()
-                .any(|operator| piece.text.contains(operator.as_str())),
+            Kind::Operator => self.operators.iter().any(|operator| {
+                // PostgreSQL reads `!=` as `<>`.
+                piece.text.contains(operator.as_str())
+                    || operator == "<>" && piece.text.contains("!=")
+            }),
             Kind::Word if !self.operators.is_empty() => {
                 let word = OPERATOR_WORDS.iter().find(|(word, _)| piece.is_word(word));
                 let stands_for = word.map_or(&[][..], |(_, operators)| operators);

@@ -1,8 +1,7 @@
 //! Values of the types that `RETURNING` gives most, from their binary form. Rows of a write come by the extended protocol,
 //! whose driver asks for nothing else; what is not here, an author casts to text.
 
-use crate::answer::{push_bytes, push_integer, push_string};
-use serde_json::value::RawValue;
+use crate::answer::{push_bytes, push_integer, push_json, push_string};
 use std::error::Error as StdError;
 use std::fmt::Write as _;
 use tokio_postgres::types::{FromSql, Kind, Type};
@@ -121,11 +120,7 @@ fn float(out: &mut String, number: impl Into<f64> + Copy + std::fmt::Display + s
 }
 
 fn embedded(out: &mut String, raw: &[u8]) -> Option<()> {
-    let text = std::str::from_utf8(raw).ok()?;
-    match serde_json::from_str::<&RawValue>(text) {
-        Ok(raw) => out.push_str(raw.get()),
-        Err(_) => push_string(out, text),
-    }
+    push_json(out, std::str::from_utf8(raw).ok()?);
     Some(())
 }
 

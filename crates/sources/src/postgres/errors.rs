@@ -20,8 +20,17 @@ pub(super) fn database(error: &tokio_postgres::Error) -> Error {
         return Error::unavailable(said.message());
     }
     Error::Database {
-        message: said.message().to_owned(),
+        message: shortened(said.message()),
         code: code.to_owned(),
+    }
+}
+
+/// Some messages repeat the value that was wrong, however long it is.
+fn shortened(message: &str) -> String {
+    const LETTERS_MAX: usize = 1000;
+    match message.char_indices().nth(LETTERS_MAX) {
+        Some((end, _)) => format!("{}…", &message[..end]),
+        None => message.to_owned(),
     }
 }
 

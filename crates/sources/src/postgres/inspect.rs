@@ -110,10 +110,12 @@ SELECT n.nspname = 'pg_catalog' AS core, n.nspname AS schema, p.proname AS name,
       a.aggcombinefn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
     WHERE a.aggfnoid = p.oid AND f.provolatile = 'v')) AS volatile,
   pg_catalog.bool_or(2275 = ANY (p.proargtypes) OR 2281 = ANY (p.proargtypes)) AS internal,
-  pg_catalog.bool_or(p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1 AND t.typtype IN ('c', 'd', 'p')) AS attribute
+  pg_catalog.bool_or(p.pronargs >= 1 AND p.pronargs - p.pronargdefaults <= 1) AS attribute,
+  pg_catalog.bool_or(p.proname IN (SELECT a.attname FROM pg_catalog.pg_attribute a
+    JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace
+    WHERE a.attnum > 0 AND NOT a.attisdropped AND s.nspname NOT IN ('pg_catalog', 'information_schema'))) AS is_column
 FROM pg_catalog.pg_proc p
 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-LEFT JOIN pg_catalog.pg_type t ON t.oid = p.proargtypes[0]
 GROUP BY 1, 2, 3";
 
 /// Operators with a function behind them that may have an effect, or that of the server which is open to nobody.
@@ -129,7 +131,10 @@ const RELATIONS: &str = "\
 WITH RECURSIVE volatile AS (
   SELECT p.oid, n.nspname NOT IN ('pg_catalog', 'information_schema') AS own
   FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
-  WHERE p.provolatile = 'v' AND NOT (n.nspname = 'pg_catalog' AND p.proname = ANY ($1::text[]))
+  WHERE (p.provolatile = 'v' OR p.prosecdef OR EXISTS (
+      SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc f ON f.oid IN (a.aggtransfn, a.aggfinalfn)
+      WHERE a.aggfnoid = p.oid AND f.provolatile = 'v'))
+    AND NOT (n.nspname = 'pg_catalog' AND p.proname = ANY ($1::text[]))
 ), tree (pattern) AS (
   SELECT ':(funcid|opfuncid|winfnoid|aggfnoid) (' || pg_catalog.string_agg(oid::text, '|') || ') ' FROM volatile
 ), behind AS (
@@ -144,6 +149,7 @@ WITH RECURSIVE volatile AS (
   SELECT t.typbasetype, t.oid FROM pg_catalog.pg_type t WHERE t.typbasetype <> 0
   UNION ALL SELECT t.typelem, t.oid FROM pg_catalog.pg_type t WHERE t.typelem <> 0
   UNION ALL SELECT r.rngsubtype, r.rngtypid FROM pg_catalog.pg_range r
+  UNION ALL SELECT r.rngtypid, r.rngmultitypid FROM pg_catalog.pg_range r
   UNION ALL SELECT a.atttypid, c.reltype FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
     WHERE a.attnum > 0 AND c.reltype <> 0
 ), checked AS (
@@ -171,7 +177,8 @@ struct Function {
     name: String,
     volatile: bool,
     internal: bool,
-    attribute: Option<bool>,
+    attribute: bool,
+    is_column: bool,
 }
 
 #[derive(Deserialize)]
@@ -235,7 +242,8 @@ impl Postgres {
                 name: function.name,
                 volatile: function.volatile,
                 internal: function.internal,
-                attribute: function.attribute.unwrap_or(false),
+                attribute: function.attribute,
+                is_column: function.is_column,
             })
             .collect();
         let (rows, relations): (Vec<Relation>, Vec<Relation>) = relations

@@ -171,7 +171,7 @@ async fn collect(
         }
         for (index, (_, of)) in columns.iter().enumerate() {
             let value = row.try_get(index).map_err(|error| database(&error))?;
-            writer.value(|out| match value {
+            writer.value(value.map_or(4, str::len), |out| match value {
                 Some(text) => push_text(out, of, text),
                 None => out.push_str("null"),
             });

@@ -6,7 +6,7 @@ use super::settings::quote;
 pub fn role_script(role: &str, database: &str, schemas: &[String]) -> String {
     let (role, database) = (quote(role), quote(database));
     let mut script = format!(
-        "-- A role that can only read. Run this as the owner of the database, then set a password with: \\password {role}\n\
+        "-- A role that can only read. Run this as the owner of the database, then set its password with \\password.\n\
          CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS CONNECTION LIMIT 25;\n\
          ALTER ROLE {role} SET default_transaction_read_only = on;\n\
          ALTER ROLE {role} SET statement_timeout = '60s';\n\
@@ -38,5 +38,12 @@ mod tests {
         let script = role_script("r\"; DROP", "db", &["public".to_owned(), "A b".to_owned()]);
         assert!(script.contains("CREATE ROLE \"r\"\"; DROP\" LOGIN NOSUPERUSER"));
         assert!(script.contains("GRANT USAGE ON SCHEMA \"A b\" TO"));
+        // Nothing that somebody chose stands where a new line would end it.
+        let broken = role_script("x\nDROP TABLE t; --", "db", &[]);
+        let comments = broken.lines().filter(|line| line.starts_with("--"));
+        assert!(
+            comments.into_iter().all(|line| !line.contains('x')),
+            "{broken}"
+        );
     }
 }

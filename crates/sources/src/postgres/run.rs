@@ -12,7 +12,7 @@ use crate::source::Call;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tokio::time::{Instant, sleep, sleep_until};
+use tokio::time::{Instant, sleep_until};
 use tokio_postgres::Client;
 
 /// A server that lives answers `BEGIN` at once, whatever comes after it. A line that lay idle and is silent for this long
@@ -169,8 +169,8 @@ impl Task<'_> {
     async fn lease(&self) -> Result<Lease, Error> {
         tokio::select! {
             biased;
-            () = self.call.cancel.cancelled() => Err(Error::Cancelled),
             leased = self.source.pool.lease(&self.call.tool) => leased,
+            () = self.call.cancel.cancelled() => Err(Error::Cancelled),
             () = sleep_until(self.call.deadline) => Err(Error::Deadline),
         }
     }
@@ -204,8 +204,7 @@ impl Task<'_> {
             biased;
             done = work => Some(done),
             () = cancel.cancelled() => None,
-            () = sleep_until(*deadline) => None,
-            done = self.silence(lease) => Some(done),
+            done = self.time_is_up(lease) => done,
         }
     }
 
@@ -234,21 +233,23 @@ impl Task<'_> {
         done
     }
 
-    /// Ends only if a line that was used before does not answer at all.
-    async fn silence(&self, lease: &Lease) -> Done {
+    /// Ends at the deadline with nothing, or before it if a line that was used before does not answer at all.
+    async fn time_is_up(&self, lease: &Lease) -> Option<Done> {
+        let deadline = self.call.deadline;
         if lease.used {
-            sleep(SILENT_MAX).await;
+            sleep_until(deadline.min(Instant::now() + SILENT_MAX)).await;
         }
-        if !lease.used || self.job.answered.load(Ordering::Relaxed) {
-            std::future::pending::<()>().await;
+        if !lease.used || self.job.answered.load(Ordering::Relaxed) || Instant::now() >= deadline {
+            sleep_until(deadline).await;
+            return None;
         }
         // Nothing but the beginning was sent, so that even a write has not happened.
-        Done {
+        Some(Done {
             answer: Err(Error::unavailable(
                 "the connection to the database was silent",
             )),
             line: Line::Broken,
-        }
+        })
     }
 
     /// The connection had died unseen while it lay idle, or its prepared statements lie elsewhere; nothing was done yet.

@@ -1,7 +1,6 @@
 //! A value as PostgreSQL writes it, by its type, to JSON. Whatever the text is, what comes out is valid JSON.
 
-use crate::answer::{push_integer, push_string};
-use serde_json::value::RawValue;
+use crate::answer::{push_integer, push_json, push_string};
 use tokio_postgres::types::{Kind, Type};
 
 /// Digits that a double always holds exactly.
@@ -11,16 +10,14 @@ const ARRAY_DEPTH_MAX: usize = 8;
 pub(super) fn push_text(out: &mut String, of: &Type, text: &str) {
     match *of {
         Type::BOOL => out.push_str(if text == "t" { "true" } else { "false" }),
+        Type::VOID => out.push_str("null"),
         Type::INT2 | Type::INT4 | Type::INT8 | Type::OID => match text.parse() {
             Ok(number) => push_integer(out, number),
             Err(_) => push_string(out, text),
         },
         Type::FLOAT4 | Type::FLOAT8 => push_number(out, text, usize::MAX),
         Type::NUMERIC => push_number(out, text, EXACT_DIGITS),
-        Type::JSON | Type::JSONB => match serde_json::from_str::<&RawValue>(text) {
-            Ok(raw) => out.push_str(raw.get()),
-            Err(_) => push_string(out, text),
-        },
+        Type::JSON | Type::JSONB => push_json(out, text),
         Type::TIMESTAMP | Type::TIMESTAMPTZ => push_timestamp(out, text),
         Type::INT2_VECTOR | Type::OID_VECTOR => push_vector(out, text),
         _ => match of.kind() {
@@ -172,6 +169,7 @@ impl Reader<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::value::RawValue;
 
     fn json(of: &Type, text: &str) -> String {
         let mut out = String::new();
@@ -202,6 +200,9 @@ mod tests {
             ),
             (Type::JSONB, "{\"a\": [1, null]}", "{\"a\": [1, null]}"),
             (Type::JSON, "{bad", "\"{bad\""),
+            (Type::JSONB, "1e400", "\"1e400\""),
+            (Type::JSON, r#""\ud800""#, r#""\"\\ud800\"""#),
+            (Type::VOID, "", "null"),
             (Type::BYTEA, "\\x00ff", "\"\\\\x00ff\""),
             (
                 Type::TIMESTAMPTZ,

@@ -117,7 +117,7 @@ async fn run(client: &Client, statement: &Statement, job: &Job) -> Result<Answer
         }
         for (index, of) in types.iter().enumerate() {
             let Raw(raw) = row.try_get(index).map_err(|error| database(&error))?;
-            writer.value(|out| match raw {
+            writer.value(raw.map_or(4, <[u8]>::len), |out| match raw {
                 Some(raw) => push_binary(out, of, raw),
                 None => out.push_str("null"),
             });

@@ -201,14 +201,7 @@ fn is_open(table: &str) -> bool {
     let inner = ["sqlite_", "pragma_"]
         .iter()
         .any(|start| name.starts_with(start));
-    let engine = [
-        "dbstat",
-        "bytecode",
-        "tables_used",
-        "completion",
-        "fsdir",
-        "zipfile",
-    ];
+    let engine = ["dbstat", "bytecode", "tables_used"];
     !inner && !engine.contains(&name.as_str())
 }
 

@@ -9,12 +9,15 @@ use crate::statement::Engine;
 use std::time::{Duration, Instant};
 
 /// What a caller's text may make of one value where nothing heavy is done with it.
-const VALUE_BYTES_MAX: f64 = 1_000_000.0;
+const VALUE_BYTES_MAX: f64 = 8_000_000.0;
+/// What all values of a row may have together.
+const ROW_BYTES_MAX: f64 = 32_000_000.0;
 /// How far the process may grow while a query gathers. What it gathers becomes one value, which is refused for being too
 /// long at far less; the rest is for whoever else uses memory meanwhile.
 const GROWTH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// How many steps of its machine SQLite makes between two looks at the clock, where each may be a long one.
+/// How many steps of its machine SQLite makes between two looks at the clock, where a caller wrote the text: each may be a
+/// long one.
 const STEPS: i32 = 10;
 
 /// A function, from how many arguments on it is heavy, and how large values may be if it is called once. With these each
@@ -25,21 +28,29 @@ const HEAVY: &[(&str, usize, f64)] = &[
     ("rtrim", 2, 16_384.0),
     ("trim", 2, 16_384.0),
     ("unhex", 2, 16_384.0),
-    // Each key is looked for among all others.
+    // What is nested a thousand deep gets four thousand spaces in front of each line.
+    ("json_pretty", 1, 8192.0),
+    // Each key is looked for among all others, each path from the beginning.
     ("json_patch", 2, 65_536.0),
+    ("json_remove", 2, 65_536.0),
     ("jsonb_patch", 2, 65_536.0),
+    ("jsonb_remove", 2, 65_536.0),
     // At each place the whole is compared.
+    ("glob", 2, MATCHED_VALUE_BYTES_MAX),
     ("instr", 2, 131_072.0),
+    ("like", 2, MATCHED_VALUE_BYTES_MAX),
     ("replace", 3, 131_072.0),
     // A hundred values become one before anybody asks how long it is.
     ("concat", 3, 262_144.0),
     ("concat_ws", 3, 262_144.0),
     ("json_array", 3, 262_144.0),
+    ("json_extract", 3, 262_144.0),
     ("json_insert", 3, 262_144.0),
     ("json_object", 3, 262_144.0),
     ("json_replace", 3, 262_144.0),
     ("json_set", 3, 262_144.0),
     ("jsonb_array", 3, 262_144.0),
+    ("jsonb_extract", 3, 262_144.0),
     ("jsonb_insert", 3, 262_144.0),
     ("jsonb_object", 3, 262_144.0),
     ("jsonb_replace", 3, 262_144.0),
@@ -64,6 +75,8 @@ pub(super) struct Care {
     pub(super) value_bytes_max: i32,
     pub(super) steps: i32,
     pub(super) watches_memory: bool,
+    /// A single step may take long.
+    pub(super) is_heavy: bool,
 }
 
 /// What care a caller's text needs.
@@ -83,7 +96,7 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
         };
         let name = name.to_ascii_lowercase();
         let arguments = arguments(&pieces[index + 2..]);
-        // At the depth of a thousand, an indent of any size becomes gigabytes.
+        // An indent of any size becomes gigabytes.
         if name == "json_pretty" && arguments > 1 {
             return Err(at(text, piece, "takes one argument here"));
         }
@@ -94,25 +107,32 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
             .iter()
             .find(|(of, from, _)| *of == name && arguments >= *from);
         if let Some((_, _, most)) = known {
-            heavy += 1;
+            heavy += u32::try_from(arguments / 4).unwrap_or(u32::MAX).max(1);
             value_bytes_max = value_bytes_max.min(*most);
         }
     }
     let several = f64::from(heavy.max(1)).sqrt();
+    // As many values may be there at a time as there are commas between them.
+    let values = pieces.iter().filter(|piece| piece.is_mark(",")).count() + 1;
+    let values = f64::from(u32::try_from(values).unwrap_or(u32::MAX));
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a million at most, and the fraction does not matter"
     )]
-    let value_bytes_max = (value_bytes_max / several) as i32;
+    let value_bytes_max = (value_bytes_max / several).min(ROW_BYTES_MAX / values) as i32;
     Ok(Care {
         value_bytes_max,
-        steps: if heavy > 0 || watches_memory {
-            STEPS
-        } else {
-            super::perform::STEPS
-        },
+        steps: STEPS,
         watches_memory,
+        is_heavy: heavy > 0 || watches_memory,
     })
+}
+
+/// How long a caller's value may be that is bound in an author's text, where that text does something heavy with it.
+pub(crate) fn bound_bytes_max(text: &str) -> Option<usize> {
+    let care = care(text).ok()?;
+    let most = usize::try_from(care.value_bytes_max).ok();
+    most.filter(|_| care.is_heavy)
 }
 
 /// Whether no single step of the query can take long.
@@ -120,8 +140,7 @@ pub(super) fn is_light(text: &str) -> bool {
     let pieces = lex(text, Engine::Sqlite, Placeholders::Unknown).unwrap_or_default();
     // Full-text search does all of its work in one.
     let searches = pieces.iter().any(|piece| piece.is_word("MATCH"));
-    let ordinary = |care: Care| care.steps == super::perform::STEPS;
-    !searches && !pieces.is_empty() && care(text).is_ok_and(ordinary)
+    !searches && !pieces.is_empty() && care(text).is_ok_and(|care| !care.is_heavy)
 }
 
 /// How many arguments stand before the parenthesis that closes the call.
@@ -185,7 +204,7 @@ mod tests {
         let most = |text: &str| care(text).unwrap().value_bytes_max;
         assert_eq!(
             most("SELECT trim(name), lower(name), 'trim(a, b)' FROM t"),
-            1_000_000
+            8_000_000
         );
         assert_eq!(most("SELECT trim(name, (1, 2)) FROM t"), 16_384);
         assert_eq!(most("SELECT \"RTRIM\" /* a */ (name, 'x') FROM t"), 16_384);
@@ -194,6 +213,8 @@ mod tests {
             8192
         );
         assert_eq!(most("SELECT a FROM t WHERE a LIKE 'b%'"), 262_144);
+        assert_eq!(most("SELECT \"like\"('b%', a) FROM t"), 262_144);
+        assert_eq!(most(&format!("SELECT a{}", ", a".repeat(319))), 100_000);
         assert_eq!(most("SELECT replace(a, 'b', 'c') FROM t"), 131_072);
         assert!(
             care("SELECT json_group_array(a) FROM t")

@@ -3,7 +3,7 @@
 use super::authorizer::{for_reading, for_writing};
 use super::{SqliteConfig, VALUE_BYTES_MAX};
 use crate::error::Error;
-use crate::statement::TEXT_BYTES_MAX;
+use crate::statement::{SENT_MAX, TEXT_BYTES_MAX};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
@@ -111,6 +111,7 @@ fn set_up(connection: &Connection, mode: Mode) -> Result<(), rusqlite::Error> {
         connection.set_db_config(switch, on)?;
     }
     let text_bytes_max = i32::try_from(TEXT_BYTES_MAX).unwrap_or(i32::MAX);
+    let variables_max = i32::try_from(SENT_MAX).unwrap_or(i32::MAX);
     let limits = [
         (Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX),
         // A list in `IN (…)` makes the text longer than its author wrote it.
@@ -121,7 +122,7 @@ fn set_up(connection: &Connection, mode: Mode) -> Result<(), rusqlite::Error> {
         (Limit::SQLITE_LIMIT_FUNCTION_ARG, 100),
         (Limit::SQLITE_LIMIT_ATTACHED, 0),
         (Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 200),
-        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, 2000),
+        (Limit::SQLITE_LIMIT_VARIABLE_NUMBER, variables_max),
         (Limit::SQLITE_LIMIT_TRIGGER_DEPTH, 20),
         (Limit::SQLITE_LIMIT_WORKER_THREADS, 0),
         (Limit::SQLITE_LIMIT_VDBE_OP, 1_000_000),

@@ -47,6 +47,7 @@ impl Job {
                 value_bytes_max: VALUE_BYTES_MAX,
                 steps: STEPS,
                 watches_memory: false,
+                is_heavy: false,
             },
             recurs: false,
             shape: call.shape,
@@ -215,7 +216,11 @@ fn rows(
         }
         for index in 0..count {
             let value = row.get_ref(index).map_err(tell)?;
-            writer.value(|out| push_value(out, value));
+            let bytes = match value {
+                ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
+                _ => 1,
+            };
+            writer.value(bytes, |out| push_value(out, value));
         }
         more = writer.end_row()?;
     }
@@ -260,6 +265,10 @@ pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
         Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             Error::source(message)
         }
+        Some(ErrorCode::TooBig) => Error::TooLarge {
+            message: "a text or blob is longer than a query like this may hold; ask for shorter ones, or less of them at once"
+                .to_owned(),
+        },
         Some(ErrorCode::AuthorizationForStatementDenied) => Error::refused(format!(
             "{message}: only queries that read the tables of the file are run here"
         )),

@@ -47,6 +47,11 @@ fn doubled(defined: &str, name: impl Fn(usize) -> String) -> String {
     text + " SELECT count(*) FROM a39"
 }
 
+/// Thirty queries in each other, each of which names the column of the inner one twice.
+fn grown(first: &str, around: &str) -> String {
+    (0..30).fold(first.to_owned(), |text, _| around.replace('@', &text))
+}
+
 async fn attack_postgres(owner: bool) {
     let Some(server) = Server::start().await else {
         return;
@@ -132,6 +137,8 @@ async fn bombs_are_bounded_on_postgres() {
         format!("SELECT 1{}", "+1".repeat(9_000)),
         doubled("NOT MATERIALIZED ", |below| format!("a{below}")),
         doubled("", |below| format!("a{below}")),
+        grown("SELECT id AS x FROM people", "SELECT x + x AS x FROM (@) t"),
+        grown("SELECT 'x'::text AS x", "SELECT x || x AS x FROM (@) t"),
     ] {
         let asked = Instant::now();
         drop(source.ask(&text, &asking(Duration::from_secs(2))).await);
@@ -234,6 +241,10 @@ async fn bombs_are_bounded_on_sqlite() {
         bombs.push(format!("{doubled} /* open"));
         bombs.push(doubled);
     }
+    bombs.push(grown(
+        "SELECT id AS x FROM people",
+        "SELECT x + x AS x FROM (@)",
+    ));
     bombs.push("(".repeat(60_000));
     bombs.push(format!("SELECT 1{}", "+1".repeat(30_000)));
     bombs.push(format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(3_000)));
