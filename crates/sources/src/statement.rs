@@ -189,7 +189,7 @@ impl Statement {
                 });
                 continue;
             }
-            self.check_list(name, items, slot.within)?;
+            self.check_list(name, items, slot)?;
             let range = *spread[slot.name].get_or_insert_with(|| {
                 let first = sent.len() + 1;
                 sent.extend(items.iter().map(|item| (name, item.clone(), false)));
@@ -214,7 +214,7 @@ impl Statement {
         })
     }
 
-    fn check_list(&self, name: &str, items: &[Value], within: Within) -> Result<(), Error> {
+    fn check_list(&self, name: &str, items: &[Value], slot: &Slot) -> Result<(), Error> {
         let wrong = |message: String| {
             Err(Error::Argument {
                 name: name.to_owned(),
@@ -230,14 +230,27 @@ impl Statement {
         if items.iter().any(|item| item.is_array() || item.is_object()) {
             return wrong("the list holds lists or objects; expected plain values".to_owned());
         }
-        // `NOT IN ()` means every row, and no PostgreSQL text says so whatever the type of the column.
-        if items.is_empty() && within == Within::NotIn && self.engine == Engine::Postgres {
-            return wrong(
-                "the list is empty, which NOT IN cannot say; write `<> ALL(:name)` in the query"
-                    .to_owned(),
-            );
+        // `NOT IN ()` means every row. No PostgreSQL text says so whatever the type of the column, and in SQLite none where
+        // the list has other items.
+        if items.is_empty() && slot.within == Within::NotIn && !self.may_be_empty(slot) {
+            return wrong(match self.engine {
+                Engine::Postgres => {
+                    "the list is empty, which NOT IN cannot say; write `<> ALL(:name)` in the query"
+                }
+                Engine::Sqlite => {
+                    "the list is empty, which NOT IN cannot say beside other items; write them as conditions of their own"
+                }
+            }
+            .to_owned());
         }
         Ok(())
+    }
+
+    /// Whether the engine takes `()` there: SQLite does, if the list holds nothing else.
+    fn may_be_empty(&self, slot: &Slot) -> bool {
+        let before = self.text[..slot.start].trim_end();
+        let after = self.text[slot.end..].trim_start();
+        self.engine == Engine::Sqlite && before.ends_with('(') && after.starts_with(')')
     }
 
     fn take_slots(&mut self, text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
@@ -277,8 +290,8 @@ impl Statement {
             if sql.chars().next_back().is_some_and(joins) {
                 sql.push(' ');
             }
-            // An empty list matches nothing: SQLite has words for that, PostgreSQL has NULL.
-            if numbers.count == 0 && self.engine == Engine::Postgres {
+            // An empty list matches nothing, and so does NULL.
+            if numbers.count == 0 && !self.may_be_empty(slot) {
                 sql.push_str("NULL");
             }
             for number in numbers.first..numbers.first + numbers.count {

@@ -142,8 +142,37 @@ fn lists_spread_inside_in_only() {
     assert_eq!((sql.as_str(), values.len()), ("SELECT 1 WHERE 1 IN ()", 0));
     let (sql, _) = bound("SELECT 1 WHERE 1 IN (:ids)", Engine::Postgres, none.clone()).unwrap();
     assert_eq!(sql, "SELECT 1 WHERE 1 IN (NULL)");
-    let refused = bound("SELECT 1 WHERE 1 NOT IN (:ids)", Engine::Postgres, none);
-    assert!(refused.unwrap_err().to_string().contains("`ids`"));
+    let (sql, _) = bound(
+        "SELECT 1 WHERE 1 IN (0, :ids)",
+        Engine::Sqlite,
+        none.clone(),
+    )
+    .unwrap();
+    assert_eq!(sql, "SELECT 1 WHERE 1 IN (0, NULL)");
+    let (sql, _) = bound(
+        "SELECT 1 WHERE 1 NOT IN ( :ids )",
+        Engine::Sqlite,
+        none.clone(),
+    )
+    .unwrap();
+    assert_eq!(sql, "SELECT 1 WHERE 1 NOT IN (  )");
+    for (text, engine) in [
+        ("SELECT 1 WHERE 1 NOT IN (:ids)", Engine::Postgres),
+        ("SELECT 1 WHERE 1 NOT IN (0, :ids)", Engine::Sqlite),
+    ] {
+        let refused = bound(text, engine, none.clone());
+        assert!(refused.unwrap_err().to_string().contains("`ids`"), "{text}");
+    }
+    let lists: String = (0..11).map(|n| format!(" OR 1 IN (:l{n})")).collect();
+    let full: serde_json::Map<String, Value> = (0..11)
+        .map(|n| (format!("l{n}"), json!(vec![1; 1000])))
+        .collect();
+    let refused = bound(
+        &format!("SELECT 1 WHERE false{lists}"),
+        Engine::Postgres,
+        full.into(),
+    );
+    assert!(refused.unwrap_err().to_string().contains("11000 items"));
     let many = json!({"ids": vec![1; 1001]});
     assert!(bound("SELECT 1 WHERE 1 IN (:ids)", Engine::Postgres, many).is_err());
 }
