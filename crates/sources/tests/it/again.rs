@@ -145,6 +145,9 @@ async fn a_prepared_query_can_no_more_than_another() {
             let set = "SELECT set_config('work_mem', '1MB', false)";
             json(&source, set, Shape::Scalar).await;
         }
+        // Prepared by now, and nothing after it: a query by a cursor would release the lock.
+        json(&source, "SELECT pg_try_advisory_lock(5)", Shape::Scalar).await;
+        assert_eq!(server.state().await, before);
         assert_eq!(kept(&source, "SELECT pg_try_advisory_lock").await, 1);
         let work_mem = json(&source, "SELECT current_setting('work_mem')", Shape::Scalar).await;
         assert_ne!(work_mem, "1MB");

@@ -68,11 +68,14 @@ async fn a_lock_is_waited_for_elsewhere() {
     let call = call(Shape::Scalar);
     let waits = read(&source, sql, json!({"id": 1}), &call);
     tokio::pin!(waits);
+    let began = std::time::Instant::now();
     tokio::select! {
         biased;
         answer = &mut waits => panic!("{answer:?}"),
         () = others() => {}
     }
+    // A lock is waited for two seconds.
+    assert!(began.elapsed() < Duration::from_secs(1), "{began:?}");
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(waits.await.unwrap().json, "\"ann\"");
 }
