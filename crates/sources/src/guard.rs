@@ -5,6 +5,7 @@
 //! READ ONLY transaction, or SQLite's authorizer), because only its own parser reads the text the way it will be run.
 
 mod columns;
+mod definition;
 mod expansion;
 mod rules;
 

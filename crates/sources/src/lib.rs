@@ -17,6 +17,7 @@ mod sound;
 mod source;
 mod sqlite;
 mod statement;
+mod texts;
 
 pub use answer::{Answer, Shape};
 pub use binding::Bindings;

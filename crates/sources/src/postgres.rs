@@ -25,11 +25,12 @@ use crate::error::Error;
 use crate::guard::{Verdict, is_harmless, judge};
 use crate::source::Call;
 use crate::statement::{Engine, Statement};
-use again::Ways;
+use crate::texts::Texts;
+use again::Way;
 use inspect::Known;
 use parameter::Parameter;
 use pool::Pool;
-use run::{Job, Work};
+use run::{Job, Reading, Work};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -40,7 +41,7 @@ pub struct Postgres {
     config: PostgresConfig,
     pool: Pool,
     known: Known,
-    ways: Ways,
+    ways: Texts<Way>,
 }
 
 impl Postgres {
@@ -51,7 +52,7 @@ impl Postgres {
             config,
             pool,
             known: Known::default(),
-            ways: Ways::default(),
+            ways: Texts::default(),
         }))
     }
 
@@ -65,14 +66,14 @@ impl Postgres {
         self.check_role(call).await?;
         // Behind a pooler nothing is left in a session.
         let recurs = matches!(sql, Cow::Borrowed(_)) && !self.config.pgbouncer;
-        let text = match recurs && self.ways.of(&sql).is_none() {
-            true => Text {
-                may_lock: Box::pin(self.may_lock(&sql, call)).await?,
-                ..Text::of(sql, recurs)
+        let reading = match recurs.then(|| self.ways.of(&sql)) {
+            None => Reading::Once,
+            Some(Some(way)) => Reading::Again(way),
+            Some(None) => Reading::First {
+                may_lock: Box::pin(self.may_lock(&sql, call)).await,
             },
-            false => Text::of(sql, recurs),
         };
-        self.run(call, Work::Read, text, parameters).await
+        self.run(call, Work::Read(reading), sql, parameters).await
     }
 
     pub(crate) async fn write(
@@ -83,8 +84,7 @@ impl Postgres {
     ) -> Result<Answer, Error> {
         let (sql, parameters) = bind(statement, bindings)?;
         self.check_role(call).await?;
-        self.run(call, Work::Write, Text::of(sql, false), parameters)
-            .await
+        self.run(call, Work::Write, sql, parameters).await
     }
 
     pub(crate) async fn explain(
@@ -95,47 +95,46 @@ impl Postgres {
     ) -> Result<Answer, Error> {
         let (sql, parameters) = bind(statement, bindings)?;
         self.check_role(call).await?;
-        self.run(call, Work::Explain, Text::of(sql, false), parameters)
-            .await
+        self.run(call, Work::Explain, sql, parameters).await
     }
 
     pub(crate) async fn ask(self: &Arc<Self>, sql: &str, call: &Call) -> Result<Answer, Error> {
         self.check_role(call).await?;
         let rules = self.rules(call).await?;
         let work = match judge(sql, Engine::Postgres, Some(&rules))? {
-            Verdict::Run => Work::Read,
+            Verdict::Run => Work::Read(Reading::Once),
             Verdict::PrepareOnly => Work::Prepare,
         };
-        self.run(call, work, Text::of(sql.into(), false), Vec::new())
-            .await
+        self.run(call, work, sql.into(), Vec::new()).await
     }
 
-    /// Whether anything that the query names can have an effect, as far as the catalog tells.
-    async fn may_lock(self: &Arc<Self>, sql: &str, call: &Call) -> Result<bool, Error> {
+    /// Whether anything that the query names can have an effect, as far as the catalog tells. Where the catalog cannot be
+    /// read it can: the query is an author's, and runs without our knowing more of it.
+    async fn may_lock(self: &Arc<Self>, sql: &str, call: &Call) -> bool {
         // What the operator lets callers name may have any effect.
         if !self.config.functions.is_empty() {
-            return Ok(true);
+            return true;
         }
-        let rules = self.rules(call).await?;
-        Ok(!is_harmless(sql, &rules))
+        match self.rules(call).await {
+            Ok(rules) => !is_harmless(sql, &rules),
+            Err(_) => true,
+        }
     }
 
     async fn run(
         self: &Arc<Self>,
         call: &Call,
         work: Work,
-        text: Text,
+        sql: Cow<'_, str>,
         parameters: Vec<Parameter>,
     ) -> Result<Answer, Error> {
         let job = Job {
             work,
-            sql: text.sql,
+            sql,
             parameters,
             shape: call.shape,
             rows_max: call.rows_max,
             bytes_max: call.bytes_max,
-            recurs: text.recurs,
-            may_lock: text.may_lock,
             pooled: self.config.pgbouncer,
             answered: AtomicBool::new(false),
         };
@@ -156,7 +155,7 @@ impl Postgres {
             ..call.clone()
         };
         let answer = self
-            .run(&call, Work::Read, Text::of(sql.into(), false), parameters)
+            .run(&call, Work::Read(Reading::Once), sql.into(), parameters)
             .await?;
         if answer.truncated {
             return Err(Error::source(
@@ -170,23 +169,6 @@ impl Postgres {
 
 const LOOK_ROWS_MAX: u64 = 100_000;
 const LOOK_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// What is sent to the server, and what is known of it beforehand.
-struct Text {
-    sql: String,
-    recurs: bool,
-    may_lock: bool,
-}
-
-impl Text {
-    fn of(sql: Cow<'_, str>, recurs: bool) -> Text {
-        Text {
-            sql: sql.into_owned(),
-            recurs,
-            may_lock: true,
-        }
-    }
-}
 
 /// The text is borrowed where it is the same for every call.
 fn bind<'s>(

@@ -2,6 +2,7 @@
 //! each of `SELECT x + x AS x`, become an expression of a million parts while the text is only planned, which nothing can
 //! stop. This counts the parts beforehand.
 
+use super::definition::definition;
 use crate::error::Error;
 use crate::lexeme::{Kind, Lexeme, unquote};
 use crate::statement::Engine;
@@ -131,13 +132,9 @@ struct Scope {
     /// What the queries in here have.
     inner: Columns,
     /// It is one that later ones see.
-    defines: Option<Renamed>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Renamed {
-    Yes,
-    No,
+    defines: bool,
+    /// It renames its columns by a list in its head.
+    renames: bool,
 }
 
 fn parts(engine: Engine, pieces: &[Lexeme<'_>]) -> u64 {
@@ -151,27 +148,29 @@ fn parts(engine: Engine, pieces: &[Lexeme<'_>]) -> u64 {
             if index > 0 && pieces[index - 1].is_word("LATERAL") {
                 Rc::make_mut(&mut before).take(&outer.inner);
             }
+            let definition = definition(&pieces[..index]);
             open.push(Scope {
                 start: index + 1,
                 before,
-                defines: defines(&pieces[..index]),
+                defines: definition.is_some(),
+                renames: definition.is_some_and(|definition| definition.renames),
                 ..Scope::default()
             });
         } else if piece.is_mark(")") && open.len() > 1 {
             let Some(scope) = open.pop() else { continue };
-            let (start, defines) = (scope.start, scope.defines);
+            let (start, defines, renames) = (scope.start, scope.defines, scope.renames);
             let (mut columns, parts) = scope.columns(engine, &pieces[start..index]);
             most = most.max(parts);
-            if defines == Some(Renamed::Yes) || is_renamed(&pieces[index + 1..]) {
+            if renames || is_renamed(&pieces[index + 1..]) {
                 columns = columns.unnamed();
             }
             let Some(outer) = open.last_mut() else {
                 continue;
             };
-            if defines.is_some() {
+            if defines {
                 Rc::make_mut(&mut outer.before).take(&columns);
             }
-            if defines.is_some() || is_source(&pieces[..start - 1]) {
+            if defines || is_source(&pieces[..start - 1]) {
                 outer.inner.take(&columns);
             }
         }
@@ -310,24 +309,6 @@ fn name(engine: Engine, piece: &Lexeme<'_>) -> Option<String> {
         return None;
     }
     piece.name(engine).map(|name| name.to_ascii_lowercase())
-}
-
-/// Whether the parenthesis that follows defines a common table expression, and with a list of names.
-fn defines(before: &[Lexeme<'_>]) -> Option<Renamed> {
-    let mut before = before;
-    while let [rest @ .., last] = before
-        && (last.is_word("MATERIALIZED") || last.is_word("NOT"))
-    {
-        before = rest;
-    }
-    let [rest @ .., last] = before else {
-        return None;
-    };
-    match rest.last() {
-        Some(name) if last.is_word("AS") && name.is_mark(")") => Some(Renamed::Yes),
-        Some(_) if last.is_word("AS") => Some(Renamed::No),
-        _ => None,
-    }
 }
 
 /// Whether the columns of a query that begins here have names for what is around it. Those of one that gives a value have

@@ -2,6 +2,7 @@
 //! become a thousand million while the text is only compiled. SQLite does so with all of them, PostgreSQL with those that
 //! are `NOT MATERIALIZED`. This counts the copies beforehand.
 
+use super::definition::definition;
 use crate::error::Error;
 use crate::lexeme::{Kind, Lexeme, unquote};
 use crate::statement::Engine;
@@ -64,28 +65,14 @@ fn named(engine: Engine, piece: &Lexeme<'_>) -> Option<String> {
     name.map(|name| name.to_ascii_lowercase())
 }
 
-/// The name that an opening parenthesis defines and that is copied: `name AS (`, `name(a, b) AS NOT MATERIALIZED (`.
+/// The name that an opening parenthesis defines and that is copied.
 fn defined(engine: Engine, before: &[Lexeme<'_>]) -> Option<String> {
-    let mut before = before;
-    let mut copied = engine == Engine::Sqlite;
-    while let [rest @ .., last] = before
-        && (last.is_word("MATERIALIZED") || last.is_word("NOT"))
-    {
-        copied |= last.is_word("NOT");
-        before = rest;
-    }
-    let [rest @ .., last] = before else {
-        return None;
-    };
-    if !copied || !last.is_word("AS") {
-        return None;
-    }
-    before = rest;
-    if before.last()?.is_mark(")") {
-        let start = before.iter().rposition(|piece| piece.is_mark("("))?;
-        before = &before[..start];
-    }
-    named(engine, before.last()?)
+    let definition = definition(before)?;
+    let copied = engine == Engine::Sqlite || definition.not_materialized;
+    copied
+        .then_some(definition.name)
+        .flatten()
+        .and_then(|name| named(engine, name))
 }
 
 #[cfg(test)]

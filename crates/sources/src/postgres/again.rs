@@ -4,13 +4,14 @@
 //! The cursor has shown that the text is one query that changes nothing, and that its rows are few and of types we read in
 //! their binary form. The first stays true of a text. Where the rest does not, the query goes back to the cursor.
 
-use super::binary::{Raw, is_known, push_binary};
+use super::binary::{is_known, push_row};
 use super::errors::{database, outlived_statement};
 use super::pool::Connection;
 use super::read::END;
 use super::run::{Done, Job, Line};
 use crate::answer::{Answer, Keys, More, Writer};
 use crate::error::Error;
+use crate::texts::Texts;
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::pin::pin;
@@ -19,8 +20,6 @@ use tokio_postgres::types::{Kind, Type};
 use tokio_postgres::{Client, RowStream, Statement};
 use tokio_util::sync::CancellationToken;
 
-/// Of how many texts it is known how they are read.
-const TEXTS_MAX: usize = 1000;
 /// How many statements a connection keeps; each costs the server memory.
 const STATEMENTS_MAX: usize = 64;
 const UNLOCK: &str = "SELECT pg_catalog.pg_advisory_unlock_all()";
@@ -30,27 +29,6 @@ const UNLOCK: &str = "SELECT pg_catalog.pg_advisory_unlock_all()";
 pub(super) enum Way {
     Prepared { may_lock: bool },
     Cursor,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Ways(Mutex<HashMap<String, Way>>);
-
-impl Ways {
-    pub(super) fn of(&self, sql: &str) -> Option<Way> {
-        self.lock().get(sql).copied()
-    }
-
-    pub(super) fn note(&self, sql: &str, way: Way) {
-        let mut ways = self.lock();
-        if ways.len() >= TEXTS_MAX {
-            ways.clear(); // each is learned again by reading once
-        }
-        ways.insert(sql.to_owned(), way);
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, Way>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// Statements that were prepared on a connection, by their text.
@@ -113,9 +91,9 @@ fn holds_zone(of: &Type) -> bool {
 /// Nothing if the query has to be read by a cursor after all; the transaction is over either way.
 pub(super) async fn read(
     connection: &Connection,
-    ways: &Ways,
+    ways: &Texts<Way>,
     may_lock: bool,
-    (begin, job): (&str, &Job),
+    (begin, job): (&str, &Job<'_>),
 ) -> Option<Done> {
     let kept = match connection.statements.get(&job.sql) {
         Some(kept) => kept,
@@ -143,7 +121,7 @@ pub(super) async fn read(
 }
 
 /// Has the server read the text, in a transaction of its own as any query.
-async fn prepare(client: &Client, begin: &str, job: &Job) -> Result<Kept, Done> {
+async fn prepare(client: &Client, begin: &str, job: &Job<'_>) -> Result<Kept, Done> {
     let (began, query, unlock) = tokio::join!(
         biased;
         job.begin(client, begin),
@@ -171,7 +149,12 @@ async fn prepare(client: &Client, begin: &str, job: &Job) -> Result<Kept, Done> 
 }
 
 /// The whole transaction in one go.
-async fn rows(client: &Client, (kept, may_lock): (&Kept, bool), begin: &str, job: &Job) -> Done {
+async fn rows(
+    client: &Client,
+    (kept, may_lock): (&Kept, bool),
+    begin: &str,
+    job: &Job<'_>,
+) -> Done {
     let cut = CancellationToken::new();
     let rows = async {
         let stream = client
@@ -231,13 +214,7 @@ async fn collect(
         if writer.begin_row() == More::Enough {
             return Ok((writer.finish(), More::Enough));
         }
-        for (index, of) in kept.types.iter().enumerate() {
-            let Raw(raw) = row.try_get(index).map_err(|error| database(&error))?;
-            writer.value(raw.map_or(4, <[u8]>::len), |out| match raw {
-                Some(raw) => push_binary(out, of, raw),
-                None => out.push_str("null"),
-            });
-        }
+        push_row(&mut writer, &row, &kept.types)?;
         if writer.end_row()? == More::Enough {
             return Ok((writer.finish(), More::Enough));
         }

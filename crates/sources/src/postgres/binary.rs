@@ -1,9 +1,12 @@
-//! Values of the types that `RETURNING` gives most, from their binary form. Rows of a write come by the extended protocol,
-//! whose driver asks for nothing else; what is not here, an author casts to text.
+//! Values of the most used types, from their binary form. What a write returns and what a prepared query gives comes by the
+//! extended protocol, whose driver asks for nothing else. What is not here goes by a cursor, or an author casts it to text.
 
-use crate::answer::{push_bytes, push_integer, push_json, push_string};
+use super::errors::database;
+use crate::answer::{Writer, push_bytes, push_integer, push_json, push_string};
+use crate::error::Error;
 use std::error::Error as StdError;
 use std::fmt::Write as _;
+use tokio_postgres::Row;
 use tokio_postgres::types::{FromSql, Kind, Type};
 
 /// The bytes of a value, whatever its type.
@@ -55,7 +58,19 @@ pub(super) fn is_known(of: &Type) -> bool {
     }
 }
 
-pub(super) fn push_binary(out: &mut String, of: &Type, raw: &[u8]) {
+/// The values of one row, of these types.
+pub(super) fn push_row(writer: &mut Writer, row: &Row, types: &[Type]) -> Result<(), Error> {
+    for (index, of) in types.iter().enumerate() {
+        let Raw(raw) = row.try_get(index).map_err(|error| database(&error))?;
+        writer.value(raw.map_or(4, <[u8]>::len), |out| match raw {
+            Some(raw) => push_binary(out, of, raw),
+            None => out.push_str("null"),
+        });
+    }
+    Ok(())
+}
+
+fn push_binary(out: &mut String, of: &Type, raw: &[u8]) {
     if let Kind::Domain(inner) = of.kind() {
         return push_binary(out, inner, raw);
     }

@@ -39,12 +39,12 @@ pub(super) fn was_stopped(error: &Error) -> bool {
     matches!(error, Error::Database { code, .. } if code == "57014")
 }
 
-/// A prepared statement is not where it was left: behind a pooler another server answered.
+/// A prepared statement is not where it was left, or is there already: behind a pooler another server answered.
 pub(super) fn lost_statement(error: &Error) -> bool {
     matches!(error, Error::Database { code, .. } if code == "26000" || code == "42P05")
 }
 
-/// A prepared statement has seen its tables change: their columns are others now.
+/// A prepared statement no longer does: its tables have other columns now, or it is gone from the session.
 pub(super) fn outlived_statement(error: &Error) -> bool {
     matches!(error, Error::Database { code, .. } if code == "0A000" || code == "26000")
 }

@@ -4,7 +4,7 @@
 //! refuses one that changes data. Rows are fetched by the simple protocol, which gives every type as text; their types come
 //! from describing the same FETCH.
 
-use super::again::{Way, are_readable};
+use super::again::are_readable;
 use super::errors::database;
 use super::parameter::Parameter;
 use super::pool::Connection;
@@ -23,23 +23,11 @@ use tokio_util::sync::CancellationToken;
 pub(super) const END: &str = "ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()";
 const CURSOR: &str = "DECLARE _toolcrib NO SCROLL CURSOR FOR ";
 
-/// Besides what was done: whether the query may be read without a cursor from now on. That is found out only where the way
-/// of the text is not known yet.
-pub(super) async fn read(
+/// `fits`, where it is asked for: whether the query may be read without a cursor from now on.
+pub(super) async fn by_cursor(
     connection: &Connection,
     begin: &str,
-    job: &Job,
-    way: Option<Way>,
-) -> (Done, bool) {
-    let mut fits = false;
-    let done = by_cursor(connection, begin, job, way.is_none().then_some(&mut fits)).await;
-    (done, fits)
-}
-
-async fn by_cursor(
-    connection: &Connection,
-    begin: &str,
-    job: &Job,
+    job: &Job<'_>,
     fits: Option<&mut bool>,
 ) -> Done {
     let client = &connection.client;
@@ -184,7 +172,7 @@ async fn collect(
 }
 
 /// Has the server read the text as a query, and runs nothing: for what we cannot make out, so that its own words go back.
-pub(super) async fn prepare(client: &Client, begin: &str, job: &Job) -> Done {
+pub(super) async fn prepare(client: &Client, begin: &str, job: &Job<'_>) -> Done {
     let declare = format!("{CURSOR}{}", job.sql);
     let (began, prepared) = tokio::join!(
         biased;
@@ -204,7 +192,7 @@ pub(super) async fn prepare(client: &Client, begin: &str, job: &Job) -> Done {
 }
 
 /// The plan as JSON. The query is explained as a cursor's, which filters it the same way; it is never run.
-pub(super) async fn explain(client: &Client, begin: &str, job: &Job) -> Done {
+pub(super) async fn explain(client: &Client, begin: &str, job: &Job<'_>) -> Done {
     let explain = format!("EXPLAIN (FORMAT JSON) {CURSOR}{}", job.sql);
     let plan = async {
         let parameters = job.parameters.iter().map(|value| (value, Type::UNKNOWN));

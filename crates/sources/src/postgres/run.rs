@@ -9,6 +9,7 @@ use super::{Postgres, again, read, write};
 use crate::answer::{Answer, Shape, Writer, too_large};
 use crate::error::Error;
 use crate::source::Call;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,32 +22,41 @@ const SILENT_MAX: Duration = Duration::from_millis(1500);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
-    Read,
+    Read(Reading),
     Write,
     Explain,
     /// Have the server read the text, and run nothing.
     Prepare,
 }
 
+/// What is known of a text that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reading {
+    /// It is not expected again, so that nothing is learned of it.
+    Once,
+    /// It will come again, and how it is best read shows now.
+    First {
+        /// It may leave a lock with the session, which outlives the transaction.
+        may_lock: bool,
+    },
+    Again(Way),
+}
+
 #[derive(Debug)]
-pub(super) struct Job {
+pub(super) struct Job<'j> {
     pub(super) work: Work,
-    pub(super) sql: String,
+    pub(super) sql: Cow<'j, str>,
     pub(super) parameters: Vec<Parameter>,
     pub(super) shape: Shape,
     pub(super) rows_max: u64,
     pub(super) bytes_max: usize,
-    /// The text will come again, so that it is worth preparing.
-    pub(super) recurs: bool,
-    /// It may leave a lock with the session, which outlives the transaction.
-    pub(super) may_lock: bool,
     /// The session is shared with others, by a pooler.
     pub(super) pooled: bool,
     /// The server has answered at least once: the line is alive.
     pub(super) answered: AtomicBool,
 }
 
-impl Job {
+impl Job<'_> {
     pub(super) fn writer(&self) -> Writer {
         Writer::new(self.shape, self.rows_max, self.bytes_max)
     }
@@ -128,11 +138,15 @@ impl Drop for Held {
 
 struct Task<'t> {
     source: &'t Arc<Postgres>,
-    job: &'t Job,
+    job: &'t Job<'t>,
     call: &'t Call,
 }
 
-pub(super) async fn run(source: &Arc<Postgres>, call: &Call, job: Job) -> Result<Answer, Error> {
+pub(super) async fn run(
+    source: &Arc<Postgres>,
+    call: &Call,
+    job: Job<'_>,
+) -> Result<Answer, Error> {
     let task = Task {
         source,
         job: &job,
@@ -185,11 +199,11 @@ impl Task<'_> {
             let left = deadline.saturating_duration_since(Instant::now());
             let mode = match self.job.work {
                 Work::Write => "READ WRITE",
-                Work::Read | Work::Explain | Work::Prepare => "READ ONLY",
+                Work::Read(_) | Work::Explain | Work::Prepare => "READ ONLY",
             };
             let begin = self.source.config.begin(mode, left.as_millis());
             match self.job.work {
-                Work::Read => self.read(connection, &begin).await,
+                Work::Read(reading) => self.read(connection, &begin, reading).await,
                 // In boxes, so that a query that comes again does not carry their room about.
                 Work::Explain => {
                     Box::pin(read::explain(&connection.client, &begin, self.job)).await
@@ -208,29 +222,30 @@ impl Task<'_> {
         }
     }
 
-    async fn read(&self, connection: &Connection, begin: &str) -> Done {
-        let (ways, sql) = (&self.source.ways, &self.job.sql);
-        let way = if self.job.recurs {
-            ways.of(sql)
-        } else {
-            Some(Way::Cursor)
-        };
-        if let Some(Way::Prepared { may_lock }) = way
-            && let Some(done) = again::read(connection, ways, may_lock, (begin, self.job)).await
-        {
-            return done;
+    async fn read(&self, connection: &Connection, begin: &str, reading: Reading) -> Done {
+        let (ways, job) = (&self.source.ways, self.job);
+        match reading {
+            Reading::First { may_lock } => {
+                let mut fits = false;
+                let first = read::by_cursor(connection, begin, job, Some(&mut fits));
+                let done = Box::pin(first).await;
+                if done.answer.is_ok() {
+                    let way = match fits {
+                        true => Way::Prepared { may_lock },
+                        false => Way::Cursor,
+                    };
+                    ways.note(&job.sql, way);
+                }
+                return done;
+            }
+            Reading::Again(Way::Prepared { may_lock }) => {
+                if let Some(done) = again::read(connection, ways, may_lock, (begin, job)).await {
+                    return done;
+                }
+            }
+            Reading::Once | Reading::Again(Way::Cursor) => {}
         }
-        let (done, fits) = Box::pin(read::read(connection, begin, self.job, way)).await;
-        if way.is_none() && done.answer.is_ok() {
-            let way = match fits {
-                true => Way::Prepared {
-                    may_lock: self.job.may_lock,
-                },
-                false => Way::Cursor,
-            };
-            ways.note(sql, way);
-        }
-        done
+        Box::pin(read::by_cursor(connection, begin, job, None)).await
     }
 
     /// Ends at the deadline with nothing, or before it if a line that was used before does not answer at all.

@@ -1,6 +1,6 @@
 //! Writing: one statement of an author in one transaction, committed if all of it worked.
 
-use super::binary::{Raw, is_known, push_binary};
+use super::binary::{is_known, push_row};
 use super::errors::database;
 use super::pooler::{forgets, were_asked};
 use super::run::{Done, Job, Line};
@@ -11,7 +11,7 @@ use std::pin::pin;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 
-pub(super) async fn write(client: &Client, begin: &str, job: &Job) -> Done {
+pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>) -> Done {
     let (began, prepared) = tokio::join!(
         biased;
         job.begin(client, begin),
@@ -92,7 +92,7 @@ fn check(statement: &Statement) -> Result<(), Error> {
     }
 }
 
-async fn run(client: &Client, statement: &Statement, job: &Job) -> Result<Answer, Error> {
+async fn run(client: &Client, statement: &Statement, job: &Job<'_>) -> Result<Answer, Error> {
     let stream = client
         .query_raw(statement, job.parameters.iter())
         .await
@@ -115,13 +115,7 @@ async fn run(client: &Client, statement: &Statement, job: &Job) -> Result<Answer
             more = More::Enough;
             continue;
         }
-        for (index, of) in types.iter().enumerate() {
-            let Raw(raw) = row.try_get(index).map_err(|error| database(&error))?;
-            writer.value(raw.map_or(4, <[u8]>::len), |out| match raw {
-                Some(raw) => push_binary(out, of, raw),
-                None => out.push_str("null"),
-            });
-        }
+        push_row(&mut writer, &row, &types)?;
         more = writer.end_row()?;
     }
     let touched = stream.rows_affected().unwrap_or(0);

@@ -7,16 +7,13 @@ use super::perform::{Job, query};
 use super::{Sqlite, heavy, open};
 use crate::answer::Answer;
 use crate::error::Error;
+use crate::texts::Texts;
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
-use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A query that took longer than this is not tried in place.
 const QUICK: Duration = Duration::from_millis(1);
-/// How many texts are remembered.
-const TEXTS_MAX: usize = 1000;
 /// How many steps of SQLite's machine a try may take: some dozens of rows by their key.
 const STEPS: i32 = 1000;
 /// No single step with values of this size takes long.
@@ -29,21 +26,17 @@ const NEVER: i32 = i32::MIN;
 
 /// Texts that come again, with how often each was quick since it was slow; above zero it is tried in place.
 #[derive(Debug, Default)]
-pub(super) struct Quick(Mutex<HashMap<String, i32>>);
+pub(super) struct Quick(Texts<i32>);
 
 impl Quick {
     fn is(&self, sql: &str) -> bool {
-        self.lock().get(sql).is_some_and(|credit| *credit > 0)
+        self.0.of(sql).is_some_and(|credit| credit > 0)
     }
 
     /// Notes how long a text took.
     pub(super) fn note(&self, sql: &str, took: Duration) {
-        let mut texts = self.lock();
-        if texts.len() >= TEXTS_MAX {
-            texts.clear(); // each is learned again by running
-        }
-        let credit = match texts.get(sql) {
-            Some(credit) => *credit,
+        let credit = match self.0.of(sql) {
+            Some(credit) => credit,
             None if heavy::is_light(sql) => 0,
             None => NEVER,
         };
@@ -52,14 +45,7 @@ impl Quick {
             _ if took > QUICK => -PENALTY,
             credit => (credit + 1).min(1),
         };
-        match texts.get_mut(sql) {
-            Some(known) => *known = credit,
-            None => drop(texts.insert(sql.to_owned(), credit)),
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, i32>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.note(sql, credit);
     }
 }
 

@@ -52,6 +52,22 @@ async fn times_keep_the_zone_of_the_session() {
 }
 
 #[tokio::test]
+async fn a_catalog_that_cannot_be_read_keeps_no_author_from_reading() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let hide = "REVOKE SELECT ON pg_catalog.pg_operator FROM PUBLIC";
+    server.admin.batch_execute(hide).await.unwrap();
+    let source = server.one_connection(&server.reader);
+    for _ in 0..3 {
+        assert_eq!(json(&source, "SELECT 40 + 2", Shape::Scalar).await, 42);
+    }
+    // Whoever writes the text at the call is told that nothing is known of it.
+    assert!(source.ask("SELECT 1", &call(Shape::Scalar)).await.is_err());
+    server.end().await;
+}
+
+#[tokio::test]
 async fn tables_may_change_under_a_query() {
     let Some(server) = Server::start().await else {
         return;
