@@ -9,19 +9,23 @@ use super::errors::{database, outlived_statement};
 use super::pool::Connection;
 use super::read::END;
 use super::run::{Done, Job, Line};
+use super::settings::TIME_MS_MAX;
 use crate::answer::{Answer, Keys, More, Writer};
 use crate::error::Error;
 use crate::texts::Texts;
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::pin::pin;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio_postgres::types::{Kind, Type};
 use tokio_postgres::{Client, RowStream, Statement};
 use tokio_util::sync::CancellationToken;
 
 /// How many statements a connection keeps; each costs the server memory.
 const STATEMENTS_MAX: usize = 64;
+const BEGIN: &str = "BEGIN READ ONLY";
 const UNLOCK: &str = "SELECT pg_catalog.pg_advisory_unlock_all()";
 
 /// How a text that comes again is best read.
@@ -93,7 +97,8 @@ pub(super) async fn read(
     connection: &Connection,
     ways: &Texts<Way>,
     may_lock: bool,
-    (begin, job): (&str, &Job<'_>),
+    (begin, left): (&str, Duration),
+    job: &Job<'_>,
 ) -> Option<Done> {
     let kept = match connection.statements.get(&job.sql) {
         Some(kept) => kept,
@@ -110,7 +115,10 @@ pub(super) async fn read(
         ways.note(&job.sql, Way::Cursor);
         return None;
     }
-    let done = rows(&connection.client, (&kept, may_lock), begin, job).await;
+    if let Err(error) = keep_time(connection, left).await {
+        return Some(Done::new(Err(database(&error)), &Err(error)));
+    }
+    let done = rows(&connection.client, (&kept, may_lock), job).await;
     // A cursor gives no more rows than are asked for, and knows of no types but today's.
     let outlived = matches!(&done.answer, Err(error) if outlived_statement(error));
     if done.line == Line::Busy || outlived {
@@ -148,13 +156,22 @@ async fn prepare(client: &Client, begin: &str, job: &Job<'_>) -> Result<Kept, Do
     })
 }
 
+/// Has the session stop queries that take longer than this. The same call has the same time nearly always, so that it is
+/// rounded up and set only where it changes: it is the second clock, for when our own word to stop does not arrive.
+async fn keep_time(connection: &Connection, left: Duration) -> Result<(), tokio_postgres::Error> {
+    let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
+    let step = if left > 1000 { 1000 } else { 100 };
+    let wanted = left.clamp(1, TIME_MS_MAX).next_multiple_of(step);
+    if connection.stops_after_ms.load(Ordering::Relaxed) != wanted {
+        let set = format!("SET statement_timeout = {wanted}");
+        connection.client.batch_execute(&set).await?;
+        connection.stops_after_ms.store(wanted, Ordering::Relaxed);
+    }
+    Ok(())
+}
+
 /// The whole transaction in one go.
-async fn rows(
-    client: &Client,
-    (kept, may_lock): (&Kept, bool),
-    begin: &str,
-    job: &Job<'_>,
-) -> Done {
+async fn rows(client: &Client, (kept, may_lock): (&Kept, bool), job: &Job<'_>) -> Done {
     let cut = CancellationToken::new();
     let rows = async {
         let stream = client
@@ -187,7 +204,7 @@ async fn rows(
             () = cut.cancelled() => None,
         }
     };
-    let (began, collected, ended) = tokio::join!(biased; job.begin(client, begin), rows, end);
+    let (began, collected, ended) = tokio::join!(biased; job.begin(client, BEGIN), rows, end);
     let answer = match began {
         Ok(()) => collected.map(|(answer, _)| answer),
         Err(error) => Err(database(&error)),

@@ -4,7 +4,7 @@ use super::again::Statements;
 use super::socket::Dialer;
 use crate::error::Error;
 use crate::shares::{Share, Shares};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinHandle;
@@ -62,6 +62,8 @@ pub(super) struct Connection {
     pub(super) statements: Statements,
     /// The session's times are those of UTC, as they are in their binary form.
     pub(super) is_utc: bool,
+    /// When the session stops a query, in milliseconds; 0 where that is not known.
+    pub(super) stops_after_ms: AtomicU64,
     too_large: Arc<AtomicBool>,
     made: Instant,
 }
@@ -176,6 +178,7 @@ impl Pool {
             driver,
             statements: Statements::default(),
             is_utc,
+            stops_after_ms: AtomicU64::new(0),
             too_large,
             made: Instant::now(),
         };

@@ -203,7 +203,7 @@ impl Task<'_> {
             };
             let begin = self.source.config.begin(mode, left.as_millis());
             match self.job.work {
-                Work::Read(reading) => self.read(connection, &begin, reading).await,
+                Work::Read(reading) => self.read(connection, (&begin, left), reading).await,
                 // In boxes, so that a query that comes again does not carry their room about.
                 Work::Explain => {
                     Box::pin(read::explain(&connection.client, &begin, self.job)).await
@@ -211,7 +211,11 @@ impl Task<'_> {
                 Work::Prepare => {
                     Box::pin(read::prepare(&connection.client, &begin, self.job)).await
                 }
-                Work::Write => Box::pin(write::write(&connection.client, &begin, self.job)).await,
+                Work::Write => {
+                    // What it sets may stay with the session.
+                    connection.stops_after_ms.store(0, Ordering::Relaxed);
+                    Box::pin(write::write(&connection.client, &begin, self.job)).await
+                }
             }
         };
         tokio::select! {
@@ -222,7 +226,12 @@ impl Task<'_> {
         }
     }
 
-    async fn read(&self, connection: &Connection, begin: &str, reading: Reading) -> Done {
+    async fn read(
+        &self,
+        connection: &Connection,
+        (begin, left): (&str, Duration),
+        reading: Reading,
+    ) -> Done {
         let (ways, job) = (&self.source.ways, self.job);
         match reading {
             Reading::First { may_lock } => {
@@ -239,7 +248,8 @@ impl Task<'_> {
                 return done;
             }
             Reading::Again(Way::Prepared { may_lock }) => {
-                if let Some(done) = again::read(connection, ways, may_lock, (begin, job)).await {
+                let time = (begin, left);
+                if let Some(done) = again::read(connection, ways, may_lock, time, job).await {
                     return done;
                 }
             }

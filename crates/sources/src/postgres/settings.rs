@@ -42,6 +42,9 @@ impl std::fmt::Debug for PostgresConfig {
     }
 }
 
+/// No call has more time than a day.
+pub(super) const TIME_MS_MAX: u64 = 86_400_000;
+
 impl PostgresConfig {
     pub fn new(url: impl Into<String>) -> PostgresConfig {
         PostgresConfig {
@@ -109,7 +112,7 @@ impl PostgresConfig {
 
     /// How each transaction begins.
     pub(super) fn begin(&self, mode: &str, left_ms: u128) -> String {
-        let left_ms = left_ms.clamp(1, 86_400_000);
+        let left_ms = left_ms.clamp(1, TIME_MS_MAX.into());
         // Waiting for a lock counts as running, so this bounds both.
         let mut sql = format!("BEGIN {mode}; SET LOCAL statement_timeout = {left_ms}; ");
         if self.pgbouncer {

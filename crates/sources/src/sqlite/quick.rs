@@ -19,18 +19,21 @@ const STEPS: i32 = 1000;
 /// No single step with values of this size takes long.
 const VALUE_BYTES_MAX: i32 = 65_536;
 
-/// How many quick runs on a thread make up for a slow one.
-const PENALTY: i32 = 16;
+/// The most that quick runs earn a text, one each. Now and then a query waits for a processor and not for itself: that may
+/// not cost all of its credit.
+const CREDIT_MAX: i32 = 16;
+/// What a slow run costs.
+const PENALTY: i32 = 8;
 /// The credit of a text of which a single step may take long.
 const NEVER: i32 = i32::MIN;
 
-/// Texts that come again, with how often each was quick since it was slow; above zero it is tried in place.
+/// The credit of texts that come again; above zero they are tried in place.
 #[derive(Debug, Default)]
 pub(super) struct Quick(Texts<i32>);
 
 impl Quick {
-    fn is(&self, sql: &str) -> bool {
-        self.0.of(sql).is_some_and(|credit| credit > 0)
+    fn credit(&self, sql: &str) -> i32 {
+        self.0.of(sql).unwrap_or(0)
     }
 
     /// Notes how long a text took.
@@ -42,8 +45,8 @@ impl Quick {
         };
         let credit = match credit {
             NEVER => NEVER,
-            _ if took > QUICK => -PENALTY,
-            credit => (credit + 1).min(1),
+            credit if took > QUICK => (credit - PENALTY).max(-CREDIT_MAX),
+            credit => (credit + 1).min(CREDIT_MAX),
         };
         self.0.note(sql, credit);
     }
@@ -52,7 +55,11 @@ impl Quick {
 /// The answer, if the query is known to be quick and was so again. Whatever goes wrong is left to the thread, which says
 /// what it was.
 pub(super) fn attempt(source: &Sqlite, job: &Job) -> Option<Answer> {
-    if !job.recurs || !source.quick.is(&job.sql) {
+    let credit = match job.recurs {
+        true => source.quick.credit(&job.sql),
+        false => 0,
+    };
+    if credit <= 0 {
         return None;
     }
     let identity = open::identify(&source.config).ok()?;
@@ -60,8 +67,10 @@ pub(super) fn attempt(source: &Sqlite, job: &Job) -> Option<Answer> {
     let began = Instant::now();
     let answer = tried(&connection, job);
     let took = began.elapsed();
-    if answer.is_err() || took > QUICK {
+    if answer.is_err() {
         source.quick.note(&job.sql, took.max(QUICK * 2));
+    } else if took > QUICK || credit < CREDIT_MAX {
+        source.quick.note(&job.sql, took);
     }
     // A connection that could not be set back is closed.
     if set_back(&connection).is_ok() && connection.is_autocommit() {
@@ -90,25 +99,36 @@ fn set_back(connection: &Connection) -> rusqlite::Result<()> {
 mod tests {
     use super::*;
 
+    fn is(quick: &Quick, sql: &str) -> bool {
+        quick.credit(sql) > 0
+    }
+
     #[test]
     fn trust_is_earned_and_lost() {
         let quick = Quick::default();
         let sql = "SELECT a FROM t WHERE id = ?1";
-        assert!(!quick.is(sql), "it was never seen");
+        assert!(!is(&quick, sql), "it was never seen");
         quick.note(sql, Duration::ZERO);
-        assert!(quick.is(sql));
+        assert!(is(&quick, sql));
         quick.note(sql, QUICK * 2);
-        for _ in 0..PENALTY {
-            assert!(!quick.is(sql));
+        for _ in 1..PENALTY {
+            assert!(!is(&quick, sql));
             quick.note(sql, Duration::ZERO);
         }
-        assert!(!quick.is(sql));
+        assert!(!is(&quick, sql));
         quick.note(sql, Duration::ZERO);
-        assert!(quick.is(sql));
+        assert!(is(&quick, sql));
+        for _ in 0..CREDIT_MAX {
+            quick.note(sql, Duration::ZERO);
+        }
+        quick.note(sql, QUICK * 2);
+        assert!(is(&quick, sql), "once is an accident");
+        quick.note(sql, QUICK * 2);
+        assert!(!is(&quick, sql));
         let heavy = "SELECT a FROM t WHERE a LIKE ?1";
         for _ in 0..100 {
             quick.note(heavy, Duration::ZERO);
         }
-        assert!(!quick.is(heavy));
+        assert!(!is(&quick, heavy));
     }
 }

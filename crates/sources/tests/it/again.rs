@@ -1,7 +1,7 @@
 //! Queries that come again are prepared: they answer the same as by a cursor, and are held to reading just the same.
 
 use crate::server::Server;
-use crate::{call, every_type, json, read, within};
+use crate::{call, every_type, json, read, within, write};
 use serde_json::{Value, json as value};
 use sources::{Error, Shape, Source};
 use std::time::Duration;
@@ -170,6 +170,32 @@ async fn a_prepared_query_can_no_more_than_another() {
         // Locks of sessions are part of the state.
         assert_eq!(server.state().await, before);
     }
+    server.end().await;
+}
+
+#[tokio::test]
+async fn the_server_knows_when_to_stop_a_prepared_query() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.one_connection(&server.owner);
+    let sql = "SELECT current_setting('statement_timeout')";
+    let asked = async |seconds| {
+        let call = within(Shape::Scalar, Duration::from_secs(seconds));
+        read(&source, sql, Value::Null, &call).await.unwrap().json
+    };
+    for _ in 0..3 {
+        asked(20).await;
+    }
+    for (seconds, shown) in [(20, "\"20s\""), (40, "\"40s\""), (20, "\"20s\"")] {
+        assert_eq!(asked(seconds).await, shown);
+    }
+    // What an author who writes leaves behind in the session does not count.
+    let unset = "SELECT set_config('statement_timeout', '0', false)";
+    let left = write(&source, unset, Value::Null, &call(Shape::Scalar)).await;
+    assert_eq!(left.unwrap().json, "\"0\"");
+    assert_eq!(asked(20).await, "\"20s\"");
+    assert_eq!(kept(&source, "SELECT current_setting").await, 1);
     server.end().await;
 }
 
