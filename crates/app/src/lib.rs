@@ -36,6 +36,7 @@ pub mod tools;
 pub mod toolsets;
 pub mod upstreams;
 pub mod users;
+mod uses;
 pub mod vectors;
 pub mod versions;
 pub mod writer;

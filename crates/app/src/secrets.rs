@@ -5,10 +5,10 @@ use crate::audit::act;
 use crate::auth::{VALUE_BYTES_MAX, not_found};
 use crate::error::{Error, Result};
 use crate::time;
+use crate::uses::Users;
 use crate::vault::Sealable;
 use catalog::auth::Reference;
 use catalog::caller::{Caller, Scope};
-use catalog::policy::Verdict;
 use catalog::tool::is_valid_name;
 use serde::Serialize;
 use serde_json::json;
@@ -73,14 +73,6 @@ pub struct SecretProblem {
     /// The tool, or the MCP server, whose definition it belongs to.
     pub tool: Option<String>,
     pub problem: String,
-}
-
-/// The tools that refer to a named secret.
-#[derive(Default)]
-struct Users {
-    seen: Vec<String>,
-    /// Those that the asker may not see.
-    hidden: usize,
 }
 
 impl App {
@@ -279,28 +271,15 @@ impl App {
     }
 
     fn users_of_secrets(&self, caller: &Caller) -> HashMap<String, Users> {
-        let catalogue = self.executor.catalogue.load();
-        let policy = self.executor.policy.load();
-        let mut users: HashMap<String, Users> = HashMap::new();
-        for entry in catalogue.after(None) {
-            let mut names: Vec<String> = Reference::all_of(&entry.tool.definition)
-                .into_iter()
+        self.users_of(caller, |tool| {
+            let references = Reference::all_of(&tool.definition).into_iter();
+            references
                 .filter_map(|(_, reference)| match reference {
                     Reference::Secret(name) => Some(name),
                     _ => None,
                 })
-                .collect();
-            names.sort_unstable();
-            names.dedup();
-            for name in names {
-                let users = users.entry(name).or_default();
-                match policy.verdict(caller, &entry.tool) {
-                    Verdict::Hidden => users.hidden += 1,
-                    _ => users.seen.push(entry.name.to_string()),
-                }
-            }
-        }
-        users
+                .collect()
+        })
     }
 
     fn secret_view(&self, row: SecretRow, name: String, used_by: Vec<String>) -> SecretView {
@@ -316,15 +295,6 @@ impl App {
             updated_at: time::rfc3339(row.updated_at),
             used_by,
         }
-    }
-}
-
-impl std::fmt::Display for Users {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let seen = self.seen.iter().map(|name| format!("'{name}'"));
-        let hidden = (self.hidden > 0).then(|| format!("{} that you cannot see", self.hidden));
-        let all: Vec<String> = seen.chain(hidden).collect();
-        f.write_str(&all.join(", "))
     }
 }
 

@@ -110,6 +110,7 @@ impl App {
             ::sources::Error::Unavailable { .. } | ::sources::Error::Deadline => {
                 Error::Unavailable(format!("Source '{name}': {error}"))
             }
+            ::sources::Error::Argument { .. } => Error::invalid(error.to_string()),
             other => refused(&other.to_string()),
         })?;
         let next = offset + page.tables.len() as u64;

@@ -9,7 +9,7 @@ use crate::patch;
 use crate::vault::Sealable;
 use catalog::caller::Caller;
 use catalog::source::{Password, SourceDefinition, UrlParts, source_from_text};
-use catalog::tool::{Millis, SYSTEM_USER};
+use catalog::tool::{KindName, Millis, SYSTEM_USER, Tool};
 use serde_json::Value;
 use std::sync::Arc;
 use store::Write;
@@ -105,17 +105,34 @@ impl App {
             .await
     }
 
-    /// Removes a source with its sealed password. Tools that use it stay, and say that it is gone.
+    /// Removes a source with its sealed password. One that tools use goes only with `force`; they stay, and say that it
+    /// is gone.
     pub async fn delete_source(
         &self,
         caller: &Caller,
         name_or_id: &str,
         expected_version: Option<i64>,
+        force: bool,
     ) -> Result<()> {
         let _one_at_a_time = self.kept_sources.changes.lock().await;
         let old = self.own_source(name_or_id)?;
         let row = &old.row;
         expect_version("Source", &row.name, row.version, expected_version)?;
+        let users = self.users_of(caller, source_of).remove(&row.name);
+        let of_name = |it: &super::Found| it.definition.name == row.name;
+        let is_needed = self
+            .kept_sources
+            .all()
+            .iter()
+            .filter(|it| of_name(it))
+            .count()
+            == 1;
+        if let Some(users) = users.filter(|_| is_needed && !force) {
+            return Err(Error::conflict(format!(
+                "The source '{}' is used by {users}; change or remove what uses it first, or force its removal (?force=true, or --force on the command line)",
+                row.name
+            )));
+        }
         let sealing = self.vault.changes.lock().await;
         let values: Vec<Uuid> = self.vault.of_tool(row.id).iter().map(|it| it.id).collect();
         let target = format!("source:{}", row.name);
@@ -282,4 +299,13 @@ fn check_moved(old: Option<&Stored>, new: &SourceDefinition) -> Result<()> {
             "The address has changed, and the password that is sealed for the old one is not shown to the new one. Give the password again, or null to leave it out",
         )),
     }
+}
+
+/// The source that a tool names.
+fn source_of(tool: &Tool) -> Vec<String> {
+    let source = tool.definition.config.get("source").and_then(Value::as_str);
+    source
+        .filter(|_| tool.definition.kind == KindName::Sql)
+        .map(|source| vec![source.to_owned()])
+        .unwrap_or_default()
 }

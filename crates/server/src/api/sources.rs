@@ -143,16 +143,30 @@ pub(crate) async fn patch_source(
     Ok(shown(owned(work).await?))
 }
 
-/// Removes a source and its sealed password.
-#[utoipa::path(delete, path = "/api/v1/sources/{name}", tag = "sources", params(("name" = String, Path)),
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RemoveSourceQuery {
+    /// Also a source that tools use; they fail from then on.
+    force: Option<bool>,
+}
+
+/// Removes a source and its sealed password; one that tools use only with `force`.
+#[utoipa::path(delete, path = "/api/v1/sources/{name}", tag = "sources",
+    params(("name" = String, Path), RemoveSourceQuery),
     responses((status = 204), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn delete_source(
     State(server): State<Arc<Server>>,
     IsAdmin(caller): IsAdmin,
     PathOf(name): PathOf<String>,
     IfMatch(expected): IfMatch,
+    QueryOf(query): QueryOf<RemoveSourceQuery>,
 ) -> Result<StatusCode, ApiError> {
-    let work = async move { server.app.delete_source(&caller, &name, expected).await };
+    let force = query.force.unwrap_or(false);
+    let work = async move {
+        let app = &server.app;
+        app.delete_source(&caller, &name, expected, force).await
+    };
     owned(work).await?;
     Ok(StatusCode::NO_CONTENT)
 }

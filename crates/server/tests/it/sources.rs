@@ -198,6 +198,26 @@ async fn nothing_in_the_clear(app: &TestApp) {
 }
 
 #[tokio::test]
+async fn a_source_that_tools_use_goes_only_by_force() {
+    on_both(async |app: &TestApp| {
+        file(app, "shop.db").await;
+        let source = json!({"name": "shop", "kind": "sqlite", "path": "shop.db"});
+        assert_eq!(app.post(PATH, source).await.status, 201);
+        let tool = json!({"name": "user_of_shop", "description": "A user by their id", "kind": "sql",
+            "config": {"source": "shop", "query": "SELECT name FROM users"}});
+        let made = app.post("/api/v1/tools", tool).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let refused = change(app, "DELETE", "shop", Value::Null).await;
+        assert_eq!((refused.status, refused.code()), (409, "conflict"));
+        assert!(refused.message().contains("'user_of_shop'"), "{}", refused.body);
+        assert_eq!(app.get(&format!("{PATH}/shop")).await.status, 200);
+        let forced = change(app, "DELETE", "shop?force=true", Value::Null).await;
+        assert_eq!(forced.status, 204, "{}", forced.body);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_file_is_looked_into_and_tested() {
     on_both(async |app: &TestApp| {
         let body =
@@ -458,6 +478,8 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         assert_eq!((&works["works"], &works["role"], &works["warnings"]), (&json!(true), &json!(role), &json!([])), "{works}");
         let schema = app.get(&format!("{PATH}/pg/schema?search=people")).await.body;
         assert_eq!((&schema["items"][0]["name"], &schema["items"][0]["comment"]), (&json!("staff"), &json!("People")), "{schema}");
+        let odd = app.get(&format!("{PATH}/pg/schema?search=%00")).await;
+        assert_eq!(odd.status, 422, "{}", odd.body);
         let nobody = change(app, "PATCH", "pg", json!({"url": "postgres://u@127.0.0.1:9/db", "password": null})).await;
         assert_eq!(nobody.status, 200, "{}", nobody.body);
         assert_eq!(app.get(&format!("{PATH}/pg/schema")).await.status, 503);

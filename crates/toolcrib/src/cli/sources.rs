@@ -31,6 +31,9 @@ pub(crate) enum Sources {
     Remove {
         /// The source's name
         name: String,
+        /// Also one that tools use; they fail from then on
+        #[arg(long)]
+        force: bool,
     },
     /// Its tables and views with their columns and keys
     Schema {

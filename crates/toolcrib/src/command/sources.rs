@@ -40,8 +40,9 @@ pub(crate) async fn run(context: &Context, command: Sources) -> Result {
             told(out, &source, "updated");
             Ok(())
         }
-        Sources::Remove { name } => {
-            let path = path(&name);
+        Sources::Remove { name, force } => {
+            let force = if force { "?force=true" } else { "" };
+            let path = format!("{}{force}", path(&name));
             let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
             Client::with(context, ask).await?;
             if out.json {
