@@ -123,7 +123,8 @@ mod tests {
         ] {
             let text = doubled(defined, names);
             let open = format!("{text} /* open");
-            for text in [&text, &open] {
+            let renamed = text.replace(" AS ", "(n) AS ");
+            for text in [&text, &open, &renamed] {
                 let Ok(pieces) = lex(text, engine, Placeholders::Unknown) else {
                     continue;
                 };
