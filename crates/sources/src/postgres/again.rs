@@ -31,18 +31,8 @@ const UNLOCK: &str = "SELECT pg_catalog.pg_advisory_unlock_all()";
 /// How a text that comes again is best read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    Prepared(Around),
+    Prepared { may_lock: bool },
     Cursor,
-}
-
-/// What is sent with a prepared query.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Around {
-    /// The session's transactions are read-only, and nothing in the query can change that.
-    Nothing,
-    Transaction {
-        may_lock: bool,
-    },
 }
 
 /// Statements that were prepared on a connection, by their text.
@@ -106,7 +96,7 @@ fn holds_zone(of: &Type) -> bool {
 pub(super) async fn read(
     connection: &Connection,
     ways: &Texts<Way>,
-    around: Around,
+    may_lock: bool,
     (begin, left): (&str, Duration),
     job: &Job<'_>,
 ) -> Option<Done> {
@@ -128,11 +118,7 @@ pub(super) async fn read(
     if let Err(error) = keep_time(connection, left).await {
         return Some(Done::new(Err(database(&error)), &Err(error)));
     }
-    let client = &connection.client;
-    let done = match around {
-        Around::Nothing => alone(client, &kept, job).await,
-        Around::Transaction { may_lock } => in_transaction(client, (&kept, may_lock), job).await,
-    };
+    let done = rows(&connection.client, (&kept, may_lock), job).await;
     // A cursor gives no more rows than are asked for, and knows of no types but today's.
     let outlived = matches!(&done.answer, Err(error) if outlived_statement(error));
     if done.line == Line::Busy || outlived {
@@ -170,46 +156,22 @@ async fn prepare(client: &Client, begin: &str, job: &Job<'_>) -> Result<Kept, Do
     })
 }
 
-/// Has the session stop queries that take longer than this, and be one for reading whatever came before. The same call has
-/// the same time nearly always, so that it is rounded up and set only where it changes: it is the second clock, for when our
-/// own word to stop does not arrive.
+/// Has the session stop queries that take longer than this. The same call has the same time nearly always, so that it is
+/// rounded up and set only where it changes: it is the second clock, for when our own word to stop does not arrive.
 async fn keep_time(connection: &Connection, left: Duration) -> Result<(), tokio_postgres::Error> {
     let left = u64::try_from(left.as_millis()).unwrap_or(u64::MAX);
     let step = if left > 1000 { 1000 } else { 100 };
     let wanted = left.clamp(1, TIME_MS_MAX).next_multiple_of(step);
     if connection.stops_after_ms.load(Ordering::Relaxed) != wanted {
-        let set =
-            format!("SET default_transaction_read_only = on; SET statement_timeout = {wanted}");
+        let set = format!("SET statement_timeout = {wanted}");
         connection.client.batch_execute(&set).await?;
         connection.stops_after_ms.store(wanted, Ordering::Relaxed);
     }
     Ok(())
 }
 
-/// The query as a transaction of its own.
-async fn alone(client: &Client, kept: &Kept, job: &Job<'_>) -> Done {
-    let collected = async {
-        let stream = client
-            .query_raw(&kept.query, job.parameters.iter())
-            .await
-            .map_err(|error| database(&error))?;
-        job.answered.store(true, Ordering::Relaxed);
-        collect(stream, kept, job.writer()).await
-    };
-    let collected = collected.await;
-    let line = match &collected {
-        Ok((_, More::Wanted)) | Err(Error::Database { .. }) => Line::Clean,
-        Ok((_, More::Enough)) | Err(Error::TooLarge { .. }) => Line::Busy,
-        Err(_) => Line::Broken,
-    };
-    Done {
-        answer: collected.map(|(answer, _)| answer),
-        line,
-    }
-}
-
 /// The whole transaction in one go.
-async fn in_transaction(client: &Client, (kept, may_lock): (&Kept, bool), job: &Job<'_>) -> Done {
+async fn rows(client: &Client, (kept, may_lock): (&Kept, bool), job: &Job<'_>) -> Done {
     let cut = CancellationToken::new();
     let rows = async {
         let stream = client

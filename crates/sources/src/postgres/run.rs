@@ -1,7 +1,7 @@
 //! One piece of work on one connection. Whoever asked may go away at any time: the query is stopped at the server then, and
 //! no connection is used again that is in the middle of something.
 
-use super::again::{Around, Way};
+use super::again::Way;
 use super::errors::{lost_statement, was_stopped};
 use super::parameter::Parameter;
 use super::pool::{Connection, Lease};
@@ -9,7 +9,6 @@ use super::{Postgres, again, read, write};
 use crate::answer::{Answer, Shape, Writer, too_large};
 use crate::error::Error;
 use crate::source::Call;
-use crate::texts::Texts;
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,8 +19,6 @@ use tokio_postgres::Client;
 /// A server that lives answers `BEGIN` at once, whatever comes after it. A line that lay idle and is silent for this long
 /// has been cut somewhere on the way, which nobody tells its ends.
 const SILENT_MAX: Duration = Duration::from_millis(1500);
-/// A query that takes longer than this has a transaction begun for it, so that a line that is silent is known to be dead.
-const QUICK: Duration = Duration::from_millis(250);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
@@ -62,18 +59,6 @@ pub(super) struct Job<'j> {
 impl Job<'_> {
     pub(super) fn writer(&self) -> Writer {
         Writer::new(self.shape, self.rows_max, self.bytes_max)
-    }
-
-    /// From now on a transaction is begun for it, whose beginning the server answers at once, however long the query
-    /// takes. False where that was so already.
-    fn leave_alone(&mut self, ways: &Texts<Way>) -> bool {
-        let is_alone = self.work == Work::Read(Reading::Again(Way::Prepared(Around::Nothing)));
-        if is_alone {
-            let way = Way::Prepared(Around::Transaction { may_lock: false });
-            self.work = Work::Read(Reading::Again(way));
-            ways.note(&self.sql, way);
-        }
-        is_alone
     }
 
     /// Begins the transaction, and notes that there was an answer.
@@ -162,14 +147,13 @@ pub(super) async fn run(
     call: &Call,
     job: Job<'_>,
 ) -> Result<Answer, Error> {
-    let mut job = job;
+    let task = Task {
+        source,
+        job: &job,
+        call,
+    };
     let mut retried = false;
     loop {
-        let task = Task {
-            source,
-            job: &job,
-            call,
-        };
         let held = Held {
             source: Arc::clone(source),
             lease: Some(task.lease().await?),
@@ -180,19 +164,14 @@ pub(super) async fn run(
                 return Err(Error::Cancelled);
             }
             // A line on which nothing came back is dead, and so are those beside it.
-            if !job.answered.load(Ordering::Relaxed) && !job.leave_alone(&source.ways) {
+            if !job.answered.load(Ordering::Relaxed) {
                 source.pool.forget_idle();
             }
             return Err(Error::Deadline);
         };
         if !retried && task.is_stale(held.lease(), &done) {
             retried = true;
-            // It may be the query that is slow, and not the line that is dead.
-            if job.leave_alone(&source.ways) {
-                held.stop();
-            } else {
-                drop(held.take());
-            }
+            drop(held.take());
             source.pool.forget_idle();
             continue;
         }
@@ -257,25 +236,20 @@ impl Task<'_> {
         match reading {
             Reading::First { may_lock } => {
                 let mut fits = false;
-                let began = Instant::now();
                 let first = read::by_cursor(connection, begin, job, Some(&mut fits));
                 let done = Box::pin(first).await;
                 if done.answer.is_ok() {
-                    let around = match !may_lock && began.elapsed() < QUICK {
-                        true => Around::Nothing,
-                        false => Around::Transaction { may_lock },
-                    };
                     let way = match fits {
-                        true => Way::Prepared(around),
+                        true => Way::Prepared { may_lock },
                         false => Way::Cursor,
                     };
                     ways.note(&job.sql, way);
                 }
                 return done;
             }
-            Reading::Again(Way::Prepared(around)) => {
+            Reading::Again(Way::Prepared { may_lock }) => {
                 let time = (begin, left);
-                if let Some(done) = again::read(connection, ways, around, time, job).await {
+                if let Some(done) = again::read(connection, ways, may_lock, time, job).await {
                     return done;
                 }
             }

@@ -196,63 +196,6 @@ async fn the_server_knows_when_to_stop_a_prepared_query() {
     assert_eq!(left.unwrap().json, "\"0\"");
     assert_eq!(asked(20).await, "\"20s\"");
     assert_eq!(kept(&source, "SELECT current_setting").await, 1);
-    let mode = "SELECT current_setting('transaction_read_only')";
-    let unset = "SELECT set_config('default_transaction_read_only', 'off', false)";
-    for _ in 0..3 {
-        assert_eq!(json(&source, mode, Shape::Scalar).await, "on");
-        let left = write(&source, unset, Value::Null, &call(Shape::Scalar)).await;
-        assert_eq!(left.unwrap().json, "\"off\"");
-    }
-    server.end().await;
-}
-
-#[tokio::test]
-async fn a_quick_query_that_becomes_slow_is_no_dead_line() {
-    let Some(server) = Server::start().await else {
-        return;
-    };
-    let source = server.one_connection(&server.reader);
-    let sql = "SELECT count(*) FROM generate_series(1, :n::bigint) a, generate_series(1, 1000) b";
-    let counted = async |n: i64, time| {
-        let call = within(Shape::Scalar, time);
-        let answer = read(&source, sql, value!({"n": n}), &call).await;
-        answer.map(|answer| answer.json)
-    };
-    for _ in 0..3 {
-        assert_eq!(counted(1, Duration::from_secs(20)).await.unwrap(), "1000");
-    }
-    let late = counted(1_000_000_000, Duration::from_millis(300)).await;
-    assert!(matches!(late, Err(Error::Deadline)), "{late:?}");
-    server.until(&server.reader, "generate_series", 0).await;
-    // What goes wrong in the middle leaves the line as it was.
-    for n in [1, 1, 1, 0, 1] {
-        let answer = read(
-            &source,
-            "SELECT 7 / :n",
-            value!({"n": n}),
-            &call(Shape::Scalar),
-        )
-        .await;
-        match n {
-            0 => assert!(
-                matches!(&answer, Err(Error::Database { code, .. }) if code == "22012"),
-                "{answer:?}"
-            ),
-            _ => assert_eq!(answer.unwrap().json, "7"),
-        }
-    }
-    assert_eq!(kept(&source, "SELECT 7").await, 1);
-    // Longer than a line may be silent.
-    let slow = "SELECT count(*) FROM generate_series(1, :n::bigint) a, generate_series(1, 1001) b";
-    let mut sessions = Vec::new();
-    for n in [1, 1, 1, 30_000, 30_000] {
-        let answer = read(&source, slow, value!({"n": n}), &call(Shape::Scalar)).await;
-        assert_eq!(answer.unwrap().json, (n * 1001).to_string());
-        sessions.push(json(&source, "SELECT pg_backend_pid()", Shape::Scalar).await);
-    }
-    // The first time costs a connection, and the next is known to be slow.
-    assert_eq!(sessions[3], sessions[4]);
-    server.until(&server.reader, "generate_series", 0).await;
     server.end().await;
 }
 
