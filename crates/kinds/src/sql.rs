@@ -214,7 +214,9 @@ fn closed(prepared: &Prepared, named: &Named) -> Option<String> {
 }
 
 fn no_writing(source: &str) -> String {
-    format!("source '{source}' takes no tools that write; its `allow_write` says whether it does")
+    format!(
+        "source '{source}' takes no tools that write; an admin changes that with \"allow_write\": true in the source"
+    )
 }
 
 fn ready(named: &Named) -> Result<&Source, Failure> {

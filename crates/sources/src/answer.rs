@@ -154,7 +154,8 @@ impl Writer {
         }
         // One byte is for the bracket at the end.
         if std::mem::take(&mut self.full) || self.out.len() + 1 > self.bytes_max {
-            if self.shape != Shape::Records {
+            // No row at all would read as if there were none.
+            if self.shape != Shape::Records || self.rows == 0 {
                 return Err(too_large(self.bytes_max));
             }
             self.out.truncate(self.row_start);
@@ -321,7 +322,8 @@ mod tests {
         let short = written(Shape::Records, 9, 40, rows).unwrap();
         assert_eq!(short.json, r#"[{"a":"1","a_2":"2","b":"3"}]"#);
         assert!(short.truncated);
-        assert_eq!(written(Shape::Records, 9, 5, rows).unwrap().json, "[]");
+        let none = written(Shape::Records, 9, 5, rows);
+        assert!(matches!(none, Err(Error::TooLarge { .. })), "{none:?}");
         assert_eq!(
             written(Shape::Row, 9, 999, rows).unwrap().json,
             r#"{"a":"1","a_2":"2","b":"3"}"#

@@ -74,8 +74,9 @@ pub(crate) fn unquote(quoted: &str) -> String {
     name
 }
 
-/// PostgreSQL cuts names at 63 bytes, so a longer one may mean a function that a list knows by its first 63.
-fn truncate(name: &mut String) {
+/// PostgreSQL cuts names at 63 bytes, so a longer one may mean a function that a list knows by its first 63. In a database
+/// that is not in UTF-8 these are other bytes than here: names of its catalog have to be cut as well before they are compared.
+pub(crate) fn truncate(name: &mut String) {
     const BYTES_MAX: usize = 63;
     if name.len() > BYTES_MAX {
         let mut end = BYTES_MAX;

@@ -62,6 +62,7 @@ impl Postgres {
         bindings: &Bindings<'_>,
         call: &Call,
     ) -> Result<Answer, Error> {
+        check_verb(statement)?;
         let (sql, parameters) = bind(statement, bindings)?;
         self.check_role(call).await?;
         // Behind a pooler nothing is left in a session.
@@ -93,6 +94,7 @@ impl Postgres {
         bindings: &Bindings<'_>,
         call: &Call,
     ) -> Result<Answer, Error> {
+        check_verb(statement)?;
         let (sql, parameters) = bind(statement, bindings)?;
         self.check_role(call).await?;
         self.run(call, Work::Explain, sql, parameters).await
@@ -169,6 +171,16 @@ impl Postgres {
 
 const LOOK_ROWS_MAX: u64 = 100_000;
 const LOOK_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// The database refuses the others as well, but calls them a mistake in the grammar: a cursor's has no place for them.
+fn check_verb(statement: &Statement) -> Result<(), Error> {
+    match ["SELECT", "WITH", "VALUES", "TABLE"].contains(&statement.verb()) {
+        true => Ok(()),
+        false => Err(Error::refused(
+            "only queries that read are run here; expected SELECT, WITH, VALUES or TABLE, or a tool that says \"write\": true",
+        )),
+    }
+}
 
 /// The text is borrowed where it is the same for every call.
 fn bind<'s>(

@@ -1,6 +1,7 @@
 //! A query as an author wrote it, with `:name` or `{{name}}` where values go, and the text the engine gets instead.
 //!
-//! Values are always bound, never written into the text. The same name twice is one parameter. Inside `IN (:ids)` a list
+//! Values are always bound, never written into the text. The same name twice is one parameter, except that PostgreSQL gets
+//! one of its own for `:name IS NULL`, which says nothing of its type. Inside `IN (:ids)` a list
 //! becomes as many parameters as it has items; anywhere else a list is one value: an array for PostgreSQL
 //! (`= ANY(:ids)`), JSON text for SQLite (`IN (SELECT value FROM json_each(:ids))`). A value that a cast to `json` or
 //! `jsonb` follows is sent as JSON.
@@ -54,7 +55,15 @@ struct Slot {
 enum Within {
     In,
     NotIn,
+    /// `:name IS NULL`, for PostgreSQL.
+    NullTest,
     Elsewhere,
+}
+
+impl Within {
+    fn takes_lists(self) -> bool {
+        matches!(self, Within::In | Within::NotIn)
+    }
 }
 
 /// What is sent to the engine.
@@ -115,7 +124,8 @@ impl Statement {
         Ok(statement)
     }
 
-    /// The names of the parameters, in the order of their first appearance.
+    /// The names of the parameters, in the order of their first appearance. One that is also asked for NULL may be there
+    /// twice.
     pub fn parameters(&self) -> &[String] {
         &self.names
     }
@@ -145,8 +155,7 @@ impl Statement {
 
     pub(crate) fn bind(&self, bindings: &Bindings<'_>) -> Result<Bound<'_>, Error> {
         let values: Vec<&Value> = self.names.iter().map(|name| bindings.value(name)).collect();
-        let spreads =
-            |slot: &Slot| slot.within != Within::Elsewhere && values[slot.name].is_array();
+        let spreads = |slot: &Slot| slot.within.takes_lists() && values[slot.name].is_array();
         if !self.slots.iter().any(spreads) {
             let values = values.into_iter().zip(&self.names).zip(&self.json);
             return Ok(Bound {
@@ -178,7 +187,7 @@ impl Statement {
                 });
                 continue;
             };
-            if slot.within == Within::Elsewhere {
+            if !slot.within.takes_lists() {
                 let number = *whole[slot.name].get_or_insert_with(|| {
                     sent.push((name, values[slot.name].clone(), self.json[slot.name]));
                     sent.len()
@@ -258,7 +267,17 @@ impl Statement {
             if piece.kind != Kind::Placeholder {
                 continue;
             }
-            let known = self.names.iter().position(|name| name == piece.text);
+            let within = match self.engine {
+                Engine::Postgres if is_null_test(&pieces[..index], &pieces[index + 1..]) => {
+                    Within::NullTest
+                }
+                _ => within(&pieces[..index]),
+            };
+            let is_same = |slot: &&Slot| {
+                (slot.within == Within::NullTest) == (within == Within::NullTest)
+                    && self.names[slot.name] == piece.text
+            };
+            let known = self.slots.iter().find(is_same).map(|slot| slot.name);
             let name = known.unwrap_or_else(|| {
                 self.names.push(piece.text.to_owned());
                 self.json.push(false);
@@ -273,7 +292,7 @@ impl Statement {
                 start: piece.start,
                 end: piece.end,
                 name,
-                within: within(&pieces[..index]),
+                within,
             });
         }
         Ok(())
@@ -301,6 +320,9 @@ impl Statement {
                     Engine::Sqlite => '?',
                 };
                 let _ = write!(sql, "{comma}{sign}{number}");
+            }
+            if slot.within == Within::NullTest {
+                sql.push_str("::text");
             }
             if self.text[slot.end..].chars().next().is_some_and(joins) {
                 sql.push(' ');
@@ -361,6 +383,30 @@ fn within(before: &[Lexeme<'_>]) -> Within {
         }
         _ => Within::Elsewhere,
     }
+}
+
+/// Whether nothing but being NULL is asked of the value: `(:name IS NULL OR name = :name)`. PostgreSQL takes its type from
+/// what is done with it, and would find none here.
+fn is_null_test(before: &[Lexeme<'_>], after: &[Lexeme<'_>]) -> bool {
+    const BEGINNINGS: &[&str] = &[
+        "AND", "ELSE", "HAVING", "NOT", "ON", "OR", "SELECT", "THEN", "WHEN", "WHERE",
+    ];
+    let asks = match after {
+        [is, null, ..] if is.is_word("IS") && null.is_word("NULL") => true,
+        [is, not, null, ..] => is.is_word("IS") && not.is_word("NOT") && null.is_word("NULL"),
+        _ => false,
+    };
+    let Some((last, earlier)) = before.split_last() else {
+        return false;
+    };
+    let begins = |piece: &Lexeme<'_>| BEGINNINGS.iter().any(|word| piece.is_word(word));
+    // `x BETWEEN 1 AND :n IS NULL` asks it of the whole.
+    let condition = earlier.iter().rev().take_while(|piece| !begins(piece));
+    let is_between = || {
+        let mut condition = condition;
+        last.is_word("AND") && condition.any(|piece| piece.is_word("BETWEEN"))
+    };
+    asks && (last.is_mark("(") || last.is_mark(",") || begins(last) && !is_between())
 }
 
 fn cast_to_json(after: &[Lexeme<'_>]) -> bool {

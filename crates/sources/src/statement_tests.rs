@@ -243,3 +243,50 @@ fn mutations_never_panic_nor_leak_values() {
         }
     }
 }
+
+#[test]
+fn being_null_says_nothing_of_a_type() {
+    for (text, sent) in [
+        (
+            "SELECT 1 WHERE (:a IS NULL OR x = :a)",
+            "SELECT 1 WHERE ($1::text IS NULL OR x = $2)",
+        ),
+        (
+            "SELECT 1 WHERE x = :a AND NOT :a is not null",
+            "SELECT 1 WHERE x = $1 AND NOT $2::text is not null",
+        ),
+        (
+            "SELECT 1 WHERE :a IS NULL AND :b IS NULL OR :a IS NULL",
+            "SELECT 1 WHERE $1::text IS NULL AND $2::text IS NULL OR $1::text IS NULL",
+        ),
+        // Something else is asked.
+        (
+            "SELECT 1 WHERE x + :a IS NULL",
+            "SELECT 1 WHERE x + $1 IS NULL",
+        ),
+        (
+            "SELECT 1 WHERE :a::int IS NULL",
+            "SELECT 1 WHERE $1::int IS NULL",
+        ),
+        ("SELECT 1 WHERE :a IS TRUE", "SELECT 1 WHERE $1 IS TRUE"),
+        (
+            "SELECT 1 WHERE x BETWEEN 1 AND :a IS NULL",
+            "SELECT 1 WHERE x BETWEEN 1 AND $1 IS NULL",
+        ),
+    ] {
+        assert_eq!(plain(text, Engine::Postgres).0, sent);
+    }
+    let text = "SELECT 1 WHERE :a IS NULL OR x = :a";
+    assert_eq!(
+        plain(text, Engine::Sqlite).0,
+        "SELECT 1 WHERE ?1 IS NULL OR x = ?1"
+    );
+    let lists = "SELECT 1 WHERE :a IS NULL OR x IN (:a)";
+    assert_eq!(
+        bound(lists, Engine::Postgres, json!({"a": [7, 8]})).unwrap(),
+        (
+            "SELECT 1 WHERE $1::text IS NULL OR x IN ($2,$3)".to_owned(),
+            vec![json!([7, 8]), json!(7), json!(8)]
+        )
+    );
+}

@@ -101,6 +101,14 @@ pub(super) fn unused_properties(definition: &Definition) -> Option<String> {
         .filter(|name| !is_used(name))
         .map(String::as_str)
         .collect();
+    let is_written = |name: &&&str| {
+        query.contains(&format!(":{name}")) || query.contains(&format!("{{{{{name}}}}}"))
+    };
+    if let Some(name) = unused.iter().find(is_written) {
+        return Some(format!(
+            "`{name}` of the input schema stands in quotes or in a comment of the query, where it is only text; take the quotes away"
+        ));
+    }
     (!unused.is_empty()).then(|| {
         format!(
             "the query does not use {} of the input schema; write `:name` where it is to count, or delete it",

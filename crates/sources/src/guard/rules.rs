@@ -282,7 +282,10 @@ impl Rules {
             let name = piece.name(Engine::Postgres);
             name.is_some_and(|name| name.contains("_populate_record"))
         };
-        if pieces.iter().any(fills) {
+        // A string right after a name is a value of that type, wherever it stands.
+        let typed = pieces.get(index + 1);
+        let is_typed = typed.is_some_and(|next| next.kind == Kind::Text);
+        if is_typed || pieces.iter().any(fills) {
             return true;
         }
         if pieces.get(index + 1).is_some_and(|next| next.is_mark(".")) {

@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 /// How many statements a connection keeps; each costs the server memory.
 const STATEMENTS_MAX: usize = 64;
 const BEGIN: &str = "BEGIN READ ONLY";
-const UNLOCK: &str = "SELECT pg_catalog.pg_advisory_unlock_all()";
+pub(super) const UNLOCK: &str = "SELECT pg_catalog.pg_advisory_unlock_all()";
 
 /// How a text that comes again is best read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -19,8 +19,20 @@ pub(super) fn database(error: &tokio_postgres::Error) -> Error {
     if PASSING.contains(&code) || code.starts_with("08") {
         return Error::unavailable(said.message());
     }
+    let mut message = match said.message() {
+        // Nobody who wrote the query knows of a cursor.
+        text if text.starts_with("DECLARE CURSOR must not contain data-modifying") => {
+            "only queries that read are run here; this one changes data in a WITH".to_owned()
+        }
+        text => shortened(text),
+    };
+    // "Perhaps you meant to reference the column …"
+    if let Some(hint) = said.hint() {
+        message.push_str(". ");
+        message.push_str(&shortened(hint));
+    }
     Error::Database {
-        message: shortened(said.message()),
+        message,
         code: code.to_owned(),
     }
 }

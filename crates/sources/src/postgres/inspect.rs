@@ -4,6 +4,7 @@ use super::Postgres;
 use super::parameter::Parameter;
 use crate::error::Error;
 use crate::guard::{Found, HARMFUL, HARMLESS, Rules};
+use crate::lexeme::truncate;
 use crate::schema::TestReport;
 use crate::source::Call;
 use serde::Deserialize;
@@ -199,7 +200,7 @@ impl Postgres {
         let role = self.role(call).await?;
         match role.too_strong() {
             Some(why) if !self.config.allow_superuser => Err(Error::source(format!(
-                "the role `{}` {why}. Use a role that may only read (see the script for one), or allow it explicitly",
+                "the role `{}` {why}. Use a role that may only read (`toolcrib sources role-script` prints how to make one), or say `allow_superuser` in the source",
                 role.name
             ))),
             _ => Ok(()),
@@ -230,10 +231,14 @@ impl Postgres {
 
     async fn ask_rules(self: &Arc<Self>, call: &Call) -> Result<Rules, Error> {
         let call = ours(call);
-        let functions: Vec<Function> = self.look(FUNCTIONS, Vec::new(), &call).await?;
+        let mut functions: Vec<Function> = self.look(FUNCTIONS, Vec::new(), &call).await?;
         let names = |names: &[&str]| Parameter::new("names", &serde_json::json!(names), false);
         let operators: Vec<Name> = self.look(OPERATORS, vec![names(HARMFUL)?], &call).await?;
-        let relations: Vec<Relation> = self.look(RELATIONS, vec![names(HARMLESS)?], &call).await?;
+        let mut relations: Vec<Relation> =
+            self.look(RELATIONS, vec![names(HARMLESS)?], &call).await?;
+        let of_functions = functions.iter_mut().map(|function| &mut function.name);
+        let of_relations = relations.iter_mut().map(|relation| &mut relation.name);
+        of_functions.chain(of_relations).for_each(truncate);
         let functions: Vec<Found> = functions
             .into_iter()
             .map(|function| Found {

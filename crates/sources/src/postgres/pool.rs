@@ -18,8 +18,8 @@ const AGE_MAX: Duration = Duration::from_secs(1800);
 /// How long asking the server to stop a query may take.
 const CANCEL_MAX: Duration = Duration::from_secs(2);
 
-/// What every session is set to before its first query; nothing that runs later can change it, because every
-/// transaction that reads is rolled back.
+/// What every session is set to before its first query, and again after every write. Nothing else can change it, because
+/// every transaction that reads is rolled back.
 pub(super) const SESSION: &[(&str, &str)] = &[
     ("standard_conforming_strings", "on"),
     ("backslash_quote", "safe_encoding"),
@@ -137,6 +137,14 @@ impl Pool {
             idle.drain(..spare);
         }
         drop(share);
+    }
+
+    /// Makes a session what it was when it was new.
+    pub(super) fn session_again(&self) -> String {
+        match &self.session {
+            Some(session) => format!("RESET SESSION AUTHORIZATION; RESET ALL; {session}"),
+            None => String::new(),
+        }
     }
 
     /// Closes what lies idle: one dead connection is seldom alone.

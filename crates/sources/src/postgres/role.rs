@@ -4,9 +4,14 @@ use super::settings::quote;
 
 /// SQL for an administrator to run with `psql`. The password is set by them, with `\password`, so that it stands nowhere.
 pub fn role_script(role: &str, database: &str, schemas: &[String]) -> String {
+    // In a comment a new line of its name would end it.
+    let shown = match role.contains(char::is_control) {
+        true => String::new(),
+        false => format!(" {}", quote(role)),
+    };
     let (role, database) = (quote(role), quote(database));
     let mut script = format!(
-        "-- A role that can only read. Run this as the owner of the database, then set its password with \\password.\n\
+        "-- A role that can only read. Run this as the owner of the database, then set its password: \\password{shown}\n\
          CREATE ROLE {role} LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS CONNECTION LIMIT 25;\n\
          ALTER ROLE {role} SET default_transaction_read_only = on;\n\
          ALTER ROLE {role} SET statement_timeout = '60s';\n\

@@ -214,7 +214,8 @@ impl Task<'_> {
                 Work::Write => {
                     // What it sets may stay with the session.
                     connection.stops_after_ms.store(0, Ordering::Relaxed);
-                    Box::pin(write::write(&connection.client, &begin, self.job)).await
+                    let session = self.source.pool.session_again();
+                    Box::pin(write::write(&connection.client, &begin, self.job, &session)).await
                 }
             }
         };

@@ -1,5 +1,6 @@
 //! Writing: one statement of an author in one transaction, committed if all of it worked.
 
+use super::again::UNLOCK;
 use super::binary::{is_known, push_row};
 use super::errors::database;
 use super::pooler::{forgets, were_asked};
@@ -11,7 +12,8 @@ use std::pin::pin;
 use tokio_postgres::types::Type;
 use tokio_postgres::{Client, Statement};
 
-pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>) -> Done {
+/// `session`: what the session is set to, again, because what the statement set is committed as well.
+pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>, session: &str) -> Done {
     let (began, prepared) = tokio::join!(
         biased;
         job.begin(client, begin),
@@ -35,12 +37,10 @@ pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>) -> Done {
         Err(error) => Err(database(&error)),
     };
     // An unlock of what a function may have locked follows either way.
-    let end = if written.is_ok() {
-        "COMMIT"
-    } else {
-        "ROLLBACK"
+    let end = match written.is_ok() {
+        true => format!("COMMIT; {UNLOCK}{forgotten}; {session}"),
+        false => format!("ROLLBACK; {UNLOCK}{forgotten}"),
     };
-    let end = format!("{end}; SELECT pg_catalog.pg_advisory_unlock_all(){forgotten}");
     match (client.batch_execute(&end).await, written) {
         (Ok(()), answer) => Done {
             answer,

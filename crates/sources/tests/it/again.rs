@@ -196,6 +196,12 @@ async fn the_server_knows_when_to_stop_a_prepared_query() {
     assert_eq!(left.unwrap().json, "\"0\"");
     assert_eq!(asked(20).await, "\"20s\"");
     assert_eq!(kept(&source, "SELECT current_setting").await, 1);
+    let paths = "SELECT concat_ws(' ', current_setting('search_path'), current_setting('jit'), current_user)";
+    let path = json(&source, paths, Shape::Scalar).await;
+    let set = "SELECT set_config('search_path', 'pg_temp', false), set_config('jit', 'on', false)";
+    let left = write(&source, set, Value::Null, &call(Shape::Row)).await;
+    assert!(left.is_ok(), "{left:?}");
+    assert_eq!(json(&source, paths, Shape::Scalar).await, path);
     server.end().await;
 }
 

@@ -112,6 +112,34 @@ async fn a_role_that_owns_the_tables_cannot_either() {
     attack_postgres(true).await;
 }
 
+/// PostgreSQL cuts names by the bytes of the database's encoding, we by those of UTF-8.
+#[tokio::test]
+async fn a_long_name_is_known_in_any_encoding() {
+    let korean =
+        "ENCODING 'EUC_KR' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0";
+    let Some(server) = Server::start_with(korean).await else {
+        return;
+    };
+    let name = "가나다라마바사아자차카타파하거너더러머버서어저처커";
+    let make = format!(
+        "CREATE FUNCTION {name}(text) RETURNS text LANGUAGE sql AS 'SELECT set_config(''app.x'', $1, false)';
+         CREATE VIEW {name}_v AS SELECT {name}('x')"
+    );
+    server.as_owner(&make).await;
+    let source = server.one_connection(&server.owner);
+    for sql in [
+        format!("SELECT {name}('x')"),
+        format!("SELECT * FROM {name}_v"),
+    ] {
+        let answer = source.ask(&sql, &call(Shape::Records)).await;
+        assert!(
+            matches!(answer, Err(sources::Error::Refused { .. })),
+            "{answer:?}"
+        );
+    }
+    server.end().await;
+}
+
 #[tokio::test]
 async fn bombs_are_bounded_on_postgres() {
     let Some(server) = Server::start().await else {

@@ -12,6 +12,7 @@ mod cluster;
 mod every_type;
 mod file;
 mod limits;
+mod optional;
 mod outage;
 mod pooled;
 mod quick;

@@ -34,6 +34,11 @@ pub(crate) async fn connect(url: &str) -> Client {
 
 impl Server {
     pub(crate) async fn start() -> Option<Server> {
+        Server::start_with("").await
+    }
+
+    /// `options`: those of CREATE DATABASE.
+    pub(crate) async fn start_with(options: &str) -> Option<Server> {
         let url = url()?;
         let root = connect(&url).await;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -41,7 +46,7 @@ impl Server {
         let (owner, reader) = (format!("{name}_owner"), format!("{name}_reader"));
         for sql in [
             format!("CREATE ROLE {owner} LOGIN PASSWORD 'secret'"),
-            format!("CREATE DATABASE {name} OWNER {owner}"),
+            format!("CREATE DATABASE {name} OWNER {owner} {options}"),
         ] {
             root.batch_execute(&sql).await.unwrap();
         }

@@ -176,7 +176,9 @@ async fn take_over(
                 .push(format!("{name}: {}", failure.errors.join("; "))),
             (Ok(tool), there) => {
                 if let Some(why) = tool["trouble"].as_str() {
-                    context.out.warn(format!("'{name}' cannot work yet: {why}"));
+                    context
+                        .out
+                        .warn(format!("'{name}' may not work as it is: {why}"));
                 }
                 match there {
                     There::Another => told.replaced.push(name),

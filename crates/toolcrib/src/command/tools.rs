@@ -119,9 +119,10 @@ fn warn(context: &Context, tool: &Value) {
     let scripts = super::scripts::faults(context, std::slice::from_ref(tool));
     let script = scripts.first().map(|(_, why)| why.as_str());
     if let Some(why) = tool["trouble"].as_str().or(script) {
-        context
-            .out
-            .warn(format!("'{}' cannot work yet: {why}", text(tool, "name")));
+        context.out.warn(format!(
+            "'{}' may not work as it is: {why}",
+            text(tool, "name")
+        ));
     }
 }
 

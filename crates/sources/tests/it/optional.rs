@@ -1,0 +1,81 @@
+//! Parameters that may be left out, and what an author is told of a query that cannot be one.
+
+use crate::file::File;
+use crate::server::Server;
+use crate::{call, read};
+use serde_json::{Value, json as value};
+use sources::{Error, Shape, Source};
+
+async fn count(source: &Source, column: &str, argument: &Value) -> String {
+    let sql = format!("SELECT count(*) FROM things WHERE (:v IS NULL OR {column} = :v)");
+    let answer = read(source, &sql, value!({"v": argument}), &call(Shape::Scalar)).await;
+    answer
+        .unwrap_or_else(|error| panic!("{column}: {error}"))
+        .json
+}
+
+#[tokio::test]
+async fn a_filter_may_be_left_out() {
+    let file = File::new();
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    let things =
+        "CREATE TABLE things (id int, name text); INSERT INTO things VALUES (1, 'a'), (2, 'b')";
+    connection.execute_batch(things).unwrap();
+    for (column, wanted) in [("id", value!(1)), ("name", value!("a"))] {
+        assert_eq!(count(&file.source(), column, &wanted).await, "1");
+        assert_eq!(count(&file.source(), column, &Value::Null).await, "2");
+    }
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let things = "CREATE TABLE things (id int, name text, day date, key uuid, amount numeric, flag boolean);
+        INSERT INTO things VALUES (1, 'a', '2024-01-02', '00000000-0000-0000-0000-000000000001', 1.5, true),
+            (2, 'b', '2024-01-03', '00000000-0000-0000-0000-000000000002', 2.5, false);
+        GRANT SELECT ON things TO PUBLIC";
+    server.as_owner(things).await;
+    let source = server.source(&server.reader);
+    for (column, wanted) in [
+        ("id", value!(1)),
+        ("name", value!("a")),
+        ("day", value!("2024-01-02")),
+        ("key", value!("00000000-0000-0000-0000-000000000001")),
+        ("amount", value!(1.5)),
+        ("flag", value!(true)),
+    ] {
+        // By a cursor first, and then prepared.
+        for _ in 0..3 {
+            assert_eq!(count(&source, column, &wanted).await, "1", "{column}");
+            assert_eq!(count(&source, column, &Value::Null).await, "2", "{column}");
+        }
+    }
+    server.end().await;
+}
+
+#[tokio::test]
+async fn an_author_is_told_what_is_wrong() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.owner);
+    let told = async |sql: &str| match read(&source, sql, Value::Null, &call(Shape::Records)).await
+    {
+        Err(error @ (Error::Refused { .. } | Error::Database { .. })) => error.to_string(),
+        other => panic!("{sql}: {other:?}"),
+    };
+    for sql in [
+        "DELETE FROM people",
+        "drop table people",
+        "UPDATE people SET name = 'x'",
+    ] {
+        assert!(told(sql).await.contains("\"write\": true"), "{sql}");
+    }
+    let hidden = "WITH x AS (DELETE FROM people RETURNING *) SELECT * FROM x";
+    let said = told(hidden).await;
+    assert!(said.contains("only queries that read"), "{said}");
+    let said = told("SELECT nmae FROM people").await;
+    assert!(
+        said.contains("people.name"),
+        "the database's own hint: {said}"
+    );
+    server.end().await;
+}
