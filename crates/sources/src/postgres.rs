@@ -2,6 +2,7 @@
 
 mod again;
 mod binary;
+mod driver;
 mod errors;
 mod inspect;
 mod parameter;

@@ -1,13 +1,13 @@
 //! Connections that are kept, and who gets one.
 
 use super::again::Statements;
+use super::driver::Driver;
 use super::socket::Dialer;
 use crate::error::Error;
 use crate::shares::{Share, Shares};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_postgres::{Client, Config, NoTls};
 
@@ -58,7 +58,7 @@ struct Idle {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) client: Client,
-    driver: JoinHandle<()>,
+    driver: Driver,
     pub(super) statements: Statements,
     /// The session's times are those of UTC, as they are in their binary form.
     pub(super) is_utc: bool,
@@ -66,12 +66,6 @@ pub(super) struct Connection {
     pub(super) stops_after_ms: AtomicU64,
     too_large: Arc<AtomicBool>,
     made: Instant,
-}
-
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.driver.abort();
-    }
 }
 
 /// A connection that somebody uses. Dropped, it is closed; only `give_back` keeps it.
@@ -176,14 +170,9 @@ impl Pool {
             .map_err(|error| refused(&error))?;
         let zone = driver.parameter("TimeZone");
         let is_utc = zone.is_some_and(|zone| UTC.contains(&zone));
-        let driver = tokio::spawn(async move {
-            if let Err(error) = driver.await {
-                tracing::debug!(%error, "a connection to a source ended");
-            }
-        });
         let connection = Connection {
             client,
-            driver,
+            driver: Driver::new(driver),
             statements: Statements::default(),
             is_utc,
             stops_after_ms: AtomicU64::new(0),
@@ -191,7 +180,8 @@ impl Pool {
             made: Instant::now(),
         };
         if let Some(session) = &self.session {
-            let set = connection.client.batch_execute(session).await;
+            let set = connection.client.batch_execute(session);
+            let set = connection.driven(set).await;
             set.map_err(|error| super::errors::database(&error))?;
         }
         Ok(connection)
@@ -220,6 +210,11 @@ impl Pool {
 }
 
 impl Connection {
+    /// What is asked of the client goes out, and its answers come in, only while somebody waits for this.
+    pub(super) async fn driven<T>(&self, work: impl Future<Output = T>) -> T {
+        self.driver.drive(work).await
+    }
+
     /// Whether it broke because a single message was too large.
     pub(super) fn was_too_large(&self) -> bool {
         self.too_large.load(Ordering::Acquire)

@@ -221,7 +221,7 @@ impl Task<'_> {
         };
         tokio::select! {
             biased;
-            done = work => Some(done),
+            done = lease.connection.driven(work) => Some(done),
             () = cancel.cancelled() => None,
             done = self.time_is_up(lease) => done,
         }
