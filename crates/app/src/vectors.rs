@@ -137,7 +137,7 @@ impl App {
             name: source.to_owned(),
         })?;
         let database = named.source.as_ref().map_err(Error::conflict)?;
-        let lines = lines_of(database, deadline).await?;
+        let lines = lines_of(source, database, deadline).await?;
         if lines.is_empty() {
             return Err(Error::conflict(format!(
                 "Source '{source}' shows no tables to its role; grant it SELECT, or name another source"
@@ -234,7 +234,7 @@ impl App {
 }
 
 /// A line for every column that the source shows, table by table.
-async fn lines_of(source: &Source, deadline: Instant) -> Result<Vec<Line>> {
+async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<Line>> {
     let call = Call {
         tool: "vectors".into(),
         deadline: deadline.into(),
@@ -253,13 +253,13 @@ async fn lines_of(source: &Source, deadline: Instant) -> Result<Vec<Line>> {
         let page = source.schema(&filter, &call).await;
         let page = page.map_err(|error| match &error {
             sources::Error::Unavailable { .. } | sources::Error::Deadline => {
-                Error::Unavailable(error.to_string())
+                Error::Unavailable(format!("Source '{name}': {error}"))
             }
-            _ => Error::conflict(error.to_string()),
+            _ => Error::conflict(format!("Source '{name}' cannot be used: {error}")),
         })?;
         filter.offset += page.tables.len() as u64;
         let is_last = page.tables.is_empty() || filter.offset >= page.total;
-        lines.extend(page.tables.iter().flat_map(columns));
+        lines.extend(page.tables.iter().flat_map(|table| columns(name, table)));
         if lines.len() > most {
             return Err(Error::invalid(format!(
                 "The source has more than {most} columns, which is more than a collection holds"
@@ -271,13 +271,14 @@ async fn lines_of(source: &Source, deadline: Instant) -> Result<Vec<Line>> {
     }
 }
 
-fn columns(table: &Table) -> impl Iterator<Item = Line> + '_ {
+fn columns<'t>(source: &'t str, table: &'t Table) -> impl Iterator<Item = Line> + 't {
     let name = match table.schema.as_deref() {
         None | Some("public") => table.name.clone(),
         Some(schema) => format!("{schema}.{}", table.name),
     };
     table.columns.iter().map(move |column| {
         let column = Column {
+            source: source.to_owned(),
             table: name.clone(),
             name: column.name.clone(),
             type_name: short(&column.data_type),

@@ -92,6 +92,8 @@ async fn records(
 /// A column of a database, as a search for columns should find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Column {
+    /// Where it was found: two sources may have tables of one name.
+    pub source: String,
     /// With its schema, where that is not the usual one.
     pub table: String,
     pub name: String,
@@ -103,15 +105,17 @@ pub struct Column {
 impl Column {
     /// `users.email VARCHAR(255) 사용자 이메일 주소`.
     pub fn line(&self) -> Line {
-        let id = format!("{}.{}", self.table, self.name);
+        let name = format!("{}.{}", self.table, self.name);
         let comment = self.comment.as_deref().map(str::trim).unwrap_or_default();
-        let document = format!("{id} {} {comment}", self.type_name);
-        let metadata = json!({"table": self.table, "column": self.name, "type": self.type_name});
+        let document = format!("{name} {} {comment}", self.type_name);
+        let metadata = json!({
+            "source": self.source, "table": self.table, "column": self.name, "type": self.type_name
+        });
         Line {
             document: document.trim_end().to_owned(),
             embedding: None,
             metadata: metadata.as_object().cloned(),
-            id,
+            id: format!("{}:{name}", self.source),
         }
     }
 }
@@ -123,15 +127,20 @@ mod tests {
     #[test]
     fn a_column_is_written_as_the_agents_know_it() {
         let mut column = Column {
+            source: "bga".to_owned(),
             table: "users".to_owned(),
             name: "email".to_owned(),
             type_name: "VARCHAR(255)".to_owned(),
             comment: Some(" 사용자 이메일 주소\n".to_owned()),
         };
         let line = column.line();
-        assert_eq!(line.id, "users.email");
+        assert_eq!(line.id, "bga:users.email");
         assert_eq!(line.document, "users.email VARCHAR(255) 사용자 이메일 주소");
-        assert_eq!(line.metadata.unwrap()["table"], "users");
+        let metadata = line.metadata.unwrap();
+        assert_eq!(
+            (&metadata["source"], &metadata["table"]),
+            (&json!("bga"), &json!("users"))
+        );
         column.comment = None;
         assert_eq!(column.line().document, "users.email VARCHAR(255)");
     }

@@ -381,6 +381,7 @@ fn the_examples_of_the_database() {
         found["items"][0]["document"],
         "users.email VARCHAR(255) 사용자 이메일 주소"
     );
+    assert_eq!(found["items"][0]["id"], "bga:users.email");
     drop(crib);
     bga.end();
 }
