@@ -171,6 +171,11 @@ impl Tree {
         self.child.id()
     }
 
+    /// What the words of its supervisor begin with.
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+
     /// Why the program was never started, if it was not.
     pub fn not_started(&self, status: ExitStatus, stderr: &str) -> Option<String> {
         if status.code() != Some(i32::from(NOT_STARTED)) {

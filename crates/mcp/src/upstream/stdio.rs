@@ -72,10 +72,10 @@ pub(super) async fn start(
         silent.0,
         end.clone(),
     ));
-    let stderr_tail = Arc::clone(tail);
+    let (stderr_tail, mark) = (Arc::clone(tail), tree.mark().to_owned());
     tokio::spawn(async move {
-        stderr_tail.drain(stderr).await;
-        let _ = quiet.0.send(());
+        let said = stderr_tail.drain(stderr, &mark).await;
+        let _ = quiet.0.send(said);
     });
     let keeper = Keeper {
         tree,
@@ -185,8 +185,8 @@ struct Keeper {
     command: String,
     /// Its output has ended.
     silent: oneshot::Receiver<()>,
-    /// And its errors.
-    quiet: oneshot::Receiver<()>,
+    /// And its errors, with what its supervisor had to say.
+    quiet: oneshot::Receiver<String>,
 }
 
 impl Keeper {
@@ -208,22 +208,23 @@ impl Keeper {
             }
             () = self.loss.token.cancelled() => None,
         };
-        if status.is_some() {
-            let _ = timeout(LAST_WORDS, &mut self.quiet).await;
-        }
-        let cause = self.cause(status);
+        let said = match status {
+            Some(_) => timeout(LAST_WORDS, &mut self.quiet).await.ok(),
+            None => None,
+        };
+        let said = said.and_then(Result::ok).unwrap_or_default();
+        let cause = self.cause(status, &said);
         self.exchange.end(&cause);
         self.loss.say(cause);
     }
 
-    fn cause(&self, status: Option<ExitStatus>) -> String {
+    /// `said`: by its supervisor.
+    fn cause(&self, status: Option<ExitStatus>, said: &str) -> String {
         let Some(status) = status else {
             let known = self.loss.cause();
             return known.unwrap_or_else(|| "it closed its output".to_owned());
         };
-        if let Some(why) = self.tree.not_started(status, &self.tail.text()) {
-            // The line was its supervisor's, and is in the cause now.
-            self.tail.clear();
+        if let Some(why) = self.tree.not_started(status, said) {
             return not_started(&self.command, why.trim_end());
         }
         let how = match (process::spawn::signal_name(status), status.code()) {

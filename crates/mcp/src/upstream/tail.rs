@@ -24,7 +24,7 @@ impl Tail {
         }
     }
 
-    pub(super) fn clear(&self) {
+    fn clear(&self) {
         locked(&self.bytes).clear();
     }
 
@@ -50,10 +50,34 @@ impl Tail {
         shown + STARTED_AGAIN + &now
     }
 
-    pub(super) async fn drain(&self, mut from: impl AsyncRead + Unpin) {
+    /// Reads to the end. What begins with `mark` is its supervisor's and given back: it is no word of the program, and
+    /// another may have begun to speak here.
+    pub(super) async fn drain(&self, mut from: impl AsyncRead + Unpin, mark: &str) -> String {
+        let mark = mark.as_bytes();
         let mut chunk = vec![0; 8 << 10];
+        let mut head = Vec::new();
         while let Ok(n @ 1..) = from.read(&mut chunk).await {
-            self.add(&chunk[..n]);
+            let piece = &chunk[..n];
+            let of_mark = head.len().min(mark.len());
+            let may_be_marked = head[..of_mark] == mark[..of_mark];
+            if !may_be_marked {
+                self.add(piece);
+                continue;
+            }
+            head.extend(&piece[..n.min(self.bytes_max.saturating_sub(head.len()))]);
+            let of_mark = head.len().min(mark.len());
+            if head[..of_mark] != mark[..of_mark] {
+                self.add(&head);
+            }
+        }
+        match head.starts_with(mark) {
+            true => String::from_utf8_lossy(&head).into_owned(),
+            false => {
+                if mark.starts_with(&head) {
+                    self.add(&head);
+                }
+                String::new()
+            }
         }
     }
 
@@ -91,22 +115,49 @@ impl Tail {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tokio::io::AsyncWriteExt;
 
     #[tokio::test]
     async fn the_end_is_kept_and_all_of_it_is_read() {
         let tail = Tail::new(20);
         let text = format!("{}\nlast 가 line\n\n", "x".repeat(100_000));
-        tail.drain(text.as_bytes()).await;
+        tail.drain(text.as_bytes(), "mark ").await;
         assert_eq!(tail.text(), "xxxx\nlast 가 line\n\n");
         assert_eq!(tail.last_line().as_deref(), Some("last 가 line"));
-        tail.drain(&b"ab"[..]).await;
+        tail.drain(&b"ab"[..], "mark ").await;
         assert!(tail.text().ends_with("line\n\nab") && tail.text().len() <= 20);
+    }
+
+    #[tokio::test]
+    async fn words_of_the_supervisor_are_told_apart() {
+        for pieces in [
+            &["mark no such file"][..],
+            &["ma", "rk no such", " file"][..],
+        ] {
+            let tail = Tail::new(100);
+            tail.drain(&b"another program"[..], "other ").await;
+            let (mut to, from) = tokio::io::duplex(64);
+            let write = async move {
+                for piece in pieces {
+                    to.write_all(piece.as_bytes()).await.unwrap();
+                    tokio::task::yield_now().await;
+                }
+            };
+            let (said, ()) = tokio::join!(tail.drain(from, "mark "), write);
+            assert_eq!(said, "mark no such file");
+            assert_eq!(tail.text(), "another program");
+        }
+        for text in ["ma", "made up", "x mark y"] {
+            let tail = Tail::new(100);
+            assert_eq!(tail.drain(text.as_bytes(), "mark ").await, "");
+            assert_eq!(tail.text(), text);
+        }
     }
 
     #[tokio::test]
     async fn what_a_program_said_last_outlives_it() {
         let tail = Tail::new(100);
-        tail.drain(&b"panic: no disk"[..]).await;
+        tail.drain(&b"panic: no disk"[..], "mark ").await;
         tail.begin();
         assert_eq!(tail.shown(), "panic: no disk");
         assert_eq!(
@@ -115,7 +166,7 @@ mod tests {
             "it is not the cause of what follows"
         );
         tail.begin();
-        tail.drain(&b"ready\n"[..]).await;
+        tail.drain(&b"ready\n"[..], "mark ").await;
         assert_eq!(
             tail.shown(),
             "panic: no disk\n[it was started again here]\nready\n"
