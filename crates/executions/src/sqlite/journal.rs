@@ -31,6 +31,9 @@ const TIMES_MAX: usize = 4;
 /// A longer row is no work for an async thread.
 const ROW_BYTES_MAX: usize = 16 * 1024;
 
+/// Most lines are shorter.
+const LINE_BYTES: usize = 1024;
+
 pub(crate) struct Journal {
     paths: [PathBuf; 2],
     clock: Clock,
@@ -51,13 +54,20 @@ struct Lines {
     rows: Rows,
     /// Rows were taken, and it is not yet known what became of them.
     are_underway: bool,
-    /// The last line, for the room it takes.
-    line: Vec<u8>,
+    /// Counts the times that rows were taken or lines have gone: what was written before may lie in the wrong file.
+    turn: u64,
 }
 
 struct OneFile {
-    file: File,
+    file: Arc<File>,
     bytes: u64,
+}
+
+/// A line that is written while nobody holds the lock.
+struct Draft {
+    file: Arc<File>,
+    line: Vec<u8>,
+    turn: u64,
 }
 
 /// In the order of their calls, as their ids are.
@@ -144,7 +154,7 @@ impl Journal {
             is_closed: false,
             rows,
             are_underway: false,
-            line: Vec::new(),
+            turn: 0,
         };
         Ok(Journal {
             paths,
@@ -162,13 +172,28 @@ impl Journal {
         if !self.is_quick(&row) {
             return Err(row);
         }
+        match self.draft(&row) {
+            Ok(Some(turn)) => self.enter(row, turn),
+            Ok(None) => Err(row),
+            Err(error) => Err(unwritten(row, &error)),
+        }
+    }
+
+    /// Takes a row in whose line was written at that turn.
+    fn enter(&self, row: Box<Execution>, turn: u64) -> Result<(), Box<Execution>> {
         let mut lines = self.lock();
-        if lines.is_closed || self.is_stuck() || lines.rows.is_full() {
+        if lines.turn != turn {
+            // Where the line is now nobody knows. It does no harm there, because a row counts once and nothing undoes how
+            // a call ended, but it has to go.
+            lines.files.iter_mut().for_each(OneFile::suspect);
+        }
+        if self.is_refusing(&lines) {
             return Err(row);
         }
-        if let Err(error) = lines.append(&row) {
-            tracing::debug!(%error, "the execution log's journal cannot be written");
-            return Err(row);
+        if lines.turn != turn
+            && let Err(error) = lines.append(&row)
+        {
+            return Err(unwritten(row, &error));
         }
         self.note(&row);
         let were_many = lines.rows.is_many();
@@ -179,6 +204,25 @@ impl Journal {
             self.waiting.send_replace(are_many);
         }
         Ok(())
+    }
+
+    /// Writes the line of a row while others may do the same, and says at which turn that was. Nothing where no lines
+    /// are taken.
+    fn draft(&self, row: &Execution) -> std::io::Result<Option<u64>> {
+        let mut line = Vec::with_capacity(LINE_BYTES);
+        write_line(&mut line, row)?;
+        let mut lines = self.lock();
+        if self.is_refusing(&lines) {
+            return Ok(None);
+        }
+        let draft = lines.draft(row, line)?;
+        drop(lines);
+        draft.write()?;
+        Ok(Some(draft.turn))
+    }
+
+    fn is_refusing(&self, lines: &Lines) -> bool {
+        lines.is_closed || self.is_stuck() || lines.rows.is_full()
     }
 
     fn is_quick(&self, row: &Execution) -> bool {
@@ -221,6 +265,7 @@ impl Journal {
             lines.active = other;
         }
         lines.are_underway = true;
+        lines.turn += 1;
         std::mem::take(&mut lines.rows).all
     }
 
@@ -228,6 +273,7 @@ impl Journal {
     pub(super) fn written(&self) {
         let mut lines = self.lock();
         lines.are_underway = false;
+        lines.turn += 1;
         self.owed.set_journal_waits(false);
         let (active, is_empty) = (lines.active, lines.rows.all.is_empty());
         for (number, file) in lines.files.iter_mut().enumerate() {
@@ -291,12 +337,36 @@ impl Journal {
 
 impl Lines {
     fn append(&mut self, row: &Execution) -> std::io::Result<()> {
-        self.line.clear();
-        match self.rows.has_begun(row.id) {
-            true => write_end(&mut self.line, row)?,
-            false => write_line(&mut self.line, row)?,
+        let mut line = Vec::new();
+        write_line(&mut line, row)?;
+        self.draft(row, line)?.write()
+    }
+
+    /// What is to be written for a row, and where. The rest of an ending stands with its beginning.
+    fn draft(&mut self, row: &Execution, mut line: Vec<u8>) -> std::io::Result<Draft> {
+        if self.rows.has_begun(row.id) {
+            line.clear();
+            write_end(&mut line, row)?;
         }
-        self.files[self.active].append(&self.line)
+        let turn = self.turn;
+        let one = &mut self.files[self.active];
+        // However much of it is there in the end.
+        one.bytes += line.len() as u64;
+        Ok(Draft {
+            file: Arc::clone(&one.file),
+            line,
+            turn,
+        })
+    }
+}
+
+impl Draft {
+    /// At one go: the rest of a line that was cut would stand behind somebody else's.
+    fn write(&self) -> std::io::Result<()> {
+        match (&*self.file).write(&self.line)? {
+            all if all == self.line.len() => Ok(()),
+            _ => Err(ErrorKind::WriteZero.into()),
+        }
     }
 }
 
@@ -346,13 +416,15 @@ impl OneFile {
         let failed = |error| LogError::file(path, &error);
         let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
         let bytes = file.metadata().map_err(failed)?.len();
-        Ok(OneFile { file, bytes })
+        Ok(OneFile {
+            file: Arc::new(file),
+            bytes,
+        })
     }
 
-    fn append(&mut self, line: &[u8]) -> std::io::Result<()> {
-        // However much of it is there in the end.
-        self.bytes += line.len() as u64;
-        self.file.write_all(line)
+    /// There may be a line in it that was not counted.
+    fn suspect(&mut self) {
+        self.bytes = self.bytes.max(1);
     }
 
     fn empty(&mut self) -> std::io::Result<()> {
@@ -362,6 +434,11 @@ impl OneFile {
         }
         Ok(())
     }
+}
+
+fn unwritten(row: Box<Execution>, error: &std::io::Error) -> Box<Execution> {
+    tracing::debug!(%error, "the execution log's journal cannot be written");
+    row
 }
 
 fn write_line(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
@@ -409,3 +486,7 @@ fn read(texts: &[(&PathBuf, Vec<u8>)]) -> Rows {
 fn cannot_read(path: &Path, error: &serde_json::Error) {
     tracing::warn!(file = %path.display(), %error, "a line of the execution log's journal cannot be read");
 }
+
+#[cfg(test)]
+#[path = "journal_tests.rs"]
+mod tests;
