@@ -64,10 +64,12 @@ impl Tail {
                 self.add(piece);
                 continue;
             }
-            head.extend(&piece[..n.min(self.bytes_max.saturating_sub(head.len()))]);
+            let before = head.len();
+            head.extend(&piece[..n.min(self.bytes_max.saturating_sub(before))]);
             let of_mark = head.len().min(mark.len());
             if head[..of_mark] != mark[..of_mark] {
-                self.add(&head);
+                self.add(&head[..before]);
+                self.add(piece);
             }
         }
         match head.starts_with(mark) {
@@ -126,6 +128,10 @@ mod tests {
         assert_eq!(tail.last_line().as_deref(), Some("last 가 line"));
         tail.drain(&b"ab"[..], "mark ").await;
         assert!(tail.text().ends_with("line\n\nab") && tail.text().len() <= 20);
+        let tail = Tail::new(20);
+        tail.drain(&b"a long story in one go\nthe end"[..], "mark ")
+            .await;
+        assert_eq!(tail.last_line().as_deref(), Some("the end"));
     }
 
     #[tokio::test]
