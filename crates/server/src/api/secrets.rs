@@ -32,8 +32,8 @@ pub(crate) struct SecretPage {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RemoveQuery {
-    /// Also a secret that tools refer to; they fail from then on.
-    force: Option<bool>,
+    /// Also one that tools use; they fail from then on.
+    pub(super) force: Option<bool>,
 }
 
 /// Every named secret, never its value; who is no admin sees their own.

@@ -1,5 +1,6 @@
 //! Sources: the databases that SQL tools use; kept over the API, looked into, tested.
 
+use super::secrets::RemoveQuery;
 use super::tools::owned;
 use crate::auth::{CanAuthor, CanOperate, CanRead, IsAdmin};
 use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
@@ -143,24 +144,16 @@ pub(crate) async fn patch_source(
     Ok(shown(owned(work).await?))
 }
 
-#[derive(Debug, Deserialize, IntoParams)]
-#[serde(deny_unknown_fields)]
-#[into_params(parameter_in = Query)]
-pub(crate) struct RemoveSourceQuery {
-    /// Also a source that tools use; they fail from then on.
-    force: Option<bool>,
-}
-
 /// Removes a source and its sealed password; one that tools use only with `force`.
 #[utoipa::path(delete, path = "/api/v1/sources/{name}", tag = "sources",
-    params(("name" = String, Path), RemoveSourceQuery),
+    params(("name" = String, Path), RemoveQuery),
     responses((status = 204), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn delete_source(
     State(server): State<Arc<Server>>,
     IsAdmin(caller): IsAdmin,
     PathOf(name): PathOf<String>,
     IfMatch(expected): IfMatch,
-    QueryOf(query): QueryOf<RemoveSourceQuery>,
+    QueryOf(query): QueryOf<RemoveQuery>,
 ) -> Result<StatusCode, ApiError> {
     let force = query.force.unwrap_or(false);
     let work = async move {

@@ -15,7 +15,7 @@ pub(crate) async fn run(context: &Context, command: Secrets) -> Result {
     match command {
         Secrets::List => list(context).await,
         Secrets::Set { name, value } => set(context, &name, value.as_deref()).await,
-        Secrets::Remove { name, force } => remove(context, &name, force).await,
+        Secrets::Remove { name, force } => remove(context, PATH, &name, force).await,
         Secrets::Rotate => rotate(context).await,
         Secrets::Verify => verify(context).await,
     }
@@ -121,9 +121,10 @@ fn ask(context: &Context, name: &str, terminal: &Termios) -> std::io::Result<Str
     read.map(|_| line)
 }
 
-async fn remove(context: &Context, name: &str, force: bool) -> Result {
+/// Removes something that tools may use: a secret, or whatever else lies at the path.
+pub(super) async fn remove(context: &Context, path: &str, name: &str, force: bool) -> Result {
     let force = if force { "?force=true" } else { "" };
-    let path = format!("{PATH}/{}{force}", encode(name));
+    let path = format!("{path}/{}{force}", encode(name));
     let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
     Client::with(context, ask).await?;
     if context.out.json {

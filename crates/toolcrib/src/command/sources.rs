@@ -4,6 +4,7 @@ use super::definition::{How, send};
 use super::findings::Findings;
 use super::input::Input;
 use super::limits::show;
+use super::secrets::remove;
 use super::tools::{pages, text};
 use crate::cli::Sources;
 use crate::client::{Client, encode, query};
@@ -40,17 +41,7 @@ pub(crate) async fn run(context: &Context, command: Sources) -> Result {
             told(out, &source, "updated");
             Ok(())
         }
-        Sources::Remove { name, force } => {
-            let force = if force { "?force=true" } else { "" };
-            let path = format!("{}{force}", path(&name));
-            let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
-            Client::with(context, ask).await?;
-            if out.json {
-                out.value(&json!({"name": name, "removed": true}));
-            }
-            out.done(format!("removed {name}"));
-            Ok(())
-        }
+        Sources::Remove { name, force } => remove(context, PATH, &name, force).await,
         Sources::Schema {
             name,
             search,
