@@ -139,9 +139,9 @@ impl Sql {
         let shown = &named.name;
         match answered {
             Ok(_) | Err(Error::Argument { .. } | Error::TooLarge { .. }) => Ok(None),
-            Err(Error::Database { message, code }) if is_elsewhere(&message, &code) => Ok(Some(
-                format!("config.query: source '{shown}' says: {message}"),
-            )),
+            Err(Error::Database { message, code, .. }) if is_elsewhere(&message, &code) => Ok(
+                Some(format!("config.query: source '{shown}' says: {message}")),
+            ),
             Err(error @ (Error::Query { .. } | Error::Refused { .. })) => {
                 Err(wrong(format!("config.query: {error}")))
             }

@@ -45,6 +45,8 @@ pub enum Error {
         message: String,
         /// SQLSTATE of PostgreSQL, or the name of SQLite's result code.
         code: String,
+        /// The number of the parameter whose value it could not read.
+        parameter: Option<usize>,
     },
     /// The settings of the source are wrong, or its role may do too much: mend the source.
     #[error("{message}")]

@@ -24,9 +24,9 @@ use crate::answer::{Answer, Shape};
 use crate::binding::Bindings;
 use crate::error::Error;
 use crate::guard::{Verdict, is_harmless, judge};
+use crate::memo::SourceNumber;
 use crate::source::Call;
 use crate::statement::{Engine, Statement};
-use crate::texts::Texts;
 use again::Way;
 use inspect::Known;
 use parameter::Parameter;
@@ -42,7 +42,7 @@ pub struct Postgres {
     config: PostgresConfig,
     pool: Pool,
     known: Known,
-    ways: Texts<Way>,
+    number: SourceNumber,
 }
 
 impl Postgres {
@@ -53,7 +53,7 @@ impl Postgres {
             config,
             pool,
             known: Known::default(),
-            ways: Texts::default(),
+            number: SourceNumber::next(),
         }))
     }
 
@@ -68,11 +68,13 @@ impl Postgres {
         self.check_role(call).await?;
         // Behind a pooler nothing is left in a session.
         let recurs = matches!(sql, Cow::Borrowed(_)) && !self.config.pgbouncer;
-        let reading = match recurs.then(|| self.ways.of(&sql)) {
+        let memo = statement.memo();
+        let reading = match recurs.then(|| Way::of(memo, self.number)) {
             None => Reading::Once,
-            Some(Some(way)) => Reading::Again(way),
+            Some(Some(way)) => Reading::Again { way, memo },
             Some(None) => Reading::First {
                 may_lock: Box::pin(self.may_lock(&sql, call)).await,
+                memo,
             },
         };
         self.run(call, Work::Read(reading), sql, parameters).await
@@ -127,9 +129,9 @@ impl Postgres {
     async fn run(
         self: &Arc<Self>,
         call: &Call,
-        work: Work,
+        work: Work<'_>,
         sql: Cow<'_, str>,
-        parameters: Vec<Parameter>,
+        parameters: Vec<Parameter<'_>>,
     ) -> Result<Answer, Error> {
         let job = Job {
             work,
@@ -148,7 +150,7 @@ impl Postgres {
     async fn look<T: serde::de::DeserializeOwned>(
         self: &Arc<Self>,
         sql: &str,
-        parameters: Vec<Parameter>,
+        parameters: Vec<Parameter<'_>>,
         call: &Call,
     ) -> Result<Vec<T>, Error> {
         let call = Call {
@@ -187,12 +189,16 @@ fn check_verb(statement: &Statement) -> Result<(), Error> {
 fn bind<'s>(
     statement: &'s Statement,
     bindings: &Bindings<'_>,
-) -> Result<(Cow<'s, str>, Vec<Parameter>), Error> {
+) -> Result<(Cow<'s, str>, Vec<Parameter<'s>>), Error> {
     let bound = statement.bind(bindings)?;
     let parameters = bound
         .values
         .iter()
-        .map(|(name, value, json)| Parameter::new(name, value, *json))
+        .map(|(name, value, json)| {
+            let mut parameter = Parameter::new(name, value, *json)?;
+            parameter.is_given = !bindings.caller.contains_key(*name);
+            Ok(parameter)
+        })
         .collect::<Result<_, _>>()?;
     Ok((bound.sql, parameters))
 }

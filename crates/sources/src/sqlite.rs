@@ -15,19 +15,19 @@ use crate::answer::Answer;
 use crate::binding::Bindings;
 use crate::error::Error;
 use crate::guard::judge;
+use crate::memo::SourceNumber;
 use crate::schema::{SchemaFilter, TestReport};
 use crate::shares::Shares;
 use crate::source::Call;
 use crate::statement::{Engine, Statement};
 use open::{Identity, Mode};
 use perform::{Job, Work};
-use quick::Quick;
 use rusqlite::Connection;
 use rusqlite::types::Value as SqlValue;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 const CONNECTIONS_MAX: usize = 8;
 const VALUE_BYTES_MAX: i32 = 16 * 1024 * 1024;
@@ -56,8 +56,10 @@ impl SqliteConfig {
 pub struct Sqlite {
     config: SqliteConfig,
     shares: Arc<Shares>,
-    readers: Mutex<Vec<(Identity, Connection)>>,
-    quick: Quick,
+    readers: Kept,
+    /// Those that queries are tried on in place.
+    tried: Kept,
+    number: SourceNumber,
     writer: Mutex<Option<(Identity, Connection)>>,
 }
 
@@ -67,9 +69,10 @@ impl Sqlite {
         open::resolved(&config)?;
         Ok(Arc::new(Sqlite {
             shares: Shares::new(config.connections_max),
+            readers: Kept::new(config.connections_max),
+            tried: Kept::new(config.connections_max),
             config,
-            readers: Mutex::default(),
-            quick: Quick::default(),
+            number: SourceNumber::next(),
             writer: Mutex::default(),
         }))
     }
@@ -142,27 +145,14 @@ impl Sqlite {
         work: impl FnOnce(&Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let identity = open::identify(&self.config)?;
-        let connection = match self.kept_reader(identity) {
+        self.tried.forget_others(identity);
+        let connection = match self.readers.take(identity) {
             Some(connection) => connection,
             None => open::open(&self.config, Mode::Read)?,
         };
         let done = work(&connection)?;
-        self.keep_reader(identity, connection);
+        self.readers.keep(identity, connection);
         Ok(done)
-    }
-
-    fn kept_reader(&self, identity: Identity) -> Option<Connection> {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        // A file that was exchanged for another is opened anew.
-        readers.retain(|(of, _)| *of == identity);
-        readers.pop().map(|(_, connection)| connection)
-    }
-
-    fn keep_reader(&self, identity: Identity, connection: Connection) {
-        let mut readers = self.readers.lock().unwrap_or_else(PoisonError::into_inner);
-        if readers.len() < self.config.connections_max {
-            readers.push((identity, connection));
-        }
     }
 
     fn with_writer<T>(
@@ -179,6 +169,45 @@ impl Sqlite {
         let done = work(&connection)?;
         *writer = Some((identity, connection));
         Ok(done)
+    }
+}
+
+/// Connections that wait for the next query.
+#[derive(Debug)]
+struct Kept {
+    most: usize,
+    connections: Mutex<Vec<(Identity, Connection)>>,
+}
+
+impl Kept {
+    fn new(most: usize) -> Kept {
+        Kept {
+            most,
+            connections: Mutex::default(),
+        }
+    }
+
+    fn take(&self, identity: Identity) -> Option<Connection> {
+        self.forget_others(identity);
+        self.lock().pop().map(|(_, connection)| connection)
+    }
+
+    /// A file that was exchanged for another is opened anew.
+    fn forget_others(&self, identity: Identity) {
+        self.lock().retain(|(of, _)| *of == identity);
+    }
+
+    fn keep(&self, identity: Identity, connection: Connection) {
+        let mut connections = self.lock();
+        if connections.len() < self.most {
+            connections.push((identity, connection));
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(Identity, Connection)>> {
+        self.connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -209,7 +238,7 @@ fn bind(
     // A list of another length makes another text.
     let recurs = work == Work::Read && matches!(bound.sql, Cow::Borrowed(_));
     Ok(Job {
-        recurs,
+        recurs: recurs.then(|| Arc::clone(statement.memo())),
         ..Job::new(work, bound.sql.into_owned(), values, call)
     })
 }

@@ -10,9 +10,11 @@ use crate::binding::Bindings;
 use crate::error::{Error, Place};
 use crate::lex::{Placeholders, lex};
 use crate::lexeme::{Kind, Lexeme};
+use crate::memo::Memo;
 use serde_json::Value;
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 pub(crate) const TEXT_BYTES_MAX: usize = 64 * 1024;
 const LIST_ITEMS_MAX: usize = 1000;
@@ -40,6 +42,7 @@ pub struct Statement {
     slots: Vec<Slot>,
     verb: String,
     bound_bytes_max: Option<usize>,
+    memo: Arc<Memo>,
 }
 
 /// A place in the text that a value goes to.
@@ -112,6 +115,7 @@ impl Statement {
             slots: Vec::new(),
             verb: first.text.to_ascii_uppercase(),
             bound_bytes_max: None,
+            memo: Arc::default(),
         };
         statement.take_slots(text, pieces)?;
         statement.plain = statement.write(|slot| Numbers {
@@ -148,6 +152,11 @@ impl Statement {
         self.bound_bytes_max
     }
 
+    /// What sources have learned of it.
+    pub(crate) fn memo(&self) -> &Arc<Memo> {
+        &self.memo
+    }
+
     /// The first word, in capitals.
     pub(crate) fn verb(&self) -> &str {
         &self.verb
@@ -176,28 +185,17 @@ impl Statement {
         let mut numbers = Vec::with_capacity(self.slots.len());
         for slot in &self.slots {
             let name = self.names[slot.name].as_str();
-            let Value::Array(items) = values[slot.name] else {
-                let number = *whole[slot.name].get_or_insert_with(|| {
-                    sent.push((name, values[slot.name].clone(), self.json[slot.name]));
-                    sent.len()
-                });
-                numbers.push(Numbers {
-                    first: number,
-                    count: 1,
-                });
-                continue;
+            let items = match values[slot.name] {
+                Value::Array(items) if slot.within.takes_lists() => items,
+                value => {
+                    let first = *whole[slot.name].get_or_insert_with(|| {
+                        sent.push((name, value.clone(), self.json[slot.name]));
+                        sent.len()
+                    });
+                    numbers.push(Numbers { first, count: 1 });
+                    continue;
+                }
             };
-            if !slot.within.takes_lists() {
-                let number = *whole[slot.name].get_or_insert_with(|| {
-                    sent.push((name, values[slot.name].clone(), self.json[slot.name]));
-                    sent.len()
-                });
-                numbers.push(Numbers {
-                    first: number,
-                    count: 1,
-                });
-                continue;
-            }
             self.check_list(name, items, slot)?;
             let range = *spread[slot.name].get_or_insert_with(|| {
                 let first = sent.len() + 1;

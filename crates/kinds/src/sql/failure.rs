@@ -10,7 +10,7 @@ pub(super) fn failure(error: &Error, source: &str, writes: bool) -> Failure {
             Code::InvalidInput,
             format!("Input validation failed: {error}"),
         ),
-        Error::Database { message, code } => {
+        Error::Database { message, code, .. } => {
             Failure::execution(message).with_details(json!({"source": source, "code": code}))
         }
         Error::Source { message } => Failure::new(
@@ -70,6 +70,7 @@ mod tests {
         let database = Error::Database {
             message: text("division by zero"),
             code: text("22012"),
+            parameter: None,
         };
         let down = Error::Unavailable {
             message: text("nobody is there"),

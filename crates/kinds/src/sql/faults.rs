@@ -2,7 +2,7 @@
 //! that is wrong which is wrong for each of them.
 
 use super::prepared::{callers, properties, text};
-use ::sources::{Engine, Place, Statement};
+use ::sources::{Engine, Place, Statement, stands_in_text};
 use catalog::definition::Fault;
 use catalog::tool::{Definition, KindName};
 use serde_json::Value;
@@ -101,10 +101,11 @@ pub(super) fn unused_properties(definition: &Definition) -> Option<String> {
         .filter(|name| !is_used(name))
         .map(String::as_str)
         .collect();
-    let is_written = |name: &&&str| {
-        query.contains(&format!(":{name}")) || query.contains(&format!("{{{{{name}}}}}"))
+    let is_text = |name: &&&str| {
+        let mut engines = [Engine::Postgres, Engine::Sqlite].into_iter();
+        engines.any(|engine| stands_in_text(query, engine, name))
     };
-    if let Some(name) = unused.iter().find(is_written) {
+    if let Some(name) = unused.iter().find(is_text) {
         return Some(format!(
             "`{name}` of the input schema stands in quotes or in a comment of the query, where it is only text; take the quotes away"
         ));
@@ -194,5 +195,12 @@ mod tests {
         let unused = definition(&config, &schema(json!({"a": {}, "b": {}, "c": {}})));
         let told = unused_properties(&unused).unwrap();
         assert!(told.starts_with("the query does not use b, c"), "{told}");
+        let config = json!({"source": "s", "query": "SELECT ':b', :c_name"});
+        let names = json!({"c": {}, "b": {}, "c_name": {}});
+        let told = unused_properties(&definition(&config, &schema(names))).unwrap();
+        assert!(
+            told.starts_with("`b` of the input schema stands in quotes"),
+            "{told}"
+        );
     }
 }

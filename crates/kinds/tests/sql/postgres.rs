@@ -96,10 +96,10 @@ async fn values_go_in_and_come_out_as_what_they_are() {
     let ids = json!({"ids": [9_223_372_036_854_775_807_i64]});
     assert_eq!(crib.data(ids).await, json!([big]));
     let (code, message) = crib.error(json!({"ids": [1], "after": "soon"})).await;
-    assert_eq!(code, "tool_execution_error");
+    assert_eq!(code, "invalid_input");
     assert_eq!(
         message,
-        "Execution error: invalid input syntax for type date: \"soon\""
+        "Input validation failed: argument `after`: invalid input syntax for type date: \"soon\""
     );
 }
 

@@ -8,11 +8,11 @@ use super::binary::{is_known, push_row};
 use super::errors::{database, outlived_statement};
 use super::pool::Connection;
 use super::read::END;
-use super::run::{Done, Job, Line};
+use super::run::{Done, Job, Line, Time};
 use super::settings::TIME_MS_MAX;
 use crate::answer::{Answer, Keys, More, Writer};
 use crate::error::Error;
-use crate::texts::Texts;
+use crate::memo::{Memo, SourceNumber};
 use futures_util::StreamExt;
 use std::collections::HashMap;
 use std::pin::pin;
@@ -34,6 +34,27 @@ pub(super) enum Way {
     Prepared { may_lock: bool },
     Cursor,
 }
+
+impl Way {
+    pub(super) fn of(memo: &Memo, source: SourceNumber) -> Option<Way> {
+        match memo.of(source)? {
+            0 => Some(Way::Prepared { may_lock: false }),
+            1 => Some(Way::Prepared { may_lock: true }),
+            _ => Some(Way::Cursor),
+        }
+    }
+
+    pub(super) fn note(self, memo: &Memo, source: SourceNumber) {
+        let learned = match self {
+            Way::Prepared { may_lock } => i8::from(may_lock),
+            Way::Cursor => 2,
+        };
+        memo.note(source, learned);
+    }
+}
+
+/// The query is a cursor's from now on; what became of it, where it was done.
+pub(super) struct Unfit(pub(super) Option<Done>);
 
 /// Statements that were prepared on a connection, by their text.
 #[derive(Default)]
@@ -92,40 +113,39 @@ fn holds_zone(of: &Type) -> bool {
     }
 }
 
-/// Nothing if the query has to be read by a cursor after all; the transaction is over either way.
+/// The transaction is over however it ends.
 pub(super) async fn read(
     connection: &Connection,
-    ways: &Texts<Way>,
     may_lock: bool,
-    (begin, left): (&str, Duration),
+    time: Time<'_>,
     job: &Job<'_>,
-) -> Option<Done> {
+) -> Result<Done, Unfit> {
     let kept = match connection.statements.get(&job.sql) {
         Some(kept) => kept,
-        None => match Box::pin(prepare(&connection.client, begin, job)).await {
+        None => match Box::pin(prepare(&connection.client, &time.begin_read(), job)).await {
             Ok(kept) => {
                 let kept = Arc::new(kept);
                 connection.statements.keep(&job.sql, &kept);
                 kept
             }
-            Err(done) => return Some(done),
+            Err(done) => return Ok(done),
         },
     };
     if !are_readable(connection, &kept.types) {
-        ways.note(&job.sql, Way::Cursor);
-        return None;
+        return Err(Unfit(None));
     }
-    if let Err(error) = keep_time(connection, left).await {
-        return Some(Done::new(Err(database(&error)), &Err(error)));
+    if let Err(error) = keep_time(connection, time.left).await {
+        return Ok(Done::new(Err(database(&error)), &Err(error)));
     }
     let done = rows(&connection.client, (&kept, may_lock), job).await;
     // A cursor gives no more rows than are asked for, and knows of no types but today's.
     let outlived = matches!(&done.answer, Err(error) if outlived_statement(error));
     if done.line == Line::Busy || outlived {
         connection.statements.forget(&job.sql);
-        ways.note(&job.sql, Way::Cursor);
+        let again = outlived && done.line == Line::Clean;
+        return Err(Unfit((!again).then_some(done)));
     }
-    (!outlived || done.line != Line::Clean).then_some(done)
+    Ok(done)
 }
 
 /// Has the server read the text, in a transaction of its own as any query.

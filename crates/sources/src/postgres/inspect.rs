@@ -278,7 +278,7 @@ impl Postgres {
             .look::<serde_json::Value>(probe, Vec::new(), call)
             .await
         {
-            Err(Error::Database { message, code }) if code == "25006" => message,
+            Err(Error::Database { message, code, .. }) if code == "25006" => message,
             Err(error) => return Err(error),
             Ok(_) => {
                 return Err(Error::source(

@@ -6,21 +6,26 @@ use serde_json::Value;
 use std::error::Error as StdError;
 use tokio_postgres::types::{Format, IsNull, ToSql, Type};
 
-/// A value to bind; none is NULL.
 #[derive(Clone)]
-pub(super) struct Parameter(Option<String>);
+pub(super) struct Parameter<'n> {
+    pub(super) name: &'n str,
+    /// It is an argument, and not known of the caller.
+    pub(super) is_given: bool,
+    /// None is NULL.
+    text: Option<String>,
+}
 
-impl std::fmt::Debug for Parameter {
+impl std::fmt::Debug for Parameter<'_> {
     /// Drivers log what they bind; values are nobody's business.
     fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         to.write_str("Parameter")
     }
 }
 
-impl Parameter {
-    pub(super) fn new(name: &str, value: &Value, json: bool) -> Result<Parameter, Error> {
+impl<'n> Parameter<'n> {
+    pub(super) fn new(name: &'n str, value: &Value, json: bool) -> Result<Parameter<'n>, Error> {
         let text = match value {
-            Value::Null => return Ok(Parameter(None)),
+            Value::Null => return Ok(Parameter::of(name, None)),
             _ if json => value.to_string(),
             Value::String(text) => text.clone(),
             Value::Array(items) => array(items),
@@ -33,7 +38,15 @@ impl Parameter {
                     .to_owned(),
             });
         }
-        Ok(Parameter(Some(text)))
+        Ok(Parameter::of(name, Some(text)))
+    }
+
+    fn of(name: &'n str, text: Option<String>) -> Parameter<'n> {
+        Parameter {
+            name,
+            is_given: true,
+            text,
+        }
     }
 }
 
@@ -67,13 +80,13 @@ fn quote(text: &mut String, item: &str) {
     text.push('"');
 }
 
-impl ToSql for Parameter {
+impl ToSql for Parameter<'_> {
     fn to_sql(
         &self,
         _: &Type,
         out: &mut BytesMut,
     ) -> Result<IsNull, Box<dyn StdError + Sync + Send>> {
-        match &self.0 {
+        match &self.text {
             None => Ok(IsNull::Yes),
             Some(text) => {
                 out.extend_from_slice(text.as_bytes());
@@ -105,7 +118,7 @@ mod tests {
     use serde_json::json;
 
     fn text(value: &Value, json: bool) -> Option<String> {
-        Parameter::new("a", value, json).unwrap().0
+        Parameter::new("a", value, json).unwrap().text
     }
 
     #[test]

@@ -136,7 +136,9 @@ impl Pool {
     /// Makes a session what it was when it was new.
     pub(super) fn session_again(&self) -> String {
         match &self.session {
-            Some(session) => format!("RESET SESSION AUTHORIZATION; RESET ALL; {session}"),
+            Some(session) => {
+                format!("RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *; {session}")
+            }
             None => String::new(),
         }
     }

@@ -226,7 +226,7 @@ pub(super) async fn explain(client: &Client, begin: &str, job: &Job<'_>) -> Done
     Done::new(answer, &ended)
 }
 
-fn typed(parameters: &[Parameter]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+fn typed<'p>(parameters: &'p [Parameter<'_>]) -> Vec<(&'p (dyn ToSql + Sync), Type)> {
     let typed = parameters.iter();
     typed
         .map(|parameter| (parameter as &(dyn ToSql + Sync), Type::UNKNOWN))

@@ -1,13 +1,14 @@
 //! One piece of work on one connection. Whoever asked may go away at any time: the query is stopped at the server then, and
 //! no connection is used again that is in the middle of something.
 
-use super::again::Way;
-use super::errors::{lost_statement, was_stopped};
+use super::again::{Unfit, Way};
+use super::errors::{lost_statement, named, was_stopped};
 use super::parameter::Parameter;
 use super::pool::{Connection, Lease};
-use super::{Postgres, again, read, write};
+use super::{Postgres, PostgresConfig, again, read, write};
 use crate::answer::{Answer, Shape, Writer, too_large};
 use crate::error::Error;
+use crate::memo::Memo;
 use crate::source::Call;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -20,9 +21,9 @@ use tokio_postgres::Client;
 /// has been cut somewhere on the way, which nobody tells its ends.
 const SILENT_MAX: Duration = Duration::from_millis(1500);
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Work {
-    Read(Reading),
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Work<'m> {
+    Read(Reading<'m>),
     Write,
     Explain,
     /// Have the server read the text, and run nothing.
@@ -30,23 +31,27 @@ pub(super) enum Work {
 }
 
 /// What is known of a text that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reading<'m> {
     /// It is not expected again, so that nothing is learned of it.
     Once,
     /// It will come again, and how it is best read shows now.
     First {
         /// It may leave a lock with the session, which outlives the transaction.
         may_lock: bool,
+        memo: &'m Memo,
     },
-    Again(Way),
+    Again {
+        way: Way,
+        memo: &'m Memo,
+    },
 }
 
 #[derive(Debug)]
 pub(super) struct Job<'j> {
-    pub(super) work: Work,
+    pub(super) work: Work<'j>,
     pub(super) sql: Cow<'j, str>,
-    pub(super) parameters: Vec<Parameter>,
+    pub(super) parameters: Vec<Parameter<'j>>,
     pub(super) shape: Shape,
     pub(super) rows_max: u64,
     pub(super) bytes_max: usize,
@@ -136,6 +141,23 @@ impl Drop for Held {
     }
 }
 
+/// How long the work may take, for the server's clock.
+#[derive(Clone, Copy)]
+pub(super) struct Time<'t> {
+    config: &'t PostgresConfig,
+    pub(super) left: Duration,
+}
+
+impl Time<'_> {
+    pub(super) fn begin_read(self) -> String {
+        self.config.begin("READ ONLY", self.left.as_millis())
+    }
+
+    fn begin_write(self) -> String {
+        self.config.begin("READ WRITE", self.left.as_millis())
+    }
+}
+
 struct Task<'t> {
     source: &'t Arc<Postgres>,
     job: &'t Job<'t>,
@@ -196,26 +218,21 @@ impl Task<'_> {
         } = self.call;
         let work = async {
             let connection = &lease.connection;
-            let left = deadline.saturating_duration_since(Instant::now());
-            let mode = match self.job.work {
-                Work::Write => "READ WRITE",
-                Work::Read(_) | Work::Explain | Work::Prepare => "READ ONLY",
+            let (client, job) = (&connection.client, self.job);
+            let time = Time {
+                config: &self.source.config,
+                left: deadline.saturating_duration_since(Instant::now()),
             };
-            let begin = self.source.config.begin(mode, left.as_millis());
-            match self.job.work {
-                Work::Read(reading) => self.read(connection, (&begin, left), reading).await,
+            match job.work {
+                Work::Read(reading) => self.read(connection, time, reading).await,
                 // In boxes, so that a query that comes again does not carry their room about.
-                Work::Explain => {
-                    Box::pin(read::explain(&connection.client, &begin, self.job)).await
-                }
-                Work::Prepare => {
-                    Box::pin(read::prepare(&connection.client, &begin, self.job)).await
-                }
+                Work::Explain => Box::pin(read::explain(client, &time.begin_read(), job)).await,
+                Work::Prepare => Box::pin(read::prepare(client, &time.begin_read(), job)).await,
                 Work::Write => {
                     // What it sets may stay with the session.
                     connection.stops_after_ms.store(0, Ordering::Relaxed);
                     let session = self.source.pool.session_again();
-                    Box::pin(write::write(&connection.client, &begin, self.job, &session)).await
+                    Box::pin(write::write(client, &time.begin_write(), job, &session)).await
                 }
             }
         };
@@ -227,36 +244,38 @@ impl Task<'_> {
         }
     }
 
-    async fn read(
-        &self,
-        connection: &Connection,
-        (begin, left): (&str, Duration),
-        reading: Reading,
-    ) -> Done {
-        let (ways, job) = (&self.source.ways, self.job);
+    async fn read(&self, connection: &Connection, time: Time<'_>, reading: Reading<'_>) -> Done {
+        let (source, job) = (self.source.number, self.job);
         match reading {
-            Reading::First { may_lock } => {
+            Reading::First { may_lock, memo } => {
                 let mut fits = false;
-                let first = read::by_cursor(connection, begin, job, Some(&mut fits));
+                let begin = time.begin_read();
+                let first = read::by_cursor(connection, &begin, job, Some(&mut fits));
                 let done = Box::pin(first).await;
                 if done.answer.is_ok() {
                     let way = match fits {
                         true => Way::Prepared { may_lock },
                         false => Way::Cursor,
                     };
-                    ways.note(&job.sql, way);
+                    way.note(memo, source);
                 }
                 return done;
             }
-            Reading::Again(Way::Prepared { may_lock }) => {
-                let time = (begin, left);
-                if let Some(done) = again::read(connection, ways, may_lock, time, job).await {
-                    return done;
+            Reading::Again {
+                way: Way::Prepared { may_lock },
+                memo,
+            } => match again::read(connection, may_lock, time, job).await {
+                Ok(done) => return done,
+                Err(Unfit(done)) => {
+                    Way::Cursor.note(memo, source);
+                    if let Some(done) = done {
+                        return done;
+                    }
                 }
-            }
-            Reading::Once | Reading::Again(Way::Cursor) => {}
+            },
+            Reading::Once | Reading::Again { .. } => {}
         }
-        Box::pin(read::by_cursor(connection, begin, job, None)).await
+        Box::pin(read::by_cursor(connection, &time.begin_read(), job, None)).await
     }
 
     /// Ends at the deadline with nothing, or before it if a line that was used before does not answer at all.
@@ -283,7 +302,8 @@ impl Task<'_> {
         let Err(error) = &done.answer else {
             return false;
         };
-        let repeatable = self.job.work != Work::Write || !self.job.answered.load(Ordering::Relaxed);
+        let writes = matches!(self.job.work, Work::Write);
+        let repeatable = !writes || !self.job.answered.load(Ordering::Relaxed);
         let dead = matches!(error, Error::Unavailable { .. })
             && done.line == Line::Broken
             && !lease.connection.was_too_large();
@@ -305,6 +325,7 @@ impl Task<'_> {
                 Err(Error::Cancelled)
             }
             Err(error) if was_stopped(&error) => Err(Error::Deadline),
+            Err(error) => Err(named(error, &self.job.parameters)),
             answer => answer,
         }
     }

@@ -6,6 +6,7 @@ use crate::answer::{
     Answer, Keys, More, Shape, Writer, affected, push_bytes, push_integer, push_string,
 };
 use crate::error::Error;
+use crate::memo::Memo;
 use crate::source::Call;
 use rusqlite::limits::Limit;
 use rusqlite::types::{Value, ValueRef};
@@ -30,8 +31,8 @@ pub(super) struct Job {
     pub(super) sql: String,
     pub(super) values: Vec<Value>,
     pub(super) care: Care,
-    /// The text will come again, so that it is worth keeping what SQLite made of it.
-    pub(super) recurs: bool,
+    /// What is learned of a text that will come again. Of such it is worth keeping what SQLite made of it, too.
+    pub(super) recurs: Option<Arc<Memo>>,
     pub(super) shape: Shape,
     pub(super) rows_max: u64,
     pub(super) bytes_max: usize,
@@ -49,7 +50,7 @@ impl Job {
                 watches_memory: false,
                 is_heavy: false,
             },
-            recurs: false,
+            recurs: None,
             shape: call.shape,
             rows_max: call.rows_max,
             bytes_max: call.bytes_max,
@@ -121,7 +122,7 @@ pub(super) fn perform(
 
 fn read(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {
     let tell = |error: rusqlite::Error| told(&error, stop);
-    if job.recurs {
+    if job.recurs.is_some() {
         let mut statement = connection.prepare_cached(&job.sql).map_err(tell)?;
         return query(&mut statement, job, &tell);
     }
@@ -275,6 +276,7 @@ pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
         Some(code) => Error::Database {
             message,
             code: format!("{code:?}"),
+            parameter: None,
         },
         None => Error::refused(message),
     }

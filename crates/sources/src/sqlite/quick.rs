@@ -2,14 +2,13 @@
 //! than a row by its key does. The try is given few steps, small values and no waiting for locks; what needs more of any of
 //! these begins anew on a blocking thread.
 
-use super::open::BUSY_MAX;
 use super::perform::{Job, query};
 use super::{Sqlite, heavy, open};
 use crate::answer::Answer;
 use crate::error::Error;
-use crate::texts::Texts;
-use rusqlite::Connection;
+use crate::memo::Memo;
 use rusqlite::limits::Limit;
+use rusqlite::{Connection, StatementStatus};
 use std::time::{Duration, Instant};
 
 /// A query that took longer than this is not tried in place.
@@ -21,114 +20,142 @@ const VALUE_BYTES_MAX: i32 = 65_536;
 
 /// The most that quick runs earn a text, one each. Now and then a query waits for a processor and not for itself: that may
 /// not cost all of its credit.
-const CREDIT_MAX: i32 = 16;
+const CREDIT_MAX: i8 = 16;
 /// What a slow run costs.
-const PENALTY: i32 = 8;
+const PENALTY: i8 = 8;
 /// The credit of a text of which a single step may take long.
-const NEVER: i32 = i32::MIN;
+const NEVER: i8 = i8::MIN;
 
-/// The credit of texts that come again; above zero they are tried in place.
-#[derive(Debug, Default)]
-pub(super) struct Quick(Texts<i32>);
+/// Notes how long a text took. Above zero its credit has it tried in place.
+pub(super) fn note(memo: &Memo, source: &Sqlite, sql: &str, took: Duration) {
+    let credit = memo.of(source.number);
+    memo.note(source.number, credit_after(credit, sql, took));
+}
 
-impl Quick {
-    fn credit(&self, sql: &str) -> i32 {
-        self.0.of(sql).unwrap_or(0)
-    }
-
-    /// Notes how long a text took.
-    pub(super) fn note(&self, sql: &str, took: Duration) {
-        let credit = match self.0.of(sql) {
-            Some(credit) => credit,
-            None if heavy::is_light(sql) => 0,
-            None => NEVER,
-        };
-        let credit = match credit {
-            NEVER => NEVER,
-            credit if took > QUICK => (credit - PENALTY).max(-CREDIT_MAX),
-            credit => (credit + 1).min(CREDIT_MAX),
-        };
-        self.0.note(sql, credit);
+fn credit_after(credit: Option<i8>, sql: &str, took: Duration) -> i8 {
+    let credit = match credit {
+        Some(credit) => credit,
+        None if heavy::is_light(sql) => 0,
+        None => NEVER,
+    };
+    match credit {
+        NEVER => NEVER,
+        credit if took > QUICK => (credit - PENALTY).max(-CREDIT_MAX),
+        credit => (credit + 1).min(CREDIT_MAX),
     }
 }
 
 /// The answer, if the query is known to be quick and was so again. Whatever goes wrong is left to the thread, which says
 /// what it was.
 pub(super) fn attempt(source: &Sqlite, job: &Job) -> Option<Answer> {
-    let credit = match job.recurs {
-        true => source.quick.credit(&job.sql),
-        false => 0,
-    };
+    let memo = job.recurs.as_ref()?;
+    let credit = memo.of(source.number).unwrap_or(0);
     if credit <= 0 {
         return None;
     }
     let identity = open::identify(&source.config).ok()?;
-    let connection = source.kept_reader(identity)?;
+    let connection = match source.tried.take(identity) {
+        Some(connection) => connection,
+        None => armed(source.readers.take(identity)?)?,
+    };
     let began = Instant::now();
     let answer = tried(&connection, job);
     let took = began.elapsed();
     if answer.is_err() {
-        source.quick.note(&job.sql, took.max(QUICK * 2));
+        note(memo, source, &job.sql, took.max(QUICK * 2));
     } else if took > QUICK || credit < CREDIT_MAX {
-        source.quick.note(&job.sql, took);
+        note(memo, source, &job.sql, took);
     }
-    // A connection that could not be set back is closed.
-    if set_back(&connection).is_ok() && connection.is_autocommit() {
-        source.keep_reader(identity, connection);
+    if connection.is_autocommit() {
+        source.tried.keep(identity, connection);
     }
     answer.ok()
 }
 
-fn tried(connection: &Connection, job: &Job) -> Result<Answer, Error> {
-    let failed = |error: rusqlite::Error| Error::refused(error.to_string());
-    connection
+/// Sets a connection for tries, for good.
+fn armed(connection: Connection) -> Option<Connection> {
+    let set = connection
         .progress_handler(STEPS, Some(|| true))
         .and_then(|()| connection.busy_timeout(Duration::ZERO))
-        .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX))
-        .map_err(failed)?;
-    let mut statement = connection.prepare_cached(&job.sql).map_err(failed)?;
-    query(&mut statement, job, &failed)
+        .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX));
+    set.is_ok().then_some(connection)
 }
 
-fn set_back(connection: &Connection) -> rusqlite::Result<()> {
-    connection.progress_handler(0, None::<fn() -> bool>)?;
-    connection.busy_timeout(BUSY_MAX)
+fn tried(connection: &Connection, job: &Job) -> Result<Answer, Error> {
+    let failed = |error: rusqlite::Error| Error::refused(error.to_string());
+    let mut statement = connection.prepare_cached(&job.sql).map_err(failed)?;
+    // SQLite goes on counting where the last run of the statement ended.
+    statement.reset_status(StatementStatus::VmStep);
+    query(&mut statement, job, &failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::answer::Shape;
+    use crate::source::Call;
+    use crate::sqlite::perform::Work;
+    use rusqlite::types::Value;
+    use tokio_util::sync::CancellationToken;
 
-    fn is(quick: &Quick, sql: &str) -> bool {
-        quick.credit(sql) > 0
+    struct Text(&'static str, Option<i8>);
+
+    impl Text {
+        fn ran(&mut self, took: Duration) {
+            self.1 = Some(credit_after(self.1, self.0, took));
+        }
+
+        fn is_tried(&self) -> bool {
+            self.1.is_some_and(|credit| credit > 0)
+        }
     }
 
     #[test]
     fn trust_is_earned_and_lost() {
-        let quick = Quick::default();
-        let sql = "SELECT a FROM t WHERE id = ?1";
-        assert!(!is(&quick, sql), "it was never seen");
-        quick.note(sql, Duration::ZERO);
-        assert!(is(&quick, sql));
-        quick.note(sql, QUICK * 2);
+        let mut text = Text("SELECT a FROM t WHERE id = ?1", None);
+        text.ran(Duration::ZERO);
+        assert!(text.is_tried());
+        text.ran(QUICK * 2);
         for _ in 1..PENALTY {
-            assert!(!is(&quick, sql));
-            quick.note(sql, Duration::ZERO);
+            assert!(!text.is_tried());
+            text.ran(Duration::ZERO);
         }
-        assert!(!is(&quick, sql));
-        quick.note(sql, Duration::ZERO);
-        assert!(is(&quick, sql));
+        assert!(!text.is_tried());
+        text.ran(Duration::ZERO);
+        assert!(text.is_tried());
         for _ in 0..CREDIT_MAX {
-            quick.note(sql, Duration::ZERO);
+            text.ran(Duration::ZERO);
         }
-        quick.note(sql, QUICK * 2);
-        assert!(is(&quick, sql), "once is an accident");
-        quick.note(sql, QUICK * 2);
-        assert!(!is(&quick, sql));
-        let heavy = "SELECT a FROM t WHERE a LIKE ?1";
+        text.ran(QUICK * 2);
+        assert!(text.is_tried(), "once is an accident");
+        text.ran(QUICK * 2);
+        assert!(!text.is_tried());
+        let mut heavy = Text("SELECT a FROM t WHERE a LIKE ?1", None);
         for _ in 0..100 {
-            quick.note(heavy, Duration::ZERO);
+            heavy.ran(Duration::ZERO);
         }
-        assert!(!is(&quick, heavy));
+        assert!(!heavy.is_tried());
+    }
+
+    #[test]
+    fn each_try_has_all_of_its_steps() {
+        let call = Call {
+            tool: "t".into(),
+            deadline: tokio::time::Instant::now(),
+            cancel: CancellationToken::new(),
+            shape: Shape::Scalar,
+            rows_max: 1,
+            bytes_max: 100,
+        };
+        let count = |to: i64| {
+            let sql = "WITH RECURSIVE r(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM r WHERE i < ?1) SELECT max(i) FROM r";
+            Job::new(Work::Read, sql.to_owned(), vec![Value::Integer(to)], &call)
+        };
+        let connection = armed(Connection::open_in_memory().unwrap()).unwrap();
+        for _ in 0..200 {
+            assert_eq!(tried(&connection, &count(3)).unwrap().json, "3");
+        }
+        assert!(tried(&connection, &count(1000)).is_err());
+        assert_eq!(tried(&connection, &count(3)).unwrap().json, "3");
     }
 }

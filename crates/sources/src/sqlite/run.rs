@@ -2,7 +2,7 @@
 
 use super::Sqlite;
 use super::perform::{Job, Stop, Work, perform};
-use super::quick::attempt;
+use super::quick;
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::source::Call;
@@ -21,15 +21,17 @@ impl Drop for Unwanted {
 }
 
 pub(super) async fn run(source: &Arc<Sqlite>, call: &Call, job: Job) -> Result<Answer, Error> {
-    if let Some(answer) = attempt(source, &job) {
+    if let Some(answer) = quick::attempt(source, &job) {
         return Ok(answer);
     }
     within(source, call, move |source, stop| {
         let work = |connection: &rusqlite::Connection| {
             let began = Instant::now();
             let answer = perform(connection, &job, stop)?;
-            if job.recurs && answer.is_ok() {
-                source.quick.note(&job.sql, began.elapsed());
+            if let Some(memo) = &job.recurs
+                && answer.is_ok()
+            {
+                quick::note(memo, source, &job.sql, began.elapsed());
             }
             Ok(answer)
         };

@@ -2,8 +2,8 @@
 
 use crate::file::{File, fingerprint};
 use crate::server::{Server, TRAPS};
-use crate::{call, json, lines, nothing, within};
-use sources::{Bindings, Call, Error, Shape, Source, Sqlite, SqliteConfig, Statement};
+use crate::{call, json, lines, nothing, statement, within};
+use sources::{Bindings, Call, Error, Shape, Source, Sqlite, SqliteConfig};
 use std::time::{Duration, Instant};
 
 const CLEAN: &str = "
@@ -26,7 +26,7 @@ fn asking(time: Duration) -> Call {
 
 /// The same text as a tool's author would send it, past the guard: only the database stands in its way.
 async fn unguarded(source: &Source, sql: &str, call: &Call) -> Result<(), Error> {
-    let statement = Statement::read(sql, source.engine())?;
+    let statement = statement(source, sql)?;
     let (arguments, caller) = nothing();
     let bindings = Bindings {
         arguments: &arguments,

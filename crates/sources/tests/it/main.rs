@@ -24,7 +24,8 @@ mod writes;
 
 use serde_json::{Map, Value};
 use sources::{Answer, Bindings, Call, Error, Shape, Source, Statement};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -44,9 +45,23 @@ fn within(shape: Shape, time: Duration) -> Call {
     }
 }
 
+/// The statement of a text, the same one whenever it comes again: what a source learns of it is kept with it.
+fn statement(source: &Source, sql: &str) -> Result<Arc<Statement>, Error> {
+    static STATEMENTS: LazyLock<Mutex<HashMap<String, Arc<Statement>>>> =
+        LazyLock::new(Mutex::default);
+    let mut statements = STATEMENTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = format!("{:?} {sql}", source.engine());
+    if let Some(known) = statements.get(&key) {
+        return Ok(Arc::clone(known));
+    }
+    let read = Arc::new(Statement::read(sql, source.engine())?);
+    statements.insert(key, Arc::clone(&read));
+    Ok(read)
+}
+
 /// Runs an author's query with arguments.
 async fn read(source: &Source, sql: &str, arguments: Value, call: &Call) -> Result<Answer, Error> {
-    let statement = Statement::read(sql, source.engine())?;
+    let statement = statement(source, sql)?;
     let arguments = arguments.as_object().cloned().unwrap_or_default();
     let caller = BTreeMap::new();
     let bindings = Bindings {

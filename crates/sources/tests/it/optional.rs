@@ -79,3 +79,36 @@ async fn an_author_is_told_what_is_wrong() {
     );
     server.end().await;
 }
+
+#[tokio::test]
+async fn a_value_of_another_type_is_told_by_its_name() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.source(&server.reader);
+    let sql = "SELECT :first::text, name FROM people WHERE id = :id";
+    // By a cursor first, and then prepared.
+    for id in [
+        value!("x"),
+        value!(1),
+        value!("x"),
+        value!(1),
+        value!(1e300),
+    ] {
+        let arguments = value!({"first": "a", "id": id});
+        match read(&source, sql, arguments, &call(Shape::Records)).await {
+            Ok(_) => assert_eq!(id, 1),
+            Err(Error::Argument { name, message }) => {
+                assert_eq!(name, "id");
+                assert!(message.contains("integer"), "{message}");
+                assert_ne!(id, 1);
+            }
+            Err(other) => panic!("{id}: {other:?}"),
+        }
+    }
+    // A value of the table that is no number is not the caller's fault.
+    let sql = "SELECT name::int FROM people WHERE id = :id";
+    let failed = read(&source, sql, value!({"id": 1}), &call(Shape::Records)).await;
+    assert!(matches!(failed, Err(Error::Database { .. })), "{failed:?}");
+    server.end().await;
+}
