@@ -66,7 +66,8 @@ impl EntryDraft {
                 draft.secrets.scrub(&mut shown);
                 shown.to_string()
             }
-            None => arguments.to_string(),
+            // Half of what `to_string` takes; a value is always written.
+            None => serde_json::to_string(arguments).unwrap_or_default(),
         };
         draft
     }

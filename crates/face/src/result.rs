@@ -187,9 +187,7 @@ fn push_text(text: &mut String, value: &str) {
     let is_plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     match value.bytes().all(is_plain) {
         true => text.extend(["\"", value, "\""]),
-        false => {
-            let _ = write!(text, "{}", Value::from(value));
-        }
+        false => text.push_str(&serde_json::to_string(value).unwrap_or_default()),
     }
 }
 
@@ -224,13 +222,16 @@ pub(crate) fn of_call(response: &ToolResponse, era: Era) -> Result<Done, RpcErro
 /// Text always, for those who read nothing else; and the data as they are, in an object.
 fn succeeded(response: &ToolResponse) -> Done {
     let data = response.data.get();
-    let text = match data.as_bytes().first() {
+    // Written once each, escaped and as it is, and as little besides.
+    let mut members = String::with_capacity(2 * data.len() + data.len() / 4 + 128);
+    members.push_str(r#""content":[{"type":"text","text":"#);
+    match data.as_bytes().first() {
         // Text as it is, without its quotes.
-        Some(b'"') => data.to_owned(),
-        Some(b'n') => r#""""#.to_owned(),
-        _ => Value::from(data).to_string(),
-    };
-    let mut members = format!(r#""content":[{{"type":"text","text":{text}}}"#);
+        Some(b'"') => members.push_str(data),
+        Some(b'n') => members.push_str(r#""""#),
+        _ => push_text(&mut members, data),
+    }
+    members.push('}');
     let mut meta = Map::new();
     if response.message == FROM_OUTSIDE {
         let note = Value::from(FROM_OUTSIDE);
@@ -242,11 +243,11 @@ fn succeeded(response: &ToolResponse) -> Done {
         let _ = write!(members, r#",{{"type":"text","text":{note}}}"#);
         meta.insert("toolcrib/truncated".to_owned(), Value::Bool(true));
     }
-    members.push(']');
-    let _ = match data.starts_with('{') {
-        true => write!(members, r#","structuredContent":{data}"#),
-        false => write!(members, r#","structuredContent":{{"result":{data}}}"#),
-    };
+    members.push_str(r#"],"structuredContent":"#);
+    match data.starts_with('{') {
+        true => members.push_str(data),
+        false => members.extend([r#"{"result":"#, data, "}"]),
+    }
     debug_assert!(response.status == ResponseStatus::Success);
     Done {
         members,

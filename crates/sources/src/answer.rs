@@ -34,17 +34,33 @@ pub struct Answer {
 
 /// `"name":` for each column, with no name twice: the second `a` is `a_2`.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Keys(Arc<[String]>);
+pub(crate) struct Keys(Arc<[Key]>);
+
+#[derive(Debug)]
+struct Key {
+    /// As the database has it.
+    name: String,
+    /// As it stands before a value, with its colon.
+    text: String,
+}
 
 impl Keys {
     pub(crate) fn new<'n>(names: impl IntoIterator<Item = &'n str>) -> Keys {
-        let key = |name: String| {
-            let mut key = String::with_capacity(name.len() + 4);
-            push_string(&mut key, &name);
-            key.push(':');
-            key
+        let names: Vec<&str> = names.into_iter().collect();
+        let key = |(name, unique): (&&str, String)| {
+            let mut text = String::with_capacity(unique.len() + 4);
+            push_string(&mut text, &unique);
+            text.push(':');
+            Key {
+                name: (*name).to_owned(),
+                text,
+            }
         };
-        Keys(apart(names).into_iter().map(key).collect())
+        Keys(names.iter().zip(apart(&names)).map(key).collect())
+    }
+
+    pub(crate) fn are_of<'n>(&self, names: impl Iterator<Item = &'n str>) -> bool {
+        self.0.iter().map(|key| key.name.as_str()).eq(names)
     }
 }
 
@@ -139,7 +155,7 @@ impl Writer {
             self.out.push(',');
         }
         match self.keys.0.get(index) {
-            Some(key) => self.out.push_str(key),
+            Some(key) => self.out.push_str(&key.text),
             None => self.out.push_str("\"\":"),
         }
         write(&mut self.out);
@@ -203,12 +219,11 @@ pub(crate) fn affected(rows: u64) -> Answer {
     }
 }
 
-fn apart<'n>(names: impl IntoIterator<Item = &'n str>) -> Vec<String> {
-    let names: Vec<&str> = names.into_iter().collect();
+fn apart(names: &[&str]) -> Vec<String> {
     let mut taken: HashSet<String> = HashSet::with_capacity(names.len());
     let given: HashSet<&str> = names.iter().copied().collect();
     let mut apart = Vec::with_capacity(names.len());
-    for name in &names {
+    for name in names {
         let mut unique = (*name).to_owned();
         let mut number = 2;
         while taken.contains(&unique) || (number > 2 && given.contains(unique.as_str())) {
@@ -347,8 +362,8 @@ mod tests {
 
     #[test]
     fn names_are_kept_apart() {
-        assert_eq!(apart(["a", "a", "a_2", "a"]), ["a", "a_3", "a_2", "a_4"]);
-        assert_eq!(apart(["?column?", "?column?"]), ["?column?", "?column?_2"]);
+        assert_eq!(apart(&["a", "a", "a_2", "a"]), ["a", "a_3", "a_2", "a_4"]);
+        assert_eq!(apart(&["?column?", "?column?"]), ["?column?", "?column?_2"]);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! What is learned of a query that comes again, kept with its text. It is learned of one source, and for a while: what
 //! stands behind the names of a query may change.
 
-use std::sync::LazyLock;
+use crate::answer::Keys;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
 /// How long it counts.
@@ -20,9 +21,13 @@ impl SourceNumber {
     }
 }
 
-/// One word, because it is read at every call: the source, the minute, and what was learned.
 #[derive(Debug, Default)]
-pub(crate) struct Memo(AtomicU64);
+pub(crate) struct Memo {
+    /// One word, because it is read at every call: the source, the minute, and what was learned.
+    word: AtomicU64,
+    /// Of the columns that the last answer had.
+    keys: Mutex<Keys>,
+}
 
 const MINUTE_BITS: u64 = 24;
 
@@ -35,8 +40,17 @@ impl Memo {
         self.note_at(source, learned, minute());
     }
 
+    /// The keys of columns of these names.
+    pub(crate) fn keys<'n>(&self, names: impl Iterator<Item = &'n str> + Clone) -> Keys {
+        let mut keys = self.keys.lock().unwrap_or_else(PoisonError::into_inner);
+        if !keys.are_of(names.clone()) {
+            *keys = Keys::new(names);
+        }
+        keys.clone()
+    }
+
     fn at(&self, SourceNumber(source): SourceNumber, now: u64) -> Option<i8> {
-        let word = self.0.load(Ordering::Relaxed);
+        let word = self.word.load(Ordering::Relaxed);
         let [.., learned] = word.to_be_bytes();
         let minute = word >> 8 & ((1 << MINUTE_BITS) - 1);
         let counts = word >> (8 + MINUTE_BITS) == u64::from(source);
@@ -46,7 +60,7 @@ impl Memo {
     fn note_at(&self, SourceNumber(source): SourceNumber, learned: i8, now: u64) {
         let source = u64::from(source) << (8 + MINUTE_BITS);
         let word = source | now << 8 | u64::from(learned.cast_unsigned());
-        self.0.store(word, Ordering::Relaxed);
+        self.word.store(word, Ordering::Relaxed);
     }
 }
 
@@ -73,5 +87,14 @@ mod tests {
         memo.note_at(other, i8::MIN, 15);
         assert_eq!(memo.at(other, 15), Some(i8::MIN));
         assert_eq!(memo.at(one, 15), None);
+    }
+
+    #[test]
+    fn keys_are_of_the_columns_that_there_are() {
+        let memo = Memo::default();
+        for names in [&["a", "b"][..], &["a", "b"], &["a"], &[], &["b", "a"]] {
+            let keys = memo.keys(names.iter().copied());
+            assert!(keys.are_of(names.iter().copied()), "{names:?}");
+        }
     }
 }

@@ -28,9 +28,12 @@ use serde_json::Value;
 use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 const CONNECTIONS_MAX: usize = 8;
 const VALUE_BYTES_MAX: i32 = 16 * 1024 * 1024;
+/// For so long a file that takes the place of another may go unnoticed by queries that are tried in place.
+const SEEN_MAX: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Debug)]
 pub struct SqliteConfig {
@@ -59,6 +62,8 @@ pub struct Sqlite {
     readers: Kept,
     /// Those that queries are tried on in place.
     tried: Kept,
+    /// Which file it was when it was last looked at.
+    seen: Mutex<Option<(Instant, Identity)>>,
     number: SourceNumber,
     writer: Mutex<Option<(Identity, Connection)>>,
 }
@@ -71,6 +76,7 @@ impl Sqlite {
             shares: Shares::new(config.connections_max),
             readers: Kept::new(config.connections_max),
             tried: Kept::new(config.connections_max),
+            seen: Mutex::default(),
             config,
             number: SourceNumber::next(),
             writer: Mutex::default(),
@@ -144,7 +150,7 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let identity = open::identify(&self.config)?;
+        let identity = self.look()?;
         self.tried.forget_others(identity);
         let connection = match self.readers.take(identity) {
             Some(connection) => connection,
@@ -153,6 +159,23 @@ impl Sqlite {
         let done = work(&connection)?;
         self.readers.keep(identity, connection);
         Ok(done)
+    }
+
+    /// Which file it is.
+    fn look(&self) -> Result<Identity, Error> {
+        let identity = open::identify(&self.config)?;
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        *seen = Some((Instant::now(), identity));
+        Ok(identity)
+    }
+
+    /// Which file it was a moment ago: to look each time is a good part of what a row by its key takes.
+    fn glance(&self) -> Result<Identity, Error> {
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        match seen.filter(|(at, _)| at.elapsed() < SEEN_MAX) {
+            Some((_, identity)) => Ok(identity),
+            None => self.look(),
+        }
     }
 
     fn with_writer<T>(

@@ -201,8 +201,12 @@ fn rows(
             .map_err(tell)?;
     }
     let mut writer = Writer::new(job.shape, job.rows_max, job.bytes_max);
-    writer.set_keys(Keys::new(statement.column_names()));
     let count = statement.column_count();
+    let names = (0..count).map(|index| statement.column_name(index).unwrap_or_default());
+    writer.set_keys(match &job.recurs {
+        Some(memo) => memo.keys(names),
+        None => Keys::new(names),
+    });
     let writes = job.work == Work::Write;
     let mut more = More::Wanted;
     let mut rows = statement.raw_query();

@@ -3,7 +3,7 @@
 //! these begins anew on a blocking thread.
 
 use super::perform::{Job, query};
-use super::{Sqlite, heavy, open};
+use super::{Sqlite, heavy};
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::memo::Memo;
@@ -53,7 +53,7 @@ pub(super) fn attempt(source: &Sqlite, job: &Job) -> Option<Answer> {
     if credit <= 0 {
         return None;
     }
-    let identity = open::identify(&source.config).ok()?;
+    let identity = source.glance().ok()?;
     let connection = match source.tried.take(identity) {
         Some(connection) => connection,
         None => armed(source.readers.take(identity)?)?,
