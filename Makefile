@@ -13,22 +13,29 @@ PORT ?= 8787
 LISTEN ?= 127.0.0.1:$(PORT)
 
 BINARY := target/release/toolcrib
+QUICK := target/quick/toolcrib
 DEMO := .run/demo
+
+# Copies what was built under the profile $(1) to the clone, where the README looks for it.
+installed = mkdir -p target/$(1) && \
+  { [[ $(CARGO_TARGET_DIR)/$(1)/toolcrib -ef target/$(1)/toolcrib ]] || \
+    install -m 755 $(CARGO_TARGET_DIR)/$(1)/toolcrib target/$(1)/toolcrib; }
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build the release binary, target/release/toolcrib
+build: ## build the program to install, target/release/toolcrib
 	cargo build --locked --release --package toolcrib
-	@mkdir -p $(dir $(BINARY))
-	@[[ $(CARGO_TARGET_DIR)/release/toolcrib -ef $(BINARY) ]] || install -m 755 $(CARGO_TARGET_DIR)/release/toolcrib $(BINARY)
+	@$(call installed,release)
 
 .PHONY: run
-run: build ## build, then serve a demo workspace (PORT=8787 or LISTEN=127.0.0.1:8787)
-	@[[ -e $(DEMO)/tools.json ]] || { mkdir -p $(dir $(DEMO)); $(BINARY) init $(DEMO); }
-	exec $(BINARY) serve --workspace $(DEMO) --listen $(LISTEN)
+run: ## build quickly, then serve a demo workspace (PORT=8787 or LISTEN=127.0.0.1:8787)
+	cargo build --locked --profile quick --package toolcrib
+	@$(call installed,quick)
+	@[[ -e $(DEMO)/tools.json ]] || { mkdir -p $(dir $(DEMO)); $(QUICK) init $(DEMO); }
+	exec $(QUICK) serve --workspace $(DEMO) --listen $(LISTEN)
 
 .PHONY: test
 test: ## run all tests, with a PostgreSQL, Python and MCP programs of their own
