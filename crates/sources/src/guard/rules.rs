@@ -353,6 +353,6 @@ fn not_open(text: &str, piece: &Lexeme<'_>) -> Error {
         text,
         piece,
         "is a function that may have an effect or is not known to be harmless; it is not open to queries here. \
-         The owner of the source can list it",
+         An admin can list it under `functions` of the source",
     )
 }

@@ -119,17 +119,37 @@ FROM pg_catalog.pg_proc p
 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 GROUP BY 1, 2, 3";
 
+/// Functions that somebody wrote in this database, and declared to be whatever they liked. Called by name none is open that
+/// the source does not list ($2), and so it is behind an operator, a cast or the check of a domain. What is of an extension,
+/// or written in C, counts as it is declared. A view is its owner's own query, for which the declaration is enough.
+macro_rules! unproven {
+    () => {
+        "\
+unproven AS (
+  SELECT p.oid FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+  WHERE p.oid >= 16384 AND l.lanname NOT IN ('c', 'internal') AND p.proname <> ALL ($2::text[])
+    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d
+      WHERE d.classid = 'pg_catalog.pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e'))"
+    };
+}
+
 /// Operators with a function behind them that may have an effect, or that of the server which is open to nobody.
-const OPERATORS: &str = "\
+const OPERATORS: &str = concat!(
+    "WITH ",
+    unproven!(),
+    "
 SELECT DISTINCT o.oprname AS name
 FROM pg_catalog.pg_operator o
 JOIN pg_catalog.pg_proc p ON p.oid = o.oprcode
-WHERE p.provolatile = 'v' OR p.prosecdef OR p.proname = ANY ($1::text[])";
+WHERE p.provolatile = 'v' OR p.prosecdef OR p.proname = ANY ($1::text[]) OR p.oid IN (SELECT oid FROM unproven)"
+);
 
 /// Views that a volatile function is behind, at any depth; domains that check with one, and the types that hold such a
 /// domain; types cast by one. Functions of the server are not among what a view depends on, so its stored tree is searched.
-const RELATIONS: &str = "\
-WITH RECURSIVE volatile AS (
+const RELATIONS: &str = concat!(
+    "WITH RECURSIVE ",
+    unproven!(),
+    ", volatile AS (
   SELECT p.oid, n.nspname NOT IN ('pg_catalog', 'information_schema') AS own
   FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   WHERE (p.provolatile = 'v' OR p.prosecdef OR EXISTS (
@@ -138,6 +158,9 @@ WITH RECURSIVE volatile AS (
     AND NOT (n.nspname = 'pg_catalog' AND p.proname = ANY ($1::text[]))
 ), tree (pattern) AS (
   SELECT ':(funcid|opfuncid|winfnoid|aggfnoid) (' || pg_catalog.string_agg(oid::text, '|') || ') ' FROM volatile
+), check_tree (pattern) AS (
+  SELECT ':(funcid|opfuncid) (' || pg_catalog.string_agg(oid::text, '|') || ') '
+  FROM (SELECT oid FROM volatile UNION SELECT oid FROM unproven) u
 ), behind AS (
   SELECT r.ev_class AS oid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
   WHERE c.relkind = 'v' AND r.oid >= 16384 AND r.ev_action::text ~ (SELECT pattern FROM tree)
@@ -155,7 +178,7 @@ WITH RECURSIVE volatile AS (
     WHERE a.attnum > 0 AND c.reltype <> 0
 ), checked AS (
   SELECT k.contypid AS oid FROM pg_catalog.pg_constraint k
-  WHERE k.contypid <> 0 AND k.conbin::text ~ (SELECT pattern FROM tree)
+  WHERE k.contypid <> 0 AND k.conbin::text ~ (SELECT pattern FROM check_tree)
   UNION
   SELECT holds.oid FROM checked JOIN holds ON holds.part = checked.oid
 )
@@ -165,11 +188,12 @@ SELECT t.typname, coalesce(c.relkind <> 'c', false) FROM checked
 JOIN pg_catalog.pg_type t ON t.oid = checked.oid LEFT JOIN pg_catalog.pg_class c ON c.oid = t.typrelid
 UNION
 SELECT t.typname, coalesce(r.relkind <> 'c', false) FROM pg_catalog.pg_cast c
-JOIN volatile v ON v.oid = c.castfunc AND v.own
+JOIN (SELECT oid FROM volatile WHERE own UNION SELECT oid FROM unproven) v ON v.oid = c.castfunc
 JOIN pg_catalog.pg_type t ON t.oid IN (c.castsource, c.casttarget)
 JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace
 LEFT JOIN pg_catalog.pg_class r ON r.oid = t.typrelid
-WHERE n.nspname <> 'pg_catalog'";
+WHERE n.nspname <> 'pg_catalog'"
+);
 
 #[derive(Deserialize)]
 struct Function {
@@ -233,9 +257,10 @@ impl Postgres {
         let call = ours(call);
         let mut functions: Vec<Function> = self.look(FUNCTIONS, Vec::new(), &call).await?;
         let names = |names: &[&str]| Parameter::new("names", &serde_json::json!(names), false);
-        let operators: Vec<Name> = self.look(OPERATORS, vec![names(HARMFUL)?], &call).await?;
-        let mut relations: Vec<Relation> =
-            self.look(RELATIONS, vec![names(HARMLESS)?], &call).await?;
+        let listed: Vec<&str> = self.config.functions.iter().map(String::as_str).collect();
+        let asked = |core: &[&str]| Ok::<_, Error>(vec![names(core)?, names(&listed)?]);
+        let operators: Vec<Name> = self.look(OPERATORS, asked(HARMFUL)?, &call).await?;
+        let mut relations: Vec<Relation> = self.look(RELATIONS, asked(HARMLESS)?, &call).await?;
         let of_functions = functions.iter_mut().map(|function| &mut function.name);
         let of_relations = relations.iter_mut().map(|relation| &mut relation.name);
         of_functions.chain(of_relations).for_each(truncate);
