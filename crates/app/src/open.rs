@@ -141,6 +141,7 @@ impl App {
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let kept_sources = sources(&options, &store, &vault, Arc::clone(&runnable.sources)).await?;
         let (upstreams, mut notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
+        upstreams.set_node(&node);
         let vectors = Arc::clone(&runnable.vectors);
         // Where nobody keeps servers connected, what they would tell is kept for whoever does.
         let unheard = notices.take_if(|_| !options.watch);

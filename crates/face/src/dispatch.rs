@@ -7,7 +7,7 @@ use crate::offers::{self, Offer};
 use crate::parked::is_level;
 use crate::result::Done;
 use crate::{call, listing};
-use mcp::wire::{self, Era, LEGACY, MODERN, RpcError, code};
+use mcp::wire::{self, Era, LEGACY, META_NODE, MODERN, RpcError, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -95,6 +95,7 @@ fn discover(context: &Context) -> Done {
     let mut result = json!({
         "supportedVersions": versions,
         "capabilities": capabilities(Era::Modern),
+        "_meta": {META_NODE: context.face.app.node},
     });
     if let Some(text) = context.face.instructions(&context.caller) {
         result["instructions"] = text.into();

@@ -10,7 +10,7 @@ use crate::result::{Done, server_info};
 use catalog::caller::Caller;
 use executor::Unanswered;
 use executor::line::{Receiver, Sender, line};
-use mcp::wire::{self, Era, LEGACY, Message, RpcError, Sort, code};
+use mcp::wire::{self, Era, LEGACY, META_NODE, Message, RpcError, Sort, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::{HashMap, VecDeque};
@@ -410,6 +410,7 @@ impl Face {
             "protocolVersion": known.unwrap_or(&LEGACY[0]),
             "capabilities": dispatch::capabilities(Era::Legacy),
             "serverInfo": server_info(self.server_name(&session.caller).as_deref()),
+            "_meta": {META_NODE: self.app.node},
         });
         if let Some(text) = self.instructions(&session.caller) {
             result["instructions"] = text.into();

@@ -179,6 +179,7 @@ pub fn all(options: &Options, credentials: Option<Arc<dyn Credentials>>) -> All 
         settings: options.upstreams.clone(),
         notices: told,
         credentials,
+        node: Arc::default(),
     });
     All {
         upstreams: Arc::clone(&upstreams),

@@ -21,6 +21,8 @@ pub const META_CLIENT: &str = "io.modelcontextprotocol/clientInfo";
 pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 /// In results and in notifications of a modern server.
 pub const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
+/// Which Toolcrib it is that answers.
+pub const META_NODE: &str = "toolcrib/node";
 pub const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// How two programs talk to each other.

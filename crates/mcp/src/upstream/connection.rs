@@ -32,6 +32,8 @@ pub(super) struct Peer {
     pub(super) info: Option<Value>,
     pub(super) capabilities: Value,
     pub(super) instructions: Option<String>,
+    /// Which Toolcrib it is, if it is one.
+    pub(super) node: Option<String>,
 }
 
 impl Peer {

@@ -13,7 +13,7 @@ use super::stdio::{self, Program};
 use super::tail::Tail;
 use super::talk::Talk;
 use super::{Options, sse};
-use crate::wire::{Era, LEGACY, META_SERVER, MODERN, RpcError, code, tree};
+use crate::wire::{Era, LEGACY, META_NODE, META_SERVER, MODERN, RpcError, code, tree};
 use catalog::mcp_file::{ServerConfig, Transport};
 use fetch::HeaderMap;
 use serde::{Deserialize, Serialize};
@@ -50,8 +50,21 @@ pub(super) struct Target<'a> {
 
 type Greeted = Result<(Arc<Connection>, Way), Fault>;
 
+/// Its tools would come back as tools of a server, which it lists as well, and so on.
+const OURSELVES: &str = "it is this very server, whose tools are all here already; take it out";
+
 impl Target<'_> {
     pub(super) async fn connect(&self) -> Greeted {
+        let (connection, way) = self.greet().await?;
+        let node = connection.peer.get().and_then(|it| it.node.as_deref());
+        if node.is_some() && node == self.options.node.get().map(String::as_str) {
+            connection.close().await;
+            return Err(Fault::Protocol(OURSELVES.to_owned()));
+        }
+        Ok((connection, way))
+    }
+
+    async fn greet(&self) -> Greeted {
         match &self.config.transport {
             Transport::Stdio {
                 command,
@@ -278,7 +291,9 @@ fn modern_peer(result: &Value) -> Option<Peer> {
 
 fn peer(result: &Value, era: Era, version: &str, info: Option<&Value>) -> Peer {
     let instructions = result.get("instructions").and_then(Value::as_str);
+    let node = result.get("_meta").and_then(|meta| meta.get(META_NODE));
     Peer {
+        node: node.and_then(Value::as_str).map(str::to_owned),
         era,
         version: version.to_owned(),
         info: info.cloned(),

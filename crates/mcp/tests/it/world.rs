@@ -87,6 +87,7 @@ impl World {
             settings,
             notices: sender,
             credentials,
+            node: Arc::default(),
         };
         World {
             upstreams: Upstreams::new(options),

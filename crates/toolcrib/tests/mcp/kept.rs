@@ -2,7 +2,7 @@
 //! restart, and a description that changes is shown before it counts.
 
 use crate::crib::{Crib, sandbox, until};
-use crate::harness::Sandbox;
+use crate::harness::{ADMIN_KEY, Sandbox};
 use crate::programs::{Listening, npm, script};
 use crate::world::{listed, names, servers};
 use serde_json::{Value, json};
@@ -161,4 +161,29 @@ fn a_description_that_changes_waits_for_somebody_to_see_it() {
     crib.sandbox
         .ok(&["servers", "approve", "s", &named(&shown, "more")]);
     assert_eq!(*crib.call("s.more", &json!({})).data(), json!("ran more"));
+}
+
+/// Its tools would come back as a server's, which it lists as well, and so on.
+#[test]
+fn nobody_is_their_own_upstream() {
+    let crib = Crib::of(sandbox());
+    let url = |path: &str| format!("{}{path}", crib.server.url());
+    let headers = json!({"X-API-Key": ADMIN_KEY});
+    let workspace = crib.sandbox.workspace();
+    let ourselves = json!({
+        "over_http": {"url": url("/mcp"), "headers": headers},
+        "over_sse": {"url": url("/sse"), "transport": "sse", "headers": headers},
+        "over_stdio": {"command": env!("CARGO_BIN_EXE_toolcrib"), "args": ["mcp", "--workspace", workspace]},
+    });
+    servers(&crib.sandbox, &ourselves);
+    for name in ["over_http", "over_sse", "over_stdio"] {
+        let path = format!("/api/v1/servers/{name}");
+        until(&format!("{name} is told apart"), || {
+            let (_, server) = crib.server.request("GET", &path, None);
+            let cause = server["cause"].as_str().unwrap_or_default();
+            cause.contains("this very server").then_some(())
+        });
+        let theirs = names(&crib).into_iter().find(|it| it.starts_with(name));
+        assert_eq!(theirs, None);
+    }
 }
