@@ -8,7 +8,8 @@ use catalog::letters::{hidden_in, shown};
 use catalog::mcp_file::ServerConfig;
 use catalog::schema::Schema;
 use catalog::tool::{
-    Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, id_from_name,
+    Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, upstream_id,
+    upstream_name,
 };
 use mcp::upstream::Notice;
 use serde_json::{Map, Value, json};
@@ -87,7 +88,7 @@ pub(crate) fn tools(config: &ServerConfig, listed: &[Value], now: i64) -> Vec<To
 
 fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<Tool> {
     let tool_name = listed.get("name")?.as_str()?;
-    let name = format!("{server}.{tool_name}");
+    let name = upstream_name(server, tool_name);
     let mut listed = listed.as_object()?.clone();
     listed.shift_remove("name");
     keep_known(&mut listed);
@@ -139,7 +140,7 @@ fn tool(server: &str, listed: &Value, timeout: Option<f64>, now: i64) -> Option<
         ]),
     };
     Some(Tool {
-        id: id_from_name(&format!("{name} of an MCP server")),
+        id: upstream_id(&name),
         owner: SYSTEM_USER,
         shelf: Shelf::Server,
         version: 1,

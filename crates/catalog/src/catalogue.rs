@@ -22,8 +22,8 @@ pub struct Entry {
     pub name: Arc<str>,
     /// What it is called where names have no dots; none where its own name has none.
     pub plain: Option<PlainName>,
-    /// The builtin that the tool is another name for, where its calls count as that one's, too.
-    pub builtin: Option<Arc<str>>,
+    /// The tool that this one is another name for, where its calls count as that one's, too: its name and its id.
+    pub behind: Option<(Arc<str>, Uuid)>,
     /// Lower-cased name and descriptions, for the list's search.
     pub search_text: String,
     /// Calls of a serial tool pass here one at a time; handed on to the tool's next version.
@@ -69,7 +69,7 @@ impl Entry {
             hash: Arc::clone(&tool.hash),
             name: definition.name.as_str().into(),
             plain: plain_of(&tool),
-            builtin: tool.stands_for().builtin.map(Arc::from),
+            behind: (tool.stands_for().behind).map(|it| (it.name().into(), it.id())),
             search_text,
             gate,
             pace: None,

@@ -170,10 +170,7 @@ impl<'a> Judged<'a> {
     pub fn named(name: &'a str) -> Self {
         Judged {
             id: Uuid::nil(),
-            stands_for: StandsFor {
-                name,
-                builtin: None,
-            },
+            stands_for: StandsFor { name, behind: None },
             owner: SYSTEM_USER,
             is_public: true,
             is_active: true,
@@ -270,7 +267,7 @@ impl Policy {
 
         let stands_for = judged.stands_for;
         let listed = match &self.whitelist {
-            Some(list) if self.enforced => stands_for.names().all(|name| list.contains(name)),
+            Some(list) if self.enforced => stands_for.names().all(|name| list.contains(&*name)),
             _ => true,
         };
         check(Check::Whitelist, deny_unless(listed), Denial::Whitelist);
@@ -336,7 +333,7 @@ impl Policy {
 impl Rule {
     fn judge(&self, tool: StandsFor<'_>) -> (Effect, Option<&str>) {
         let hit = |patterns: &'_ [String]| {
-            let fits = |p: &&String| tool.names().any(|name| glob::fits(p, name));
+            let fits = |p: &&String| tool.names().any(|name| glob::fits(p, &name));
             patterns.iter().position(|p| fits(&p))
         };
         if let Some(at) = hit(&self.hide) {
@@ -351,7 +348,7 @@ impl Rule {
         let allowed = |name: &str| allow.iter().find(|p| glob::fits(p, name));
         let mut by = None;
         for name in tool.names() {
-            match allowed(name) {
+            match allowed(&name) {
                 Some(pattern) => by = by.or(Some(pattern.as_str())),
                 None => return (Effect::Deny, None),
             }

@@ -248,7 +248,7 @@ impl Toolset {
 
     pub fn membership<'a>(&'a self, judged: Judged<'_>) -> Membership<'a> {
         let wanted = &self.definition;
-        let takes_away = |p: &&String| judged.stands_for.names().any(|name| glob::fits(p, name));
+        let takes_away = |p: &&String| judged.stands_for.names().any(|name| glob::fits(p, &name));
         if let Some(pattern) = wanted.deny.iter().find(takes_away) {
             return Membership::Denied(pattern);
         }

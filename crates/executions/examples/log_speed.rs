@@ -106,7 +106,7 @@ async fn call(log: ExecutionLog, end: Instant) -> Vec<u128> {
             output: Some(format!("\"{}\"", "x".repeat(200))),
             error: None,
             log_text: None,
-            builtin: None,
+            behind: None,
         };
         let asked = Instant::now();
         log.finish(row).await.expect("the row is written");

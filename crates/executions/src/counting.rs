@@ -20,12 +20,12 @@ macro_rules! counted {
 /// By its own name, or behind another one.
 const TOOL_TIMES: &str = counted!(
     "started_at",
-    "(tool_name = $1 OR builtin = $1)",
+    "(tool_name = $1 OR behind = $1)",
     "started_at, error_code ORDER BY started_at"
 );
 const TOOL_CALLS: &str = counted!(
     "MIN(started_at)",
-    "(tool_name = $1 OR builtin = $1)",
+    "(tool_name = $1 OR behind = $1)",
     "error_code"
 );
 const CALLER_CALLS: &str = counted!("MIN(started_at)", "caller = $1", "error_code");
@@ -41,7 +41,7 @@ pub struct Calls {
 }
 
 impl ExecutionLog {
-    /// When the calls of a tool or of a builtin started, from `since` until before `until`: oldest first, by millisecond and outcome.
+    /// When the calls of a tool, under whatever name, started from `since` until before `until`: oldest first, by millisecond and outcome.
     pub async fn tool_times(
         &self,
         tool: &str,
@@ -51,7 +51,7 @@ impl ExecutionLog {
         self.counted(TOOL_TIMES, tool, since, until).await
     }
 
-    /// How many calls of a tool or of a builtin started from `since` until before `until`, by outcome.
+    /// How many calls of a tool, under whatever name, started from `since` until before `until`, by outcome.
     pub async fn tool_calls(
         &self,
         tool: &str,

@@ -149,7 +149,7 @@ pub(crate) mod tests {
             output: None,
             error: None,
             log_text: None,
-            builtin: None,
+            behind: None,
         }
     }
 

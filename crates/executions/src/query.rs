@@ -15,13 +15,13 @@ macro_rules! columns {
 /// What `finish` does to the row that `started` left.
 macro_rules! replace {
     () => {
-        " ON CONFLICT (started_at, id) DO UPDATE SET status = excluded.status, tool_name = excluded.tool_name, tool_version = excluded.tool_version, tool_hash = excluded.tool_hash, caller = excluded.caller, key = excluded.key, agent = excluded.agent, run = excluded.run, toolset = excluded.toolset, transport = excluded.transport, error_code = excluded.error_code, elapsed_us = excluded.elapsed_us, node = excluded.node, arguments = excluded.arguments, output = excluded.output, error = excluded.error, log_text = excluded.log_text, builtin = excluded.builtin"
+        " ON CONFLICT (started_at, id) DO UPDATE SET status = excluded.status, tool_name = excluded.tool_name, tool_version = excluded.tool_version, tool_hash = excluded.tool_hash, caller = excluded.caller, key = excluded.key, agent = excluded.agent, run = excluded.run, toolset = excluded.toolset, transport = excluded.transport, error_code = excluded.error_code, elapsed_us = excluded.elapsed_us, node = excluded.node, arguments = excluded.arguments, output = excluded.output, error = excluded.error, log_text = excluded.log_text, behind = excluded.behind"
     };
 }
 /// What is written but not read back: only counting asks for it, and older files do not have it.
 macro_rules! written {
     () => {
-        concat!($crate::query::columns!(), ", builtin")
+        concat!($crate::query::columns!(), ", behind")
     };
 }
 pub(crate) use {columns, replace, written};

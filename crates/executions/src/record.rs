@@ -41,9 +41,9 @@ pub struct Execution {
     pub error: Option<String>,
     /// What the tool printed.
     pub log_text: Option<String>,
-    /// The builtin that ran, where the tool has another name. Counted by limits, not read back.
+    /// The tool that ran, where this one is only another name for it. Counted by limits, not read back.
     #[serde(skip)]
-    pub builtin: Option<Arc<str>>,
+    pub behind: Option<Arc<str>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

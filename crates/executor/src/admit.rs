@@ -9,7 +9,7 @@ use crate::quota::{DAY_MS, Days, Quota, Target, day_of};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::pace::{HOUR_MS, MINUTE_MS, Pace};
-use catalog::tool::{Millis, RateLimit, id_from_name};
+use catalog::tool::{Millis, RateLimit};
 use executions::{ExecutionLog, LogError};
 use serde_json::json;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ const TRIES: usize = 3;
 impl Executor {
     /// Whether any limit is set on this call.
     pub(crate) fn is_limited(&self, caller: &Caller, entry: &Entry) -> bool {
-        let borrows = entry.builtin.is_some() || is_trial(entry);
+        let borrows = entry.behind.is_some() || is_trial(entry);
         if entry.pace.is_some() || borrows && self.paced_elsewhere(entry).next().is_some() {
             return true;
         }
@@ -68,17 +68,17 @@ impl Executor {
         Err(unknown(&"the clock was set"))
     }
 
-    /// Other entries whose `rate_limit` counts for this one: that of the builtin behind it and, where a definition is
+    /// Other entries whose `rate_limit` counts for this one: that of the tool behind it and, where a definition is
     /// only tried out, that of the tool it may become.
     fn paced_elsewhere(&self, entry: &Entry) -> impl Iterator<Item = Arc<Entry>> {
         let catalogue = self.catalogue.load();
         let saved = is_trial(entry)
             .then(|| catalogue.get(&entry.name))
             .flatten();
-        let behind = entry.builtin.as_ref().and_then(|name| {
-            // Somebody's own tool of that name is no builtin.
+        let behind = entry.behind.as_ref().and_then(|(name, id)| {
+            // Somebody's own tool of that name is another one.
             let found = catalogue.get(name);
-            found.filter(|found| found.tool.id == id_from_name(name))
+            found.filter(|found| found.tool.id == *id)
         });
         let found = [saved, behind].map(|entry| entry.filter(|e| e.pace.is_some()).cloned());
         found.into_iter().flatten()

@@ -146,7 +146,7 @@ impl EntryDraft {
             elapsed_us: ending.elapsed_us,
             node: Arc::default(),
             log_text: ending.log_text.map(|text| self.secrets.scrub_text(text)),
-            builtin: entry.and_then(|e| e.builtin.clone()),
+            behind: entry.and_then(|e| Some(Arc::clone(&e.behind.as_ref()?.0))),
         })
     }
 

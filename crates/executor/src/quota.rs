@@ -2,7 +2,7 @@
 
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
-use catalog::tool::{Millis, id_from_name};
+use catalog::tool::Millis;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
@@ -52,9 +52,9 @@ impl Quotas {
     /// Every quota that a call takes from, each once.
     pub(crate) fn of_call(&self, caller: &Caller, entry: &Entry) -> Vec<Quota> {
         let mut found: Vec<Quota> = Vec::new();
-        let behind = entry.builtin.as_deref();
-        // Not by name: somebody's own tool of that name is no builtin.
-        let behind = behind.and_then(|name| self.get(Target::Tool(id_from_name(name))));
+        // Not by name: somebody's own tool of that name is another one.
+        let behind = entry.behind.as_ref();
+        let behind = behind.and_then(|(_, id)| self.get(Target::Tool(*id)));
         let own = self.of_tool(entry.tool.id, &entry.name);
         let user = self.get(Target::User(caller.user));
         for quota in [own, behind, user].into_iter().flatten() {

@@ -53,7 +53,7 @@ pub(super) async fn insert(
         .bind(column(entries, |row| row.output.as_deref()))
         .bind(column(entries, |row| row.error.as_deref()))
         .bind(column(entries, |row| row.log_text.as_deref()))
-        .bind(column(entries, |row| row.builtin.as_deref()))
+        .bind(column(entries, |row| row.behind.as_deref()))
         .execute(connection)
         .await?;
     Ok(())
@@ -100,7 +100,7 @@ pub(super) fn execution(row: &PgRow) -> Result<Execution, LogError> {
         output: owned(16)?,
         error: owned(17)?,
         log_text: owned(18)?,
-        builtin: None,
+        behind: None,
     })
 }
 

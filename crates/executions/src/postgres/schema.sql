@@ -6,8 +6,8 @@ CREATE TABLE IF NOT EXISTS executions (
     tool_name    TEXT NOT NULL,
     tool_version BIGINT NOT NULL,
     tool_hash    TEXT NOT NULL,
-    -- The builtin behind a tool of another name: limits count it, too.
-    builtin      TEXT,
+    -- The tool that this one is only another name for: limits count it, too.
+    behind       TEXT,
     caller       TEXT NOT NULL,
     key          TEXT,
     agent        UUID,
@@ -27,11 +27,15 @@ CREATE TABLE IF NOT EXISTS executions (
 CREATE INDEX IF NOT EXISTS executions_by_tool ON executions (tool_name, started_at, id);
 -- Successes are most of the rows and are found without it.
 CREATE INDEX IF NOT EXISTS executions_by_status ON executions (status, started_at, id) WHERE status <> 'success';
--- A table of an earlier version has no such column. Looked for first: to alter a table waits for everybody who reads it.
+-- A table of an earlier version has no such column, or an older name for it. Looked for first: to alter a table waits for
+-- everybody who reads it.
 DO $$ BEGIN
-    IF NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = 'executions'::regclass AND attname = 'builtin') THEN
-        ALTER TABLE executions ADD COLUMN builtin TEXT;
+    IF EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = 'executions'::regclass AND attname = 'builtin') THEN
+        ALTER TABLE executions RENAME COLUMN builtin TO behind;
+        ALTER INDEX IF EXISTS executions_by_builtin RENAME TO executions_by_behind;
+    ELSIF NOT EXISTS (SELECT 1 FROM pg_attribute WHERE attrelid = 'executions'::regclass AND attname = 'behind') THEN
+        ALTER TABLE executions ADD COLUMN behind TEXT;
     END IF;
 END $$;
--- Few tools are another name for a builtin.
-CREATE INDEX IF NOT EXISTS executions_by_builtin ON executions (builtin, started_at, id) WHERE builtin IS NOT NULL;
+-- Few tools are another name for one.
+CREATE INDEX IF NOT EXISTS executions_by_behind ON executions (behind, started_at, id) WHERE behind IS NOT NULL;

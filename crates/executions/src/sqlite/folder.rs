@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// The form of a day file; a higher one was written by a later version.
-const SCHEMA_VERSION: i64 = 2;
+const SCHEMA_VERSION: i64 = 3;
 /// Idle reading connections kept open, over all days.
 const READERS_MAX: usize = 8;
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -125,6 +125,12 @@ impl Folder {
             1 => connection.execute_batch(concat!(
                 "BEGIN IMMEDIATE;",
                 include_str!("schema_2.sql"),
+                include_str!("schema_3.sql"),
+                "COMMIT;"
+            ))?,
+            2 => connection.execute_batch(concat!(
+                "BEGIN IMMEDIATE;",
+                include_str!("schema_3.sql"),
                 "COMMIT;"
             ))?,
             _ => {}

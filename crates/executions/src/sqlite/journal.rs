@@ -80,11 +80,13 @@ struct Rows {
     bytes: usize,
 }
 
-/// A line with a whole row. The builtin is not part of a row's JSON, but limits count by it.
+/// A line with a whole row. What is behind a tool is not part of a row's JSON, but limits count by it.
 #[derive(Serialize, Deserialize)]
 struct Line<R> {
     row: R,
-    builtin: Option<Arc<str>>,
+    /// An earlier version knew builtins only.
+    #[serde(alias = "builtin")]
+    behind: Option<Arc<str>>,
 }
 
 /// A line with how a call ended whose beginning is a line as well: the rest stands there.
@@ -444,8 +446,8 @@ fn unwritten(row: Box<Execution>, error: &std::io::Error) -> Box<Execution> {
 fn write_line(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
     // First of all, so that half a line spoils no other.
     text.push(b'\n');
-    let builtin = row.builtin.clone();
-    Ok(serde_json::to_writer(text, &Line { row, builtin })?)
+    let behind = row.behind.clone();
+    Ok(serde_json::to_writer(text, &Line { row, behind })?)
 }
 
 fn write_end(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
@@ -469,7 +471,7 @@ fn read(texts: &[(&PathBuf, Vec<u8>)]) -> Rows {
                 continue;
             }
             match serde_json::from_slice(line) {
-                Ok(Line { row, builtin }) => rows.add(Box::new(Execution { builtin, ..row })),
+                Ok(Line { row, behind }) => rows.add(Box::new(Execution { behind, ..row })),
                 Err(error) => cannot_read(path, &error),
             }
         }

@@ -77,7 +77,7 @@ impl<'a> Inserts<'a> {
             row.output,
             row.error,
             row.log_text,
-            row.builtin.as_deref(),
+            row.behind.as_deref(),
         ])?;
         Ok(())
     }
@@ -120,7 +120,7 @@ pub(super) fn execution(row: &Row<'_>) -> Result<Execution, LogError> {
         output: row.get(16)?,
         error: row.get(17)?,
         log_text: row.get(18)?,
-        builtin: None,
+        behind: None,
     })
 }
 

@@ -6,8 +6,8 @@ CREATE TABLE executions (
     tool_name    TEXT NOT NULL,
     tool_version INTEGER NOT NULL,
     tool_hash    TEXT NOT NULL,
-    -- The builtin behind a tool of another name: limits count it, too.
-    builtin      TEXT,
+    -- The tool that this one is only another name for: limits count it, too.
+    behind       TEXT,
     caller       TEXT NOT NULL,
     key          TEXT,
     agent        BLOB,
@@ -26,6 +26,6 @@ CREATE TABLE executions (
 CREATE INDEX executions_by_tool ON executions (tool_name, started_at, id);
 -- Successes are most of the rows and are found without it.
 CREATE INDEX executions_by_status ON executions (status, started_at, id) WHERE status <> 'success';
--- Few tools are another name for a builtin.
-CREATE INDEX executions_by_builtin ON executions (builtin, started_at, id) WHERE builtin IS NOT NULL;
-PRAGMA user_version = 2;
+-- Few tools are another name for one.
+CREATE INDEX executions_by_behind ON executions (behind, started_at, id) WHERE behind IS NOT NULL;
+PRAGMA user_version = 3;

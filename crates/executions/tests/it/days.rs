@@ -8,7 +8,8 @@ on_both!(
     retention_when_the_day_turns,
     retention_at_open,
     replicas_open_at_once,
-    a_log_of_an_earlier_version_goes_on
+    a_log_of_an_earlier_version_goes_on,
+    a_log_that_knew_only_builtins_goes_on
 );
 
 async fn rotation_and_late_finishes(place: Place) {
@@ -120,18 +121,29 @@ async fn replicas_open_at_once(place: Place) {
     }
 }
 
-/// As version 1 made it: without the column that says which builtin ran behind another name.
+/// As version 1 made it: without the column that says which tool ran behind another name.
 async fn a_log_of_an_earlier_version_goes_on(place: Place) {
+    let back = "DROP INDEX executions_by_behind; ALTER TABLE executions DROP COLUMN behind;";
+    goes_on_from(place, 1, back).await;
+}
+
+/// As version 2 made it: with another name for that column.
+async fn a_log_that_knew_only_builtins_goes_on(place: Place) {
+    let back = "ALTER TABLE executions RENAME COLUMN behind TO builtin; DROP INDEX executions_by_behind;
+        CREATE INDEX executions_by_builtin ON executions (builtin, started_at, id) WHERE builtin IS NOT NULL;";
+    goes_on_from(place, 2, back).await;
+}
+
+async fn goes_on_from(place: Place, version: u8, back: &'static str) {
     let log = place.open().await;
     let old = execution("a", NOON - DAY, Status::Success);
     log.finish(old.clone()).await.unwrap();
     log.close().await.unwrap();
-    let back = "DROP INDEX executions_by_builtin; ALTER TABLE executions DROP COLUMN builtin;";
     match &place.database {
         None => {
             let file = place.path().join("log/executions-2026-11-14.db");
             let connection = rusqlite::Connection::open(file).unwrap();
-            let back = format!("{back} PRAGMA user_version = 1;");
+            let back = format!("{back} PRAGMA user_version = {version};");
             connection.execute_batch(&back).unwrap();
         }
         Some(_) => {
@@ -142,7 +154,7 @@ async fn a_log_of_an_earlier_version_goes_on(place: Place) {
     let log = place.open().await;
     assert_eq!(log.get(old.id).await.unwrap(), Some(old));
     let wrapped = Execution {
-        builtin: Some("a".into()),
+        behind: Some("a".into()),
         ..execution("b", NOON - DAY + 1, Status::Success)
     };
     log.finish(wrapped).await.unwrap();

@@ -53,7 +53,7 @@ async fn what_was_told_survives_a_kill() {
     let place = Place::sqlite();
     let log = place.open().await;
     let running = Execution {
-        builtin: Some("send".into()),
+        behind: Some("send".into()),
         ..begin(0)
     };
     let over = begin(1);

@@ -147,7 +147,7 @@ pub(crate) fn execution(tool: &str, started_at: Millis, status: Status) -> Execu
         output: None,
         error: None,
         log_text: None,
-        builtin: None,
+        behind: None,
     }
 }
 

@@ -243,7 +243,7 @@ async fn log_for_limits(log: &executions::ExecutionLog, edge: i64) {
         ..ended(edge + 2, None)
     };
     let behind_another_name = Execution {
-        builtin: Some("a".into()),
+        behind: Some("a".into()),
         id: executions::new_id(edge + 3),
         started_at: edge + 3,
         ..other.clone()

@@ -32,7 +32,7 @@ fn full_row() -> Execution {
                 .into(),
         ),
         log_text: Some("line\n'; DROP TABLE executions; --".into()),
-        builtin: None,
+        behind: None,
         ..execution("weather.today", NOON, Status::Error)
     }
 }

@@ -1,6 +1,8 @@
 //! A limit follows what it is for: behind another name, when something is only tried out, and when a tool is removed
 //! and made again.
 
+use crate::scripted::{Scripted, tool};
+use crate::servers::in_state;
 use crate::testapp::{ADMIN, Answer, TestApp, on_both, on_both_with};
 use catalog::policy::Policy;
 use serde_json::{Value, json};
@@ -231,6 +233,45 @@ async fn nobody_uses_up_what_is_somebody_elses() {
             assert_eq!(call(app, &lee, "lees").await, "");
         }
         assert_eq!(call(app, &lee, "lees").await, QUOTA);
+    })
+    .await;
+}
+
+/// Whoever keeps a tool of a server from people means it under every name that an author can give it; a narrower one of
+/// the operator's own, on the file shelf, is another matter.
+#[tokio::test]
+async fn rules_and_limits_of_an_upstream_tool_hold_behind_every_name() {
+    on_both(async |app: &TestApp| {
+        let upstream = Scripted::start(json!([tool("echo", "Echoes.")])).await;
+        let server = json!({"name": "s", "url": upstream.url()});
+        assert_eq!(app.post("/api/v1/servers", server).await.status, 201);
+        in_state(app, "s", "connected").await;
+        let kim = app.person("kim", "author").await.key;
+        let echoes = |name: &str, shelf: &str| {
+            json!({"name": name, "description": "d", "kind": "mcp", "shelf": shelf,
+                "config": {"server_name": "s", "tool_name": "echo"}, "input_schema": {"type": "object"}})
+        };
+        for (key, tool) in [(&*kim, echoes("mine", "database")), (ADMIN, echoes("ours", "file"))] {
+            let made = app.as_key(key, "POST", "/api/v1/tools", tool).await;
+            assert_eq!(made.status, 201, "{}", made.body);
+        }
+        limit(app, "s.echo", 2).await;
+        assert_eq!(call(app, &kim, "mine").await, "");
+        assert_eq!(call(app, ADMIN, "s.echo").await, "");
+        for tool in ["mine", "s.echo"] {
+            assert_eq!(call(app, &kim, tool).await, QUOTA, "{tool}");
+        }
+        assert_eq!(try_out(app, &kim, echoes("draft", "database")).await.code(), QUOTA);
+        let rules = json!({"rules": [{"subject": "everyone", "deny": ["s.*"]}]});
+        let set = app.as_key(ADMIN, "PUT", "/api/v1/policy", rules).await;
+        assert_eq!(set.status, 200, "{}", set.body);
+        for tool in ["mine", "s.echo"] {
+            assert_eq!(call(app, &kim, tool).await, "blocked_by_policy", "{tool}");
+        }
+        let tried = try_out(app, &kim, echoes("draft", "database")).await;
+        assert_eq!(tried.code(), "blocked_by_policy", "{}", tried.body);
+        assert_eq!(upstream.count("tools/call"), 2);
+        assert_eq!(call(app, &kim, "ours").await, "");
     })
     .await;
 }
