@@ -3,14 +3,13 @@
 //! a call that has ended by then is written once. Whoever reads has them written before.
 
 use super::folder::private_file;
+use super::line::{Line, read, write_line};
 use crate::day::Day;
 use crate::error::LogError;
 use crate::log::{Durability, Options};
 use crate::owed::Owed;
 use crate::record::{Execution, Status};
 use catalog::clock::Clock;
-use serde::{Deserialize, Serialize};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -30,9 +29,6 @@ const TIMES_MAX: usize = 4;
 
 /// A longer row is no work for an async thread.
 const ROW_BYTES_MAX: usize = 16 * 1024;
-
-/// Most lines are shorter.
-const LINE_BYTES: usize = 1024;
 
 pub(crate) struct Journal {
     paths: [PathBuf; 2],
@@ -71,62 +67,13 @@ struct Draft {
 }
 
 /// In the order of their calls, as their ids are.
-type ById = BTreeMap<Uuid, Box<Execution>>;
+pub(super) type ById = BTreeMap<Uuid, Box<Execution>>;
 
 /// The rows that no day file has.
 #[derive(Default)]
-struct Rows {
-    all: ById,
+pub(super) struct Rows {
+    pub(super) all: ById,
     bytes: usize,
-}
-
-/// A line with a whole row. What is behind a tool is not part of a row's JSON, but limits count by it.
-#[derive(Serialize, Deserialize)]
-struct Line<R> {
-    row: R,
-    /// An earlier version knew builtins only.
-    #[serde(alias = "builtin")]
-    behind: Option<Arc<str>>,
-}
-
-/// A line with how a call ended whose beginning is a line as well: the rest stands there.
-#[derive(Serialize, Deserialize)]
-struct EndLine<'a> {
-    end: Uuid,
-    status: Status,
-    elapsed_us: i64,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    error_code: Option<Cow<'a, str>>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    output: Option<Cow<'a, str>>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    error: Option<Cow<'a, str>>,
-    #[serde(borrow, skip_serializing_if = "Option::is_none")]
-    log_text: Option<Cow<'a, str>>,
-}
-
-impl<'a> EndLine<'a> {
-    fn of(row: &'a Execution) -> Self {
-        EndLine {
-            end: row.id,
-            status: row.status,
-            elapsed_us: row.elapsed_us,
-            error_code: row.error_code.as_deref().map(Cow::Borrowed),
-            output: row.output.as_deref().map(Cow::Borrowed),
-            error: row.error.as_deref().map(Cow::Borrowed),
-            log_text: row.log_text.as_deref().map(Cow::Borrowed),
-        }
-    }
-
-    fn apply(self, row: &mut Execution) {
-        let owned = |text: Option<Cow<'_, str>>| text.map(Cow::into_owned);
-        row.status = self.status;
-        row.elapsed_us = self.elapsed_us;
-        row.error_code = owned(self.error_code).map(Cow::Owned);
-        row.output = owned(self.output);
-        row.error = owned(self.error);
-        row.log_text = owned(self.log_text);
-    }
 }
 
 impl Journal {
@@ -211,8 +158,8 @@ impl Journal {
     /// Writes the line of a row while others may do the same, and says at which turn that was. Nothing where no lines
     /// are taken.
     fn draft(&self, row: &Execution) -> std::io::Result<Option<u64>> {
-        let mut line = Vec::with_capacity(LINE_BYTES);
-        write_line(&mut line, row)?;
+        // Looked up twice rather than written twice: a line is long, and nobody should wait for it.
+        let line = Line::of(row, self.lock().rows.has_begun(row.id))?;
         let mut lines = self.lock();
         if self.is_refusing(&lines) {
             return Ok(None);
@@ -339,18 +286,17 @@ impl Journal {
 
 impl Lines {
     fn append(&mut self, row: &Execution) -> std::io::Result<()> {
-        let mut line = Vec::new();
-        write_line(&mut line, row)?;
+        let line = Line::of(row, self.rows.has_begun(row.id))?;
         self.draft(row, line)?.write()
     }
 
-    /// What is to be written for a row, and where. The rest of an ending stands with its beginning.
-    fn draft(&mut self, row: &Execution, mut line: Vec<u8>) -> std::io::Result<Draft> {
-        if self.rows.has_begun(row.id) {
-            line.clear();
-            write_end(&mut line, row)?;
+    /// What is to be written for a row, and where.
+    fn draft(&mut self, row: &Execution, mut line: Line) -> std::io::Result<Draft> {
+        if line.is_end && !self.rows.has_begun(row.id) {
+            // Its beginning has gone meanwhile.
+            line = Line::of(row, false)?;
         }
-        let turn = self.turn;
+        let (turn, line) = (self.turn, line.text);
         let one = &mut self.files[self.active];
         // However much of it is there in the end.
         one.bytes += line.len() as u64;
@@ -400,7 +346,7 @@ impl Rows {
         }
     }
 
-    fn add(&mut self, row: Box<Execution>) {
+    pub(super) fn add(&mut self, row: Box<Execution>) {
         // A late beginning must not hide how the call ended.
         if row.status == Status::Started && self.all.contains_key(&row.id) {
             return;
@@ -441,52 +387,6 @@ impl OneFile {
 fn unwritten(row: Box<Execution>, error: &std::io::Error) -> Box<Execution> {
     tracing::debug!(%error, "the execution log's journal cannot be written");
     row
-}
-
-fn write_line(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
-    // First of all, so that half a line spoils no other.
-    text.push(b'\n');
-    let behind = row.behind.clone();
-    Ok(serde_json::to_writer(text, &Line { row, behind })?)
-}
-
-fn write_end(text: &mut Vec<u8>, row: &Execution) -> std::io::Result<()> {
-    text.push(b'\n');
-    Ok(serde_json::to_writer(text, &EndLine::of(row))?)
-}
-
-/// Whatever can be read: the last line may have been cut off with its server. Endings come last: a beginning may stand in
-/// the file that is read later.
-fn read(texts: &[(&PathBuf, Vec<u8>)]) -> Rows {
-    let mut rows = Rows::default();
-    let mut ends = Vec::new();
-    for (path, text) in texts {
-        let lines = text.split(|byte| *byte == b'\n');
-        for line in lines.filter(|line| !line.is_empty()) {
-            if line.starts_with(br#"{"end":"#) {
-                match serde_json::from_slice::<EndLine<'_>>(line) {
-                    Ok(end) => ends.push(end),
-                    Err(error) => cannot_read(path, &error),
-                }
-                continue;
-            }
-            match serde_json::from_slice(line) {
-                Ok(Line { row, behind }) => rows.add(Box::new(Execution { behind, ..row })),
-                Err(error) => cannot_read(path, &error),
-            }
-        }
-    }
-    for end in ends {
-        // Where there is no beginning, its row is in its day file, ending and all.
-        if let Some(row) = rows.all.get_mut(&end.end) {
-            end.apply(row);
-        }
-    }
-    rows
-}
-
-fn cannot_read(path: &Path, error: &serde_json::Error) {
-    tracing::warn!(file = %path.display(), %error, "a line of the execution log's journal cannot be read");
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 mod folder;
 mod journal;
+mod line;
 mod row;
 mod writer;
 
