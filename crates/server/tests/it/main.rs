@@ -23,6 +23,7 @@ mod people;
 mod policies;
 mod reassign;
 mod refusals;
+mod resources;
 mod scripted;
 mod secrets;
 mod secrets_kept;
