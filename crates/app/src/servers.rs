@@ -313,6 +313,10 @@ impl App {
                 );
             }
         }
+        self.keep_flags(server, flags.clone());
+    }
+
+    fn keep_flags(&self, server: &str, flags: Flags) {
         self.kept_servers.flags.rcu(|all| {
             let mut all = HashMap::clone(all);
             all.insert(server.to_owned(), flags.clone());
