@@ -3,6 +3,7 @@
 mod awaited;
 mod changes;
 mod down;
+pub(crate) mod fits;
 mod memory;
 mod parts;
 mod running;

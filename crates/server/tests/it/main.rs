@@ -31,6 +31,7 @@ mod seed_002;
 mod seed_002_constraints;
 mod servers;
 mod servers_down;
+mod servers_fit;
 mod servers_held;
 mod sessions;
 mod shelf;
