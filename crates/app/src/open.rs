@@ -194,8 +194,9 @@ impl App {
             tokens,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
-        if let Some(notices) = notices {
-            crate::upstreams::connect(&app, notices).await;
+        match notices {
+            Some(notices) => crate::upstreams::connect(&app, notices).await,
+            None => app.show_last_tools().await,
         }
         Ok(app)
     }

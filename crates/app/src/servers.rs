@@ -3,6 +3,7 @@
 mod awaited;
 mod changes;
 mod down;
+pub(crate) mod fits;
 mod memory;
 mod parts;
 mod running;
@@ -313,6 +314,10 @@ impl App {
                 );
             }
         }
+        self.keep_flags(server, flags.clone());
+    }
+
+    fn keep_flags(&self, server: &str, flags: Flags) {
         self.kept_servers.flags.rcu(|all| {
             let mut all = HashMap::clone(all);
             all.insert(server.to_owned(), flags.clone());

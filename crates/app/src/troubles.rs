@@ -2,6 +2,7 @@
 //! is not there. It may come later, so nothing is refused for it; who made the tool is told.
 
 use crate::App;
+use crate::servers::fits::set_fault;
 use crate::tools::{ToolPage, is_mine};
 use catalog::auth::Reference;
 use catalog::caller::Caller;
@@ -74,11 +75,25 @@ impl App {
                 "there is no server '{server}' in mcp.json or among those kept over the API"
             ));
         }
+        // What a server has is told by its own tools.
+        let listed = (tool.shelf != Shelf::Server).then(|| self.listed_tool(server, theirs));
+        let listed = match listed.flatten() {
+            Some(Err(why)) => return Some(why),
+            Some(Ok(listed)) => Some(listed),
+            None => None,
+        };
         let waits = self.upstreams.get(server);
         let waits = waits.is_some_and(|it| !it.is_approved(theirs) && !it.lists().tools.is_empty());
-        waits.then(|| {
-            format!("what '{server}' says of '{theirs}' waits for approval: `toolcrib servers changes {server}`")
-        })
+        if waits {
+            return Some(format!(
+                "what '{server}' says of '{theirs}' waits for approval: `toolcrib servers changes {server}`"
+            ));
+        }
+        let set = definition
+            .config
+            .get("arguments")
+            .and_then(Value::as_object);
+        set_fault(&listed?, set?)
     }
 }
 

@@ -8,11 +8,10 @@ mod syntax;
 
 pub use document::{Document, LineIndex, object_problems};
 pub use parse::{MAX_DEPTH, parse};
+pub use reader::did_you_mean;
 pub use syntax::SyntaxError;
 
-pub(crate) use reader::{
-    Reader, did_you_mean, member, present, quoted_list, read_body, unknown_key,
-};
+pub(crate) use reader::{Reader, member, present, quoted_list, read_body, unknown_key};
 
 use serde_json::{Map, Number, Value};
 use std::ops::Range;

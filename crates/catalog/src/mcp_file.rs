@@ -9,7 +9,8 @@ mod transport;
 
 pub use auth::{Auth, Grant, Holder};
 pub use config::{ServerConfig, Transport};
-pub use secrets::{in_the_clear, masked};
+use secrets::has_user;
+pub use secrets::{in_the_clear, masked, masked_user};
 pub use server::{ServerBody, is_public_value, server_from_text};
 
 use crate::definition::http_url_fault;
@@ -40,6 +41,8 @@ const SERVER_KEYS: [&str; 12] = [
 ];
 const EXAMPLE: &str =
     "{\"mcpServers\": {\"files\": {\"command\": \"mcp-files\", \"args\": [\"--root\", \".\"]}}}";
+
+const USER_REMEDY: &str = "Write the address without them, and give them as a header: \"headers\": {\"Authorization\": \"Basic …\"}, with the base64 of user:password, or with ${NAME} for a variable that holds it.";
 
 /// What `mcp.json` says.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,6 +82,7 @@ pub fn read_servers(
                 expander: Expander::new(lookup_env),
                 warnings: &mut warnings,
                 is_body: false,
+                refused: None,
             };
             file.servers.extend(entry.read(&mut r, m));
             let members = m.value.as_object().unwrap_or(&[]);
@@ -136,6 +140,8 @@ struct Entry<'a> {
     warnings: &'a mut Vec<Problem>,
     /// What stands in a body may be a mask, or refer to what is sealed.
     is_body: bool,
+    /// What keeps this server from being used and no other.
+    refused: Option<Problem>,
 }
 
 impl Entry<'_> {
@@ -165,6 +171,7 @@ impl Entry<'_> {
             guarded: false,
             auth,
             unset: std::mem::take(&mut self.expander.unset),
+            refused: self.refused.take(),
             extra,
         })
     }
@@ -314,8 +321,15 @@ impl Entry<'_> {
     ) -> Option<Transport> {
         let headers = self.strings(r, members, "headers", header_fault);
         let address = self.text(r, &url.value, "url")?;
-        // An address that waits for a variable cannot be judged yet.
-        if let Some(fault) = http_url_fault(&address).filter(|_| !address.contains("${")) {
+        if has_user(&address) {
+            self.refuse_user(r, url);
+            if self.is_body {
+                return None;
+            }
+        }
+        // An address that waits for a variable cannot be judged yet; one that is refused is not shown.
+        let is_judged = !address.contains("${") && self.refused.is_none();
+        if let Some(fault) = http_url_fault(&address).filter(|_| is_judged) {
             let remedy = format!("{fault} Write it like https://host.example/mcp.");
             r.wrong(url, &self.path, "an http or https address", &remedy);
             return None;
@@ -335,6 +349,21 @@ impl Entry<'_> {
                 headers,
             }
         })
+    }
+
+    /// What stands before the host would be kept and shown in the clear, and is sent to nobody.
+    fn refuse_user(&mut self, r: &mut Reader<'_>, url: &Member) {
+        let path = path_of_key(&self.path, "url");
+        let (start, expected) = (
+            url.value.span.start,
+            "an address without a user or password",
+        );
+        let found = "one with a user or password before its host";
+        if self.is_body {
+            r.report(start, path, expected, found, USER_REMEDY);
+        } else {
+            self.refused = Some(r.doc.problem(start, path, expected, found, USER_REMEDY));
+        }
     }
 
     /// One string with its variables filled in.

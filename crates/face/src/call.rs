@@ -1,14 +1,18 @@
 //! `tools/call`: from the request to the executor and back.
 
+use crate::addresses::{Said, may_link};
 use crate::context::{Context, Params, invalid};
 use crate::finder;
 use crate::fixtures;
 use crate::parked::Underway;
 use crate::result::{Done, of_call};
+use app::App;
+use catalog::caller::Caller;
 use catalog::toolset::FIND_TOOLS;
 use executor::line::line;
 use executor::{CallRequest, Talk};
 use mcp::wire::{RpcError, code};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -57,8 +61,14 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
     let suite = face.settings.conformance.then(|| Arc::downgrade(face));
     let era = context.era();
     let work = Box::pin(async move {
-        match app.call(caller, request, key).await {
-            Ok(response) => {
+        match app.call(Arc::clone(&caller), request, key).await {
+            Ok(mut response) => {
+                let raw = response.raw.as_deref().filter(|raw| may_link(raw));
+                let led_back =
+                    raw.and_then(|raw| led_back(&app, &caller, &response.tool_name, raw));
+                if led_back.is_some() {
+                    response.raw = led_back;
+                }
                 if let Some(face) = suite.and_then(|face| face.upgrade()) {
                     fixtures::called(&face, &response.tool_name);
                 }
@@ -71,4 +81,17 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
         }
     });
     Ok(Underway::new(work, events, context, params))
+}
+
+/// What a server's tool answered, where links in it have to be written in another way to lead back to that server.
+fn led_back(app: &App, caller: &Caller, tool: &str, raw: &RawValue) -> Option<Box<RawValue>> {
+    let catalogue = app.executor.catalogue.load();
+    let entry = catalogue.get(tool)?;
+    let server = entry.tool.definition.config.get("server_name")?.as_str()?;
+    let said = Said {
+        app,
+        caller,
+        server,
+    };
+    said.tool_result(raw)
 }

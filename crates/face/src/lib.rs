@@ -7,6 +7,7 @@ pub mod modern;
 pub mod search;
 pub mod sessions;
 
+mod addresses;
 mod asked;
 mod call;
 mod changes;

@@ -1,5 +1,6 @@
 //! Resources and prompts: what the upstream servers offer besides tools, listed together and passed on.
 
+use crate::addresses::{self, Fit, Holder, Said, named};
 use crate::context::{Context, Params, invalid};
 use crate::fixtures;
 use crate::followed::Follow;
@@ -17,9 +18,6 @@ use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 use std::sync::Arc;
 use tokio::task::JoinSet;
-
-/// What stands before the address of a resource that another server has as well: `toolcrib+SERVER:ADDRESS`.
-const OWN: &str = "toolcrib+";
 
 /// What is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,8 +120,9 @@ pub(crate) async fn list(
                     Some(plain) => plain.of(server, name),
                     None => own,
                 },
-                _ if taken.insert(name) => name.to_owned(),
-                _ => format!("{OWN}{server}:{name}"),
+                // What looks like ours is of another Toolcrib, and would not be looked for there.
+                _ if addresses::parts(name).is_none() && taken.insert(name) => name.to_owned(),
+                _ => named(server, name),
             };
             all.push((shown, item));
         }
@@ -147,7 +146,8 @@ pub(crate) fn follow(context: &Context, uri: &str) -> Result<Option<Follow>, Rpc
     if context.face.settings.conformance && fixtures::read(uri).is_some() {
         return Ok(None);
     }
-    let (server, own) = holder(context, uri).ok_or_else(|| unknown(context.era(), uri))?;
+    let held = holder(context, uri).ok_or_else(|| unknown(context.era(), uri))?;
+    let Holder { server, own, .. } = held;
     if server.is_of_many() {
         // The connection that could tell them is of one person, and closed when they do not call.
         let why = format!(
@@ -175,83 +175,14 @@ async fn gather_for(context: &Context, uri: &str) {
     if context.face.settings.conformance && fixtures::read(uri).is_some() {
         return;
     }
-    if !matches!(found(context, uri), Some((_, Fit::Listed))) {
+    if holder(context, uri).is_none_or(|it| it.fit != Fit::Listed) {
         gather(context).await;
     }
 }
 
-/// How surely a resource is somebody's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fit {
-    /// It is listed, or asked for by the name of its server.
-    Listed,
-    /// It could have been made from a template.
-    Template,
-}
-
 /// The server that has a resource, and what it calls it there.
-fn holder(context: &Context, uri: &str) -> Option<(Arc<Upstream>, String)> {
-    found(context, uri).map(|(found, _)| found)
-}
-
-fn found(context: &Context, uri: &str) -> Option<((Arc<Upstream>, String), Fit)> {
-    let may = |server: &Upstream, uri: &str| {
-        let own = format!("{}.{uri}", server.name());
-        context.face.app.may_use(&context.caller, &own)
-    };
-    if let Some((server, uri)) = uri.strip_prefix(OWN).and_then(|it| it.split_once(':')) {
-        let server = context.face.app.upstreams.get(server)?;
-        return may(&server, uri).then(|| ((server, uri.to_owned()), Fit::Listed));
-    }
-    let servers: Vec<Arc<Upstream>> = servers(context);
-    let servers = servers.into_iter().filter(|server| may(server, uri));
-    let has = |server: &Arc<Upstream>| {
-        let lists = offered(context, server, Offer::Resources);
-        let listed = lists.resources.iter().any(|it| it["uri"] == uri);
-        let templates = lists.templates.iter();
-        let fits = |it: &Value| {
-            let template = it["uriTemplate"].as_str();
-            template.is_some_and(|template| fits_template(template, uri))
-        };
-        (listed, listed || templates.into_iter().any(fits))
-    };
-    let known: Vec<(Arc<Upstream>, bool, bool)> = servers
-        .map(|server| {
-            let (listed, fits) = has(&server);
-            (server, listed, fits)
-        })
-        .collect();
-    let listed = known.iter().find(|(_, listed, _)| *listed);
-    let found = listed.or_else(|| known.iter().find(|(.., fits)| *fits));
-    found.map(|(server, listed, _)| {
-        let fit = match listed {
-            true => Fit::Listed,
-            false => Fit::Template,
-        };
-        ((Arc::clone(server), uri.to_owned()), fit)
-    })
-}
-
-/// Whether an address could have been made from a template: what stands between the braces may be anything.
-fn fits_template(template: &str, uri: &str) -> bool {
-    let mut rest = uri;
-    let mut pieces = template.split('{');
-    let first = pieces.next().unwrap_or_default();
-    let Some(after) = rest.strip_prefix(first) else {
-        return false;
-    };
-    rest = after;
-    for piece in pieces {
-        let fixed = piece.split_once('}').map_or("", |(_, fixed)| fixed);
-        if fixed.is_empty() {
-            continue;
-        }
-        match rest.find(fixed) {
-            Some(at) => rest = &rest[at + fixed.len()..],
-            None => return false,
-        }
-    }
-    template.ends_with('}') || rest.is_empty()
+fn holder(context: &Context, uri: &str) -> Option<Holder> {
+    addresses::holder(&context.face.app, &context.caller, uri)
 }
 
 pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcError> {
@@ -269,13 +200,23 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
             let work = async move { Ok(Done::value(found).cached(era)) };
             return Ok(underway(context, params, |_| Box::pin(work)));
         }
-        let (server, own) = holder(context, &asked).ok_or_else(|| unknown(era, &asked))?;
+        let held = holder(context, &asked).ok_or_else(|| unknown(era, &asked))?;
+        let Holder { server, own, .. } = held;
         let server = reached(context, &server)?;
-        let sent = Map::from_iter([("uri".to_owned(), own.into())]);
+        let sent = Map::from_iter([("uri".to_owned(), own.as_str().into())]);
+        let (app, caller) = (Arc::clone(&context.face.app), Arc::clone(&context.caller));
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
                 match ask(&server, "resources/read", sent, &talk).await {
-                    Ok(result) => Ok(without_cache(result, era)),
+                    Ok(mut result) => {
+                        let said = Said {
+                            app: &app,
+                            caller: &caller,
+                            server: server.name(),
+                        };
+                        said.contents(&mut result, &asked, &own);
+                        Ok(without_cache(result, era))
+                    }
                     Err(error) => Err(failed(&server, error)),
                 }
             })
@@ -349,10 +290,18 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
             ("name".to_owned(), own.into()),
             ("arguments".to_owned(), arguments),
         ]);
+        let (app, caller) = (Arc::clone(&context.face.app), Arc::clone(&context.caller));
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
                 let result = ask(&server, "prompts/get", sent, &talk).await;
-                result.map(Done::value).map_err(|it| failed(&server, it))
+                let mut result = result.map_err(|it| failed(&server, it))?;
+                let said = Said {
+                    app: &app,
+                    caller: &caller,
+                    server: server.name(),
+                };
+                said.prompt(&mut result);
+                Ok(Done::value(result))
             })
         };
         Ok(underway(context, params, work))
@@ -375,9 +324,9 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
         Some("ref/resource") => {
             let uri = about["uri"].as_str().unwrap_or_default().to_owned();
             gather_for(context, &uri).await;
-            holder(context, &uri).map(|(server, own)| {
-                about["uri"] = own.into();
-                server
+            holder(context, &uri).map(|held| {
+                about["uri"] = held.own.into();
+                held.server
             })
         }
         _ => return Err(invalid("params.ref must name a prompt or a resource")),
@@ -440,15 +389,5 @@ mod tests {
         assert_eq!(read(said, Era::Legacy), (Value::Null, Value::Null));
         let silent = json!({"contents": [], "cacheScope": "public"});
         assert_eq!(read(silent, Era::Modern), (json!(0), private()));
-    }
-
-    #[test]
-    fn an_address_fits_the_template_it_was_made_from() {
-        assert!(fits_template("test://t/{id}/data", "test://t/1/data"));
-        assert!(fits_template("demo://r/{id}", "demo://r/12"));
-        assert!(fits_template("file:///{+path}", "file:///a/b"));
-        assert!(!fits_template("test://t/{id}/data", "test://t/1/other"));
-        assert!(!fits_template("test://t/{id}/data", "test://x/1/data"));
-        assert!(!fits_template("test://t", "test://t/1"));
     }
 }

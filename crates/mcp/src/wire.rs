@@ -87,6 +87,10 @@ impl<'a> Message<'a> {
 
     pub fn sort(&self) -> Sort {
         let has_id = self.id.is_some_and(|id| id.get() != "null");
+        // Many leave it out; whoever says something else means another protocol.
+        if self.jsonrpc.as_deref().is_some_and(|it| it != "2.0") {
+            return Sort::Odd;
+        }
         match (&self.method, has_id) {
             (Some(_), true) => Sort::Request,
             (Some(_), false) if self.id.is_none() => Sort::Notification,
@@ -221,6 +225,7 @@ mod tests {
             r#"{"id":1}"#,
             r#"{"id":1,"result":1,"error":{}}"#,
             r#"{"result":1}"#,
+            r#"{"jsonrpc":"1.0","id":1,"method":"a"}"#,
             "{}",
         ] {
             assert_eq!(sort(odd), Sort::Odd, "{odd}");

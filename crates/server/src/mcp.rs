@@ -19,7 +19,7 @@ use executor::Code;
 use face::headers::Headers;
 use face::modern::is_modern;
 use face::{Answer, Exchange, Hears, NoSession, Step};
-use mcp::wire::{self, Message, RpcError, code};
+use mcp::wire::{self, Message, RpcError, Sort, code};
 use serde::Deserialize;
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
@@ -31,6 +31,8 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// How many messages one request may hold, in the version that allows several.
 const BATCH_MAX: usize = 100;
+
+const NO_MESSAGE: &str = "This is no JSON-RPC message: expected an object with \"jsonrpc\": \"2.0\" and a \"method\", or the answer to a request";
 
 fn refuse(status: StatusCode, error: &RpcError) -> Response {
     json(status, wire::error(None, error))
@@ -114,6 +116,10 @@ async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response
             let exchange = face.in_session(&session, &client.caller, &message, client.hears());
             answered(server, &client, exchange).await
         }
+        Ok(None) if message.sort() == Sort::Odd => {
+            let error = RpcError::new(code::INVALID_REQUEST, NO_MESSAGE);
+            json(StatusCode::BAD_REQUEST, wire::error(message.id, &error))
+        }
         Ok(None) if message.method.as_deref() == Some("initialize") => {
             initialized(server, &client, &message)
         }
@@ -142,9 +148,7 @@ fn modern(server: &Server, client: &Client, message: &Message<'_>) -> Option<Exc
 
 fn unreadable(error: &serde_json::Error) -> Response {
     let error = match error.classify() {
-        serde_json::error::Category::Data => {
-            RpcError::new(code::INVALID_REQUEST, "This is no JSON-RPC message")
-        }
+        serde_json::error::Category::Data => RpcError::new(code::INVALID_REQUEST, NO_MESSAGE),
         _ => RpcError::new(code::PARSE, format!("The body is not JSON: {error}")),
     };
     refuse(StatusCode::BAD_REQUEST, &error)

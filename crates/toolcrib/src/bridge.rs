@@ -152,7 +152,11 @@ impl Bridge {
         let message = match Message::read(&text) {
             Ok(message) => message,
             Err(error) => {
-                let error = RpcError::new(code::PARSE, format!("This is no message: {error}"));
+                let code = match error.is_data() {
+                    true => code::INVALID_REQUEST,
+                    false => code::PARSE,
+                };
+                let error = RpcError::new(code, format!("This is no message: {error}"));
                 return self.say(wire::error(None, &error)).await;
             }
         };
@@ -190,7 +194,12 @@ impl Bridge {
                     .unwrap_or_default();
                 self.cancel(&params["requestId"].to_string(), text).await;
             }
-            _ => {
+            Sort::Odd => {
+                let why = "This is no JSON-RPC message: expected an object with \"jsonrpc\": \"2.0\" and a \"method\", or the answer to a request";
+                let error = RpcError::new(code::INVALID_REQUEST, why);
+                self.say(wire::error(message.id, &error)).await;
+            }
+            Sort::Notification | Sort::Response => {
                 let _ = self.post(&text, None).await;
                 if method == "notifications/initialized" {
                     self.listen();

@@ -102,6 +102,11 @@ impl Memory {
         (address == self.address).then_some(address)
     }
 
+    /// Whether what is known is of a server at this address.
+    pub(crate) fn is_of(&self, address: &str) -> bool {
+        self.address == address
+    }
+
     pub(crate) fn known(&self) -> &Known {
         &self.known
     }

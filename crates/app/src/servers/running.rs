@@ -1,7 +1,7 @@
 //! Which servers run: those of `mcp.json`, and of those kept over the API the ones that may. What each of them offers
 //! becomes tools of the catalogue here, as far as it is held to be what it was.
 
-use super::memory::address_of;
+use super::memory::{Judged, Memory, address_of};
 use super::not_found;
 use super::stored::Stored;
 use crate::App;
@@ -51,11 +51,52 @@ impl App {
     /// Connects the one server that a short command needs.
     pub(crate) async fn start_server(&self, config: ServerConfig) {
         let _one_at_a_time = self.kept_servers.changes.lock().await;
-        if config.unset.is_empty() {
+        if config.is_usable() {
             let (name, address) = (config.name.clone(), self.address(&config));
             self.memory().entry(name).or_default().is_at(address);
         }
         self.run_servers(vec![config]).await;
+    }
+
+    /// Where nobody keeps servers connected, their tools are those that each offered last.
+    pub(crate) async fn show_last_tools(&self) {
+        let _one_at_a_time = self.kept_servers.changes.lock().await;
+        let known = |name: &String| {
+            let memory = self.memory();
+            let known = memory.get(name).map(Memory::known);
+            known.is_some_and(|known| !known.lists.tools.is_empty())
+        };
+        let names = self.server_names().into_iter().filter(known);
+        for name in names.collect::<Vec<_>>() {
+            let Ok(config) = self.server_config(&name) else {
+                continue;
+            };
+            let address = self.address(&config);
+            let judged = {
+                let mut memory = self.memory();
+                let entry = memory.entry(name.clone()).or_default();
+                // Where it is cannot be told while a variable is missing.
+                let is_there = !config.is_usable() || entry.is_of(&address);
+                let shows = is_there && !config.disabled;
+                shows.then(|| entry.judge(self.pinning_of(&config)))
+            };
+            if let Some(judged) = judged {
+                self.keep_flags(&name, judged.flags());
+                self.show_judged(config, judged).await;
+            }
+        }
+    }
+
+    /// Makes tools of what a server says.
+    async fn show_judged(&self, config: ServerConfig, judged: Arc<Judged>) {
+        let (name, now) = (Arc::from(config.name.as_str()), self.clock.now());
+        // Schemas are looked at here, which can take a while.
+        let tools = move || match config.disabled {
+            true => Vec::new(),
+            false => crate::upstreams::tools(&config, &judged.listed, now),
+        };
+        let tools = tokio::task::spawn_blocking(tools).await;
+        self.take_tools(name, tools.unwrap_or_default()).await;
     }
 
     async fn run_servers(&self, configs: Vec<ServerConfig>) {
@@ -239,7 +280,7 @@ impl App {
             for config in configs {
                 let entry = memory.entry(config.name.clone()).or_default();
                 // Where it is cannot be told while a variable is missing.
-                if config.unset.is_empty() && entry.is_at(self.address(config)) {
+                if config.is_usable() && entry.is_at(self.address(config)) {
                     gone.push(config.name.clone());
                 }
                 if config.knows_people() {
@@ -346,14 +387,6 @@ impl App {
         }
         server.approve(judged.approved.clone());
         self.set_flags(&name, &judged.flags());
-        let config = server.config().clone();
-        // Schemas are looked at here, which can take a while.
-        let tools = move || match config.disabled {
-            true => Vec::new(),
-            false => crate::upstreams::tools(&config, &judged.listed, now),
-        };
-        let tools = tokio::task::spawn_blocking(tools).await;
-        self.take_tools(name.as_str().into(), tools.unwrap_or_default())
-            .await;
+        self.show_judged(server.config().clone(), judged).await;
     }
 }

@@ -9,7 +9,7 @@ use crate::time;
 use crate::vault::last4;
 use catalog::auth::{mask, mask_all};
 use catalog::caller::{Caller, Scope};
-use catalog::mcp_file::{ServerConfig, masked};
+use catalog::mcp_file::{ServerConfig, masked, masked_user};
 use mcp::upstream::{Known, Lists, State, Upstream};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -169,6 +169,14 @@ impl App {
             for (name, value) in &stored.definition {
                 let mut value = value.clone();
                 mask_all(&mut value, &|id| self.vault.last4(id));
+                // Of before such addresses were refused.
+                if let Some(url) = value
+                    .as_str()
+                    .filter(|_| name == "url")
+                    .and_then(masked_user)
+                {
+                    value = url.into();
+                }
                 definition.insert(name.clone(), value);
             }
         }

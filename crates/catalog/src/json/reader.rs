@@ -284,7 +284,7 @@ pub(crate) fn quoted_list(words: &[&str]) -> String {
 }
 
 /// The known word nearest to what was written, if it is near enough to be a slip.
-pub(crate) fn did_you_mean<'w>(written: &str, known: &[&'w str]) -> Option<&'w str> {
+pub fn did_you_mean<'w>(written: &str, known: &[&'w str]) -> Option<&'w str> {
     const LONGEST_WORD: usize = 64;
     if written.len() > LONGEST_WORD {
         return None;

@@ -22,6 +22,8 @@ pub struct ServerConfig {
     pub auth: Option<Auth>,
     /// Variables of the environment that it names and that are not set: with any of them it is not connected.
     pub unset: Vec<Problem>,
+    /// What of it cannot be used, in a file whose other servers can: with that it is not connected either.
+    pub refused: Option<Problem>,
     /// Keys this program does not know, kept as they were.
     pub extra: Map<String, Value>,
 }
@@ -56,7 +58,12 @@ impl ServerConfig {
         }
     }
 
-    /// Why it cannot be connected, where a variable is missing.
+    /// Whether nothing is missing of it and nothing wrong.
+    pub fn is_usable(&self) -> bool {
+        self.unset.is_empty() && self.refused.is_none()
+    }
+
+    /// Why it cannot be connected, where a variable is missing or its address is refused.
     pub fn fault(&self) -> Option<String> {
         let told = self.unset.iter().map(|it| {
             let Problem {
@@ -69,7 +76,19 @@ impl ServerConfig {
             } = it;
             format!("{expected} is not set, which {path} names ({file}:{line}). {remedy}")
         });
-        let told: Vec<String> = told.collect();
+        let refused = self.refused.iter().map(|it| {
+            let Problem {
+                file,
+                line,
+                path,
+                expected,
+                found,
+                remedy,
+                ..
+            } = it;
+            format!("{path} must be {expected}, and is {found} ({file}:{line}). {remedy}")
+        });
+        let told: Vec<String> = refused.chain(told).collect();
         (!told.is_empty()).then(|| told.join(" "))
     }
 

@@ -83,11 +83,9 @@ pub fn masked(definition: &Map<String, Value>, mask: &dyn Fn(&str) -> Value) -> 
             *arg = masked.into();
         }
     }
-    if let Some(masked) = shown
-        .get("url")
-        .and_then(Value::as_str)
-        .and_then(masked_url)
-    {
+    let url = shown.get("url").and_then(Value::as_str);
+    let url = url.and_then(|url| masked_user(url).or_else(|| masked_url(url)));
+    if let Some(masked) = url {
         shown.insert("url".to_owned(), masked.into());
     }
     shown
@@ -140,6 +138,22 @@ fn is_bare_flag(text: &str) -> bool {
     text.starts_with('-') && !text.contains(['=', ':']) && is_secret_name(text)
 }
 
+/// Whether a user or password stands before the host of an address.
+pub(super) fn has_user(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    rest[..end].contains('@')
+}
+
+/// An address with a user or password, as it may be shown; none where it has none.
+pub fn masked_user(url: &str) -> Option<String> {
+    let masked = || match url.contains("://") {
+        true => masked_url(url).unwrap_or_else(|| url.to_owned()),
+        false => HIDDEN.to_owned(),
+    };
+    has_user(url).then(masked)
+}
+
 /// An address without its password and the values of its query that look secret, if it has any.
 fn masked_url(url: &str) -> Option<String> {
     let (scheme, rest) = url.split_once("://")?;
@@ -148,6 +162,8 @@ fn masked_url(url: &str) -> Option<String> {
     let authority = match authority.rsplit_once('@') {
         Some((user, host)) => match user.split_once(':') {
             Some((user, password)) if is_literal(password) => format!("{user}:{HIDDEN}@{host}"),
+            // A token may stand there by itself.
+            None if is_literal(user) => format!("{HIDDEN}@{host}"),
             _ => authority.to_owned(),
         },
         None => authority.to_owned(),
@@ -211,6 +227,7 @@ mod tests {
                 vec!["args[1]"],
             ),
             (json!({"url": "https://me:pw@a.example/mcp"}), vec!["url"]),
+            (json!({"url": "https://t0ken@a.example/mcp"}), vec!["url"]),
             (
                 json!({"url": "https://a.example/mcp?x=1&token=abc"}),
                 vec!["url"],

@@ -75,6 +75,7 @@ pub fn server_from_text(
             expander: Expander::new(lookup_env),
             warnings: &mut warnings,
             is_body: true,
+            refused: None,
         };
         let config = entry.read(&mut r, &named)?;
         Some(ServerBody {

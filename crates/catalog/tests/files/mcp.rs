@@ -1,7 +1,7 @@
 //! `mcp.json`.
 
 use super::check_one;
-use catalog::mcp_file::{McpFile, Transport, read_servers};
+use catalog::mcp_file::{McpFile, Transport, read_servers, server_from_text};
 use catalog::problem::Problem;
 use serde_json::json;
 
@@ -248,6 +248,53 @@ fn a_variable_that_is_not_set_keeps_one_server_from_running_and_no_other() {
     assert_eq!(b.fault(), None);
     assert!(c.fault().is_some_and(|why| why.contains("UNSET")));
     assert!(file.warnings.is_empty(), "{:?}", file.warnings);
+}
+
+#[test]
+fn an_address_with_a_password_is_refused_and_shown_nowhere() {
+    let file = servers(
+        r#"{"mcpServers": {
+            "a": {"url": "http://me:pa55word@127.0.0.1:1/mcp"},
+            "b": {"url": "ftp://me:pa55word@h/mcp"},
+            "c": {"url": "me:pa55word@h/mcp"},
+            "d": {"url": "http://pa55word@h/mcp"},
+            "e": {"url": "http://h/me:pa55word@x?y=@z"}
+        }}"#,
+    )
+    .unwrap();
+    for server in &file.servers[..4] {
+        let why = server.fault().unwrap_or_default();
+        let place = format!(
+            "$.mcpServers.{}.url must be an address without a user or password",
+            server.name
+        );
+        assert!(
+            why.starts_with(&place) && why.contains("Authorization"),
+            "{why}"
+        );
+        assert!(!why.contains("pa55word") && !server.is_usable(), "{why}");
+        let written = &file.written[&server.name];
+        let shown = catalog::mcp_file::masked(written, &|_| json!("masked"));
+        assert!(
+            !shown["url"].as_str().unwrap().contains("pa55word"),
+            "{shown:?}"
+        );
+    }
+    assert_eq!(file.servers[4].fault(), None);
+    for url in [
+        "http://me:pa55word@h/mcp",
+        "ftp://me:pa55word@h",
+        "http://me:pa55word@:99999",
+    ] {
+        let text = json!({"name": "u", "url": url}).to_string();
+        let problems = server_from_text(&text, None, &|_| None).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(problems[0].path, "$.url");
+        assert!(
+            !format!("{problems:?}").contains("pa55word"),
+            "{problems:?}"
+        );
+    }
 }
 
 #[test]

@@ -67,6 +67,10 @@ impl Fault {
                 retry_after,
                 ..
             } => unavailable("it is asked too often (HTTP 429)".to_owned(), retry_after),
+            // A web server that takes no POST. It has answered, and nothing has run.
+            Fault::Status { status: 501, .. } => UpstreamError::Protocol(
+                "there is no MCP server at its address (HTTP 501); check the path, which often ends in /mcp or /sse".to_owned(),
+            ),
             Fault::Status { status, .. } if status >= 500 => UpstreamError::Lost {
                 cause: format!("it answered HTTP {status}"),
             },
@@ -78,5 +82,29 @@ impl Fault {
             Fault::Late => UpstreamError::Late,
             Fault::Cancelled => UpstreamError::Cancelled,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_takes_no_post_is_no_mcp_server() {
+        let told = |status| {
+            let fault = Fault::Status {
+                status,
+                error: None,
+                retry_after: None,
+            };
+            fault.told(&State::Starting, "").to_string()
+        };
+        let plain = told(501);
+        assert!(
+            plain.contains("there is no MCP server at its address (HTTP 501)"),
+            "{plain}"
+        );
+        assert!(!plain.contains("lost"), "{plain}");
+        assert!(told(503).contains("lost"), "whether it ran is not known");
     }
 }

@@ -164,7 +164,7 @@ impl Upstream {
 
     /// Whether it is ever tried: not where it is switched off, or cannot be connected as it is configured.
     pub(super) fn is_tried(&self) -> bool {
-        !self.config.disabled && self.config.unset.is_empty()
+        !self.config.disabled && self.config.is_usable()
     }
 
     /// Connects anew, and waits for what that comes to, but not longer than it may take.

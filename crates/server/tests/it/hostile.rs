@@ -220,3 +220,28 @@ async fn what_is_hidden_answers_as_what_is_not_there() {
     })
     .await;
 }
+
+/// What is no message at all is told so, and not that something else was missing.
+#[tokio::test]
+async fn what_is_no_message_is_told_so_over_mcp() {
+    on_both(async |app: &TestApp| {
+        for body in [
+            json!({"a": 1}),
+            json!({}),
+            json!({"jsonrpc": "1.0", "id": 1, "method": "tools/list"}),
+            json!({"jsonrpc": "1.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25"}}),
+            json!({"jsonrpc": "2.0", "id": 1}),
+            json!(5),
+        ] {
+            let answer = app.post("/mcp", body.clone()).await;
+            let error = &answer.body["error"];
+            assert_eq!((answer.status, &error["code"]), (400, &json!(-32600)), "{body}: {}", answer.body);
+            let id = body.get("id").cloned().unwrap_or_default();
+            assert_eq!(answer.body["id"], id, "{body}");
+        }
+        let unasked = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        let answer = app.post("/mcp", unasked).await;
+        assert_eq!((answer.status, &answer.body["error"]["code"]), (400, &json!(-32000)));
+    })
+    .await;
+}

@@ -1,6 +1,6 @@
 //! An upstream MCP server that says what a test tells it to, and remembers what it was asked.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -19,6 +19,8 @@ pub(crate) struct Scripted {
 #[derive(Default)]
 struct Told {
     tools: Mutex<Value>,
+    /// What else it answers, by the method.
+    answers: Mutex<Map<String, Value>>,
     /// Connections, methods and `authorization` headers, in order.
     seen: Mutex<Vec<String>>,
 }
@@ -56,6 +58,12 @@ impl Scripted {
         *self.told.tools.lock().unwrap() = tools;
     }
 
+    /// What it answers to a method from now on.
+    pub(crate) fn say(&self, method: &str, result: Value) {
+        let mut answers = self.told.answers.lock().unwrap();
+        answers.insert(method.to_owned(), result);
+    }
+
     pub(crate) fn seen(&self) -> Vec<String> {
         self.told.seen.lock().unwrap().clone()
     }
@@ -77,10 +85,20 @@ impl Told {
     }
 
     fn answer(&self, method: &str, params: &Value) -> Option<Value> {
+        let answers = self.answers.lock().unwrap();
+        if let Some(answer) = answers.get(method) {
+            return Some(answer.clone());
+        }
         Some(match method {
-            "initialize" => json!({
-                "protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "scripted"},
-            }),
+            "initialize" => {
+                let mut able = json!({"tools": {}});
+                for offer in ["resources", "prompts"] {
+                    if answers.contains_key(&format!("{offer}/list")) {
+                        able[offer] = json!({});
+                    }
+                }
+                json!({"protocolVersion": "2025-06-18", "capabilities": able, "serverInfo": {"name": "scripted"}})
+            }
             "tools/list" => json!({"tools": *self.tools.lock().unwrap()}),
             "tools/call" => {
                 let text = format!("ran {}", params["name"].as_str().unwrap());

@@ -6,6 +6,7 @@ use crate::context::Context;
 use crate::out::{Cause, Document, Failure, Result};
 use catalog::json::{LineIndex, Node, NodeKind, parse, path_of_key};
 use serde_json::{Map, Value, json};
+use uuid::Uuid;
 
 /// How the server takes a definition.
 #[derive(Clone, Copy)]
@@ -120,14 +121,26 @@ pub(super) fn with_shelf(mut input: Input, shelf: Option<&str>) -> Result<Input>
             .hint("leave one of the two out"));
         }
         None if members.is_empty() => {}
-        None => {
-            let end = input.text.rfind('}').unwrap_or(input.text.len());
-            input
-                .text
-                .insert_str(end, &format!(", \"shelf\": \"{shelf}\""));
-        }
+        None => put(&mut input.text, "shelf", shelf),
     }
     Ok(input)
+}
+
+/// The same with the name that the command was given, unless the definition has one.
+pub(super) fn with_name(mut input: Input, name: &str) -> Input {
+    let members = serde_json::from_str::<Map<String, Value>>(&input.text);
+    let lacks = members.is_ok_and(|it| !it.is_empty() && !it.contains_key("name"));
+    // By its id a thing is found, not called.
+    if lacks && Uuid::parse_str(name).is_err() {
+        put(&mut input.text, "name", name);
+    }
+    input
+}
+
+/// Behind the last member of an object that has some.
+fn put(text: &mut String, key: &str, value: &str) {
+    let end = text.rfind('}').unwrap_or(text.len());
+    text.insert_str(end, &format!(", \"{key}\": {}", Value::from(value)));
 }
 
 #[cfg(test)]

@@ -28,6 +28,14 @@ pub(super) struct Foreign {
     text: Option<String>,
     /// The path to the servers in it.
     at: String,
+    /// Members of servers that mean nothing here.
+    pub(super) no_effect: Vec<String>,
+}
+
+/// A server that is not taken over.
+pub(super) struct LeftOut {
+    pub(super) name: String,
+    pub(super) why: Vec<String>,
 }
 
 impl Foreign {
@@ -36,14 +44,7 @@ impl Foreign {
         let failed =
             |why: &dyn std::fmt::Display| Failure::failed(format!("{shown} cannot be read: {why}"));
         let text = std::fs::read_to_string(file).map_err(|it| failed(&it))?;
-        let (all, text): (Value, _) = match file.extension().is_some_and(|it| it == "toml") {
-            true => (toml::from_str(&text).map_err(|it| failed(&it))?, None),
-            false => {
-                let text = plain(&text);
-                let all = serde_json::from_str(&text).map_err(|it| failed(&it))?;
-                (all, Some(text))
-            }
-        };
+        let (all, text) = understood(file, &shown, &text)?;
         let found = MEMBERS.iter().find_map(|way| {
             let inside = way.iter().try_fold(&all, |all, member| all.get(member))?;
             Some((way, inside.as_object()?))
@@ -59,6 +60,7 @@ impl Foreign {
             at: format!("$.{}", way.join(".")),
             shown,
             text,
+            no_effect: Vec::new(),
         })
     }
 
@@ -79,16 +81,33 @@ impl Foreign {
         Ok(())
     }
 
-    /// Whether they could stand in `mcp.json`. What is wrong is told where it stands in the client's file.
-    pub(super) fn check(&self) -> Result {
-        let text = json!({"mcpServers": self.servers}).to_string();
-        let Err(problems) = read_servers("mcp.json", &text, &|_| None) else {
-            return Ok(());
-        };
-        let mut failure = Failure::failed("");
-        failure.errors = problems.iter().map(|it| self.told(it)).collect();
-        Err(failure
-            .hint("nothing was taken over; mend that file, or leave the server out with --only"))
+    /// Leaves those that could stand in `mcp.json`. What is wrong with the others is told where it stands in the client's
+    /// file.
+    pub(super) fn keep_usable(&mut self) -> Vec<LeftOut> {
+        let mut left_out = Vec::new();
+        for (name, server) in std::mem::take(&mut self.servers) {
+            let text = json!({"mcpServers": {&name: server}}).to_string();
+            let problems = match read_servers("mcp.json", &text, &|_| None) {
+                Err(problems) => problems,
+                Ok(file) => {
+                    let read = file.servers.into_iter().next();
+                    let read = read.map(|it| (it.refused, it.extra));
+                    let (refused, extra) = read.unwrap_or_default();
+                    if refused.is_none() {
+                        let keys = extra.keys().map(|key| format!("{name}: {key}"));
+                        self.no_effect.extend(keys);
+                    }
+                    refused.into_iter().collect()
+                }
+            };
+            if problems.is_empty() {
+                self.servers.insert(name, server);
+            } else {
+                let why = problems.iter().map(|it| self.told(it)).collect();
+                left_out.push(LeftOut { name, why });
+            }
+        }
+        left_out
     }
 
     fn told(&self, problem: &Problem) -> String {
@@ -109,6 +128,28 @@ impl Foreign {
             None => self.shown.clone(),
         };
         format!("{shown}: at {path}: expected {expected}, found {found}. {remedy}")
+    }
+}
+
+/// What stands in a file; and its text, if that is JSON. Only those of TOML say by their name what they are.
+fn understood(file: &Path, shown: &str, text: &str) -> Result<(Value, Option<String>)> {
+    let failed =
+        |why: &dyn std::fmt::Display| Failure::failed(format!("{shown} cannot be read: {why}"));
+    if file.extension().is_some_and(|it| it == "toml") {
+        return Ok((toml::from_str(text).map_err(|it| failed(&it))?, None));
+    }
+    let json = plain(text);
+    let why = match serde_json::from_str(&json) {
+        Ok(all) => return Ok((all, Some(json))),
+        Err(error) if json.trim_start().starts_with('{') => return Err(failed(&error)),
+        Err(error) => error,
+    };
+    match toml::from_str(text) {
+        Ok(all) => Ok((all, None)),
+        Err(_) => Err(Failure::failed(format!(
+            "{shown} is neither JSON nor TOML: {why}"
+        ))
+        .hint("give the file in which an MCP client keeps its servers, such as settings.json or config.toml")),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `toolcrib import`: what other programs have written down. The servers of an MCP client's configuration go into `mcp.json`.
 
-use super::foreign::Foreign;
+use super::foreign::{Foreign, LeftOut};
 use crate::cli::Import;
 use crate::context::Context;
 use crate::out::{Failure, Result};
@@ -16,6 +16,9 @@ struct Taken {
     same: Vec<String>,
     /// Where secrets seem to stand in the clear.
     open: Vec<String>,
+    /// What means nothing here.
+    no_effect: Vec<String>,
+    left_out: Vec<LeftOut>,
 }
 
 pub(crate) async fn run(context: &Context, import: Import) -> Result {
@@ -34,7 +37,11 @@ fn servers(context: &Context, file: &Path, force: bool, only: &[String], dry_run
     let mut found = Foreign::read(file)?;
     found.keep_only(only)?;
     // What the server would refuse is not written.
-    found.check()?;
+    let left_out = found.keep_usable();
+    if found.servers.is_empty() && !left_out.is_empty() {
+        let hint = "nothing was taken over; mend that file, or take others with --only";
+        return Err(refused(&left_out).hint(hint));
+    }
     let place = context.place()?;
     let path = place.workspace.join(MCP_FILE);
     let failed = |what: &str, why: &dyn std::fmt::Display| {
@@ -48,7 +55,9 @@ fn servers(context: &Context, file: &Path, force: bool, only: &[String], dry_run
     let own = own
         .and_then(Value::as_object_mut)
         .ok_or_else(|| failed("read", &"it is no object with mcpServers"))?;
-    let taken = take_over(own, found.servers, force)?;
+    let mut taken = take_over(own, found.servers, force)?;
+    taken.no_effect = found.no_effect;
+    taken.left_out = left_out;
     let text = format!("{all:#}\n");
     if let Err(problems) = read_servers(MCP_FILE, &text, &|_| None) {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -60,7 +69,23 @@ fn servers(context: &Context, file: &Path, force: bool, only: &[String], dry_run
         std::fs::rename(&aside, &path).map_err(|it| failed("written", &it))?;
     }
     tell(context, &path, &taken, dry_run);
-    Ok(())
+    if taken.left_out.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = taken.left_out.iter().map(|it| it.name.as_str()).collect();
+    let names = names.join(", ");
+    let hint = match dry_run {
+        true => format!("these would be left out: {names}"),
+        false => format!("these were left out: {names}; mend that file and import it again"),
+    };
+    Err(refused(&taken.left_out).printed().hint(hint))
+}
+
+/// All that is wrong with what is left out.
+fn refused(left_out: &[LeftOut]) -> Failure {
+    let mut failure = Failure::failed("");
+    failure.errors = left_out.iter().flat_map(|it| it.why.clone()).collect();
+    failure
 }
 
 fn take_over(
@@ -99,8 +124,21 @@ fn tell(context: &Context, path: &Path, taken: &Taken, dry_run: bool) {
             taken.open.join(", ")
         ));
     }
+    if !taken.no_effect.is_empty() {
+        out.warn(format!(
+            "these mean nothing here ({}): they are kept as they are and have no effect; a rule of the policy, or \"deny\" of a toolset, keeps a tool from being called",
+            taken.no_effect.join(", ")
+        ));
+    }
     if out.json {
-        out.value(&json!({"added": taken.added, "unchanged": taken.same, "dry_run": dry_run}));
+        let left_out = taken.left_out.iter();
+        let left_out: Vec<Value> = left_out
+            .map(|it| json!({"name": it.name, "problems": it.why}))
+            .collect();
+        out.value(
+            &json!({"added": taken.added, "unchanged": taken.same, "left_out": left_out,
+            "no_effect": taken.no_effect, "dry_run": dry_run}),
+        );
     }
     let added = taken.added.join(", ");
     out.done(match (taken.added.is_empty(), dry_run) {

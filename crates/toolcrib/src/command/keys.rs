@@ -40,6 +40,7 @@ async fn create(context: &Context, name: &str, body: Value) -> Result {
     } else {
         out.line(text(&key, "key"));
         out.note("It is shown only now; keep it.");
+        out.done(format!("its scopes: {}", scopes(&key)));
     }
     let same = named(&page, name);
     let user = text(&key, "user");
@@ -99,13 +100,14 @@ fn is_live(key: &Value) -> bool {
     key["revoked_at"].is_null() && !is_over
 }
 
+fn scopes(key: &Value) -> String {
+    let scopes = key["scopes"].as_array().into_iter().flatten();
+    let scopes: Vec<&str> = scopes.filter_map(Value::as_str).collect();
+    scopes.join(",")
+}
+
 fn row(out: &Out, key: &Value) -> Vec<String> {
-    let scopes = key["scopes"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str);
-    let scopes = scopes.collect::<Vec<_>>().join(",");
+    let scopes = scopes(key);
     let cells = [
         text(key, "id"),
         text(key, "name"),

@@ -56,6 +56,11 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
             let path = format!("{}/changes", path(&name));
             let page = Client::with(context, async |client| client.get(&path).await).await?;
             changes(&context.out, &page);
+            let is_none = page["items"].as_array().is_none_or(Vec::is_empty);
+            if is_none && !context.out.json {
+                let told = format!("no changes: the tools of {name} are described as before");
+                context.out.done(told);
+            }
             Ok(())
         }
         Servers::Approve { name, tools } => super::approve::approve(context, &name, &tools).await,

@@ -1,6 +1,6 @@
 //! `toolcrib toolsets`: named selections of tools, each with an MCP address of its own.
 
-use super::definition::{How, send};
+use super::definition::{How, send, with_name};
 use super::findings::Findings;
 use super::input::Input;
 use super::tools::{pages, show, text};
@@ -33,7 +33,10 @@ pub(crate) async fn run(context: &Context, command: Toolsets) -> Result {
             patch,
         } => {
             let how = if patch { How::Patch } else { How::Replace };
-            let input = Input::definition(&definition)?;
+            let mut input = Input::definition(&definition)?;
+            if !patch {
+                input = with_name(input, &name);
+            }
             let toolset = send(context, how, &path(&name), &input).await?;
             told(out, &toolset, "updated");
             Ok(())

@@ -46,11 +46,13 @@ fn state(findings: &mut Findings, server: &Value, is_served: bool) {
         message.push_str(&format!(": {cause}"));
     }
     if !is_served && state == "failed" {
-        findings.warning(
-            "servers",
-            message,
-            "no server runs, so this is judged by the variables of this shell; set it where `toolcrib serve` is started",
-        );
+        let remedy = match message.contains("is not set, which") {
+            true => {
+                "no server runs, so this is judged by the variables of this shell; set it where `toolcrib serve` is started"
+            }
+            false => "mend it in mcp.json, which counts at once",
+        };
+        findings.warning("servers", message, remedy);
         return;
     }
     findings.warning("servers", message, remedy);
@@ -72,7 +74,7 @@ fn definitions(findings: &mut Findings, server: &Value) {
                 shown(&changed)
             ),
             format!(
-                "`toolcrib servers changes {name}` shows how, `toolcrib servers approve {name}` takes them as they are"
+                "`toolcrib servers changes {name}` shows how, each as TOOL=HASH; `toolcrib servers approve {name} TOOL=HASH …` takes those as they are"
             ),
         );
     }

@@ -265,7 +265,7 @@ fn what_another_client_has_is_taken_over_in_part_and_told_where_it_is_wrong() {
     );
     let import =
         |more: &[&str]| sandbox.run(&[&["import", "mcp-servers", "code.json"], more].concat());
-    let wrong = import(&[]);
+    let wrong = import(&["--only", "wrong"]);
     assert_eq!(wrong.code, 1, "{wrong:?}");
     let place = "error: code.json:6:14: at $.servers.wrong.url: expected an http or https address";
     assert!(wrong.stderr.starts_with(place), "{wrong:?}");
@@ -294,4 +294,48 @@ fn what_another_client_has_is_taken_over_in_part_and_told_where_it_is_wrong() {
     let fine = json!({"command": "run", "args": ["--api-key", "abc", "${ROOT}"]});
     assert_eq!(file["mcpServers"]["fine"], fine);
     assert!(file["mcpServers"].get("query").is_none(), "{file}");
+    let rest = import(&[]);
+    assert_eq!(rest.code, 1, "one is left out: {rest:?}");
+    assert!(rest.stderr.contains(place), "{rest:?}");
+    assert!(rest.stderr.contains("left out: wrong"), "{rest:?}");
+    let file: Value = serde_json::from_str(&now()).unwrap();
+    assert!(file["mcpServers"].get("query").is_some(), "{file}");
+}
+
+#[test]
+fn one_bad_server_of_another_client_keeps_no_other_out() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "client.json",
+        r#"{"mcpServers": {
+  "my server": {"command": "a"},
+  "dot.ted": {"command": "b"},
+  "open": {"url": "http://me:pa55word@a.example/mcp"},
+  "fine": {"command": "c", "disabledTools": ["rm"]}
+}}"#,
+    );
+    let done = sandbox.run(&["import", "mcp-servers", "client.json", "--json"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(told["added"], json!(["fine"]), "{told}");
+    let left_out = told["left_out"].as_array().unwrap();
+    let names: Vec<&Value> = left_out.iter().map(|it| &it["name"]).collect();
+    assert_eq!(names, ["my server", "dot.ted", "open"]);
+    let why = left_out[1]["problems"][0].as_str().unwrap();
+    assert!(why.starts_with("client.json:3:"), "{why}");
+    assert_eq!(told["no_effect"], json!(["fine: disabledTools"]));
+    assert!(done.stderr.contains("fine: disabledTools"), "{done:?}");
+    let file = std::fs::read_to_string(sandbox.workspace().join("mcp.json")).unwrap();
+    assert!(
+        file.contains("\"fine\"") && !file.contains("dot.ted"),
+        "{file}"
+    );
+    for shown in [&done.stdout, &done.stderr, &file] {
+        assert!(!shown.contains("pa55word"), "{shown}");
+    }
+    sandbox.write("notes.txt", "servers:\n  - a: b\n");
+    let other = sandbox.run(&["import", "mcp-servers", "notes.txt"]);
+    assert_eq!(other.code, 1, "{other:?}");
+    let told = "notes.txt is neither JSON nor TOML";
+    assert!(other.stderr.contains(told), "{other:?}");
 }

@@ -35,7 +35,9 @@ fn a_server_is_kept_by_commands_alone() {
         listed.contains("search") && listed.contains("database"),
         "{listed}"
     );
-    assert_eq!(sandbox.ok(&["servers", "changes", "search"]), "");
+    let changes = sandbox.run(&["servers", "changes", "search"]);
+    assert_eq!((changes.code, changes.stdout.as_str()), (0, ""));
+    assert!(changes.stderr.starts_with("no changes"), "{changes:?}");
     sandbox.ok(&["servers", "remove", "search"]);
     let gone = sandbox.run(&["servers", "show", "search"]);
     assert_eq!(gone.code, 1, "{gone:?}");
@@ -95,6 +97,33 @@ fn a_missing_variable_stops_one_server_and_no_command() {
         r#"{"mcpServers": {"a": {"url": "https://mcp.example.com/${NO_SUCH_VARIABLE}"}}}"#,
     );
     assert!(!set.ok(&["doctor"]).contains("warn"));
+}
+
+#[test]
+fn a_password_in_an_address_is_neither_kept_nor_shown() {
+    let sandbox = Sandbox::new();
+    let open = r#"{"name": "u", "url": "http://me:pa55word@127.0.0.1:1/mcp"}"#;
+    let refused = sandbox.run(&["servers", "add", open]);
+    assert_eq!(refused.code, 1, "{refused:?}");
+    assert!(
+        refused.stderr.contains("$.url") && refused.stderr.contains("Authorization"),
+        "{refused:?}"
+    );
+    sandbox.write(
+        "mcp.json",
+        r#"{"mcpServers": {"u": {"url": "http://me:pa55word@127.0.0.1:1/mcp"}, "v": {"command": "v", "disabled": true}}}"#,
+    );
+    let shown = sandbox.json(&["servers", "show", "u"]);
+    assert_eq!(shown["state"], "failed", "{shown}");
+    let doctor = sandbox.ok(&["doctor"]);
+    assert!(
+        doctor.contains("MCP server 'u' is failed: $.mcpServers.u.url must be"),
+        "{doctor}"
+    );
+    let listed = sandbox.ok(&["servers", "list"]);
+    for text in [&refused.stderr, &shown.to_string(), &doctor, &listed] {
+        assert!(!text.contains("pa55word"), "{text}");
+    }
 }
 
 #[test]

@@ -29,6 +29,10 @@ fn a_toolset_is_kept_by_commands_alone() {
     assert_eq!(patched["description"], "For sums");
     let replaced = sandbox.json(&["toolsets", "update", "kit", r#"{"name": "kit"}"#]);
     assert_eq!(replaced["description"], Value::Null);
+    let named = r#"{"description": "Named by the command"}"#;
+    let named = sandbox.json(&["toolsets", "update", "kit", named]);
+    assert_eq!(named["name"], "kit", "{named}");
+    assert_eq!(named["description"], "Named by the command");
     sandbox.ok(&["toolsets", "remove", "kit"]);
     let gone = sandbox.run(&["toolsets", "show", "kit"]);
     assert_eq!(gone.code, 1, "{gone:?}");

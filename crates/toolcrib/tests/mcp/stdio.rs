@@ -356,3 +356,24 @@ fn who_listens_does_not_keep_it_from_ending() {
     let took = began.elapsed();
     assert!(took < Duration::from_secs(15), "{took:?}");
 }
+
+#[test]
+fn what_is_no_message_is_answered_all_the_same() {
+    let sandbox = sandbox();
+    let mut spoken = Spoken::start(&sandbox, &[], false);
+    let wrong = json!({"jsonrpc": "1.0", "id": 7, "method": "ping"});
+    for odd in [json!({"a": 1}), wrong, json!(5)] {
+        spoken.write(&odd);
+        let error = loop {
+            let line = spoken.lines.recv_timeout(PATIENCE);
+            let line = line.unwrap_or_else(|_| panic!("{odd} is not answered"));
+            if line.get("error").is_some() {
+                break line;
+            }
+        };
+        assert_eq!(error["error"]["code"], -32600, "{error}");
+        assert_eq!(error["id"], odd.get("id").cloned().unwrap_or_default());
+    }
+    let still = spoken.ask("ping", json!({}));
+    assert!(still["result"].is_object(), "{still}");
+}

@@ -241,11 +241,30 @@ fn resources_and_prompts_of_everything_can_be_read() {
     let story = client.script(&steps);
     for number in 0..read {
         let contents = &story.result(number)["contents"];
-        assert!(!contents.as_array().unwrap().is_empty(), "{contents}");
+        assert_eq!(contents[0]["uri"], steps[number]["name"], "{contents}");
     }
     for number in read..steps.len() {
         let messages = &story.result(number)["messages"];
         assert!(!messages.as_array().unwrap().is_empty(), "{messages}");
+    }
+    // What a tool links to can be read of the server that the tool is of.
+    let linking = call("everything_stdio.get-resource-links", &json!({"count": 2}));
+    let story = client.script(&[linking]);
+    let blocks = story.result(0)["content"].as_array().unwrap().iter();
+    let links = blocks.filter(|it| it["type"] == "resource_link");
+    let links: Vec<&str> = links.map(|it| it["uri"].as_str().unwrap()).collect();
+    assert_eq!(links.len(), 2, "{links:?}");
+    let steps: Vec<Value> = links
+        .iter()
+        .map(|uri| json!({"action": "read", "name": uri}))
+        .collect();
+    let story = client.script(&steps);
+    for (number, uri) in links.iter().enumerate() {
+        assert!(
+            uri.starts_with("toolcrib+everything_stdio:demo://"),
+            "{uri}"
+        );
+        assert_eq!(story.result(number)["contents"][0]["uri"], **uri);
     }
     println!(
         "everything: {read} resources read, {} prompts got",
@@ -305,6 +324,15 @@ fn a_tool_is_called_where_no_server_runs() {
     assert!(
         why.contains("'broken'") && why.contains("no-such-program"),
         "{why}"
+    );
+    // What it offered last is listed as well, and can be looked at.
+    let listed = sandbox.ok(&["tools", "list"]);
+    assert!(listed.contains("every.echo"), "{listed}");
+    let shown = sandbox.json(&["tools", "show", "every.echo"]);
+    assert_eq!(shown["shelf"], "server", "{shown}");
+    assert!(
+        shown["input_schema"]["properties"]["message"].is_object(),
+        "{shown}"
     );
     let unknown = sandbox.run(&["call", "every.nothing", "{}"]);
     assert!(unknown.stderr.contains("tool_not_found"), "{unknown:?}");
