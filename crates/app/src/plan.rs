@@ -1,6 +1,7 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
 mod reassign;
+mod rehearsal;
 mod sync;
 mod values;
 
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use store::tools::{ToolRow, VersionRow, definition_text, shelf_name};
 use uuid::Uuid;
 
+#[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) base: Arc<Catalogue>,
     pub(crate) changes: Vec<Change>,

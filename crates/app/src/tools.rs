@@ -1,5 +1,7 @@
 //! Tools: list, read, create, change, remove.
 
+pub use crate::dry_run::Terms;
+
 use crate::App;
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
@@ -186,21 +188,20 @@ impl App {
         caller: Arc<Caller>,
         body: &str,
         before: &Before,
+        dry_run: bool,
     ) -> Result<ToolView> {
         let shelf = asked_shelf(body)?;
         let (owner, created_at) = self.taken_over(&caller, shelf, before)?;
         let definition = read_body(body, shelf)?;
         self.check_references(&caller, shelf, owner, &definition)?;
         self.check_runs(&caller, shelf, owner, &definition).await?;
-        let asker = Arc::clone(&caller);
         let write = Write::Create {
             shelf,
             definition,
             owner,
             created_at,
         };
-        let entry = self.write(caller, write).await?;
-        self.checked(entry, &asker)
+        self.done(caller, write, dry_run).await
     }
 
     /// Whose a new tool is, and since when it is there if not since now.
@@ -243,21 +244,16 @@ impl App {
         caller: Arc<Caller>,
         target: &str,
         body: &str,
-        expected_version: Option<i64>,
+        terms: Terms,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
         no_servers(&current.tool)?;
         only_owner(&caller, &current.tool)?;
         let definition = read_body(body, current.tool.shelf)?;
         let auth = asked_auth(body);
-        self.change(
-            caller,
-            &current.tool,
-            (definition, auth),
-            expected_version,
-            "update",
-        )
-        .await
+        let changed = (definition, auth);
+        self.change(caller, &current.tool, changed, terms, "update")
+            .await
     }
 
     /// Changes only the members of a JSON merge patch (RFC 7396).
@@ -266,7 +262,7 @@ impl App {
         caller: Arc<Caller>,
         target: &str,
         patch: &str,
-        expected_version: Option<i64>,
+        mut terms: Terms,
     ) -> Result<ToolView> {
         let current = self.visible_now(&caller, target).await?;
         no_servers(&current.tool)?;
@@ -281,9 +277,9 @@ impl App {
         patch::merge(&mut merged, patch);
         let definition = read_body(&merged.to_string(), current.tool.shelf)?;
         // Without a version of the caller's own, the patch is meant for what it was merged with.
-        let expected = expected_version.or(Some(current.tool.version));
+        terms.expected_version.get_or_insert(current.tool.version);
         let changed = (definition, auth);
-        self.change(caller, &current.tool, changed, expected, "update")
+        self.change(caller, &current.tool, changed, terms, "update")
             .await
     }
 
@@ -292,7 +288,7 @@ impl App {
         caller: Arc<Caller>,
         current: &Tool,
         (mut definition, auth): (Definition, AuthChange),
-        expected_version: Option<i64>,
+        terms: Terms,
         action: &'static str,
     ) -> Result<ToolView> {
         if auth == AuthChange::Keep {
@@ -301,16 +297,14 @@ impl App {
         self.check_references(&caller, current.shelf, current.owner, &definition)?;
         self.check_runs(&caller, current.shelf, current.owner, &definition)
             .await?;
-        let asker = Arc::clone(&caller);
         let write = Write::Update {
             id: current.id,
             definition,
             auth,
-            expected_version,
+            expected_version: terms.expected_version,
             action,
         };
-        let entry = self.write(caller, write).await?;
-        self.checked(entry, &asker)
+        self.done(caller, write, terms.dry_run).await
     }
 
     pub async fn delete_tool(
@@ -333,6 +327,15 @@ impl App {
         caller: Arc<Caller>,
         write: Write,
     ) -> Result<Option<Arc<Entry>>> {
+        self.queue(caller, write, false).await
+    }
+
+    pub(crate) async fn queue(
+        &self,
+        caller: Arc<Caller>,
+        write: Write,
+        dry_run: bool,
+    ) -> Result<Option<Arc<Entry>>> {
         let jobs = {
             let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
             writer.as_ref().map(|writer| writer.jobs.clone())
@@ -342,6 +345,7 @@ impl App {
         let (reply, answer) = oneshot::channel();
         jobs.send(Job {
             write,
+            dry_run,
             caller,
             reply,
         })
@@ -366,13 +370,13 @@ impl App {
     }
 
     /// The same of a tool that was found right before it was stored, with what would keep it from working.
-    fn checked(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
+    pub(crate) fn checked(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
         let trouble = entry.as_ref().and_then(|it| self.missing_of(&it.tool));
         let view = self.written(entry, caller)?;
         Ok(ToolView { trouble, ..view })
     }
 
-    fn view(&self, entry: &Entry, caller: &Caller) -> ToolView {
+    pub(crate) fn view(&self, entry: &Entry, caller: &Caller) -> ToolView {
         let tool = &entry.tool;
         let mut definition = tool.definition.clone();
         let mine = is_mine(caller, tool);

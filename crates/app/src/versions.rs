@@ -3,7 +3,7 @@
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::plan::VERSIONS_WITH_VALUES;
-use crate::tools::{ToolView, only_owner, read_body};
+use crate::tools::{Terms, ToolView, only_owner, read_body};
 use crate::writer::Write;
 use crate::{App, page, time};
 use catalog::auth::{Reference, mask_all, sealed_in};
@@ -124,7 +124,7 @@ impl App {
         let definition = read_body(&row.definition, current.tool.shelf)?;
         self.check_values(&current.tool, version, &definition)?;
         let changed = (definition, AuthChange::Written);
-        self.change(caller, &current.tool, changed, None, "rollback")
+        self.change(caller, &current.tool, changed, Terms::default(), "rollback")
             .await
     }
 

@@ -131,6 +131,7 @@ impl Following {
             let (reply, done) = oneshot::channel();
             let job = Job {
                 write: Write::Reload,
+                dry_run: false,
                 caller: file_caller(),
                 reply,
             };

@@ -68,6 +68,8 @@ pub enum Write {
 /// A change on its way, with where its answer goes.
 pub struct Job {
     pub write: Write,
+    /// It is only decided, and nothing is changed.
+    pub dry_run: bool,
     pub caller: Arc<Caller>,
     pub reply: oneshot::Sender<Result<Option<Arc<Entry>>>>,
 }
@@ -214,6 +216,7 @@ impl Writer {
                     Ok(None)
                 }
                 (_, Some(blocked)) if on_file => Err(blocked.error()),
+                (write, _) if job.dry_run => plan.rehearse(self, write, &job.caller).await,
                 (write, _) => plan.apply(self, write, &job.caller).await.map(Some),
             });
         }

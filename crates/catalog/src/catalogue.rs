@@ -169,7 +169,7 @@ impl Drop for LeaveQueue<'_> {
 }
 
 /// What a write does to the snapshot.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[expect(
     clippy::large_enum_variant,
     reason = "a short list of changes lives for one write"

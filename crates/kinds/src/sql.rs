@@ -4,8 +4,10 @@
 mod failure;
 mod faults;
 mod prepared;
+mod quotes;
 
 pub use faults::faults;
+pub use quotes::without_quotes;
 
 use crate::sources::{Named, Sources};
 use ::sources::{Answer, Bindings, Call, Error, Shape, Source, Statement};

@@ -5,7 +5,7 @@ use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use crate::unlisted::Unlisted;
-use app::tools::{Before, ToolFilter, ToolPage, ToolView};
+use app::tools::{Before, Terms, ToolFilter, ToolPage, ToolView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -121,11 +121,31 @@ pub(crate) struct CreateQuery {
     owner: Option<String>,
     /// When it was made there, such as 2026-01-31T12:00:00Z. For admins.
     created_at: Option<String>,
+    /// Whether to check everything, answer 200 with the tool as it would be, and register nothing.
+    dry_run: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ChangeQuery {
+    /// Whether to check everything, answer with the tool as it would be, and change nothing.
+    dry_run: Option<bool>,
+}
+
+impl ChangeQuery {
+    fn terms(&self, expected_version: Option<i64>) -> Terms {
+        Terms {
+            expected_version,
+            dry_run: self.dry_run == Some(true),
+        }
+    }
 }
 
 /// Registers a tool; the next call can use it.
 #[utoipa::path(post, path = "/api/v1/tools", tag = "tools", params(CreateQuery), request_body = ToolBody,
-    responses((status = 201, body = ToolView), (status = "4XX", body = ErrorBody)))]
+    responses((status = 201, body = ToolView), (status = 200, description = "A dry run", body = ToolView),
+        (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
@@ -136,7 +156,15 @@ pub(crate) async fn create_tool(
         owner: query.owner,
         created_at: query.created_at,
     };
-    let tool = owned(async move { server.app.create_tool(caller, &body, &before).await }).await?;
+    let dry_run = query.dry_run == Some(true);
+    let work = async move {
+        let made = server.app.create_tool(caller, &body, &before, dry_run);
+        made.await
+    };
+    let tool = owned(work).await?;
+    if dry_run {
+        return Ok(Json(tool).into_response());
+    }
     let location = HeaderValue::from_str(&format!("/api/v1/tools/{}", tool.name));
     let mut response = (StatusCode::CREATED, Json(tool)).into_response();
     if let Ok(location) = location {
@@ -160,35 +188,45 @@ pub(crate) async fn get_tool(
 /// Replaces a tool's definition. `If-Match` with the version guards against overwriting somebody's change.
 #[utoipa::path(put, path = "/api/v1/tools/{name}", tag = "tools",
     params(("name" = String, Path, description = "Name or id"),
-        ("If-Match" = Option<String>, Header, description = "The version the change was made from")),
+        ("If-Match" = Option<String>, Header, description = "The version the change was made from"), ChangeQuery),
     request_body = ToolBody, responses((status = 200, body = ToolView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn update_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
+    QueryOf(query): QueryOf<ChangeQuery>,
     IfMatch(expected): IfMatch,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let work = async move { server.app.update_tool(caller, &name, &body, expected).await };
-    let tool = owned(work).await?;
-    Ok(tagged(tool.version, tool))
+    let terms = query.terms(expected);
+    let work = async move { server.app.update_tool(caller, &name, &body, terms).await };
+    Ok(answer(owned(work).await?, terms))
 }
 
 /// Changes some members of a tool's definition (JSON merge patch).
 #[utoipa::path(patch, path = "/api/v1/tools/{name}", tag = "tools",
     params(("name" = String, Path, description = "Name or id"),
-        ("If-Match" = Option<String>, Header, description = "The version the change was made from")),
+        ("If-Match" = Option<String>, Header, description = "The version the change was made from"), ChangeQuery),
     request_body(content = Object, description = "The members to change; null removes one"), responses((status = 200, body = ToolView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn patch_tool(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
+    QueryOf(query): QueryOf<ChangeQuery>,
     IfMatch(expected): IfMatch,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let work = async move { server.app.patch_tool(caller, &name, &body, expected).await };
-    let tool = owned(work).await?;
-    Ok(tagged(tool.version, tool))
+    let terms = query.terms(expected);
+    let work = async move { server.app.patch_tool(caller, &name, &body, terms).await };
+    Ok(answer(owned(work).await?, terms))
+}
+
+/// A version that is not there yet is no tag to come back with.
+fn answer(tool: ToolView, terms: Terms) -> Response {
+    match terms.dry_run {
+        true => Json(tool).into_response(),
+        false => tagged(tool.version, tool),
+    }
 }
 
 /// Removes a tool. Its history stays, and it can be restored.
@@ -213,12 +251,20 @@ pub(crate) fn named(path: &'static str, name: &'static str) -> [Unlisted; 4] {
         Unlisted::new(Method::GET, path, move |server, caller| {
             get_tool(server, caller, of())
         }),
-        Unlisted::new(Method::PUT, path, move |server, caller, version, body| {
-            update_tool(server, caller, of(), version, body)
-        }),
-        Unlisted::new(Method::PATCH, path, move |server, caller, version, body| {
-            patch_tool(server, caller, of(), version, body)
-        }),
+        Unlisted::new(
+            Method::PUT,
+            path,
+            move |server, caller, query, version, body| {
+                update_tool(server, caller, of(), query, version, body)
+            },
+        ),
+        Unlisted::new(
+            Method::PATCH,
+            path,
+            move |server, caller, query, version, body| {
+                patch_tool(server, caller, of(), query, version, body)
+            },
+        ),
         Unlisted::new(Method::DELETE, path, move |server, caller, version| {
             delete_tool(server, caller, of(), version)
         }),

@@ -8,6 +8,7 @@
 
 mod audit;
 mod calls;
+mod dry_runs;
 mod executions;
 mod guarded;
 mod hostile;

@@ -32,16 +32,17 @@ pub(crate) struct CustomImport {
     /// The source that its SQL tools are to ask
     #[arg(long, value_name = "NAME")]
     pub(crate) source: String,
-    /// What its SQL tools answer: the first row as an object, all rows, or one value
-    #[arg(long, default_value = "row", value_parser = ["row", "records", "scalar"])]
-    pub(crate) result: String,
-    /// Replace tools that have the same name
+    /// What its SQL tools answer: the first row as an object, all rows, or one value. Unless given, new ones answer a row and
+    /// those that are there what they did
+    #[arg(long, value_parser = ["row", "records", "scalar"])]
+    pub(crate) result: Option<String>,
+    /// Replace tools that have the same name; what the file cannot say of them stays
     #[arg(long)]
     pub(crate) force: bool,
     /// Take only these, by their names in the file
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Say what would be added, and change nothing
+    /// Check everything, say what would be added, and change nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

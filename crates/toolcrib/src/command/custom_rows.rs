@@ -6,14 +6,24 @@ use store::custom_tools::{CustomParameter, CustomTool};
 /// Under which names a definition that is JSON holds its query or its expression.
 const MEMBERS: [&str; 5] = ["query", "sql", "expression", "code", "definition"];
 
+/// What a row means here.
+#[derive(Debug)]
+pub(super) struct Meant {
+    pub(super) definition: Value,
+    /// What whoever imports it should know of how it was read.
+    pub(super) notes: Vec<String>,
+}
+
 /// What a row means here, or why it means nothing.
-pub(super) fn definition(row: &CustomTool, source: &str, result: &str) -> Result<Value, String> {
+pub(super) fn definition(row: &CustomTool, source: &str, result: &str) -> Result<Meant, String> {
+    let mut notes = Vec::new();
     let text = body(&row.definition);
-    let (kind, config) = match row.tool_type.to_ascii_uppercase().as_str() {
-        "SQL" => (
-            "sql",
-            json!({"source": source, "query": text, "result": result}),
-        ),
+    let (kind, config) = match row.tool_type.trim().to_ascii_uppercase().as_str() {
+        "SQL" => {
+            let query = bare(text, &row.parameters, &mut notes);
+            let config = json!({"source": source, "query": query, "result": result});
+            ("sql", config)
+        }
         "PYTHON" => ("expression", json!({"expression": text})),
         other => {
             return Err(format!(
@@ -21,33 +31,6 @@ pub(super) fn definition(row: &CustomTool, source: &str, result: &str) -> Result
             ));
         }
     };
-    let mut properties = Map::new();
-    let mut required = Vec::new();
-    for parameter in &row.parameters {
-        let kind = match parameter.kind.to_ascii_uppercase().as_str() {
-            "STRING" => "string",
-            "NUMBER" => "number",
-            "BOOLEAN" => "boolean",
-            other => {
-                return Err(format!(
-                    "param_type of {}: expected STRING, NUMBER or BOOLEAN, found '{other}'",
-                    parameter.name
-                ));
-            }
-        };
-        let mut schema = json!({"type": kind});
-        if let Some(about) = filled(parameter.description.as_deref()) {
-            schema["description"] = about.into();
-        }
-        properties.insert(parameter.name.clone(), schema);
-        if yes(&parameter.is_required) {
-            required.push(Value::from(parameter.name.as_str()));
-        }
-    }
-    let mut schema = json!({"type": "object", "properties": properties});
-    if !required.is_empty() {
-        schema["required"] = required.into();
-    }
     let about_user = filled(row.description_user.as_deref());
     let about = filled(Some(&row.description_agent)).or(about_user);
     let mut all = json!({
@@ -55,13 +38,69 @@ pub(super) fn definition(row: &CustomTool, source: &str, result: &str) -> Result
         "description": about.unwrap_or(&row.name),
         "kind": kind,
         "config": config,
-        "input_schema": schema,
-        "is_active": yes(&row.is_active),
+        "input_schema": input_schema(&row.parameters, &mut notes)?,
+        "is_active": yes("is_active", &row.is_active, &mut notes),
     });
     if let Some(about) = about_user {
         all["description_user"] = about.into();
     }
-    Ok(all)
+    Ok(Meant {
+        definition: all,
+        notes,
+    })
+}
+
+fn input_schema(parameters: &[CustomParameter], notes: &mut Vec<String>) -> Result<Value, String> {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for parameter in parameters {
+        let name = &parameter.name;
+        let kind = match parameter.kind.trim().to_ascii_uppercase().as_str() {
+            "STRING" => "string",
+            "NUMBER" => "number",
+            "BOOLEAN" => "boolean",
+            other => {
+                return Err(format!(
+                    "param_type of {name}: expected STRING, NUMBER or BOOLEAN, found '{other}'; write NUMBER for every sort of number and STRING for dates and all else"
+                ));
+            }
+        };
+        let mut schema = json!({"type": kind});
+        if let Some(about) = filled(parameter.description.as_deref()) {
+            schema["description"] = about.into();
+        }
+        if properties.insert(name.clone(), schema).is_some() {
+            return Err(format!(
+                "param_name: there are two parameters '{name}'; remove one of them"
+            ));
+        }
+        if yes(
+            &format!("is_required of {name}"),
+            &parameter.is_required,
+            notes,
+        ) {
+            required.push(Value::from(name.as_str()));
+        }
+    }
+    let mut schema = json!({"type": "object", "properties": properties});
+    if !required.is_empty() {
+        schema["required"] = required.into();
+    }
+    Ok(schema)
+}
+
+/// The query without quotes around its parameters: who pasted values needed them, who binds values must not have them.
+fn bare(query: String, parameters: &[CustomParameter], notes: &mut Vec<String>) -> String {
+    let is_parameter = |name: &str| parameters.iter().any(|it| it.name == name);
+    let Some((bare, names)) = kinds::sql::without_quotes(&query, is_parameter) else {
+        return query;
+    };
+    let shown: Vec<String> = names.iter().map(|it| format!("'{{{{{it}}}}}'")).collect();
+    notes.push(format!(
+        "the quotes around {} in its query are taken away: values are bound, and in quotes they would be text",
+        shown.join(", ")
+    ));
+    bare
 }
 
 /// The query or expression itself, which may lie in JSON.
@@ -77,6 +116,14 @@ fn body(written: &str) -> String {
         _ => None,
     };
     inside.unwrap_or_else(|| written.trim().to_owned())
+}
+
+/// A query or expression as it is read again: one that looks like JSON of this sort is put into JSON.
+fn written(text: &str) -> String {
+    match body(text) == text.trim() {
+        true => text.to_owned(),
+        false => Value::from(text).to_string(),
+    }
 }
 
 /// When it was made, as a time in UTC that says so; nothing where that cannot be made out.
@@ -141,7 +188,7 @@ pub(super) fn row(tool: &Value) -> Result<CustomTool, String> {
         description_agent: text("description").unwrap_or_default(),
         description_user: text("description_user"),
         tool_type: tool_type.to_owned(),
-        definition: definition.unwrap_or_default().to_owned(),
+        definition: written(definition.unwrap_or_default()),
         is_active: letter(tool["is_active"] == true),
         reg_dt: text("created_at"),
         created_by: text("owner"),
@@ -153,8 +200,17 @@ fn letter(yes: bool) -> String {
     if yes { "Y" } else { "N" }.to_owned()
 }
 
-fn yes(letter: &str) -> bool {
-    letter.trim().eq_ignore_ascii_case("y")
+fn yes(what: &str, letter: &str, notes: &mut Vec<String>) -> bool {
+    match letter.trim() {
+        "Y" | "y" => true,
+        "N" | "n" | "" => false,
+        other => {
+            notes.push(format!(
+                "{what}: '{other}' is neither Y nor N and counts as N"
+            ));
+            false
+        }
+    }
 }
 
 fn filled(text: Option<&str>) -> Option<&str> {
@@ -190,6 +246,8 @@ mod tests {
     #[test]
     fn a_row_becomes_a_definition_and_a_row_again() {
         let made = definition(&limit(), "demo", "row").unwrap();
+        assert!(made.notes.is_empty(), "{:?}", made.notes);
+        let made = made.definition;
         let expected = json!({
             "name": "get_user_daily_limit", "description": "조회합니다.", "kind": "sql",
             "config": {"source": "demo", "query": "SELECT :user_name, {{n}}, :flag", "result": "row"},
@@ -218,6 +276,53 @@ mod tests {
         ] {
             assert_eq!(body(written), meant);
         }
+        for text in ["num1 * num2", "\"result\"", "1"] {
+            assert_eq!(body(&super::written(text)), text);
+        }
+    }
+
+    #[test]
+    fn quotes_around_a_parameter_are_taken_away_and_told() {
+        let row = CustomTool {
+            definition: "SELECT :user_name WHERE n = '{{n}}' OR n = '{{m}}' OR n LIKE '%{{n}}%'"
+                .to_owned(),
+            ..limit()
+        };
+        let meant = definition(&row, "demo", "row").unwrap();
+        // There is no parameter m: that is text.
+        let query = "SELECT :user_name WHERE n = {{n}} OR n = '{{m}}' OR n LIKE '%{{n}}%'";
+        assert_eq!(meant.definition["config"]["query"], query);
+        assert!(meant.notes[0].starts_with("the quotes around '{{n}}'"));
+        let python = CustomTool {
+            tool_type: "PYTHON".to_owned(),
+            definition: "'{{n}}'".to_owned(),
+            ..limit()
+        };
+        let meant = definition(&python, "demo", "row").unwrap();
+        assert_eq!(meant.definition["config"]["expression"], "'{{n}}'");
+        assert!(meant.notes.is_empty());
+    }
+
+    #[test]
+    fn letters_and_types_that_the_format_does_not_know_are_told() {
+        let mut row = limit();
+        row.is_active = "true".to_owned();
+        let meant = definition(&row, "demo", "row").unwrap();
+        assert_eq!(meant.definition["is_active"], false);
+        assert!(meant.notes[0].starts_with("is_active: 'true' is neither Y nor N"));
+        let why = |change: &dyn Fn(&mut CustomTool)| {
+            let mut row = limit();
+            change(&mut row);
+            definition(&row, "demo", "row").unwrap_err()
+        };
+        for kind in ["INTEGER", "DATE"] {
+            let told = why(&|row| row.parameters[1].kind = kind.to_owned());
+            let expected =
+                format!("param_type of n: expected STRING, NUMBER or BOOLEAN, found '{kind}'");
+            assert!(told.starts_with(&expected), "{told}");
+        }
+        let told = why(&|row| row.parameters[1].name = "flag".to_owned());
+        assert!(told.contains("two parameters 'flag'"), "{told}");
     }
 
     #[test]

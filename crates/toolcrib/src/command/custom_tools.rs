@@ -1,20 +1,25 @@
-//! `toolcrib import h-custom-tool` and `toolcrib export h-custom-tool`: tools of another builder's database, and ours as one.
+//! `toolcrib import h-custom-tool`: tools of another builder's database. Each is taken over by itself: what is wrong with one
+//! keeps no other out. A dry run asks the server the same questions and changes nothing.
 
-use super::custom_rows::{created_at, definition, row};
-use super::tools::{pages, path, text};
-use crate::cli::{CustomExport, CustomImport};
+use super::custom_kept::{Merged, is_same, merged, patch};
+use super::custom_rows::{Meant, created_at, definition};
+use super::tools::path;
+use crate::cli::CustomImport;
 use crate::client::{Client, encode, query};
 use crate::context::Context;
-use crate::out::{Failure, Out, Result};
+use crate::out::{Cause, Failure, Out, Result};
 use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::tool::Shelf;
 use serde_json::{Value, json};
 use store::custom_tools::{self, CustomTool};
 
+/// What a row that says nothing of it answers.
+const RESULT: &str = "row";
+
 /// A tool that is to be taken over.
 struct Taken {
     row: CustomTool,
-    definition: Value,
+    meant: Meant,
 }
 
 /// What became of the tools of a file.
@@ -23,15 +28,23 @@ struct Told {
     added: Vec<String>,
     replaced: Vec<String>,
     same: Vec<String>,
+    /// Those that were left out, with the reason.
     failed: Vec<String>,
+    warnings: Vec<String>,
+    /// How those are defined that are added or replaced.
+    tools: Vec<Value>,
 }
 
-/// How a tool stands to what is there already.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum There {
-    Nothing,
-    Same,
-    Another,
+impl Told {
+    fn warn(&mut self, out: &Out, warning: String) {
+        out.warn(&warning);
+        self.warnings.push(warning);
+    }
+
+    fn is_empty(&self) -> bool {
+        let lists = [&self.added, &self.replaced, &self.same, &self.failed];
+        lists.iter().all(|list| list.is_empty())
+    }
 }
 
 pub(crate) async fn import(context: &Context, args: &CustomImport) -> Result {
@@ -46,25 +59,36 @@ pub(crate) async fn import(context: &Context, args: &CustomImport) -> Result {
     let wanted = rows
         .into_iter()
         .filter(|row| args.only.is_empty() || args.only.contains(&row.name));
-    let taken = understood(&shown, wanted, args)?;
-    let told = Client::with(context, async |client| {
-        let there = compare(client, &taken).await?;
-        if let Some(clash) = clashing(&taken, &there).filter(|_| !args.force) {
-            return Err(Failure::failed(format!(
-                "there is another tool '{clash}' already; nothing was changed"
-            ))
-            .hint("rename one of them, replace it with --force, or take others with --only"));
+    let mut told = Told::default();
+    let taken = understood(wanted, args, &mut told);
+    let out = &context.out;
+    let done = Client::with(context, async |client| {
+        for taken in &taken {
+            take_over(out, client, taken, args, &mut told).await?;
         }
-        match args.dry_run {
-            true => Ok(planned(&taken, &there)),
-            false => take_over(context, client, &taken, &there).await,
-        }
+        Ok(())
     })
-    .await?;
-    tell(&context.out, &told, &taken, args.dry_run)
+    .await;
+    match done {
+        Err(failure) if told.is_empty() => Err(failure),
+        // What was done until nobody answered any more is told all the same.
+        Err(failure) => {
+            told.failed.extend(failure.errors);
+            tell(out, &told, args.dry_run).map_err(|told| Failure {
+                cause: failure.cause,
+                hints: [told.hints.as_slice(), &failure.hints].concat(),
+                ..told
+            })
+        }
+        Ok(()) if told.is_empty() => {
+            out.say(format!("{shown} has no tools"));
+            tell(out, &told, args.dry_run)
+        }
+        Ok(()) => tell(out, &told, args.dry_run),
+    }
 }
 
-fn check_only(only: &[String], names: &[String], shown: &str) -> Result {
+pub(super) fn check_only(only: &[String], names: &[String], shown: &str) -> Result {
     match only.iter().find(|name| !names.contains(name)) {
         None => Ok(()),
         Some(missing) => Err(Failure::usage(format!(
@@ -74,164 +98,181 @@ fn check_only(only: &[String], names: &[String], shown: &str) -> Result {
     }
 }
 
-/// All as definitions, or everything that is wrong with any of them.
+/// The rows that mean something here; what is wrong with the others is told.
 fn understood(
-    shown: &str,
     rows: impl Iterator<Item = CustomTool>,
     args: &CustomImport,
-) -> Result<Vec<Taken>> {
-    let (mut taken, mut wrong) = (Vec::new(), Vec::new());
+    told: &mut Told,
+) -> Vec<Taken> {
+    let mut taken: Vec<Taken> = Vec::new();
     for row in rows {
         let name = &row.name;
-        let definition = match definition(&row, &args.source, &args.result) {
-            Ok(definition) => definition,
+        if taken.iter().any(|taken| taken.row.name == *name) {
+            let why = "there is another row of that name before it; rename one of them";
+            told.failed.push(format!("{name}: {why}"));
+            continue;
+        }
+        let result = args.result.as_deref().unwrap_or(RESULT);
+        let meant = match definition(&row, &args.source, result) {
+            Ok(meant) => meant,
             Err(why) => {
-                wrong.push(format!("{shown}: tool '{name}': {why}"));
+                told.failed.push(format!("{name}: {why}"));
                 continue;
             }
         };
         let origin = Origin::Body(Shelf::Database);
-        let text = definition.to_string();
+        let text = meant.definition.to_string();
         let checked = checked_definition_from_text(name, &text, origin, kinds::sql::faults);
         match checked {
-            Ok(_) => taken.push(Taken { row, definition }),
-            Err(problems) => wrong.extend(problems.iter().map(|it| {
+            Ok(_) => taken.push(Taken { row, meant }),
+            Err(problems) => told.failed.extend(problems.iter().map(|it| {
                 format!(
-                    "{shown}: tool '{name}': at {}: expected {}, found {}. {}",
+                    "{name}: at {}: expected {}, found {}. {}",
                     it.path, it.expected, it.found, it.remedy
                 )
             })),
         }
     }
-    if wrong.is_empty() {
-        return Ok(taken);
-    }
-    let mut failure = Failure::failed("");
-    failure.errors = wrong;
-    Err(failure.hint("nothing was taken over; mend that database, or take others with --only"))
+    taken
 }
 
-async fn compare(client: &Client, taken: &[Taken]) -> Result<Vec<There>> {
-    let mut all = Vec::new();
-    for Taken { row, definition } in taken {
-        let answer = client.request("GET", &path(&row.name), None).await?;
-        let there = match answer.status {
-            404 => There::Nothing,
-            _ => {
-                let tool = answer.ok()?;
-                let mut members = definition.as_object().into_iter().flatten();
-                match members.all(|(member, value)| tool[member] == *value) {
-                    true => There::Same,
-                    false => There::Another,
-                }
-            }
-        };
-        all.push(there);
-    }
-    Ok(all)
-}
-
-fn clashing<'a>(taken: &'a [Taken], there: &[There]) -> Option<&'a str> {
-    let mut both = taken.iter().zip(there);
-    let found = both.find(|(_, there)| **there == There::Another);
-    found.map(|(taken, _)| taken.row.name.as_str())
-}
-
-fn planned(taken: &[Taken], there: &[There]) -> Told {
-    let mut told = Told::default();
-    for (Taken { row, .. }, there) in taken.iter().zip(there) {
-        let list = match there {
-            There::Nothing => &mut told.added,
-            There::Same => &mut told.same,
-            There::Another => &mut told.replaced,
-        };
-        list.push(row.name.clone());
-    }
-    told
-}
-
+/// Adds one tool, replaces it, or says why not. Fails only where the others would fail too.
 async fn take_over(
-    context: &Context,
+    out: &Out,
     client: &Client,
-    taken: &[Taken],
-    there: &[There],
-) -> Result<Told> {
-    let mut told = Told::default();
-    for (taken, there) in taken.iter().zip(there) {
-        let name = taken.row.name.clone();
-        let stored = match there {
-            There::Same => {
-                told.same.push(name);
-                continue;
+    taken: &Taken,
+    args: &CustomImport,
+    told: &mut Told,
+) -> Result {
+    let name = &taken.row.name;
+    let answer = client.request("GET", &path(name), None).await?;
+    let stored = match answer.status {
+        404 => None,
+        // A tool of an MCP server is found without the server's name as well, and is another one.
+        _ => Some(answer.ok()?).filter(|tool| tool["name"] == *name),
+    };
+    let (definition, done) = match &stored {
+        None => {
+            let done = create(out, client, taken, args.dry_run, told).await;
+            (taken.meant.definition.clone(), done)
+        }
+        Some(stored) => {
+            let merged = merged(stored, &taken.meant.definition, args.result.is_some());
+            if is_same(stored, &merged.definition) {
+                told.same.push(name.clone());
+                return Ok(());
             }
-            There::Another => {
-                let body = Some(taken.definition.clone());
-                client.request("PUT", &path(&name), body).await?.ok()
+            if !args.force {
+                told.failed.push(format!(
+                    "{name}: there is another tool '{name}' already; rename one of the two, or replace it with --force"
+                ));
+                return Ok(());
             }
-            There::Nothing => create(&context.out, client, taken).await,
-        };
-        match (stored, there) {
-            (Err(failure), _) => told
-                .failed
-                .push(format!("{name}: {}", failure.errors.join("; "))),
-            (Ok(tool), there) => {
-                if let Some(why) = tool["trouble"].as_str() {
-                    context
-                        .out
-                        .warn(format!("'{name}' may not work as it is: {why}"));
-                }
-                match there {
-                    There::Another => told.replaced.push(name),
-                    _ => told.added.push(name),
-                }
+            let done = replace(client, stored, &merged, args.dry_run).await;
+            if done.is_ok() && !merged.dropped.is_empty() {
+                let dropped = merged.dropped.join(", ");
+                told.warn(out, format!(
+                    "'{name}' loses {dropped}: the file cannot say it, and what was there may not fit what it says"
+                ));
             }
+            (merged.definition, done)
+        }
+    };
+    match done {
+        Err(failure) if failure.cause == Cause::Unreachable => return Err(failure),
+        Err(failure) => {
+            let why = failure.errors.join("; ");
+            told.failed.push(format!("{name}: {why}"));
+        }
+        Ok(tool) => {
+            for note in &taken.meant.notes {
+                told.warn(out, format!("'{name}': {note}"));
+            }
+            if let Some(why) = tool["trouble"].as_str() {
+                told.warn(out, format!("'{name}' may not work as it is: {why}"));
+            }
+            told.tools.push(definition);
+            let list = match stored {
+                Some(_) => &mut told.replaced,
+                None => &mut told.added,
+            };
+            list.push(name.clone());
         }
     }
-    Ok(told)
+    Ok(())
+}
+
+/// Only what the row speaks of is changed, unless the tool becomes one of another kind.
+async fn replace(client: &Client, stored: &Value, merged: &Merged, dry_run: bool) -> Result<Value> {
+    let (method, body) = match stored["kind"] == merged.definition["kind"] {
+        true => ("PATCH", patch(stored, &merged.definition)),
+        false => ("PUT", merged.definition.clone()),
+    };
+    let name = stored["name"].as_str().unwrap_or_default();
+    let to = format!("{}{}", path(name), query(&[("dry_run", asked(dry_run))]));
+    client.request(method, &to, Some(body)).await?.ok()
+}
+
+fn asked(dry_run: bool) -> Option<String> {
+    dry_run.then(|| "true".to_owned())
 }
 
 /// Stores a new tool as its maker's, where they are a user here who may have it; else as that of whoever imports it.
-async fn create(out: &Out, client: &Client, taken: &Taken) -> Result<Value> {
+async fn create(
+    out: &Out,
+    client: &Client,
+    taken: &Taken,
+    dry_run: bool,
+    told: &mut Told,
+) -> Result<Value> {
     let row = &taken.row;
+    let name = &row.name;
     let made = created_at(row);
-    if let (None, Some(written)) = (&made, row.reg_dt.as_deref()) {
-        let name = &row.name;
-        out.warn(format!(
-            "'{name}' was made at '{written}', which is no time that can be read; it counts as made now"
-        ));
-    }
     let send = async |owner: Option<&str>| {
         let asked = [
             ("owner", owner.map(str::to_owned)),
             ("created_at", made.clone()),
+            ("dry_run", asked(dry_run)),
         ];
         let to = format!("/api/v1/tools{}", query(&asked));
-        let body = Some(taken.definition.clone());
+        let body = Some(taken.meant.definition.clone());
         client.request("POST", &to, body).await?.ok()
     };
     let maker = row.created_by.as_deref().filter(|name| !name.is_empty());
-    let Some(maker) = maker else {
-        return send(None).await;
+    let (tool, why) = match maker {
+        None => (send(None).await?, None),
+        Some(maker) => {
+            let user = format!("/api/v1/users/{}", encode(maker));
+            match client.request("GET", &user, None).await?.status {
+                200 => match send(Some(maker)).await {
+                    Ok(tool) => (tool, None),
+                    Err(failure) => (send(None).await?, Some(failure.errors.join("; "))),
+                },
+                _ => {
+                    let why = format!("there is no user '{maker}'");
+                    (send(None).await?, Some(why))
+                }
+            }
+        }
     };
-    let user = format!("/api/v1/users/{}", encode(maker));
-    let why = match client.request("GET", &user, None).await?.status {
-        200 => match send(Some(maker)).await {
-            Ok(tool) => return Ok(tool),
-            Err(failure) => failure.errors.join("; "),
-        },
-        _ => format!("there is no user '{maker}'"),
-    };
-    let tool = send(None).await?;
-    out.warn(format!("'{}' is yours, not {maker}'s: {why}", row.name));
+    if let (None, Some(written)) = (&made, row.reg_dt.as_deref()) {
+        told.warn(out, format!(
+            "'{name}' was made at '{written}', which is no time that can be read; it counts as made now"
+        ));
+    }
+    if let (Some(why), Some(maker)) = (why, maker) {
+        told.warn(out, format!("'{name}' is yours, not {maker}'s: {why}"));
+    }
     Ok(tool)
 }
 
-fn tell(out: &Out, told: &Told, taken: &[Taken], dry_run: bool) -> Result {
+fn tell(out: &Out, told: &Told, dry_run: bool) -> Result {
     if out.json {
         let mut value = json!({"added": told.added, "replaced": told.replaced,
-            "unchanged": told.same, "failed": told.failed, "dry_run": dry_run});
+            "unchanged": told.same, "failed": told.failed, "warnings": told.warnings,
+            "dry_run": dry_run});
         if dry_run {
-            value["tools"] = taken.iter().map(|it| it.definition.clone()).collect();
+            value["tools"] = told.tools.clone().into();
         }
         out.value(&value);
     }
@@ -249,50 +290,11 @@ fn tell(out: &Out, told: &Told, taken: &[Taken], dry_run: bool) -> Result {
     }
     let mut failure = Failure::failed("");
     failure.errors = told.failed.clone();
-    Err(failure.printed().hint("the others were taken over"))
-}
-
-pub(crate) async fn export(context: &Context, args: &CustomExport) -> Result {
-    let tools = Client::with(context, async |client| {
-        let mut all = pages(
-            client,
-            "/api/v1/tools",
-            &[("kind", Some("sql".into()))],
-            usize::MAX,
-        )
-        .await?;
-        let kind = [("kind", Some("expression".to_owned()))];
-        all.extend(pages(client, "/api/v1/tools", &kind, usize::MAX).await?);
-        Ok(all)
-    })
-    .await?;
-    let names: Vec<String> = tools.iter().map(|it| text(it, "name").to_owned()).collect();
-    check_only(&args.only, &names, "the catalogue")?;
-    let (mut rows, mut skipped) = (Vec::new(), Vec::new());
-    for tool in &tools {
-        let name = text(tool, "name");
-        if !args.only.is_empty() && !args.only.iter().any(|only| only == name) {
-            continue;
-        }
-        match row(tool) {
-            Ok(row) => rows.push(row),
-            Err(why) => skipped.push(format!("{name}: {why}")),
-        }
-    }
-    let shown = args.file.display();
-    let written = custom_tools::write(&args.file, &rows).await;
-    written.map_err(|error| Failure::failed(format!("nothing was written: {error}")))?;
-    let out = &context.out;
-    for why in &skipped {
-        out.warn(format!("left out: {why}"));
-    }
-    let names: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
-    if out.json {
-        out.value(&json!({"file": args.file, "exported": names, "left_out": skipped}));
-    }
-    out.done(match names.is_empty() {
-        true => format!("wrote {shown} without a tool in it"),
-        false => format!("wrote {shown}: {}", names.join(", ")),
-    });
-    Ok(())
+    let is_any = !told.added.is_empty() || !told.replaced.is_empty();
+    Err(failure.printed().hint(match (is_any, dry_run) {
+        (true, false) => "the others were taken over",
+        (true, true) => "the others would be taken over",
+        (false, false) => "nothing was taken over",
+        (false, true) => "nothing would be taken over",
+    }))
 }

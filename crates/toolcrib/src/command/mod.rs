@@ -6,6 +6,8 @@ pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
 pub(crate) mod connect;
+mod custom_export;
+mod custom_kept;
 mod custom_rows;
 mod custom_tools;
 pub(crate) mod definition;
@@ -56,7 +58,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Mcp(args) => mcp::run(context, args).await,
         Command::Connect(args) => connect::run(context, &args).await,
         Command::Import(import) => import::run(context, import).await,
-        Command::Export(Export::HCustomTool(args)) => custom_tools::export(context, &args).await,
+        Command::Export(Export::HCustomTool(args)) => custom_export::export(context, &args).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,

@@ -5,6 +5,7 @@
 
 mod crib;
 mod documents;
+mod exchange;
 mod expression;
 mod guide;
 #[path = "../cli/harness.rs"]

@@ -6,7 +6,7 @@ use std::path::Path;
 use store::custom_tools::{CustomParameter, CustomTool};
 
 /// With a second source that takes writes and tools of everybody.
-fn crib() -> Crib {
+pub(crate) fn crib() -> Crib {
     let sandbox = sandbox();
     let file = sandbox.workspace().join("toolcrib.toml");
     let mut text = std::fs::read_to_string(&file).unwrap();
@@ -16,7 +16,7 @@ fn crib() -> Crib {
 }
 
 /// Makes a user of this role and gives a key of theirs with all that the role may.
-fn key_of(crib: &Crib, name: &str, role: &str) -> String {
+pub(crate) fn key_of(crib: &Crib, name: &str, role: &str) -> String {
     let user = json!({"name": name, "password": "a password for tests 1", "role": role});
     let (status, answer) = crib.server.request("POST", "/api/v1/users", Some(&user));
     assert_eq!(status, 201, "{answer}");
@@ -31,7 +31,7 @@ fn read(source: &str) -> Value {
     json!({"source": source, "query": "SELECT count(*) FROM h_user", "result": "scalar"})
 }
 
-fn block_on<T>(work: impl Future<Output = T>) -> T {
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
     tokio::runtime::Runtime::new().unwrap().block_on(work)
 }
 
@@ -133,7 +133,7 @@ fn a_wrong_definition_is_told_at_its_place() {
     );
 }
 
-fn rows() -> Vec<CustomTool> {
+pub(crate) fn rows() -> Vec<CustomTool> {
     let parameter = |name: &str, kind: &str| CustomParameter {
         name: name.to_owned(),
         kind: kind.to_owned(),
