@@ -6,7 +6,6 @@ use crate::context::Context;
 use crate::out::{Cause, Document, Failure, Result};
 use catalog::json::{LineIndex, Node, NodeKind, parse, path_of_key};
 use serde_json::{Map, Value, json};
-use uuid::Uuid;
 
 /// How the server takes a definition.
 #[derive(Clone, Copy)]
@@ -131,7 +130,8 @@ pub(super) fn with_name(mut input: Input, name: &str) -> Input {
     let members = serde_json::from_str::<Map<String, Value>>(&input.text);
     let lacks = members.is_ok_and(|it| !it.is_empty() && !it.contains_key("name"));
     // By its id a thing is found, not called.
-    if lacks && Uuid::parse_str(name).is_err() {
+    let is_id = name.len() == 36 && name.bytes().all(|it| it.is_ascii_hexdigit() || it == b'-');
+    if lacks && !is_id {
         put(&mut input.text, "name", name);
     }
     input
