@@ -337,6 +337,10 @@ impl Attempt {
         let data = match (format, output.data) {
             (OutputFormat::Json, Data::Written(text)) => Ok(text),
             (OutputFormat::Json, Data::Value(value)) => to_raw_value(&value),
+            // Text already, whose numbers keep their digits.
+            (OutputFormat::Text, Data::Written(text)) if !text.get().starts_with(['"', 'n']) => {
+                to_raw_value(text.get())
+            }
             (OutputFormat::Text, data) => to_raw_value(&as_text(data.value().into_owned())),
         };
         let data =
