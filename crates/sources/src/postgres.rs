@@ -32,7 +32,9 @@ use inspect::Known;
 use parameter::Parameter;
 use pool::Pool;
 use run::{Job, Reading, Work};
+use serde_json::Map;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -63,7 +65,6 @@ impl Postgres {
         bindings: &Bindings<'_>,
         call: &Call,
     ) -> Result<Answer, Error> {
-        check_verb(statement)?;
         let (sql, parameters) = bind(statement, bindings)?;
         self.check_role(call).await?;
         // Behind a pooler nothing is left in a session.
@@ -91,13 +92,27 @@ impl Postgres {
         self.run(call, Work::Write, sql, parameters).await
     }
 
+    pub(crate) async fn look_at_write(
+        self: &Arc<Self>,
+        statement: &Statement,
+        call: &Call,
+    ) -> Result<(), Error> {
+        let nothing = Bindings {
+            arguments: &Map::new(),
+            caller: &BTreeMap::new(),
+        };
+        let (sql, _) = bind(statement, &nothing)?;
+        self.check_role(call).await?;
+        let looked = self.run(call, Work::LookAtWrite, sql, Vec::new()).await;
+        looked.map(drop)
+    }
+
     pub(crate) async fn explain(
         self: &Arc<Self>,
         statement: &Statement,
         bindings: &Bindings<'_>,
         call: &Call,
     ) -> Result<Answer, Error> {
-        check_verb(statement)?;
         let (sql, parameters) = bind(statement, bindings)?;
         self.check_role(call).await?;
         self.run(call, Work::Explain, sql, parameters).await
@@ -174,16 +189,6 @@ impl Postgres {
 
 const LOOK_ROWS_MAX: u64 = 100_000;
 const LOOK_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The database refuses the others as well, but calls them a mistake in the grammar: a cursor's has no place for them.
-fn check_verb(statement: &Statement) -> Result<(), Error> {
-    match ["SELECT", "WITH", "VALUES", "TABLE"].contains(&statement.verb()) {
-        true => Ok(()),
-        false => Err(Error::refused(
-            "only queries that read are run here; expected SELECT, WITH, VALUES or TABLE, or a tool that says \"write\": true",
-        )),
-    }
-}
 
 /// The text is borrowed where it is the same for every call.
 fn bind<'s>(
