@@ -36,7 +36,7 @@ use serde_json::Map;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A PostgreSQL database, with its connections and what is known of it.
 #[derive(Debug)]
@@ -45,6 +45,8 @@ pub struct Postgres {
     pool: Pool,
     known: Known,
     number: SourceNumber,
+    /// Somebody was connected to, and may be used.
+    has_answered: AtomicBool,
 }
 
 impl Postgres {
@@ -56,6 +58,7 @@ impl Postgres {
             pool,
             known: Known::default(),
             number: SourceNumber::next(),
+            has_answered: AtomicBool::new(false),
         }))
     }
 
@@ -66,7 +69,7 @@ impl Postgres {
         call: &Call,
     ) -> Result<Answer, Error> {
         let (sql, parameters) = bind(statement, bindings)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         // Behind a pooler nothing is left in a session.
         let recurs = matches!(sql, Cow::Borrowed(_)) && !self.config.pgbouncer;
         let memo = statement.memo();
@@ -88,7 +91,7 @@ impl Postgres {
         call: &Call,
     ) -> Result<Answer, Error> {
         let (sql, parameters) = bind(statement, bindings)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         self.run(call, Work::Write, sql, parameters).await
     }
 
@@ -102,7 +105,7 @@ impl Postgres {
             caller: &BTreeMap::new(),
         };
         let (sql, _) = bind(statement, &nothing)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         let looked = self.run(call, Work::LookAtWrite, sql, Vec::new()).await;
         looked.map(drop)
     }
@@ -114,18 +117,35 @@ impl Postgres {
         call: &Call,
     ) -> Result<Answer, Error> {
         let (sql, parameters) = bind(statement, bindings)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         self.run(call, Work::Explain, sql, parameters).await
     }
 
     pub(crate) async fn ask(self: &Arc<Self>, sql: &str, call: &Call) -> Result<Answer, Error> {
-        self.check_role(call).await?;
+        self.enter(call).await?;
         let rules = self.rules(call).await?;
         let work = match judge(sql, Engine::Postgres, Some(&rules))? {
             Verdict::Run => Work::Read(Reading::Once),
             Verdict::PrepareOnly => Work::Prepare,
         };
         self.run(call, work, sql.into(), Vec::new()).await
+    }
+
+    async fn enter(self: &Arc<Self>, call: &Call) -> Result<(), Error> {
+        self.check_role(call).await?;
+        self.note_answer();
+        Ok(())
+    }
+
+    pub(crate) fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_answer(&self) {
+        // Read first: those who only read it need not wait for each other.
+        if !self.has_answered() {
+            self.has_answered.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether anything that the query names can have an effect, as far as the catalog tells. Where the catalog cannot be

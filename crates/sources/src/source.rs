@@ -113,8 +113,20 @@ impl Source {
     /// Connects, and shows that reading is all that a query can do.
     pub async fn test(&self, call: &Call) -> Result<TestReport, Error> {
         match self {
-            Source::Postgres(source) => source.test(call).await,
+            Source::Postgres(source) => {
+                let report = source.test(call).await?;
+                source.note_answer();
+                Ok(report)
+            }
             Source::Sqlite(source) => source.test(call).await,
+        }
+    }
+
+    /// Whether nothing is known yet of how it works: nobody was connected to. A file was looked at when it was opened.
+    pub fn is_untried(&self) -> bool {
+        match self {
+            Source::Postgres(source) => !source.has_answered(),
+            Source::Sqlite(_) => false,
         }
     }
 
