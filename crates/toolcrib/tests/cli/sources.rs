@@ -110,8 +110,8 @@ fn a_source_says_what_is_known_of_it() {
         added.stderr.contains("`toolcrib sources test shop`"),
         "{added:?}"
     );
-    let listed = sandbox.json(&["sources", "list"]);
-    assert_eq!(listed["items"][0]["state"], "untried", "{listed}");
+    let shown = sandbox.json(&["sources", "show", "shop"]);
+    assert_eq!(shown["state"], "untried", "{shown}");
 
     file(&sandbox, "own.db");
     let own = r#"{"name": "own", "kind": "sqlite", "path": "own.db", "allow_write": true}"#;
