@@ -3,9 +3,9 @@
 use crate::App;
 use crate::error::{Error, Result};
 use catalog::caller::Caller;
-use executor::Code;
+use executor::{Code, Failure};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -15,15 +15,21 @@ pub struct PlanView {
     pub tool: String,
     /// As the database words it: of PostgreSQL its JSON, of SQLite the rows of EXPLAIN QUERY PLAN.
     pub plan: Value,
+    /// What keeps it from being the plan of a call.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
+const WITHOUT_ARGUMENTS: &str = "planned without arguments, each of which is null here unless it has a default; a call is refused without them, and its plan may be another";
+
 impl App {
-    /// The plan of a call with these arguments, by somebody who might make it.
+    /// The plan of a call with these arguments, by somebody who might make it. Without any it is one all the same, and says
+    /// so.
     pub async fn explain_tool(
         &self,
         caller: Arc<Caller>,
         target: &str,
-        arguments: Value,
+        arguments: Option<Value>,
     ) -> Result<PlanView> {
         let entry = self.visible_now(&caller, target).await?;
         if self.executor.permits(&caller, &entry.name).is_none() {
@@ -31,12 +37,23 @@ impl App {
             return Err(Error::Forbidden(why));
         }
         let tool = entry.name.to_string();
+        let is_given = arguments.is_some();
+        let arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));
+        let note = match self.executor.check_arguments(&entry, &arguments) {
+            Ok(()) => None,
+            Err(failure) if is_given => return Err(refused(failure)),
+            Err(_) => Some(WITHOUT_ARGUMENTS.to_owned()),
+        };
         let explained = self.executor.explain(caller, entry, arguments).await;
-        let plan = explained.map_err(|failure| match failure.code {
-            Code::Forbidden => Error::Forbidden(failure.message),
-            Code::ServiceUnavailable | Code::Timeout => Error::Unavailable(failure.message),
-            _ => Error::invalid(failure.message),
-        })?;
-        Ok(PlanView { tool, plan })
+        let plan = explained.map_err(refused)?;
+        Ok(PlanView { tool, plan, note })
+    }
+}
+
+fn refused(failure: Failure) -> Error {
+    match failure.code {
+        Code::Forbidden => Error::Forbidden(failure.message),
+        Code::ServiceUnavailable | Code::Timeout => Error::Unavailable(failure.message),
+        _ => Error::invalid(failure.message),
     }
 }

@@ -185,7 +185,7 @@ pub struct SourceView {
     pub origin: &'static str,
     /// sqlite or postgres.
     pub kind: &'static str,
-    /// ready (nobody is connected to before somebody asks: `test` tells more), unusable, or hidden (one of the same name
+    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable, or hidden (one of the same name
     /// from elsewhere is used instead).
     pub state: &'static str,
     /// Why it is not ready.
@@ -268,13 +268,17 @@ impl App {
         let wanted = &found.definition;
         let row = found.stored.as_ref().map(|it| &it.row);
         let live = self.source_in_use(&wanted.name);
-        let fault = live.and_then(|live| live.source.as_ref().err().cloned());
+        let fault = live
+            .as_ref()
+            .and_then(|live| live.source.as_ref().err().cloned());
+        let is_untried = |live: &Arc<Named>| live.source.as_ref().is_ok_and(|it| it.is_untried());
         let (state, cause) = match (is_hidden, fault) {
             (true, _) => (
                 "hidden",
                 Some("another of this name is used instead: toolcrib.toml wins over what is kept here, and both over the environment".to_owned()),
             ),
             (false, Some(why)) => ("unusable", Some(why)),
+            (false, None) if live.as_ref().is_some_and(is_untried) => ("untried", None),
             (false, None) => ("ready", None),
         };
         let warning = wanted.allow_superuser.then(|| SUPERUSER_ALLOWED.to_owned());

@@ -7,12 +7,13 @@ use crate::App;
 use crate::audit::act;
 use crate::error::{Error, Result};
 use ::vectors::Include;
-use ::vectors::import::{self, Column, Imported, Target};
+use ::vectors::import::{self, Column, Imported, Target, forget_columns};
 use catalog::caller::Caller;
 use executor::{Code, Failure};
 use serde::Serialize;
 use serde_json::{Value, json};
 use sources::{Call, SchemaFilter, Shape, Source, Table};
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use type_name::short;
@@ -37,6 +38,8 @@ pub struct CollectionView {
     pub space: Space,
     /// How long its vectors are; null before the first one.
     pub dimension: Option<usize>,
+    /// How many documents it holds.
+    pub documents: usize,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -56,6 +59,9 @@ pub struct ImportedView {
     pub records: usize,
     /// How many of them were turned into vectors on the way.
     pub embedded: usize,
+    /// How many documents of columns were taken away that the source has no more; only where they come from a schema.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub removed: Option<usize>,
 }
 
 /// A document that is near.
@@ -85,14 +91,33 @@ pub struct Destination {
     pub space: Option<Space>,
 }
 
+/// Where documents come from.
+#[derive(Clone, Copy)]
+enum Filling<'a> {
+    Import,
+    /// The columns of this source, all of them.
+    Schema(&'a str),
+}
+
+impl Filling<'_> {
+    /// What the audit log calls it.
+    fn action(self) -> &'static str {
+        match self {
+            Filling::Import => "vectors.import",
+            Filling::Schema(_) => "vectors.from_schema",
+        }
+    }
+}
+
 impl App {
     pub async fn list_collections(&self) -> Result<CollectionPage> {
         let store = self.vectors.store().map_err(unready)?;
-        let found = store.collections(Instant::now() + SEARCH_PATIENCE).await;
-        let view = |it: ::vectors::Collection| CollectionView {
+        let found = store.counted(Instant::now() + SEARCH_PATIENCE).await;
+        let view = |(it, documents): (::vectors::Collection, usize)| CollectionView {
             name: it.name,
             space: it.space,
             dimension: it.dimension,
+            documents,
         };
         Ok(CollectionPage {
             items: found.map_err(failed)?.into_iter().map(view).collect(),
@@ -119,11 +144,12 @@ impl App {
         }
         let records = ::vectors::jsonl::check(records, &Limits::default()).map_err(failed)?;
         let deadline = Instant::now() + IMPORT_PATIENCE;
-        self.fill(caller, into, records, "vectors.import", deadline)
+        self.fill(caller, into, records, Filling::Import, deadline)
             .await
     }
 
     /// Stores a document for every column of a source, such as `users.email VARCHAR(255)` and what is said of it there.
+    /// Those of columns that it has no more are taken away.
     pub async fn vectors_from_schema(
         &self,
         caller: &Caller,
@@ -143,7 +169,7 @@ impl App {
                 "Source '{source}' shows no tables to its role; grant it SELECT, or name another source"
             )));
         }
-        self.fill(caller, into, lines, "vectors.from_schema", deadline)
+        self.fill(caller, into, lines, Filling::Schema(source), deadline)
             .await
     }
 
@@ -152,7 +178,7 @@ impl App {
         caller: &Caller,
         into: Destination,
         lines: Vec<Line>,
-        action: &str,
+        from: Filling<'_>,
         deadline: Instant,
     ) -> Result<ImportedView> {
         let store = self.vectors.store().map_err(unready)?;
@@ -168,6 +194,10 @@ impl App {
             (None, Err(::vectors::Error::NoCollection { .. })) => Space::Cosine,
             (None, Err(error)) => return Err(failed(error)),
         };
+        let ids: HashSet<String> = match from {
+            Filling::Import => HashSet::new(),
+            Filling::Schema(_) => lines.iter().map(|line| line.id.clone()).collect(),
+        };
         let target = Target {
             store,
             collection,
@@ -180,14 +210,26 @@ impl App {
             records,
             embedded,
         } = done.map_err(failed)?;
-        let after = json!({"records": records, "embedded": embedded});
+        let forgotten = match from {
+            Filling::Import => Ok(None),
+            Filling::Schema(source) => {
+                let gone = forget_columns(store, &collection, (source, &ids), deadline).await;
+                gone.map(Some)
+            }
+        };
+        let mut after = json!({"records": records, "embedded": embedded});
+        if let Ok(Some(removed)) = forgotten {
+            after["removed"] = removed.into();
+        }
         let target = format!("vectors:{collection}");
+        let action = from.action();
         let told = act(self.clock.now(), caller, action, target, None, Some(after));
         self.store.write(&[told]).await?;
         Ok(ImportedView {
             collection,
             records,
             embedded,
+            removed: forgotten.map_err(failed)?,
         })
     }
 

@@ -17,8 +17,8 @@ use catalog::catalogue::{Entry, Schemas};
 use catalog::policy::Verdict;
 use catalog::schema::Schema;
 use catalog::tool::OutputFormat;
-use serde_json::json;
 use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -194,13 +194,7 @@ impl Attempt {
         entry: &'a Arc<Entry>,
         request: &CallRequest,
     ) -> Result<Checked<'a>, Failure> {
-        let schemas = entry.schemas().map_err(|why| {
-            Failure::execution(format_args!("the tool's schema is not valid: {why}"))
-        })?;
-        schemas
-            .input
-            .check(&request.arguments)
-            .map_err(|v| violated(Code::InvalidInput, "Input validation failed", &v))?;
+        let schemas = checked_input(entry, &request.arguments)?;
         let timeout = self.timeout(entry, request.timeout_seconds)?;
         let kind = entry.tool.definition.kind;
         let kind = self.executor.kinds.get(kind).ok_or_else(|| {
@@ -337,6 +331,10 @@ impl Attempt {
         let data = match (format, output.data) {
             (OutputFormat::Json, Data::Written(text)) => Ok(text),
             (OutputFormat::Json, Data::Value(value)) => to_raw_value(&value),
+            // Text already, whose numbers keep their digits.
+            (OutputFormat::Text, Data::Written(text)) if !text.get().starts_with(['"', 'n']) => {
+                to_raw_value(text.get())
+            }
             (OutputFormat::Text, data) => to_raw_value(&as_text(data.value().into_owned())),
         };
         let data =
@@ -359,6 +357,19 @@ impl Attempt {
             is_whole: output.is_whole,
         })
     }
+}
+
+/// The schemas of a tool, whose arguments these may be.
+pub(crate) fn checked_input<'a>(
+    entry: &'a Entry,
+    arguments: &Value,
+) -> Result<&'a Schemas, Failure> {
+    let schemas = entry
+        .schemas()
+        .map_err(|why| Failure::execution(format_args!("the tool's schema is not valid: {why}")))?;
+    let checked = schemas.input.check(arguments);
+    checked.map_err(|v| violated(Code::InvalidInput, "Input validation failed", &v))?;
+    Ok(schemas)
 }
 
 pub(crate) fn micros(elapsed: Duration) -> i64 {

@@ -2,7 +2,7 @@
 //! all the same.
 
 use crate::answer::unlogged;
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, checked_input};
 use crate::code::Code;
 use crate::denial::judge;
 use crate::kind::{Failure, Keyring, Kinds, Opened, Run};
@@ -133,6 +133,11 @@ impl Executor {
     /// Why only an admin may have it; see `Kind::needs_trust`.
     pub fn needs_trust(&self, definition: &Definition) -> Option<String> {
         self.kinds.get(definition.kind)?.needs_trust(definition)
+    }
+
+    /// Whether a call with these arguments would be let through to the tool.
+    pub fn check_arguments(&self, entry: &Entry, arguments: &Value) -> Result<(), Failure> {
+        checked_input(entry, arguments).map(drop)
     }
 
     /// How a call of a tool would go about its work; see `Kind::explain`.

@@ -51,6 +51,7 @@ impl Sql {
 
     async fn call(&self, run: &Run) -> Result<Output, Failure> {
         let prepared = run.entry.made(Prepared::new);
+        prepared.check_given(&run.arguments)?;
         let named = self.sources.get(&prepared.source)?;
         if !run.is_trusted()
             && let Some(why) = closed(prepared, &named)
@@ -93,6 +94,7 @@ impl Sql {
 
     async fn plan(&self, run: &Run) -> Result<Output, Failure> {
         let prepared = run.entry.made(Prepared::new);
+        prepared.check_given(&run.arguments)?;
         let named = self.sources.get(&prepared.source)?;
         let source = ready(&named)?;
         let told = |error: &Error| failure(error, &named.name, false);
@@ -131,16 +133,13 @@ impl Sql {
                 "config.query: `:{name}` at {place} is neither a property of the input schema nor in config.caller"
             )));
         }
-        if prepared.write {
-            return match named.allow_write {
-                true => Ok(None),
-                false => Err(wrong(format!("config.write: {}", no_writing(&named.name)))),
-            };
+        if prepared.write && !named.allow_write {
+            return Err(wrong(format!("config.write: {}", no_writing(&named.name))));
         }
-        let answered = explained(definition, &prepared, source, statement).await;
+        let answered = looked_at(definition, &prepared, source, statement).await;
         let shown = &named.name;
         match answered {
-            Ok(_) | Err(Error::Argument { .. } | Error::TooLarge { .. }) => Ok(None),
+            Ok(()) | Err(Error::Argument { .. } | Error::TooLarge { .. }) => Ok(None),
             Err(Error::Database { message, code, .. }) if is_elsewhere(&message, &code) => Ok(
                 Some(format!("config.query: source '{shown}' says: {message}")),
             ),
@@ -231,23 +230,26 @@ fn ready(named: &Named) -> Result<&Source, Failure> {
     named.source.as_ref().map_err(why)
 }
 
-async fn explained(
+/// What the database says of the query, of which nothing is run.
+async fn looked_at(
     definition: &Definition,
     prepared: &Prepared,
     source: &Source,
     statement: &Statement,
-) -> Result<Answer, Error> {
-    let nothing = Map::new();
-    let bindings = Bindings {
-        arguments: &nothing,
-        caller: &BTreeMap::new(),
-    };
+) -> Result<(), Error> {
     let call = looking(&definition.name.as_str().into(), Instant::now() + CHECK);
     let call = Call {
         bytes_max: prepared.bytes_max,
         ..call
     };
-    source.explain(statement, &bindings, &call).await
+    if prepared.write {
+        return source.look_at_write(statement, &call).await;
+    }
+    let nothing = Bindings {
+        arguments: &Map::new(),
+        caller: &BTreeMap::new(),
+    };
+    source.explain(statement, &nothing, &call).await.map(drop)
 }
 
 /// A call that only looks how something would be done.
@@ -262,15 +264,20 @@ fn looking(tool: &Arc<str>, deadline: Instant) -> Call {
     }
 }
 
+/// For whoever may think that these rows are all.
+pub(crate) fn told_of_cut(rows: u64) -> String {
+    format!(
+        "The data is cut: there are more rows than the {rows} shown. Ask for less, or for the rest."
+    )
+}
+
 fn output(answer: Answer) -> Result<Output, Failure> {
     let (rows, truncated) = (answer.rows, answer.truncated);
     let data = RawValue::from_string(answer.json).map_err(|error| {
         tracing::error!(%error, "what a source wrote is no JSON");
         Failure::execution("the answer of the database is no JSON")
     })?;
-    let message = truncated.then(|| {
-        format!("Tool executed. The data is cut: there are more rows than the {rows} shown. Ask for less, or for the rest.")
-    });
+    let message = truncated.then(|| format!("Tool executed. {}", told_of_cut(rows)));
     Ok(Output {
         data: match data.get() {
             "null" => Data::Value(Value::Null),

@@ -20,6 +20,7 @@ mod sound;
 mod source;
 mod sqlite;
 mod statement;
+mod verb;
 
 pub use answer::{Answer, Shape};
 pub use binding::Bindings;

@@ -32,9 +32,11 @@ use inspect::Known;
 use parameter::Parameter;
 use pool::Pool;
 use run::{Job, Reading, Work};
+use serde_json::Map;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A PostgreSQL database, with its connections and what is known of it.
 #[derive(Debug)]
@@ -43,6 +45,8 @@ pub struct Postgres {
     pool: Pool,
     known: Known,
     number: SourceNumber,
+    /// Somebody was connected to, and may be used.
+    has_answered: AtomicBool,
 }
 
 impl Postgres {
@@ -54,6 +58,7 @@ impl Postgres {
             pool,
             known: Known::default(),
             number: SourceNumber::next(),
+            has_answered: AtomicBool::new(false),
         }))
     }
 
@@ -63,9 +68,8 @@ impl Postgres {
         bindings: &Bindings<'_>,
         call: &Call,
     ) -> Result<Answer, Error> {
-        check_verb(statement)?;
         let (sql, parameters) = bind(statement, bindings)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         // Behind a pooler nothing is left in a session.
         let recurs = matches!(sql, Cow::Borrowed(_)) && !self.config.pgbouncer;
         let memo = statement.memo();
@@ -87,8 +91,23 @@ impl Postgres {
         call: &Call,
     ) -> Result<Answer, Error> {
         let (sql, parameters) = bind(statement, bindings)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         self.run(call, Work::Write, sql, parameters).await
+    }
+
+    pub(crate) async fn look_at_write(
+        self: &Arc<Self>,
+        statement: &Statement,
+        call: &Call,
+    ) -> Result<(), Error> {
+        let nothing = Bindings {
+            arguments: &Map::new(),
+            caller: &BTreeMap::new(),
+        };
+        let (sql, _) = bind(statement, &nothing)?;
+        self.enter(call).await?;
+        let looked = self.run(call, Work::LookAtWrite, sql, Vec::new()).await;
+        looked.map(drop)
     }
 
     pub(crate) async fn explain(
@@ -97,20 +116,36 @@ impl Postgres {
         bindings: &Bindings<'_>,
         call: &Call,
     ) -> Result<Answer, Error> {
-        check_verb(statement)?;
         let (sql, parameters) = bind(statement, bindings)?;
-        self.check_role(call).await?;
+        self.enter(call).await?;
         self.run(call, Work::Explain, sql, parameters).await
     }
 
     pub(crate) async fn ask(self: &Arc<Self>, sql: &str, call: &Call) -> Result<Answer, Error> {
-        self.check_role(call).await?;
+        self.enter(call).await?;
         let rules = self.rules(call).await?;
         let work = match judge(sql, Engine::Postgres, Some(&rules))? {
             Verdict::Run => Work::Read(Reading::Once),
             Verdict::PrepareOnly => Work::Prepare,
         };
         self.run(call, work, sql.into(), Vec::new()).await
+    }
+
+    async fn enter(self: &Arc<Self>, call: &Call) -> Result<(), Error> {
+        self.check_role(call).await?;
+        self.note_answer();
+        Ok(())
+    }
+
+    pub(crate) fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn note_answer(&self) {
+        // Read first: those who only read it need not wait for each other.
+        if !self.has_answered() {
+            self.has_answered.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Whether anything that the query names can have an effect, as far as the catalog tells. Where the catalog cannot be
@@ -174,16 +209,6 @@ impl Postgres {
 
 const LOOK_ROWS_MAX: u64 = 100_000;
 const LOOK_BYTES_MAX: usize = 16 * 1024 * 1024;
-
-/// The database refuses the others as well, but calls them a mistake in the grammar: a cursor's has no place for them.
-fn check_verb(statement: &Statement) -> Result<(), Error> {
-    match ["SELECT", "WITH", "VALUES", "TABLE"].contains(&statement.verb()) {
-        true => Ok(()),
-        false => Err(Error::refused(
-            "only queries that read are run here; expected SELECT, WITH, VALUES or TABLE, or a tool that says \"write\": true",
-        )),
-    }
-}
 
 /// The text is borrowed where it is the same for every call.
 fn bind<'s>(

@@ -47,6 +47,7 @@ impl Source {
         call: &Call,
     ) -> Result<Answer, Error> {
         self.check(statement)?;
+        statement.check_reads()?;
         match self {
             Source::Postgres(source) => source.read(statement, bindings, call).await,
             Source::Sqlite(source) => source.read(statement, bindings, call).await,
@@ -61,16 +62,20 @@ impl Source {
         call: &Call,
     ) -> Result<Answer, Error> {
         self.check(statement)?;
-        if !WRITES.contains(&statement.verb()) {
-            return Err(Error::refused(format!(
-                "a query that writes begins with one of {}, not with {}",
-                WRITES.join(", "),
-                statement.verb()
-            )));
-        }
+        statement.check_writes()?;
         match self {
             Source::Postgres(source) => source.write(statement, bindings, call).await,
             Source::Sqlite(source) => source.write(statement, bindings, call).await,
+        }
+    }
+
+    /// Has the database read a statement that may write; nothing is run.
+    pub async fn look_at_write(&self, statement: &Statement, call: &Call) -> Result<(), Error> {
+        self.check(statement)?;
+        statement.check_writes()?;
+        match self {
+            Source::Postgres(source) => source.look_at_write(statement, call).await,
+            Source::Sqlite(source) => source.look_at_write(statement, call).await,
         }
     }
 
@@ -90,6 +95,7 @@ impl Source {
         call: &Call,
     ) -> Result<Answer, Error> {
         self.check(statement)?;
+        statement.check_reads()?;
         match self {
             Source::Postgres(source) => source.explain(statement, bindings, call).await,
             Source::Sqlite(source) => source.explain(statement, bindings, call).await,
@@ -107,8 +113,20 @@ impl Source {
     /// Connects, and shows that reading is all that a query can do.
     pub async fn test(&self, call: &Call) -> Result<TestReport, Error> {
         match self {
-            Source::Postgres(source) => source.test(call).await,
+            Source::Postgres(source) => {
+                let report = source.test(call).await?;
+                source.note_answer();
+                Ok(report)
+            }
             Source::Sqlite(source) => source.test(call).await,
+        }
+    }
+
+    /// Whether nothing is known yet of how it works: nobody was connected to. A file was looked at when it was opened.
+    pub fn is_untried(&self) -> bool {
+        match self {
+            Source::Postgres(source) => !source.has_answered(),
+            Source::Sqlite(_) => false,
         }
     }
 
@@ -121,8 +139,3 @@ impl Source {
         ))
     }
 }
-
-/// First words of statements that may run in a transaction of ours without ending or changing it.
-const WRITES: &[&str] = &[
-    "DELETE", "INSERT", "MERGE", "REPLACE", "SELECT", "UPDATE", "WITH",
-];

@@ -24,8 +24,9 @@ use open::{Identity, Mode};
 use perform::{Job, Work};
 use rusqlite::Connection;
 use rusqlite::types::Value as SqlValue;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -101,6 +102,19 @@ impl Sqlite {
     ) -> Result<Answer, Error> {
         let job = bind(Work::Write, statement, bindings, call)?;
         run::run(self, call, job).await
+    }
+
+    pub(crate) async fn look_at_write(
+        self: &Arc<Self>,
+        statement: &Statement,
+        call: &Call,
+    ) -> Result<(), Error> {
+        let nothing = Bindings {
+            arguments: &Map::new(),
+            caller: &BTreeMap::new(),
+        };
+        let job = bind(Work::LookAtWrite, statement, &nothing, call)?;
+        run::run(self, call, job).await.map(drop)
     }
 
     pub(crate) async fn explain(

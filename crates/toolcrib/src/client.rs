@@ -12,7 +12,9 @@ use hyper::client::conn::http1;
 use hyper::header::{CONTENT_TYPE, HOST};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use serde_json::value::RawValue;
 use server::Server;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -43,6 +45,9 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
 }
 
+/// Members of an object, each as it was written.
+pub(crate) type Members = BTreeMap<String, Box<RawValue>>;
+
 impl Answer {
     pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
@@ -50,6 +55,12 @@ impl Answer {
 
     pub(crate) fn value(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// The body as it came, and its members.
+    pub(crate) fn written(&self) -> (&str, Members) {
+        let text = std::str::from_utf8(&self.body).unwrap_or_default();
+        (text, serde_json::from_str(text).unwrap_or_default())
     }
 
     /// The body of a success; the error of anything else.
@@ -60,7 +71,7 @@ impl Answer {
         Err(self.failure())
     }
 
-    fn failure(&self) -> Failure {
+    pub(crate) fn failure(&self) -> Failure {
         let body = self.value();
         let error = &body["error"];
         let text = |name: &str| error[name].as_str().unwrap_or_default().to_owned();

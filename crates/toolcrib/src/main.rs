@@ -6,6 +6,7 @@ mod client;
 mod command;
 mod config;
 mod context;
+mod layout;
 mod out;
 mod table;
 mod worker;

@@ -1,6 +1,7 @@
 //! What the program says: data on stdout, errors and notes on stderr, and the one table of exit codes.
 
 use crate::config::Environment;
+use crate::layout::laid_out;
 use crate::table;
 use serde_json::{Value, json};
 use std::io::{IsTerminal, Write, stderr, stdout};
@@ -194,6 +195,11 @@ impl Out {
         } else {
             value.to_string()
         });
+    }
+
+    /// The same of JSON that a server wrote: to read its numbers could cost digits.
+    pub(crate) fn written(&self, json: &str) {
+        self.line(laid_out(json, self.terminal));
     }
 
     pub(crate) fn paint(&self, paint_as: Paint, text: &str) -> String {

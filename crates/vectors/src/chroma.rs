@@ -126,6 +126,23 @@ impl Chroma {
         Ok(found.into_iter().map(wire::Collection::told).collect())
     }
 
+    /// Each with how many records it holds, which takes a request for each.
+    pub async fn counted(&self, deadline: Instant) -> Result<Vec<(Collection, usize)>> {
+        let answer = self.ask(Method::GET, &[], Bytes::new(), deadline).await?;
+        let found: Vec<wire::Collection> = self.read(&answer)?;
+        let mut counted = Vec::with_capacity(found.len());
+        for collection in found {
+            let path = [collection.id.as_str(), "count"];
+            let answer = self.ask(Method::GET, &path, Bytes::new(), deadline).await?;
+            // Somebody has deleted it since.
+            if answer.status != StatusCode::NOT_FOUND {
+                let count = self.read(&answer)?;
+                counted.push((collection.told(), count));
+            }
+        }
+        Ok(counted)
+    }
+
     pub async fn collection(&self, name: &str, deadline: Instant) -> Result<Collection> {
         let known = self.resolve(name, deadline).await?;
         Ok(Collection {
@@ -151,6 +168,16 @@ impl Chroma {
         for batch in records.chunks(batch) {
             let body = self.written(&wire::Upsert::new(batch))?;
             let answer = self.on(name, Method::POST, "upsert", body, deadline);
+            self.accepted(&answer.await?)?;
+        }
+        Ok(())
+    }
+
+    /// Takes records away in as many requests as it takes.
+    pub async fn remove(&self, name: &str, ids: &[String], deadline: Instant) -> Result<()> {
+        for ids in ids.chunks(RECORDS_MAX) {
+            let body = self.written(&wire::Remove { ids })?;
+            let answer = self.on(name, Method::POST, "delete", body, deadline);
             self.accepted(&answer.await?)?;
         }
         Ok(())

@@ -85,6 +85,12 @@ impl Embedded {
     }
 
     pub async fn collections(&self, deadline: Instant) -> Result<Vec<Collection>> {
+        let all = self.counted(deadline).await?;
+        Ok(all.into_iter().map(|(collection, _)| collection).collect())
+    }
+
+    /// Each with how many records it holds.
+    pub async fn counted(&self, deadline: Instant) -> Result<Vec<(Collection, usize)>> {
         self.off("Listing the collections", deadline, Folder::list)
             .await
     }
@@ -103,6 +109,15 @@ impl Embedded {
         let name = name.to_owned();
         self.off("Storing vectors", deadline, move |folder| {
             folder.upsert(&name, records)
+        })
+        .await
+    }
+
+    /// Takes away all of the records that are there.
+    pub async fn remove(&self, name: &str, ids: Vec<String>, deadline: Instant) -> Result<()> {
+        let name = name.to_owned();
+        self.off("Removing vectors", deadline, move |folder| {
+            folder.remove(&name, &ids)
         })
         .await
     }
@@ -228,6 +243,13 @@ impl Folder {
         self.keep(next)
     }
 
+    fn remove(&self, name: &str, ids: &[String]) -> Result<()> {
+        check_name(name)?;
+        let one = self.changing();
+        let next = self.load(name, &one)?.without(ids);
+        self.keep(next)
+    }
+
     /// Writes a collection, and only then lets anybody see it.
     fn keep(&self, next: Loaded) -> Result<()> {
         let others = file::list(&self.path)?;
@@ -253,11 +275,11 @@ impl Folder {
         }
     }
 
-    fn list(&self) -> Result<Vec<Collection>> {
+    fn list(&self) -> Result<Vec<(Collection, usize)>> {
         let names = file::list(&self.path)?.into_iter().map(|(name, _)| name);
         let tell = |name: String| {
-            let (space, dimension) = file::head(&self.path, &name)?;
-            Ok(told(name, space, dimension))
+            let (space, dimension, count) = file::head(&self.path, &name)?;
+            Ok((told(name, space, dimension), count))
         };
         names.map(tell).collect()
     }

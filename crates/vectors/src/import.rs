@@ -3,11 +3,13 @@
 use crate::Result;
 use crate::embeddings::{Embeddings, TEXTS_MAX};
 use crate::error::Error;
+use crate::filter::Filter;
 use crate::jsonl::Line;
-use crate::record::{Record, Space};
+use crate::record::{Get, Include, Record, Space};
 use crate::store::Store;
 use serde::Serialize;
 use serde_json::json;
+use std::collections::HashSet;
 use std::time::Instant;
 
 /// What was done.
@@ -88,6 +90,46 @@ async fn records(
     };
     Ok((lines.into_iter().map(record).collect(), texts.len()))
 }
+
+/// Takes away the documents of columns of a source that are in none of these any more; how many there were. A document is
+/// one of those where it says so and is named so: what else is in the collection stays.
+pub async fn forget_columns(
+    store: &Store,
+    collection: &str,
+    (source, ids): (&str, &HashSet<String>),
+    deadline: Instant,
+) -> Result<usize> {
+    let prefix = format!("{source}:");
+    let mut gone = Vec::new();
+    let mut get = Get {
+        filter: Some(Filter::read(json!({"source": source}))?),
+        limit: Some(PAGE),
+        include: Include {
+            documents: false,
+            metadatas: false,
+            embeddings: false,
+        },
+        ..Get::default()
+    };
+    loop {
+        let found = store.get(collection, get.clone(), deadline).await?;
+        get.offset += found.len();
+        let is_last = found.len() < PAGE;
+        let found = found.into_iter().map(|found| found.id);
+        gone.extend(found.filter(|id| id.starts_with(&prefix) && !ids.contains(id)));
+        if is_last {
+            break;
+        }
+    }
+    let count = gone.len();
+    if count > 0 {
+        store.remove(collection, gone, deadline).await?;
+    }
+    Ok(count)
+}
+
+/// Documents that are looked at with one request.
+const PAGE: usize = 1_000;
 
 /// A column of a database, as a search for columns should find it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -47,6 +47,14 @@ impl Store {
         }
     }
 
+    /// The same, each with how many records it holds.
+    pub async fn counted(&self, deadline: Instant) -> Result<Vec<(Collection, usize)>> {
+        match self {
+            Store::Chroma(store) => store.counted(deadline).await,
+            Store::Embedded(store) => store.counted(deadline).await,
+        }
+    }
+
     /// A collection, or the error that names those that exist.
     pub async fn collection(&self, name: &str, deadline: Instant) -> Result<Collection> {
         match self {
@@ -60,6 +68,14 @@ impl Store {
         match self {
             Store::Chroma(store) => store.upsert(name, &records, deadline).await,
             Store::Embedded(store) => store.upsert(name, records, deadline).await,
+        }
+    }
+
+    /// Takes these records away; those that are not there are no error.
+    pub async fn remove(&self, name: &str, ids: Vec<String>, deadline: Instant) -> Result<()> {
+        match self {
+            Store::Chroma(store) => store.remove(name, &ids, deadline).await,
+            Store::Embedded(store) => store.remove(name, ids, deadline).await,
         }
     }
 

@@ -32,6 +32,10 @@ pub struct SourceTest {
     pub role: Option<String>,
     /// How the database refused to write where only reading is allowed.
     pub read_only: Option<String>,
+    /// Whether tools with `write` may use it, and so write all the same.
+    pub allow_write: bool,
+    /// Whether a role may be used that is not bound to reading.
+    pub allow_superuser: bool,
     /// What should be mended although it works.
     pub warnings: Vec<String>,
 }
@@ -60,6 +64,11 @@ impl App {
     pub async fn test_source(&self, name_or_id: &str) -> Result<SourceTest> {
         let shown = self.get_source(name_or_id)?;
         let name = shown.name;
+        let found = SourceTest {
+            allow_write: shown.allow_write,
+            allow_superuser: shown.allow_superuser,
+            ..SourceTest::default()
+        };
         let tested = match self.live_source(&name) {
             Ok(source) => {
                 let tested = source.test(&call()).await;
@@ -72,7 +81,7 @@ impl App {
                 name,
                 problem: Some(why),
                 warnings: shown.warnings,
-                ..SourceTest::default()
+                ..found
             },
             Ok(report) => SourceTest {
                 name,
@@ -82,6 +91,7 @@ impl App {
                 role: report.role,
                 read_only: Some(report.read_only),
                 warnings: [shown.warnings, report.warnings].concat(),
+                ..found
             },
         })
     }

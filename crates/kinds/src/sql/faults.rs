@@ -2,7 +2,7 @@
 //! that is wrong which is wrong for each of them.
 
 use super::prepared::{callers, properties, text};
-use ::sources::{Engine, Place, Statement, stands_in_text};
+use ::sources::{Engine, Error, Place, Statement, stands_in_text};
 use catalog::definition::Fault;
 use catalog::tool::{Definition, KindName};
 use serde_json::Value;
@@ -23,7 +23,10 @@ pub fn faults(definition: &Definition) -> Vec<Fault> {
             found: error.to_string(),
             remedy: "Mend the query; values are written as :name or {{name}}, and nothing follows it but one semicolon.",
         }),
-        (usable, _) => parameters(definition, usable, &mut faults),
+        (usable, _) => {
+            parameters(definition, usable, &mut faults);
+            faults.extend(unwritable(definition, usable));
+        }
     }
     for (name, _) in callers(definition) {
         if properties(definition).any(|(property, _)| property == name) {
@@ -45,6 +48,24 @@ pub fn faults(definition: &Definition) -> Vec<Fault> {
         });
     }
     faults
+}
+
+/// A tool that writes whose query no source would run.
+fn unwritable(definition: &Definition, usable: &[&Statement]) -> Option<Fault> {
+    let refused = usable
+        .iter()
+        .map(|statement| statement.check_writes().err());
+    let refused: Option<Vec<Error>> = refused.collect();
+    let why = refused
+        .filter(|_| definition.writes())?
+        .into_iter()
+        .next()?;
+    Some(Fault {
+        pointer: "/config/query".to_owned(),
+        expected: "a query that changes rows beside \"write\": true",
+        found: why.to_string(),
+        remedy: "Tools change rows, not tables or settings: write INSERT, UPDATE, DELETE or MERGE, or a SELECT of a function; do the rest with the database's own program.",
+    })
 }
 
 fn parameters(definition: &Definition, usable: &[&Statement], faults: &mut Vec<Fault>) {
@@ -181,6 +202,17 @@ mod tests {
         );
         let writes = json!({"source": "s", "query": "DELETE FROM t", "write": true});
         assert_eq!(told(&writes, &json!({})), none);
+        for query in ["CREATE TABLE t (a int)", "REINDEX", "VALUES (1)"] {
+            let never = json!({"source": "s", "query": query, "write": true});
+            let told = told(&never, &json!({}));
+            let [told] = told.as_slice() else {
+                panic!("{query}: {told:?}");
+            };
+            assert!(
+                told.starts_with("/config/query: a query that writes begins with one of DELETE"),
+                "{told}"
+            );
+        }
         let says = json!({"annotations": {"readOnlyHint": true}});
         assert_eq!(told(&writes, &says), ["/annotations/read_only: true"]);
     }

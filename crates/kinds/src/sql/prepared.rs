@@ -95,6 +95,21 @@ impl Prepared {
         all
     }
 
+    /// Refuses an argument that stands for the caller. It would count for nothing, and whoever gives it thinks otherwise.
+    /// No property of the input schema has such a name.
+    pub(super) fn check_given(&self, arguments: &Value) -> Result<(), Failure> {
+        let is_given = |(name, _): &&(String, OfCaller)| arguments.get(name.as_str()).is_some();
+        match self.caller.iter().find(is_given) {
+            None => Ok(()),
+            Some((name, _)) => Err(Failure::new(
+                Code::InvalidInput,
+                format!(
+                    "Input validation failed: `{name}` is bound from who asks and cannot be given; leave it out"
+                ),
+            )),
+        }
+    }
+
     /// The parameters that the caller has no say in. Whoever lacks what one stands for is refused: a query may well take
     /// null for "all of them".
     pub(super) fn of_caller(&self, caller: &Caller) -> Result<BTreeMap<String, Value>, Failure> {
@@ -200,6 +215,16 @@ mod tests {
         let null = json!({"n": 5.5, "d": null});
         assert_eq!(filled(null.clone()), null);
         assert_eq!(filled(json!({"n": 1e300})), json!({"n": 1e300, "d": 7}));
+    }
+
+    #[test]
+    fn what_stands_for_the_caller_is_no_argument() {
+        let prepared = prepared(&json!({"caller": {"who": "user"}}), &json!({"id": {}}));
+        assert!(prepared.check_given(&json!({"id": 1})).is_ok());
+        let refusal = prepared.check_given(&json!({"id": 1, "who": null}));
+        let refusal = refusal.unwrap_err();
+        assert_eq!(refusal.code, Code::InvalidInput);
+        assert!(refusal.message.contains("`who`"), "{}", refusal.message);
     }
 
     #[test]

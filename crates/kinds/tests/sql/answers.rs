@@ -75,8 +75,12 @@ async fn parameters_of_the_caller_are_not_theirs_to_set() {
     crib.caller.claims = Some(Arc::new(claims));
     let own = json!([{"name": "ann"}, {"name": "한"}]);
     assert_eq!(crib.data(json!({})).await, own);
-    // The schema does not forbid it, and it makes no difference.
-    assert_eq!(crib.data(json!({"who": "lee", "tenant": "t2"})).await, own);
+    // The schema does not forbid it, and it would make no difference: whoever gives it is told.
+    for given in [json!({"who": "kim"}), json!({"tenant": null})] {
+        let (code, message) = crib.error(given).await;
+        assert_eq!(code, "invalid_input");
+        assert!(message.contains("is bound from who asks"), "{message}");
+    }
 }
 
 #[tokio::test]

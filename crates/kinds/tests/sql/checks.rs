@@ -29,6 +29,9 @@ async fn a_query_that_cannot_work_is_refused() {
         ("SELEC 1", "config.query: source 's' says: near \"SELEC\""),
         ("SELECT nane FROM people", "no such column: nane"),
         ("DELETE FROM people", "only queries that read"),
+        ("DELETE FROM people", "\"write\": true"),
+        ("REINDEX", "only queries that read"),
+        ("EXPLAIN SELECT 1", "toolcrib tools explain"),
         ("PRAGMA table_info(people)", "config.query: "),
     ] {
         let (refused, _) = checked(&crib, json!({"query": query}), json!({})).await;
@@ -100,6 +103,19 @@ async fn writing_is_for_sources_that_allow_it() {
     assert_eq!(crib.error(json!({})).await.0, "forbidden");
     crib.sources.put(file.named());
     assert_eq!(checked(&crib, write, json!({})).await, (Ok(()), None));
+    for (query, why) in [
+        ("DELETE FROM people WHERE nr = 1", "no such column: nr"),
+        ("INSERT people VALUES (1)", "near \"people\""),
+    ] {
+        let config = json!({"query": query, "write": true});
+        let message = checked(&crib, config, json!({})).await.0.unwrap_err();
+        assert!(message.contains(why), "{query}: {message}");
+    }
+    let later = json!({"query": "DELETE FROM later", "write": true});
+    let (stored, missing) = checked(&crib, later, json!({})).await;
+    assert_eq!(stored, Ok(()));
+    assert!(missing.unwrap().contains("no such table: later"));
+    assert_eq!(file.count(), 3, "nothing was run");
     assert_eq!(crib.data(json!({})).await, json!({"affected_rows": 1}));
     assert_eq!(file.count(), 2);
 }

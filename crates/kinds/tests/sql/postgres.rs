@@ -104,6 +104,22 @@ async fn values_go_in_and_come_out_as_what_they_are() {
 }
 
 #[tokio::test]
+async fn numbers_of_json_keep_their_digits() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let object = r#"{"n": 0.12345678901234567890}"#;
+    for (format, expected) in [
+        ("json", object.to_owned()),
+        ("text", Value::from(object).to_string()),
+    ] {
+        let config = json!({"query": format!("SELECT '{object}'::jsonb AS j"), "result": "scalar"});
+        let crib = Crib::on(server.named(), config, json!({"output_format": format})).await;
+        assert_eq!(crib.call(json!({})).await.data.get(), expected);
+    }
+}
+
+#[tokio::test]
 async fn queries_are_checked_and_explained_by_the_server() {
     let Some(server) = Server::start().await else {
         return;
@@ -116,7 +132,11 @@ async fn queries_are_checked_and_explained_by_the_server() {
     )
     .await;
     let check = async |query: &str| {
-        let definition = crate::crib::definition(&json!({"query": query}), &json!({}));
+        let config = match query.strip_prefix("write: ") {
+            Some(query) => json!({"query": query, "write": true}),
+            None => json!({"query": query}),
+        };
+        let definition = crate::crib::definition(&config, &json!({}));
         let checked = crib.executor.check(&definition).await;
         (
             checked.map_err(|failure| failure.message),
@@ -130,8 +150,27 @@ async fn queries_are_checked_and_explained_by_the_server() {
         message.contains("source 's' says: column \"nane\" does not exist"),
         "{message}"
     );
-    let (refused, _) = check("DELETE FROM people").await;
-    assert!(refused.is_err());
+    for (query, why) in [
+        ("DELETE FROM people", "\"write\": true"),
+        ("EXPLAIN SELECT 1", "toolcrib tools explain"),
+        (
+            "write: DELETE FROM people WHERE nr = 1",
+            "column \"nr\" does not exist",
+        ),
+        (
+            "write: DELETE FROM people RETURNING interval '1 day' AS i",
+            "write `i::text`",
+        ),
+    ] {
+        let message = check(query).await.0.unwrap_err();
+        assert!(message.contains(why), "{query}: {message}");
+    }
+    assert_eq!(check("write: DELETE FROM people").await, (Ok(()), None));
+    let missing = check("write: DELETE FROM later").await.1.unwrap();
+    assert!(missing.contains("does not exist"), "{missing}");
+    let count = json!({"query": "SELECT count(*) FROM people", "result": "scalar"});
+    let left = Crib::on(server.named(), count, json!({})).await;
+    assert_eq!(left.data(json!({})).await, 3, "nothing was run");
     let (stored, missing) = check("SELECT 1 FROM later").await;
     assert_eq!(stored, Ok(()));
     let missing = missing.unwrap();

@@ -54,7 +54,7 @@ pub(crate) async fn run_tests(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainBody {
-    /// What a call would be given; those that are left out are null.
+    /// What a call would be given, and checked as its arguments are. Where nothing is said of them, they are null.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
     arguments: Value,
@@ -71,7 +71,7 @@ pub(crate) async fn explain_tool(
     PathOf(name): PathOf<String>,
     JsonBody(body): JsonBody<ExplainBody>,
 ) -> Result<Json<PlanView>, ApiError> {
-    let arguments = or_empty(body.arguments);
+    let arguments = Some(body.arguments).filter(|given| !given.is_null());
     let plan = server.app.explain_tool(caller, &name, arguments).await?;
     Ok(Json(plan))
 }

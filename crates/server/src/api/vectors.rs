@@ -78,7 +78,8 @@ pub(crate) async fn import_vectors(
     Ok(Json(owned(work).await?))
 }
 
-/// Stores a document for every column of a source, so that columns are found by what they mean.
+/// Stores a document for every column of a source, so that columns are found by what they mean. Documents of columns that
+/// the source has no more are removed.
 #[utoipa::path(post, path = "/api/v1/vectors/from-schema", tag = "vectors", request_body = SchemaBody,
     responses((status = 200, body = ImportedView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn vectors_from_schema(

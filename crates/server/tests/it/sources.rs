@@ -49,7 +49,7 @@ async fn a_source_is_kept_shown_changed_and_removed() {
         let mask = json!({"set": true, "last4": "shop"});
         let expected = [
             ("origin", json!("database")),
-            ("state", json!("ready")),
+            ("state", json!("untried")),
             ("url", json!("postgres://reader@127.0.0.1:9/shop")),
             ("password", mask.clone()),
             ("authors", json!("admins")),
@@ -410,7 +410,7 @@ async fn variables_stand_for_addresses_and_passwords() {
         let set = of("a", "postgres://u:${SERVER_TOKEN}@127.0.0.1:9/db").await;
         assert_eq!(
             (&set["state"], &set["password"]),
-            (&json!("ready"), &json!("${SERVER_TOKEN}")),
+            (&json!("untried"), &json!("${SERVER_TOKEN}")),
             "{set}"
         );
         for (name, url) in [

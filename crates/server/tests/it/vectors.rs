@@ -93,6 +93,68 @@ async fn the_fifteen_nearest_documents_go_before_the_model() {
     .await;
 }
 
+async fn run_sql(app: &TestApp, sql: &'static str) {
+    let path = app.folder.path().join("shop.db");
+    let url = format!("sqlite://{}?mode=rwc", path.display());
+    let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
+    sqlx::raw_sql(sql).execute(&pool).await.unwrap();
+    pool.close().await;
+}
+
+#[tokio::test]
+async fn columns_that_are_gone_are_forgotten() {
+    with_endpoint(async |app: &TestApp| {
+        run_sql(
+            app,
+            "CREATE TABLE users (id INTEGER PRIMARY KEY, mail TEXT, fax TEXT)",
+        )
+        .await;
+        let source = json!({"name": "shop", "kind": "sqlite", "path": "shop.db"});
+        let made = app.post("/api/v1/sources", source).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        // By hand, and like one of them: not of this source's columns.
+        let records = json!([{"id": "shop:users.fax.note", "document": "number"},
+            {"id": "other:users.fax", "document": "number", "metadata": {"source": "other"}}]);
+        let done = app
+            .post(&format!("{PATH}/import"), json!({"records": records}))
+            .await;
+        assert_eq!(done.status, 200, "{}", done.body);
+        let from_schema = async || {
+            let done = app
+                .post(&format!("{PATH}/from-schema"), json!({"source": "shop"}))
+                .await;
+            assert_eq!(done.status, 200, "{}", done.body);
+            done.body
+        };
+        let expected =
+            json!({"collection": "column_metadata", "records": 3, "embedded": 3, "removed": 0});
+        assert_eq!(from_schema().await, expected);
+        run_sql(app, "ALTER TABLE users DROP COLUMN fax").await;
+        let expected =
+            json!({"collection": "column_metadata", "records": 2, "embedded": 2, "removed": 1});
+        assert_eq!(from_schema().await, expected);
+        let found = app
+            .post(&format!("{PATH}/search"), json!({"text": "number", "n": 9}))
+            .await
+            .body;
+        let mut ids: Vec<&str> = found["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| it["id"].as_str().unwrap())
+            .collect();
+        ids.sort_unstable();
+        let left = [
+            "other:users.fax",
+            "shop:users.fax.note",
+            "shop:users.id",
+            "shop:users.mail",
+        ];
+        assert_eq!(ids, left);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn collections_are_filled_searched_and_removed() {
     with_endpoint(async |app: &TestApp| {
@@ -101,7 +163,7 @@ async fn collections_are_filled_searched_and_removed() {
         let done = app.post(&import, json!({"records": records, "collection": "some", "space": "l2"})).await;
         assert_eq!(done.body, json!({"collection": "some", "records": 2, "embedded": 1}), "{}", done.body);
         let listed = app.get(PATH).await.body;
-        let some = json!({"name": "some", "space": "l2", "dimension": 2});
+        let some = json!({"name": "some", "space": "l2", "dimension": 2, "documents": 2});
         assert_eq!((&listed["items"], &listed["store"]), (&json!([some]), &json!("embedded")));
         let asked = json!({"text": "number", "n": 1, "collection": "some"});
         let found = app.post(&format!("{PATH}/search"), asked).await.body;

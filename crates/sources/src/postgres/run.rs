@@ -28,6 +28,8 @@ pub(super) enum Work<'m> {
     Explain,
     /// Have the server read the text, and run nothing.
     Prepare,
+    /// The same for text that may write.
+    LookAtWrite,
 }
 
 /// What is known of a text that is read.
@@ -228,6 +230,7 @@ impl Task<'_> {
                 // In boxes, so that a query that comes again does not carry their room about.
                 Work::Explain => Box::pin(read::explain(client, &time.begin_read(), job)).await,
                 Work::Prepare => Box::pin(read::prepare(client, &time.begin_read(), job)).await,
+                Work::LookAtWrite => Box::pin(write::look(client, &time.begin_read(), job)).await,
                 Work::Write => {
                     // What it sets may stay with the session.
                     connection.stops_after_ms.store(0, Ordering::Relaxed);

@@ -85,7 +85,7 @@ impl Postgres {
         filter: &SchemaFilter,
         call: &Call,
     ) -> Result<SchemaPage, Error> {
-        self.check_role(call).await?;
+        self.enter(call).await?;
         let pattern = filter.search.as_deref().map(pattern);
         let parameters = [
             Parameter::new("search", &json!(pattern), false)?,

@@ -15,8 +15,8 @@ pub(super) fn push_text(out: &mut String, of: &Type, text: &str) {
             Ok(number) => push_integer(out, number),
             Err(_) => push_string(out, text),
         },
-        Type::FLOAT4 | Type::FLOAT8 => push_number(out, text, usize::MAX),
-        Type::NUMERIC => push_number(out, text, EXACT_DIGITS),
+        Type::FLOAT4 | Type::FLOAT8 => push_number(out, text, |_| true),
+        Type::NUMERIC => push_number(out, text, is_held),
         Type::JSON | Type::JSONB => push_json(out, text),
         Type::TIMESTAMP | Type::TIMESTAMPTZ => push_timestamp(out, text),
         Type::INT2_VECTOR | Type::OID_VECTOR => push_vector(out, text),
@@ -29,16 +29,20 @@ pub(super) fn push_text(out: &mut String, of: &Type, text: &str) {
 }
 
 /// A number if it is one that JSON can say and readers keep, else a string: `NaN`, `Infinity`, thirty digits.
-fn push_number(out: &mut String, text: &str, digits_max: usize) {
-    let digits = text.bytes().filter(u8::is_ascii_digit);
-    let significant = digits.skip_while(|digit| *digit == b'0').count();
-    let valid =
-        significant <= digits_max && serde_json::from_str::<serde_json::Number>(text).is_ok();
-    if valid {
+fn push_number(out: &mut String, text: &str, is_kept: impl Fn(&str) -> bool) {
+    if is_kept(text) && serde_json::from_str::<serde_json::Number>(text).is_ok() {
         out.push_str(text);
     } else {
         push_string(out, text);
     }
+}
+
+/// Whether a double holds every digit: not too many of them, and none so far behind the point that it becomes nothing.
+fn is_held(text: &str) -> bool {
+    let digits = text.bytes().filter(u8::is_ascii_digit);
+    let significant = digits.skip_while(|digit| *digit == b'0').count();
+    let is_near = |number: f64| significant == 0 || number.is_normal();
+    significant <= EXACT_DIGITS && text.parse().is_ok_and(is_near)
 }
 
 /// `2024-01-02 03:04:05+09` to `2024-01-02T03:04:05+09:00`, as `to_json` has it.
@@ -198,7 +202,14 @@ mod tests {
                 "123456789012345678.5",
                 "\"123456789012345678.5\"",
             ),
+            (Type::NUMERIC, "0.00", "0.00"),
             (Type::JSONB, "{\"a\": [1, null]}", "{\"a\": [1, null]}"),
+            (
+                Type::JSONB,
+                "{\"n\": 0.12345678901234567890}",
+                "{\"n\": 0.12345678901234567890}",
+            ),
+            (Type::JSONB, "1e-400", "1e-400"),
             (Type::JSON, "{bad", "\"{bad\""),
             (Type::JSONB, "1e400", "\"1e400\""),
             (Type::JSON, r#""\ud800""#, r#""\"\\ud800\"""#),
@@ -229,6 +240,19 @@ mod tests {
     }
 
     #[test]
+    fn what_a_double_would_take_for_nothing_is_text() {
+        for zeros in [306, 310, 329] {
+            let text = format!("-0.{}1", "0".repeat(zeros));
+            let expected = match zeros {
+                306 => text.clone(),
+                _ => format!("\"{text}\""),
+            };
+            assert_eq!(json(&Type::NUMERIC, &text), expected);
+        }
+        assert_eq!(json(&Type::FLOAT8, "5e-324"), "5e-324");
+    }
+
+    #[test]
     fn arrays_are_nested() {
         let cases = [
             (Type::INT4_ARRAY, "{1,2,NULL}", "[1,2,null]"),
@@ -241,6 +265,11 @@ mod tests {
                 "[\"a\",\"b,\\\"}\",\"NULL\",\"\"]",
             ),
             (Type::JSONB_ARRAY, "{\"{\\\"a\\\": 1}\"}", "[{\"a\": 1}]"),
+            (
+                Type::JSONB_ARRAY,
+                "{0.12345678901234567890,NULL}",
+                "[0.12345678901234567890,null]",
+            ),
             (
                 Type::BOX_ARRAY,
                 "{(1,1),(0,0);(2,2),(1,1)}",

@@ -55,6 +55,37 @@ pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>, session: 
     }
 }
 
+/// Has the server read the statement, in a transaction in which it could not even run.
+pub(super) async fn look(client: &Client, begin: &str, job: &Job<'_>) -> Done {
+    let (began, prepared) = tokio::join!(
+        biased;
+        job.begin(client, begin),
+        client.prepare(&job.sql),
+    );
+    let mut forgotten = String::new();
+    let looked = match began.and(prepared) {
+        Ok(statement) => {
+            if job.pooled && asked(&statement) {
+                match forgets(client, &job.sql).await {
+                    Ok(forgets) => forgotten = forgets,
+                    Err(error) => return broken(error),
+                }
+            }
+            check(&statement).map(|()| affected(0))
+        }
+        Err(error) => Err(database(&error)),
+    };
+    let ended = client.batch_execute(&format!("ROLLBACK{forgotten}")).await;
+    match forgotten.is_empty() {
+        true => Done::new(looked, &ended),
+        // The driver would use what is no longer there.
+        false => Done {
+            answer: looked,
+            line: Line::Broken,
+        },
+    }
+}
+
 fn broken(error: Error) -> Done {
     Done {
         answer: Err(error),

@@ -22,6 +22,8 @@ pub(super) const STEPS: i32 = 1000;
 pub(super) enum Work {
     Read,
     Write,
+    /// Have SQLite read the text as one that writes, and run nothing.
+    LookAtWrite,
     Explain,
 }
 
@@ -107,6 +109,7 @@ pub(super) fn perform(
     set_up.map_err(|error| told(&error, stop))?;
     let answer = match job.work {
         Work::Write => write(connection, job, stop),
+        Work::LookAtWrite => look(connection, job, stop),
         Work::Read | Work::Explain => read(connection, job, stop),
     };
     connection
@@ -126,11 +129,25 @@ fn read(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error
         let mut statement = connection.prepare_cached(&job.sql).map_err(tell)?;
         return query(&mut statement, job, &tell);
     }
-    let prepared = match job.work {
-        Work::Explain => connection.prepare(&format!("EXPLAIN QUERY PLAN {}", job.sql)),
-        _ => connection.prepare(&job.sql),
-    };
-    query(&mut prepared.map_err(tell)?, job, &tell)
+    let mut plain = connection.prepare(&job.sql).map_err(tell)?;
+    if job.work != Work::Explain {
+        return query(&mut plain, job, &tell);
+    }
+    // There are plans of what may not be run: what is explained is always something that only reads.
+    check_reads(&plain)?;
+    let explain = format!("EXPLAIN QUERY PLAN {}", job.sql);
+    query(&mut connection.prepare(&explain).map_err(tell)?, job, &tell)
+}
+
+fn check_reads(statement: &Statement<'_>) -> Result<(), Error> {
+    match statement.readonly() && statement.column_count() > 0 {
+        true => Ok(()),
+        false => Err(reads_only()),
+    }
+}
+
+fn reads_only() -> Error {
+    Error::refused("only queries that read are run here; expected SELECT, WITH or VALUES")
 }
 
 /// `tell` says what SQLite's errors mean here.
@@ -139,16 +156,18 @@ pub(super) fn query(
     job: &Job,
     tell: &impl Fn(rusqlite::Error) -> Error,
 ) -> Result<Answer, Error> {
+    check_reads(statement)?;
     let explains = statement.is_explain() != 0;
-    if !statement.readonly()
-        || explains != (job.work == Work::Explain)
-        || statement.column_count() == 0
-    {
-        return Err(Error::refused(
-            "only queries that read are run here; expected SELECT, WITH or VALUES",
-        ));
+    if explains != (job.work == Work::Explain) {
+        return Err(reads_only());
     }
     rows(statement, job, tell).map(Writer::finish)
+}
+
+fn look(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {
+    let tell = |error: rusqlite::Error| told(&error, stop);
+    connection.prepare(&job.sql).map_err(tell)?;
+    Ok(affected(0))
 }
 
 fn write(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {

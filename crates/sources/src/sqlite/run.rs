@@ -36,7 +36,7 @@ pub(super) async fn run(source: &Arc<Sqlite>, call: &Call, job: Job) -> Result<A
             Ok(answer)
         };
         match job.work {
-            Work::Write => source.with_writer(work)?,
+            Work::Write | Work::LookAtWrite => source.with_writer(work)?,
             Work::Read | Work::Explain => source.with_reader(work)?,
         }
     })

@@ -232,3 +232,34 @@ async fn a_prepared_query_is_stopped_at_the_server() {
     assert_eq!(slept.unwrap().json, "1");
     server.end().await;
 }
+
+/// A cursor gives text, a prepared query bytes, and so does a write; of none is a number read on the way.
+#[tokio::test]
+async fn json_keeps_every_digit_on_every_way() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let source = server.one_connection(&server.owner);
+    let object = r#"{"m": 0.12345678901234567890, "n": 123456789012345678901}"#;
+    let small = format!("0.{}1", "0".repeat(399));
+    let columns = format!(
+        "'{object}'::jsonb AS a, '{object}'::json AS b, '1e-400'::jsonb AS c, 1e-330::numeric AS d"
+    );
+    let expected = format!(
+        r#"{{"a":{object},"b":{object},"c":{small},"d":"0.{}1"}}"#,
+        "0".repeat(329)
+    );
+    let sql = format!("SELECT {columns}");
+    for _ in 0..3 {
+        let answer = read(&source, &sql, Value::Null, &call(Shape::Row)).await;
+        assert_eq!(answer.unwrap().json, expected);
+    }
+    assert_eq!(kept(&source, "SELECT ''{").await, 1);
+    let sql = format!("INSERT INTO badges (id) VALUES (77) RETURNING {columns}");
+    let answer = write(&source, &sql, Value::Null, &call(Shape::Row)).await;
+    assert_eq!(answer.unwrap().json, expected);
+    let array = format!("SELECT ARRAY['{object}'::json]");
+    let answer = read(&source, &array, Value::Null, &call(Shape::Scalar)).await;
+    assert_eq!(answer.unwrap().json, format!("[{object}]"));
+    server.end().await;
+}

@@ -62,13 +62,15 @@ async fn an_author_is_told_what_is_wrong() {
         Err(error @ (Error::Refused { .. } | Error::Database { .. })) => error.to_string(),
         other => panic!("{sql}: {other:?}"),
     };
-    for sql in [
-        "DELETE FROM people",
-        "drop table people",
-        "UPDATE people SET name = 'x'",
-    ] {
+    for sql in ["DELETE FROM people", "UPDATE people SET name = 'x'"] {
         assert!(told(sql).await.contains("\"write\": true"), "{sql}");
     }
+    // No tool may do that, whatever it says of itself.
+    let said = told("drop table people").await;
+    assert!(
+        said.contains("only queries that read") && !said.contains("\"write\""),
+        "{said}"
+    );
     let hidden = "WITH x AS (DELETE FROM people RETURNING *) SELECT * FROM x";
     let said = told(hidden).await;
     assert!(said.contains("only queries that read"), "{said}");

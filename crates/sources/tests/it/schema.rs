@@ -122,11 +122,10 @@ async fn tests_prove_that_reading_is_all() {
     let Some(server) = Server::start().await else {
         return;
     };
-    let reader = server
-        .source(&server.reader)
-        .test(&call(Shape::Records))
-        .await
-        .unwrap();
+    let source = server.source(&server.reader);
+    assert!(source.is_untried());
+    let reader = source.test(&call(Shape::Records)).await.unwrap();
+    assert!(!source.is_untried());
     assert!(reader.version.starts_with("PostgreSQL"), "{reader:?}");
     assert_eq!(reader.role.as_deref(), Some(server.reader.as_str()));
     assert!(

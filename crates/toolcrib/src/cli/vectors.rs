@@ -15,7 +15,8 @@ pub(crate) enum Vectors {
         #[command(flatten)]
         into: Destination,
     },
-    /// Store a document for every column of a source, such as `users.email VARCHAR(255) address of a user`
+    /// Store a document for every column of a source, such as `users.email VARCHAR(255) address of a user`, and remove
+    /// those of columns that are gone
     FromSchema {
         /// The name of the source
         source: String,

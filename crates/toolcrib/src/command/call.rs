@@ -2,9 +2,9 @@
 
 use super::input::Input;
 use crate::cli::Call;
-use crate::client::{Client, encode};
+use crate::client::{Answer, Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Result};
+use crate::out::{Failure, Out, Result};
 use serde_json::{Map, Value, json};
 
 const NOT_FOUND: &str = "tool_not_found";
@@ -27,8 +27,8 @@ pub(crate) async fn run(context: &Context, call: Call) -> Result {
         client.reach(&call.name).await?;
         let answer = client.request("POST", &path, Some(body)).await?;
         let response = answer.value();
-        if response.get("execution_id").is_none() {
-            answer.ok()?;
+        if response.get("execution_id").is_none() && !answer.is_success() {
+            return Err(answer.failure());
         }
         // Asked for while the server is still there.
         let near = match response["error"]["code"].as_str() {
@@ -37,27 +37,36 @@ pub(crate) async fn run(context: &Context, call: Call) -> Result {
             }
             _ => None,
         };
-        Ok((response, near))
+        Ok((answer, response, near))
     };
-    let (response, near) = Client::with(context, ask).await?;
-    show(context, &call.name, &response, near.as_deref())
+    let (answer, response, near) = Client::with(context, ask).await?;
+    print(&context.out, &answer, &response);
+    end(context, &call.name, &response, near.as_deref())
 }
 
-/// Data on stdout, an error on stderr.
-fn show(context: &Context, name: &str, response: &Value, near: Option<&str>) -> Result {
-    let out = &context.out;
+/// What came back, on stdout, as it was written.
+fn print(out: &Out, answer: &Answer, response: &Value) {
+    let (body, members) = answer.written();
     if out.json {
-        out.value(response);
+        return out.written(body);
     }
+    if !response["error"].is_null() {
+        return;
+    }
+    match (&response["data"], members.get("data")) {
+        (Value::String(text), _) => out.line(text),
+        (_, Some(data)) => out.written(data.get()),
+        (data, None) => out.value(data),
+    }
+}
+
+/// What else is to be said, on stderr, and how the command ends.
+fn end(context: &Context, name: &str, response: &Value, near: Option<&str>) -> Result {
     let error = &response["error"];
     if error.is_null() {
-        match &response["data"] {
-            _ if out.json => {}
-            Value::String(text) => out.line(text),
-            data => out.value(data),
-        }
-        if response["truncated"] == true && !out.json {
-            out.warn(response["message"].as_str().unwrap_or_default());
+        if response["truncated"] == true && !context.out.json {
+            let message = response["message"].as_str();
+            context.out.warn(message.unwrap_or_default());
         }
         return Ok(());
     }

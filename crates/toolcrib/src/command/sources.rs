@@ -91,6 +91,9 @@ fn told(out: &Out, source: &Value, done: &str) {
         if let Some(cause) = source["cause"].as_str() {
             out.done(cause);
         }
+        if state == "untried" {
+            out.done(format!("`toolcrib sources test {name}` connects to it"));
+        }
     }
     for warning in warnings(source) {
         out.warn(warning);
@@ -122,7 +125,12 @@ async fn list(context: &Context) -> Result {
         "name", "origin", "kind", "state", "may", "authors", "place", "cause",
     ];
     show(&context.out, &page, &head, row);
-    for source in page["items"].as_array().into_iter().flatten() {
+    let sources = || page["items"].as_array().into_iter().flatten();
+    if sources().any(|source| source["state"] == "untried") {
+        let hint = "untried: nobody has connected yet; `toolcrib sources test NAME` does";
+        context.out.note(hint);
+    }
+    for source in sources() {
         for warning in warnings(source) {
             context
                 .out
@@ -142,6 +150,10 @@ async fn schema(
     let ask = async |client: &Client| pages(client, &path, asked, limit).await;
     let tables = Client::with(context, ask).await?;
     let out = &context.out;
+    let named = asked.iter().find(|(name, _)| *name == "table");
+    if let (true, Some((_, Some(table)))) = (tables.is_empty(), named) {
+        return Err(no_table(name, table, asked));
+    }
     if out.json {
         out.value(&json!({"items": tables}));
         return Ok(());
@@ -163,6 +175,18 @@ async fn schema(
         out.note("there may be more; --search finds some, --limit shows more");
     }
     Ok(())
+}
+
+fn no_table(source: &str, table: &str, asked: &[(&str, Option<String>)]) -> Failure {
+    let searched = asked.iter().find(|(name, _)| *name == "search");
+    let holding = match searched {
+        Some((_, Some(text))) => format!(" that holds '{text}'"),
+        _ => String::new(),
+    };
+    let why = format!("source '{source}' shows no table '{table}'{holding}");
+    Failure::failed(why).hint(format!(
+        "`toolcrib sources schema {source}` shows those that its role may read"
+    ))
 }
 
 /// `owner_id bigint not null, key, → public.users(id)` and its comment.
@@ -212,12 +236,26 @@ async fn test(context: &Context, name: &str) -> Result {
         let role = tested["role"].as_str();
         let role = role.map_or_else(String::new, |role| format!(" as {role}"));
         out.line(format!("{name} works{role}: {}", text(&tested, "version")));
-        out.line(format!(
-            "writing is refused: {}",
-            text(&tested, "read_only")
-        ));
+        for line in about_writing(&tested) {
+            out.line(line);
+        }
     }
     Ok(())
+}
+
+/// What was tried is a query that reads; who else may write is a matter of the source.
+fn about_writing(tested: &Value) -> Vec<String> {
+    let refused = text(tested, "read_only");
+    let writes = tested["allow_write"] == true;
+    if !writes && tested["allow_superuser"] != true {
+        return vec![format!("writing is refused: {refused}")];
+    }
+    let reads = format!("queries that read cannot write: {refused}");
+    let tools = match writes {
+        true => "tools with \"write\": true can: allow_write is set",
+        false => "tools with \"write\": true are refused: allow_write is not set",
+    };
+    vec![reads, tools.to_owned()]
 }
 
 async fn tested(client: &Client, name: &str) -> Result<Value> {
@@ -231,7 +269,7 @@ pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
     let mut all = Vec::new();
     for source in page["items"].as_array().into_iter().flatten() {
         let found = match text(source, "state") {
-            "ready" => tested(client, text(source, "name")).await?,
+            "ready" | "untried" => tested(client, text(source, "name")).await?,
             _ => Value::Null,
         };
         all.push((source.clone(), found));

@@ -100,6 +100,9 @@ async fn explain(context: &Context, name: &str, arguments: Option<&str>) -> Resu
     let plan = post(context, &format!("{}/explain", path(name)), body).await?;
     let out = &context.out;
     out.value(if out.json { &plan } else { &plan["plan"] });
+    if let Some(note) = plan["note"].as_str().filter(|_| !out.json) {
+        out.warn(note);
+    }
     Ok(())
 }
 

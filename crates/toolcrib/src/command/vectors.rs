@@ -50,15 +50,20 @@ pub(crate) async fn run(context: &Context, command: Vectors) -> Result {
 async fn list(context: &Context) -> Result {
     let page = Client::with(context, async |client| client.get(PATH).await).await?;
     let row = |_: &Out, it: &Value| {
-        let dimension = it["dimension"].as_u64();
+        let number = |name: &str| {
+            let number = it[name].as_u64();
+            number.map_or_else(String::new, |number| number.to_string())
+        };
         let cells = [
             text(it, "name").to_owned(),
             text(it, "space").to_owned(),
-            dimension.map_or_else(String::new, |dimension| dimension.to_string()),
+            number("dimension"),
+            number("documents"),
         ];
         cells.to_vec()
     };
-    show(&context.out, &page, &["name", "space", "dimensions"], row);
+    let head = ["name", "space", "dimensions", "documents"];
+    show(&context.out, &page, &head, row);
     Ok(())
 }
 
@@ -144,8 +149,12 @@ fn imported(out: &Out, done: &Value) {
         return out.value(done);
     }
     let name = text(done, "collection");
+    let removed = match done["removed"].as_u64() {
+        None | Some(0) => String::new(),
+        Some(count) => format!("; removed {count}, whose columns are gone"),
+    };
     out.done(format!(
-        "stored {} documents in {name}, {} of them turned into vectors",
+        "stored {} documents in {name}, {} of them turned into vectors{removed}",
         done["records"], done["embedded"]
     ));
 }

@@ -101,6 +101,41 @@ fn a_source_is_kept_by_commands_alone() {
 }
 
 #[test]
+fn a_source_says_what_is_known_of_it() {
+    let sandbox = Sandbox::new();
+    let shop = r#"{"name": "shop", "kind": "postgres", "url": "postgres://u:p@127.0.0.1:9/shop"}"#;
+    let added = sandbox.run(&["sources", "add", shop]);
+    assert!(added.stderr.contains("now untried"), "{added:?}");
+    assert!(
+        added.stderr.contains("`toolcrib sources test shop`"),
+        "{added:?}"
+    );
+    let shown = sandbox.json(&["sources", "show", "shop"]);
+    assert_eq!(shown["state"], "untried", "{shown}");
+
+    file(&sandbox, "own.db");
+    let own = r#"{"name": "own", "kind": "sqlite", "path": "own.db", "allow_write": true}"#;
+    let added = sandbox.run(&["sources", "add", own]);
+    assert!(added.stderr.contains("now ready"), "{added:?}");
+    let tested = sandbox.ok(&["sources", "test", "own"]);
+    assert!(!tested.contains("writing is refused"), "{tested}");
+    for part in [
+        "queries that read cannot write: ",
+        "tools with \"write\": true can",
+    ] {
+        assert!(tested.contains(part), "{tested}");
+    }
+    let shown = sandbox.ok(&["sources", "schema", "own", "--table", "users"]);
+    assert!(shown.starts_with("table users\n"), "{shown}");
+    let none = sandbox.run(&["sources", "schema", "own", "--table", "nope"]);
+    assert_eq!((none.code, none.stdout.as_str()), (1, ""), "{none:?}");
+    assert!(
+        none.stderr.contains("source 'own' shows no table 'nope'"),
+        "{none:?}"
+    );
+}
+
+#[test]
 fn a_fault_is_named_where_it_stands() {
     let sandbox = Sandbox::new();
     sandbox.write(

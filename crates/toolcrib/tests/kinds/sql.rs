@@ -68,6 +68,23 @@ fn the_demo_answers_as_documented() {
     );
     assert_eq!(status, 200, "{plan}");
     assert!(plan["plan"].to_string().contains("SCAN"), "{plan}");
+    assert_eq!(plan.get("note"), None, "{plan}");
+    let explain = |arguments: &[&str]| {
+        let all = [&["tools", "explain", "get_user_daily_limit"], arguments].concat();
+        crib.sandbox.run(&all)
+    };
+    let bare = explain(&[]);
+    assert!(
+        bare.code == 0 && bare.stderr.contains("planned without arguments"),
+        "{bare:?}"
+    );
+    for wrong in ["{}", r#"{"user_name": 5}"#] {
+        let refused = explain(&[wrong]);
+        assert!(
+            refused.code != 0 && refused.stderr.contains("Input validation failed"),
+            "{wrong}: {refused:?}"
+        );
+    }
     let (status, refused) = crib.server.request(
         "POST",
         "/api/v1/tools/multiply_numbers/explain",

@@ -47,6 +47,12 @@ impl Bga {
         ]
     }
 
+    /// Changes the tables, as their owner.
+    pub(crate) fn change(&self, sql: &str) {
+        let (server, _) = self.url.rsplit_once('/').unwrap();
+        run(&format!("{server}/{}", self.name), sql);
+    }
+
     pub(crate) fn end(self) {
         let name = &self.name;
         run(&self.url, &format!("DROP DATABASE {name} WITH (FORCE)"));

@@ -230,7 +230,8 @@ fn commands(crib: &Crib, store: &str) {
         (&listed["store"], &listed["collection"]),
         (&json!(store), &json!("column_metadata"))
     );
-    let collection = json!({"name": "column_metadata", "space": "cosine", "dimension": 2});
+    let collection =
+        json!({"name": "column_metadata", "space": "cosine", "dimension": 2, "documents": 6});
     assert_eq!(listed["items"], json!([collection]), "{store}");
     let found = sandbox.json(&["vectors", "search", "주문 날짜 필드", "--n", "1"]);
     let nearest = &found["items"][0];
@@ -369,11 +370,11 @@ fn the_examples_of_the_database() {
         "{message}"
     );
 
+    digits_and_cuts(&crib);
     let done = crib.sandbox.json(&["vectors", "from-schema", "bga"]);
-    assert_eq!(
-        done,
-        json!({"collection": "column_metadata", "records": 3, "embedded": 3})
-    );
+    let expected =
+        json!({"collection": "column_metadata", "records": 3, "embedded": 3, "removed": 0});
+    assert_eq!(done, expected);
     let found = crib
         .sandbox
         .json(&["vectors", "search", "사용자 이메일 칼럼", "--n", "1"]);
@@ -382,8 +383,34 @@ fn the_examples_of_the_database() {
         "users.email VARCHAR(255) 사용자 이메일 주소"
     );
     assert_eq!(found["items"][0]["id"], "bga:users.email");
+    bga.change("ALTER TABLE users DROP COLUMN email");
+    let done = crib.sandbox.run(&["vectors", "from-schema", "bga"]);
+    assert!(done.stderr.contains("stored 2 documents"), "{done:?}");
+    assert!(done.stderr.contains("removed 1"), "{done:?}");
+    let listed = crib.sandbox.json(&["vectors", "list"]);
+    assert_eq!(listed["items"][0]["documents"], 2, "{listed}");
     drop(crib);
     bga.end();
+}
+
+/// What is printed is what the database wrote, and says so where that is not all of it.
+fn digits_and_cuts(crib: &Crib) {
+    let call = |sql: &str, more: &[&str]| {
+        let arguments = json!({"generated_sql": sql}).to_string();
+        let all = [&["call", "query_bga_database", &arguments], more].concat();
+        crib.sandbox.run(&all)
+    };
+    let number = r#"{"n": 0.12345678901234567890}"#;
+    let sql = format!("SELECT '{number}'::jsonb AS j, '1e-400'::json AS s");
+    for more in [&[][..], &["--json"]] {
+        let done = call(&sql, more);
+        let expected = r#""records":[{"j":{"n":0.12345678901234567890},"s":1e-400}]"#;
+        assert!(done.stdout.contains(expected), "{done:?}");
+        assert_eq!(done.stdout.lines().count(), 1, "{done:?}");
+    }
+    let cut = call("SELECT * FROM generate_series(1, 100000) n", &[]);
+    let told = "warning: SQL executed. The data is cut: there are more rows than the 10000 shown";
+    assert!(cut.stderr.starts_with(told), "{:?}", cut.stderr);
 }
 
 /// The object as it is documented: over REST with what is ours beside it, over MCP exactly.

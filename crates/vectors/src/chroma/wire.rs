@@ -82,6 +82,11 @@ impl<'a> Upsert<'a> {
 }
 
 #[derive(Serialize)]
+pub(super) struct Remove<'a> {
+    pub(super) ids: &'a [String],
+}
+
+#[derive(Serialize)]
 pub(super) struct Ask<'a> {
     query_embeddings: &'a [Vec<f32>],
     n_results: usize,

@@ -8,7 +8,7 @@ use crate::Result;
 use crate::error::Error;
 use crate::record::{Found, Get, Hit, Include, Metadata, Query, Record, Space};
 use serde_json::Value;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 #[derive(Debug, Clone, Default)]
@@ -79,6 +79,24 @@ impl Loaded {
         }
         next.measure_all();
         Ok(next)
+    }
+
+    /// The collection without these records; the others keep their order.
+    pub(crate) fn without(&self, ids: &[String]) -> Self {
+        let gone: HashSet<&str> = ids.iter().map(String::as_str).collect();
+        let rows = Rows {
+            numbers: &self.numbers,
+            dimension: self.dimension,
+        };
+        let mut numbers = Vec::with_capacity(self.numbers.len());
+        let mut texts = Vec::with_capacity(self.texts.len());
+        for (position, text) in self.texts.iter().enumerate() {
+            if !gone.contains(text.id.as_str()) {
+                numbers.extend_from_slice(rows.row(position));
+                texts.push(text.clone());
+            }
+        }
+        Loaded::of(&self.name, self.space, self.dimension, numbers, texts)
     }
 
     fn put(&mut self, record: Record, limits: &Limits) -> Result<()> {
@@ -336,6 +354,25 @@ mod tests {
         };
         let page: Vec<String> = next.get(&page).into_iter().map(|found| found.id).collect();
         assert_eq!(page, ["b", "c"]);
+    }
+
+    #[test]
+    fn what_is_taken_away_is_gone_and_the_rest_is_as_before() {
+        let gone = ["a".to_owned(), "nobody".to_owned()];
+        let next = three().without(&gone);
+        let all = next.get(&Get::default());
+        let left: Vec<&str> = all.iter().map(|found| found.id.as_str()).collect();
+        assert_eq!(left, ["b", "c"]);
+        let near = Query::new(vec![vec![0.0, 1.0]], 1);
+        let found = next.query(&near, Instant::now() + Duration::from_secs(60));
+        assert_eq!(ids(&found.unwrap()[0]), ["b"]);
+        let again = next.with(
+            vec![record("a", &[0.0, 1.0], "again", &json!({}))],
+            &Limits::default(),
+        );
+        assert_eq!(again.unwrap().len(), 3);
+        let all = ["a", "b", "c"].map(str::to_owned);
+        assert_eq!(three().without(&all).len(), 0);
     }
 
     #[test]

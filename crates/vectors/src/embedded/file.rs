@@ -158,8 +158,8 @@ pub(crate) fn read(folder: &Path, name: &str, limits: &Limits) -> Result<Option<
     Ok(Some(loaded))
 }
 
-/// What a collection's file says of itself in its first line: its space and dimension.
-pub(crate) fn head(folder: &Path, name: &str) -> Result<(Space, usize)> {
+/// What a collection's file says of itself in its first line: its space, its dimension and how many records it holds.
+pub(crate) fn head(folder: &Path, name: &str) -> Result<(Space, usize, usize)> {
     const HEAD_BYTES_MAX: u64 = 1 << 10;
     let path = path(folder, name);
     let mut line = Vec::new();
@@ -170,7 +170,7 @@ pub(crate) fn head(folder: &Path, name: &str) -> Result<(Space, usize)> {
         })
         .map_err(Error::file(path.clone(), "read"))?;
     let head = understand_head(&line).map_err(|why| Error::Damaged { path, why })?;
-    Ok((head.space, head.dimension))
+    Ok((head.space, head.dimension, head.count))
 }
 
 fn too_large(name: &str, room: u64) -> Error {
@@ -322,7 +322,8 @@ mod tests {
         let found = list(folder.path()).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, "columns");
-        assert_eq!(head(folder.path(), "columns").unwrap(), (Space::Cosine, 3));
+        let told = head(folder.path(), "columns").unwrap();
+        assert_eq!(told, (Space::Cosine, 3, 5_000));
     }
 
     /// A process that is killed leaves the first part of the new file, or all of it, beside the old one.

@@ -7,6 +7,7 @@ mod chroma;
 mod chroma_server;
 mod embeddings;
 mod endpoint;
+mod forgetting;
 mod importing;
 mod killed;
 mod same;
