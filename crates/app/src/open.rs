@@ -26,13 +26,14 @@ use catalog::problem::Problem;
 use catalog::tool::{Definition, Shelf, Tool};
 use executions::ExecutionLog;
 use executor::{Executor, Settings};
+use mcp::upstream::Notice;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use store::Db;
 use store::tools::ToolRow;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 /// What the configuration decides about an `App`.
 pub struct Options {
@@ -194,11 +195,16 @@ impl App {
             tokens,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
-        match notices {
-            Some(notices) => crate::upstreams::connect(&app, notices).await,
-            None => app.show_last_tools().await,
-        }
+        app.meet_servers(notices).await;
         Ok(app)
+    }
+
+    /// Connects the upstream servers; where nobody is to listen to them, what they offered last is shown.
+    async fn meet_servers(self: &Arc<Self>, notices: Option<mpsc::UnboundedReceiver<Notice>>) {
+        match notices {
+            Some(notices) => crate::upstreams::connect(self, notices).await,
+            None => self.show_last_tools().await,
+        }
     }
 
     /// What is left to do once everything is there: policy, limits, and calls that an earlier process left behind.

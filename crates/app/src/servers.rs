@@ -314,10 +314,10 @@ impl App {
                 );
             }
         }
-        self.keep_flags(server, flags.clone());
+        self.keep_flags(server, flags);
     }
 
-    fn keep_flags(&self, server: &str, flags: Flags) {
+    fn keep_flags(&self, server: &str, flags: &Flags) {
         self.kept_servers.flags.rcu(|all| {
             let mut all = HashMap::clone(all);
             all.insert(server.to_owned(), flags.clone());

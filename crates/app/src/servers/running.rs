@@ -81,7 +81,7 @@ impl App {
                 shows.then(|| entry.judge(self.pinning_of(&config)))
             };
             if let Some(judged) = judged {
-                self.keep_flags(&name, judged.flags());
+                self.keep_flags(&name, &judged.flags());
                 self.show_judged(config, judged).await;
             }
         }
