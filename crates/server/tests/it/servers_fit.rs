@@ -5,7 +5,7 @@ use crate::servers::in_state;
 use crate::testapp::{TestApp, on_both};
 use serde_json::{Value, json};
 
-fn own(name: &str, config: Value) -> Value {
+fn own(name: &str, config: &Value) -> Value {
     json!({"name": name, "description": "d", "kind": "mcp", "config": config, "input_schema": {"type": "object"}})
 }
 
@@ -29,7 +29,7 @@ async fn a_tool_that_does_not_fit_its_server_is_told() {
             ("wrong", set(json!({"limit": "many"})), Some("$.limit")),
             ("none", json!({"server_name": "s", "tool_name": "serach"}), Some("did you mean 'search'?")),
         ] {
-            let made = app.post("/api/v1/tools", own(name, config)).await;
+            let made = app.post("/api/v1/tools", own(name, &config)).await;
             assert_eq!(made.status, 201, "{}", made.body);
             let trouble = &made.body["trouble"];
             match told {

@@ -239,9 +239,9 @@ fn resources_and_prompts_of_everything_can_be_read() {
         steps.push(json!({"action": "get", "name": prompt["name"], "arguments": arguments}));
     }
     let story = client.script(&steps);
-    for number in 0..read {
+    for (number, step) in steps.iter().enumerate().take(read) {
         let contents = &story.result(number)["contents"];
-        assert_eq!(contents[0]["uri"], steps[number]["name"], "{contents}");
+        assert_eq!(contents[0]["uri"], step["name"], "{contents}");
     }
     for number in read..steps.len() {
         let messages = &story.result(number)["messages"];
