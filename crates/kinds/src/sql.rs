@@ -265,7 +265,7 @@ fn looking(tool: &Arc<str>, deadline: Instant) -> Call {
 }
 
 /// For whoever may think that these rows are all.
-pub(crate) fn told_of_cut(rows: u64) -> String {
+fn told_of_cut(rows: u64) -> String {
     format!(
         "The data is cut: there are more rows than the {rows} shown. Ask for less, or for the rest."
     )

@@ -4,7 +4,6 @@
 use super::serialize_for_cell::without_no_break_spaces;
 use super::{About, Builtin, looks_up};
 use crate::parts::Parts;
-use crate::sql::told_of_cut;
 use executor::kind::RunFuture;
 use executor::{Code, Data, Failure, Output, Run};
 use serde_json::value::RawValue;
@@ -57,13 +56,9 @@ fn answered(sql: &str, answer: &Answer) -> Result<Output, Failure> {
         Failure::new(Code::InvalidOutput, "The rows could not be written as JSON")
             .with_details(json!({"error": error.to_string()}))
     })?;
-    let cut = match answer.truncated {
-        true => format!(" {}", told_of_cut(answer.rows)),
-        false => String::new(),
-    };
     Ok(Output {
         data: Data::Written(data),
-        message: Some(format!("SQL executed.{cut}")),
+        message: Some("SQL executed.".to_owned()),
         truncated: answer.truncated,
         is_whole: true,
         ..Output::default()

@@ -65,8 +65,12 @@ fn end(context: &Context, name: &str, response: &Value, near: Option<&str>) -> R
     let error = &response["error"];
     if error.is_null() {
         if response["truncated"] == true && !context.out.json {
-            let message = response["message"].as_str();
-            context.out.warn(message.unwrap_or_default());
+            let message = response["message"].as_str().unwrap_or_default();
+            // Some say the same of every answer, because others know them so.
+            let is_told = message.contains("is cut");
+            let cut =
+                "The data is cut: there is more than is shown. Ask for less, or for the rest.";
+            context.out.warn(if is_told { message } else { cut });
         }
         return Ok(());
     }
