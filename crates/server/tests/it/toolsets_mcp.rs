@@ -94,7 +94,8 @@ impl<'a> Client<'a> {
     pub(crate) async fn ask(&self, method: &str, mut params: Value) -> Said {
         // The newest entry of the log is the one of the last call.
         self.app.clock.advance(1);
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let name = ["name", "uri"].iter().find_map(|it| params[it].as_str());
+        let name = name.unwrap_or_default().to_owned();
         let mut headers = Vec::new();
         match &self.session {
             Some(session) => headers.push(("mcp-session-id", session.as_str())),
