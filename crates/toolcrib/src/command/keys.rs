@@ -39,8 +39,10 @@ async fn create(context: &Context, name: &str, body: Value) -> Result {
         out.value(&key);
     } else {
         out.line(text(&key, "key"));
-        out.note("It is shown only now; keep it.");
-        out.done(format!("its scopes: {}", scopes(&key)));
+        let scopes = scopes(&key);
+        out.note(format!(
+            "Its scopes: {scopes}. It is shown only now; keep it."
+        ));
     }
     let same = named(&page, name);
     let user = text(&key, "user");
