@@ -7,10 +7,8 @@ use catalog::caller::Caller;
 use catalog::letters::{hidden_in, shown};
 use catalog::mcp_file::ServerConfig;
 use catalog::schema::Schema;
-use catalog::tool::{
-    Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool, upstream_id,
-    upstream_name,
-};
+use catalog::stands_for::{upstream_id, upstream_name};
+use catalog::tool::{Annotations, Definition, KindName, OutputFormat, SYSTEM_USER, Shelf, Tool};
 use mcp::upstream::Notice;
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, Weak};

@@ -25,6 +25,7 @@ pub mod redaction;
 pub mod schema;
 pub mod secret;
 pub mod source;
+pub mod stands_for;
 pub mod tool;
 pub mod tools_file;
 pub mod toolset;
