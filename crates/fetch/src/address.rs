@@ -10,13 +10,18 @@ pub struct Block {
     pub what: &'static str,
 }
 
+/// Where a cloud gives the machines inside it their credentials.
+const CLOUD: &str = "a cloud's inside";
+
+/// The first that fits counts.
 const V4: &[(Ipv4Addr, u8, Block)] = &[
     v4([0, 0, 0, 0], 8, "0.0.0.0/8", "this machine"),
     v4([10, 0, 0, 0], 8, "10.0.0.0/8", "a private network"),
+    v4([100, 100, 100, 200], 32, "100.100.100.200", CLOUD),
     v4([100, 64, 0, 0], 10, "100.64.0.0/10", "a carrier's network"),
     v4([127, 0, 0, 0], 8, "127.0.0.0/8", "this machine"),
-    v4([168, 63, 129, 16], 32, "168.63.129.16", "a cloud's inside"),
-    v4([169, 254, 0, 0], 16, "169.254.0.0/16", "the local link"),
+    v4([168, 63, 129, 16], 32, "168.63.129.16", CLOUD),
+    v4([169, 254, 0, 0], 16, "169.254.0.0/16", CLOUD),
     v4([172, 16, 0, 0], 12, "172.16.0.0/12", "a private network"),
     v4([192, 0, 0, 0], 24, "192.0.0.0/24", "protocols"),
     v4([192, 0, 2, 0], 24, "192.0.2.0/24", "documentation"),
@@ -57,6 +62,12 @@ const V6: &[(Ipv6Addr, u8, Block)] = &[
         20,
         "3fff::/20",
         "documentation",
+    ),
+    v6(
+        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254],
+        128,
+        "fd00:ec2::254",
+        CLOUD,
     ),
     v6(
         [0xfc00, 0, 0, 0, 0, 0, 0, 0],
@@ -112,6 +123,11 @@ pub fn not_global(address: IpAddr) -> Option<Block> {
             None => not_global_v6(address),
         },
     }
+}
+
+/// The block of a cloud's inside that this address is in.
+pub(crate) fn of_cloud(address: IpAddr) -> Option<Block> {
+    not_global(address).filter(|block| block.what == CLOUD)
 }
 
 /// Whether an address lies in the block that begins with `network` and shares its first `prefix` bits.
@@ -299,6 +315,30 @@ mod tests {
             "::ffff:0:8.8.8.8",
         ] {
             assert!(!is_global(refused), "{refused}");
+        }
+    }
+
+    #[test]
+    fn a_clouds_inside_is_known_in_every_spelling() {
+        let found = |text: &str| of_cloud(text.parse().unwrap()).is_some();
+        for inside in [
+            "169.254.169.254",
+            "168.63.129.16",
+            "100.100.100.200",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+            "64:ff9b::a9fe:a9fe",
+        ] {
+            assert!(found(inside), "{inside}");
+        }
+        for other in [
+            "127.0.0.1",
+            "10.0.0.1",
+            "100.100.100.201",
+            "fd00::1",
+            "8.8.8.8",
+        ] {
+            assert!(!found(other), "{other}");
         }
     }
 

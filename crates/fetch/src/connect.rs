@@ -68,13 +68,11 @@ impl Outside {
         let host = host.trim_start_matches('[').trim_end_matches(']');
         let port = uri.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
         let addresses = self.addresses(host).await?;
-        if trust == Trust::Guarded {
-            let judged = self.guard.admit(host, port, &addresses);
-            judged.map_err(|refusal| Error::Refused {
-                place: place.to_owned(),
-                refusal,
-            })?;
-        }
+        let judged = self.guard.admit(trust, host, port, &addresses);
+        judged.map_err(|refusal| Error::Refused {
+            place: place.to_owned(),
+            refusal,
+        })?;
         let failed = |source: io::Error| match source.kind() {
             io::ErrorKind::TimedOut => self.late(place),
             _ => Error::Connect {

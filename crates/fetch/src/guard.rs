@@ -1,8 +1,9 @@
 //! What may be called: the form of an address, its port, and every address that its host stands for.
 
-use crate::address::not_global;
+use crate::address::{not_global, of_cloud};
 use crate::allow::Allowed;
 use crate::error::{Error, Refusal};
+use crate::request::Trust;
 use std::net::IpAddr;
 use url::{Host, Url};
 
@@ -29,8 +30,19 @@ impl Guard {
     }
 
     /// Whether a host that stands for these addresses may be called. One that is not public spoils all: whoever owns
-    /// a name could otherwise hide one among others and wait for it to be tried.
-    pub(crate) fn admit(&self, host: &str, port: u16, addresses: &[IpAddr]) -> Result<(), Refusal> {
+    /// a name could otherwise hide one among others and wait for it to be tried. An operator's may be private, but a
+    /// cloud's credentials are given to nobody who does not mean it.
+    pub(crate) fn admit(
+        &self,
+        trust: Trust,
+        host: &str,
+        port: u16,
+        addresses: &[IpAddr],
+    ) -> Result<(), Refusal> {
+        let barred = match trust {
+            Trust::Operator => of_cloud,
+            Trust::Guarded => not_global,
+        };
         let trusted = || {
             self.allow
                 .iter()
@@ -45,14 +57,14 @@ impl Guard {
                     .filter(|allowed| allowed.has_address(*address, port))
             };
             means_port |= within().any(Allowed::names_port);
-            if let Some(block) = not_global(*address)
+            if let Some(block) = barred(*address)
                 && !has_name
                 && within().next().is_none()
             {
                 return Err(Refusal::Address(block));
             }
         }
-        if PORTS.contains(&port) && !means_port {
+        if trust == Trust::Guarded && PORTS.contains(&port) && !means_port {
             return Err(Refusal::Port);
         }
         Ok(())
@@ -125,7 +137,7 @@ mod tests {
 
     fn admits(allow: &str, host: &str, port: u16, addresses: &[&str]) -> Result<(), Refusal> {
         let addresses: Vec<IpAddr> = addresses.iter().map(|text| text.parse().unwrap()).collect();
-        guard(allow).admit(host, port, &addresses)
+        guard(allow).admit(Trust::Guarded, host, port, &addresses)
     }
 
     #[test]

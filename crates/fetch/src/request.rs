@@ -15,7 +15,8 @@ use url::Url;
 /// Who chose the address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Trust {
-    /// Whoever runs the server: this host and port may be private. Where it redirects to is guarded all the same.
+    /// Whoever runs the server: this host and port may be private, but no cloud's inside. Where it
+    /// redirects to is guarded all the same.
     Operator,
     /// Anybody else, by the definition of a tool or its arguments: guarded at every hop.
     Guarded,

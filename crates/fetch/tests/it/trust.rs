@@ -119,6 +119,33 @@ async fn an_operators_host_is_exempt_and_nothing_else_is() {
     assert_eq!(world.dials(), ["127.0.0.1:8000", "93.184.216.34:80"]);
 }
 
+/// Somebody may talk an admin into such a server; whoever means it says so in the allow list.
+#[tokio::test]
+async fn an_operators_address_is_no_clouds_inside_unless_it_is_allowed() {
+    let world = World::new();
+    let server = Server::start(|_| ok("credentials")).await;
+    world.name("tools.example", &[&["10.0.0.7", "169.254.169.254"]]);
+    for inside in ["169.254.169.254", "fd00:ec2::254"] {
+        world.route(inside, 80, server.address);
+    }
+    let urls = [
+        "http://169.254.169.254/",
+        "http://[fd00:ec2::254]/",
+        "http://[::ffff:169.254.169.254]/",
+        "http://tools.example/",
+    ];
+    for url in urls {
+        let mut request = get(url);
+        request.trust = Trust::Operator;
+        assert!(is_refused(&world.fetcher("").send(request).await), "{url}");
+    }
+    assert!(world.dials().is_empty(), "{:?}", world.dials());
+    let mut request = get("http://169.254.169.254/");
+    request.trust = Trust::Operator;
+    let fetcher = world.fetcher("169.254.169.254");
+    assert_eq!(fetcher.send(request).await.unwrap().body, "credentials");
+}
+
 #[tokio::test]
 async fn nobody_rides_on_an_operators_connection() {
     let world = World::new();
