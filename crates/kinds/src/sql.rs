@@ -17,9 +17,9 @@ use executor::{Code, Data, Failure, Kind, Output, Run};
 use failure::{failure, is_elsewhere};
 use faults::{unknown_parameter, unused_properties};
 use prepared::Prepared;
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
@@ -245,11 +245,8 @@ async fn looked_at(
     if prepared.write {
         return source.look_at_write(statement, &call).await;
     }
-    let nothing = Bindings {
-        arguments: &Map::new(),
-        caller: &BTreeMap::new(),
-    };
-    source.explain(statement, &nothing, &call).await.map(drop)
+    let explained = source.explain(statement, &Bindings::none(), &call);
+    explained.await.map(drop)
 }
 
 /// A call that only looks how something would be done.
@@ -264,20 +261,18 @@ fn looking(tool: &Arc<str>, deadline: Instant) -> Call {
     }
 }
 
-/// For whoever may think that these rows are all.
-fn told_of_cut(rows: u64) -> String {
-    format!(
-        "The data is cut: there are more rows than the {rows} shown. Ask for less, or for the rest."
-    )
-}
-
 fn output(answer: Answer) -> Result<Output, Failure> {
     let (rows, truncated) = (answer.rows, answer.truncated);
     let data = RawValue::from_string(answer.json).map_err(|error| {
         tracing::error!(%error, "what a source wrote is no JSON");
         Failure::execution("the answer of the database is no JSON")
     })?;
-    let message = truncated.then(|| format!("Tool executed. {}", told_of_cut(rows)));
+    // For whoever may think that these rows are all.
+    let message = truncated.then(|| {
+        format!(
+            "Tool executed. The data is cut: there are more rows than the {rows} shown. Ask for less, or for the rest."
+        )
+    });
     Ok(Output {
         data: match data.get() {
             "null" => Data::Value(Value::Null),

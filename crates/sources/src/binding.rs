@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// What a call brings along, and what is known of the caller.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +13,16 @@ pub struct Bindings<'a> {
 }
 
 impl<'a> Bindings<'a> {
+    /// Nobody gave anything: every parameter is null.
+    pub fn none() -> Bindings<'static> {
+        static ARGUMENTS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+        static CALLER: BTreeMap<String, Value> = BTreeMap::new();
+        Bindings {
+            arguments: &ARGUMENTS,
+            caller: &CALLER,
+        }
+    }
+
     /// The value of a name; one that nobody gave is null.
     pub(crate) fn value(&self, name: &str) -> &'a Value {
         static NULL: Value = Value::Null;

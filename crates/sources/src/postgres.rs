@@ -32,9 +32,7 @@ use inspect::Known;
 use parameter::Parameter;
 use pool::Pool;
 use run::{Job, Reading, Work};
-use serde_json::Map;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -100,11 +98,7 @@ impl Postgres {
         statement: &Statement,
         call: &Call,
     ) -> Result<(), Error> {
-        let nothing = Bindings {
-            arguments: &Map::new(),
-            caller: &BTreeMap::new(),
-        };
-        let (sql, _) = bind(statement, &nothing)?;
+        let (sql, _) = bind(statement, &Bindings::none())?;
         self.enter(call).await?;
         let looked = self.run(call, Work::LookAtWrite, sql, Vec::new()).await;
         looked.map(drop)

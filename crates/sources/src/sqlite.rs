@@ -24,9 +24,8 @@ use open::{Identity, Mode};
 use perform::{Job, Work};
 use rusqlite::Connection;
 use rusqlite::types::Value as SqlValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -109,11 +108,7 @@ impl Sqlite {
         statement: &Statement,
         call: &Call,
     ) -> Result<(), Error> {
-        let nothing = Bindings {
-            arguments: &Map::new(),
-            caller: &BTreeMap::new(),
-        };
-        let job = bind(Work::LookAtWrite, statement, &nothing, call)?;
+        let job = bind(Work::LookAtWrite, statement, &Bindings::none(), call)?;
         run::run(self, call, job).await.map(drop)
     }
 

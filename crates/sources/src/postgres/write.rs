@@ -14,29 +14,17 @@ use tokio_postgres::{Client, Statement};
 
 /// `session`: what the session is set to, again, because what the statement set is committed as well.
 pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>, session: &str) -> Done {
-    let (began, prepared) = tokio::join!(
-        biased;
-        job.begin(client, begin),
-        client.prepare(&job.sql),
-    );
-    let mut forgotten = String::new();
-    let written = match began.and(prepared) {
-        Ok(statement) => {
-            if job.pooled && asked(&statement) {
-                match forgets(client, &job.sql).await {
-                    Ok(forgets) => forgotten = forgets,
-                    Err(error) => return broken(error),
-                }
-            }
-            // The statement is closed with the end of this, before the transaction ends.
-            match check(&statement) {
-                Ok(()) => run(client, &statement, job).await,
-                Err(error) => Err(error),
-            }
-        }
-        Err(error) => Err(database(&error)),
+    let begun = match begin_with(client, begin, job).await {
+        Ok(begun) => begun,
+        Err(error) => return broken(error),
+    };
+    let written = match begun.statement {
+        // The statement is closed with the end of this, before the transaction ends.
+        Ok(statement) => run(client, &statement, job).await,
+        Err(error) => Err(error),
     };
     // An unlock of what a function may have locked follows either way.
+    let forgotten = &begun.forgotten;
     let end = match written.is_ok() {
         true => format!("COMMIT; {UNLOCK}{forgotten}; {session}"),
         false => format!("ROLLBACK; {UNLOCK}{forgotten}"),
@@ -44,11 +32,7 @@ pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>, session: 
     match (client.batch_execute(&end).await, written) {
         (Ok(()), answer) => Done {
             answer,
-            line: if forgotten.is_empty() {
-                Line::Clean
-            } else {
-                Line::Broken
-            },
+            line: begun.line,
         },
         (Err(_), Err(error)) => broken(error),
         (Err(error), Ok(_)) => broken(uncommitted(&error)),
@@ -57,33 +41,48 @@ pub(super) async fn write(client: &Client, begin: &str, job: &Job<'_>, session: 
 
 /// Has the server read the statement, in a transaction in which it could not even run.
 pub(super) async fn look(client: &Client, begin: &str, job: &Job<'_>) -> Done {
+    let begun = match begin_with(client, begin, job).await {
+        Ok(begun) => begun,
+        Err(error) => return broken(error),
+    };
+    let answer = begun.statement.map(|_| affected(0));
+    let end = format!("ROLLBACK{}", begun.forgotten);
+    let line = match client.batch_execute(&end).await {
+        Ok(()) => begun.line,
+        Err(_) => Line::Broken,
+    };
+    Done { answer, line }
+}
+
+/// A transaction that has begun, with the statement it is for.
+struct Begun {
+    statement: Result<Statement, Error>,
+    /// What follows the end of the transaction, so that a pooler's next client finds nothing of ours.
+    forgotten: String,
+    /// How the connection is left after that: the driver would use what is no longer there.
+    line: Line,
+}
+
+async fn begin_with(client: &Client, begin: &str, job: &Job<'_>) -> Result<Begun, Error> {
     let (began, prepared) = tokio::join!(
         biased;
         job.begin(client, begin),
         client.prepare(&job.sql),
     );
-    let mut forgotten = String::new();
-    let looked = match began.and(prepared) {
-        Ok(statement) => {
-            if job.pooled && asked(&statement) {
-                match forgets(client, &job.sql).await {
-                    Ok(forgets) => forgotten = forgets,
-                    Err(error) => return broken(error),
-                }
-            }
-            check(&statement).map(|()| affected(0))
-        }
-        Err(error) => Err(database(&error)),
+    let statement = began.and(prepared).map_err(|error| database(&error));
+    let forgotten = match &statement {
+        Ok(statement) if job.pooled && asked(statement) => forgets(client, &job.sql).await?,
+        _ => String::new(),
     };
-    let ended = client.batch_execute(&format!("ROLLBACK{forgotten}")).await;
-    match forgotten.is_empty() {
-        true => Done::new(looked, &ended),
-        // The driver would use what is no longer there.
-        false => Done {
-            answer: looked,
-            line: Line::Broken,
-        },
-    }
+    let line = match forgotten.is_empty() {
+        true => Line::Clean,
+        false => Line::Broken,
+    };
+    Ok(Begun {
+        statement: statement.and_then(checked),
+        forgotten,
+        line,
+    })
 }
 
 fn broken(error: Error) -> Done {
@@ -108,13 +107,13 @@ fn uncommitted(error: &tokio_postgres::Error) -> Error {
     }
 }
 
-fn check(statement: &Statement) -> Result<(), Error> {
+fn checked(statement: Statement) -> Result<Statement, Error> {
     let strange = statement
         .columns()
         .iter()
         .find(|column| !is_known(column.type_()));
     match strange {
-        None => Ok(()),
+        None => Ok(statement),
         Some(column) => Err(Error::refused(format!(
             "a query that writes cannot return column `{name}` of type {of}; write `{name}::text`",
             name = column.name(),
