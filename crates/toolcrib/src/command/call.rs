@@ -9,6 +9,8 @@ use serde_json::{Map, Value, json};
 
 const NOT_FOUND: &str = "tool_not_found";
 
+const CUT: &str = "The data is cut: there is more than is shown. Ask for less, or for the rest.";
+
 pub(crate) async fn run(context: &Context, call: Call) -> Result {
     let arguments = match call.arguments.as_deref() {
         None => Value::Object(Map::new()),
@@ -65,12 +67,7 @@ fn end(context: &Context, name: &str, response: &Value, near: Option<&str>) -> R
     let error = &response["error"];
     if error.is_null() {
         if response["truncated"] == true && !context.out.json {
-            let message = response["message"].as_str().unwrap_or_default();
-            // Some say the same of every answer, because others know them so.
-            let is_told = message.contains("is cut");
-            let cut =
-                "The data is cut: there is more than is shown. Ask for less, or for the rest.";
-            context.out.warn(if is_told { message } else { cut });
+            context.out.warn(CUT);
         }
         return Ok(());
     }
