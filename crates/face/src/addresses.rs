@@ -44,7 +44,7 @@ pub(crate) fn holder(app: &App, caller: &Caller, uri: &str) -> Option<Holder> {
     holders(app, caller, [uri]).remove(uri)
 }
 
-/// Of several at once: the lists are gone through once, however many are asked for.
+/// Of several at once.
 fn holders<'a>(
     app: &App,
     caller: &Caller,
@@ -78,12 +78,13 @@ fn holders<'a>(
     let all: Vec<(Arc<Upstream>, Arc<Lists>)> =
         app.upstreams.all().into_iter().map(offers).collect();
     for (server, lists) in &all {
-        for listed in lists.resources.iter().filter_map(|it| it["uri"].as_str()) {
-            if let Some(uri) = wanted.get(listed).copied().filter(|uri| may(server, uri)) {
-                wanted.remove(uri);
+        wanted.retain(|&uri| {
+            let is_listed = lists.has_resource(uri) && may(server, uri);
+            if is_listed {
                 found.insert(uri, held(server, uri, Fit::Listed));
             }
-        }
+            !is_listed
+        });
     }
     for (server, lists) in &all {
         let templates = lists.templates.iter();
@@ -143,13 +144,12 @@ impl Said<'_> {
         }
         let holders = holders(self.app, self.caller, uris.iter().copied());
         let lists = self.app.upstreams.lists_of(&server, self.caller.user);
-        let is_theirs = |uri: &str| lists.resources.iter().any(|it| it["uri"] == uri);
         let leads_away = |uri: &&str| {
             let leads_back = holders
                 .get(*uri)
                 .is_some_and(|it| it.server.name() == self.server);
             // A page of the web is fetched from there, unless it is a resource of the server as well.
-            !leads_back && (!is_web(uri) || is_theirs(uri))
+            !leads_back && (!is_web(uri) || lists.has_resource(uri))
         };
         let away = uris.into_iter().filter(leads_away);
         away.map(|uri| (uri, named(self.server, uri))).collect()

@@ -12,7 +12,7 @@ use crate::wire::{Era, code, tree};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 /// All that a server has told it has. Kept while it is down.
@@ -23,9 +23,38 @@ pub struct Lists {
     pub resources: Vec<Value>,
     pub templates: Vec<Value>,
     pub prompts: Vec<Value>,
+    #[serde(skip)]
+    pub uris: Uris,
+}
+
+/// The addresses of the resources, made when first asked for: results name them, and a server may have many.
+#[derive(Debug, Default)]
+pub struct Uris(OnceLock<HashSet<String>>);
+
+impl Clone for Uris {
+    /// Whoever makes a copy is about to change it.
+    fn clone(&self) -> Self {
+        Uris::default()
+    }
+}
+
+impl PartialEq for Uris {
+    /// It follows from the rest.
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Lists {
+    /// Whether a resource is listed, in a time that does not grow with how many are.
+    pub fn has_resource(&self, uri: &str) -> bool {
+        let all = || {
+            let uris = self.resources.iter().filter_map(|it| it["uri"].as_str());
+            uris.map(str::to_owned).collect()
+        };
+        self.uris.0.get_or_init(all).contains(uri)
+    }
+
     /// Forgets what only the one is offered whose connection it came over.
     pub fn keep_common(&mut self) {
         (self.resources, self.templates) = (Vec::new(), Vec::new());
