@@ -118,7 +118,7 @@ impl Files {
 }
 
 impl App {
-    pub async fn open(options: Options) -> Result<Arc<Self>, StartError> {
+    pub async fn open(mut options: Options) -> Result<Arc<Self>, StartError> {
         let files = Files::read(&options.workspace, &options.env).map_err(StartError::Files)?;
         let unusable = |error| StartError::Data {
             path: options.data.clone(),
@@ -139,10 +139,10 @@ impl App {
         let tested = store.tool_tests().await?.into_iter();
         let tested = tested.map(|row| (row.tool_id, row)).collect();
         let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
+        options.kinds.node = Some(node.clone());
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let kept_sources = sources(&options, &store, &vault, Arc::clone(&runnable.sources)).await?;
         let (upstreams, mut notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
-        upstreams.set_node(&node);
         let vectors = Arc::clone(&runnable.vectors);
         // Where nobody keeps servers connected, what they would tell is kept for whoever does.
         let unheard = notices.take_if(|_| !options.watch);

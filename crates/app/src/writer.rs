@@ -120,6 +120,16 @@ impl Blocked {
     }
 }
 
+/// What was decided about one change.
+enum Outcome {
+    /// It is about no tool in particular.
+    Nothing,
+    /// This tool is as it says, once the group is committed.
+    Tool(Uuid),
+    /// This is what would become of the tool.
+    WouldBe(Option<Arc<Entry>>),
+}
+
 /// What became of a group.
 enum Commit {
     Done,
@@ -194,7 +204,7 @@ impl Writer {
         &mut self,
         jobs: &[Job],
         blocked: &mut Option<Blocked>,
-    ) -> (Plan, Vec<Result<Option<Uuid>>>) {
+    ) -> (Plan, Vec<Result<Outcome>>) {
         let base = self.executor.catalogue.load_full();
         let mut plan = Plan::new(base, self.clock.now());
         if jobs.iter().any(|job| touches_files(&plan, &job.write)) {
@@ -210,14 +220,20 @@ impl Writer {
             let on_file = touches_files(&plan, &job.write);
             results.push(match (&job.write, &*blocked) {
                 (Write::Reload, Some(Blocked::Store(_))) => Err(Error::Unavailable(String::new())),
-                (Write::Reload, _) => Ok(None),
+                (Write::Reload, _) => Ok(Outcome::Nothing),
                 (Write::Server { name, tools }, _) => {
                     self.take_server(&mut plan, name, tools);
-                    Ok(None)
+                    Ok(Outcome::Nothing)
                 }
                 (_, Some(blocked)) if on_file => Err(blocked.error()),
-                (write, _) if job.dry_run => plan.rehearse(self, write, &job.caller).await,
-                (write, _) => plan.apply(self, write, &job.caller).await.map(Some),
+                (write, _) if job.dry_run => {
+                    let rehearsed = plan.rehearse(self, write, &job.caller).await;
+                    rehearsed.map(Outcome::WouldBe)
+                }
+                (write, _) => plan
+                    .apply(self, write, &job.caller)
+                    .await
+                    .map(Outcome::Tool),
             });
         }
         (plan, results)
@@ -409,10 +425,14 @@ impl Writer {
         self.vault.remove(&gone);
     }
 
-    fn answer(&self, jobs: Vec<Job>, results: Vec<Result<Option<Uuid>>>) {
+    fn answer(&self, jobs: Vec<Job>, results: Vec<Result<Outcome>>) {
         let catalogue = self.executor.catalogue.load();
         for (job, result) in jobs.into_iter().zip(results) {
-            let entry = result.map(|id| id.and_then(|id| catalogue.by_id(id).cloned()));
+            let entry = result.map(|outcome| match outcome {
+                Outcome::Nothing => None,
+                Outcome::Tool(id) => catalogue.by_id(id).cloned(),
+                Outcome::WouldBe(entry) => entry,
+            });
             // Whoever asked may be gone; the change stands all the same.
             let _ = job.reply.send(entry);
         }
@@ -420,7 +440,7 @@ impl Writer {
 }
 
 /// The transaction failed: nothing of the group has happened.
-fn refuse_all(jobs: Vec<Job>, results: Vec<Result<Option<Uuid>>>, error: &Error) {
+fn refuse_all(jobs: Vec<Job>, results: Vec<Result<Outcome>>, error: &Error) {
     tracing::error!(%error, ?error, "a group of catalogue changes could not be stored");
     for (job, result) in jobs.into_iter().zip(results) {
         let refusal = result.err().unwrap_or_else(|| match error {

@@ -31,6 +31,16 @@ impl<'a> Behind<'a> {
         }
     }
 
+    fn is_called(self, name: &str) -> bool {
+        match self {
+            Behind::Builtin(own) => own == name,
+            Behind::Upstream { server, tool } => {
+                let rest = name.strip_prefix(server);
+                rest.and_then(|rest| rest.strip_prefix('.')) == Some(tool)
+            }
+        }
+    }
+
     pub fn id(self) -> Uuid {
         match self {
             Behind::Builtin(name) => id_from_name(name),
@@ -61,7 +71,7 @@ impl Tool {
         };
         StandsFor {
             name: &definition.name,
-            behind: behind.filter(|behind| behind.name() != definition.name),
+            behind: behind.filter(|behind| !behind.is_called(&definition.name)),
         }
     }
 }

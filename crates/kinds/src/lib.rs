@@ -39,6 +39,8 @@ pub struct Options {
     pub fixtures: bool,
     /// Whether the tools of the MCP conformance suite are there.
     pub conformance: bool,
+    /// Which server this is, where it is one.
+    pub node: Option<String>,
     /// Where scripts and programs are looked for, and run.
     pub workspace: PathBuf,
     /// Environments of scripts are kept there.
@@ -85,6 +87,7 @@ impl Default for Options {
             evaluation: Evaluation::default(),
             fixtures: false,
             conformance: false,
+            node: None,
             workspace: PathBuf::new(),
             data: PathBuf::new(),
             hidden: Vec::new(),
@@ -179,7 +182,7 @@ pub fn all(options: &Options, credentials: Option<Arc<dyn Credentials>>) -> All 
         settings: options.upstreams.clone(),
         notices: told,
         credentials,
-        node: Arc::default(),
+        node: options.node.clone(),
     });
     All {
         upstreams: Arc::clone(&upstreams),

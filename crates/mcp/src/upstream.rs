@@ -42,7 +42,7 @@ pub use talk::{Listener, Saying, Talk};
 use crate::events;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
@@ -59,8 +59,8 @@ pub struct Options {
     pub notices: mpsc::UnboundedSender<Notice>,
     /// Who holds the tokens that servers want to see.
     pub credentials: Option<Arc<dyn Credentials>>,
-    /// Which server we are, once that is known: nobody is their own upstream.
-    pub node: Arc<OnceLock<String>>,
+    /// Which server we are, if one: nobody is their own upstream.
+    pub node: Option<String>,
 }
 
 /// How long and how much.

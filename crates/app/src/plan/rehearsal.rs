@@ -4,20 +4,22 @@ use super::Plan;
 use crate::error::{Error, Result};
 use crate::writer::{Write, Writer};
 use catalog::caller::Caller;
-use uuid::Uuid;
+use catalog::catalogue::{Entry, Gate};
+use std::sync::Arc;
 
 impl Plan {
-    /// Refuses what would be refused now. The group goes on as if nobody had asked.
+    /// The tool as the change would leave it, or why it is refused. The group goes on as if nobody had asked.
     pub(crate) async fn rehearse(
         &self,
         writer: &Writer,
         write: &Write,
         caller: &Caller,
-    ) -> Result<Option<Uuid>> {
+    ) -> Result<Option<Arc<Entry>>> {
         let mut aside = self.clone();
-        aside.apply(writer, write, caller).await?;
+        let id = aside.apply(writer, write, caller).await?;
         // Edits of tools.json are put together at the end, where one can still be found wrong.
         aside.file_text().map_err(Error::problems)?;
-        Ok(None)
+        let entry = |tool| Arc::new(Entry::new(tool, Arc::new(Gate::default())));
+        Ok(aside.find(id).map(entry))
     }
 }

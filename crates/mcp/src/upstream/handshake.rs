@@ -57,7 +57,7 @@ impl Target<'_> {
     pub(super) async fn connect(&self) -> Greeted {
         let (connection, way) = self.greet().await?;
         let node = connection.peer.get().and_then(|it| it.node.as_deref());
-        if node.is_some() && node == self.options.node.get().map(String::as_str) {
+        if node.is_some() && node == self.options.node.as_deref() {
             connection.close().await;
             return Err(Fault::Protocol(OURSELVES.to_owned()));
         }

@@ -41,7 +41,7 @@ pub(super) fn options(all: &Options) -> Options {
         settings,
         notices: unheard,
         credentials: all.credentials.clone(),
-        node: Arc::clone(&all.node),
+        node: all.node.clone(),
     }
 }
 

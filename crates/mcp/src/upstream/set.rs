@@ -38,11 +38,6 @@ impl Upstreams {
         })
     }
 
-    /// Tells which server we are, before any is connected.
-    pub fn set_node(&self, node: &str) {
-        let _ = self.options.node.set(node.to_owned());
-    }
-
     /// Makes these the servers: new ones are started, those that are gone are stopped, changed ones start again and
     /// the others go on undisturbed. Called within a runtime.
     pub fn set(&self, configs: Vec<ServerConfig>) {

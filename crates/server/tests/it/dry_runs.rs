@@ -91,6 +91,7 @@ async fn a_dry_run_shows_no_secret() {
         let made = app.post(&dry("/api/v1/tools"), body).await;
         assert_eq!(made.status, 200, "{}", made.body);
         assert!(!made.body.to_string().contains("not for anybody"));
+        assert_eq!(made.body["auth_config"]["token"]["set"], true);
     })
     .await;
 }
