@@ -245,8 +245,8 @@ async fn looked_at(
     if prepared.write {
         return source.look_at_write(statement, &call).await;
     }
-    let explained = source.explain(statement, &Bindings::none(), &call);
-    explained.await.map(drop)
+    let nothing = Bindings::none();
+    source.explain(statement, &nothing, &call).await.map(drop)
 }
 
 /// A call that only looks how something would be done.
