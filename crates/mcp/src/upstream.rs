@@ -20,6 +20,7 @@ mod people;
 mod posted;
 mod rounds;
 mod server;
+mod sessions;
 mod set;
 mod sse;
 mod status;

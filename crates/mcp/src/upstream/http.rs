@@ -7,6 +7,7 @@ use super::events::{Event, Events};
 use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::posted::Letter;
+use super::sessions::{self, Refusal};
 use crate::wire::{Era, RpcError};
 use arc_swap::ArcSwap;
 use fetch::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -378,19 +379,17 @@ pub(super) async fn judged(
     let seconds = header(RETRY_AFTER).and_then(|text| text.parse().ok());
     let retry_after = seconds.map(Duration::from_secs);
     let body = whole(stream, REFUSAL_BYTES_MAX).await.unwrap_or_default();
-    let mut said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
-    let error = said.get_mut("error").map(Value::take);
+    let said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+    let error = said.get("error").cloned();
     let error = error.and_then(|error| serde_json::from_value::<RpcError>(error).ok());
-    // Our ids are numbers from 1: whoever gives one back has read what was asked, and may have done it.
-    let is_answer = error.is_some() && said["id"].as_u64().is_some_and(|id| id > 0);
-    // Some say it with the wrong status.
-    let speaks_of_session = || {
-        let text = String::from_utf8_lossy(&body).to_ascii_lowercase();
-        !is_answer && text.contains("session")
+    let refusal = Refusal {
+        status,
+        body: &body,
+        said: &said,
+        error: error.as_ref(),
     };
-    if in_session && (status == 404 || (status == 400 && speaks_of_session())) {
-        let cause = format!("it does not know the session any more (HTTP {status})");
-        return Err(Fault::NoSession(cause));
+    if in_session && refusal.is_of_session() {
+        return Err(Fault::NoSession(sessions::unknown(status)));
     }
     Err(Fault::Status {
         status,

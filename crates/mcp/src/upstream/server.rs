@@ -238,6 +238,11 @@ impl Upstream {
                 Ok(result) => return Ok(result),
                 Err(fault) => fault,
             };
+            let fault = match fault {
+                // A session that has just begun is known: it means something else, and may have run.
+                Fault::NoSession(cause) if is_second => Fault::Lost(cause),
+                fault => fault,
+            };
             if is_second || !Box::pin(self.may_go_again(&connection, &fault, &talk)).await {
                 return Err(self.told(fault));
             }

@@ -18,6 +18,7 @@ mark = "Where"
 sessions = {}
 streams = []
 refusals = []
+answers_strangers = False
 in_flight = 0
 in_flight_max = 0
 asked = {}
@@ -124,6 +125,8 @@ def run(call):
         broadcast({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": arguments["uri"]}})
         return text("")
     if name == "forget_sessions":
+        global answers_strangers
+        answers_strangers = arguments.get("answers_strangers", False)
         sessions.clear()
         return text("")
     if name == "end_streams":
@@ -299,7 +302,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def error(self, status, code, message):
-        body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+        self.answer_error(status, None, code, message)
+
+    def answer_error(self, status, id, code, message):
+        body = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
         self.refuse(status, json.dumps(body).encode(), [("Content-Type", "application/json")])
 
     def begin_stream(self):
@@ -405,6 +411,9 @@ class Handler(BaseHTTPRequestHandler):
         message = json.loads(body)
         if TRANSPORT == "sse":
             return self.post_message(message) if self.path.startswith("/message") else self.refuse(404)
+        session = self.headers.get("Mcp-Session-Id")
+        if answers_strangers and session and session not in sessions and "id" in message:
+            return self.answer_error(404, message["id"], -32001, "Session not found")
         if not self.allowed():
             return
         method, params = message.get("method"), message.get("params", {})
@@ -431,9 +440,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(307, b"", [("Location", params["arguments"].get("to", "/elsewhere"))])
         if name == "logged_out":
             note(name)
-            error = {"code": -32000, "message": "The session of the browser has ended"}
-            body = {"jsonrpc": "2.0", "id": message["id"], "error": error}
-            return self.refuse(400, json.dumps(body).encode(), [("Content-Type", "application/json")])
+            return self.answer_error(400, message["id"], -32000, "The session of the browser has ended")
+        if name == "no_order":
+            note(name)
+            return self.answer_error(404, message["id"], -32000, "order 17 not found")
+        if name == "close_database":
+            note(name)
+            return self.refuse(400, b"could not close the database session", [("Content-Type", "text/plain")])
         if name == "cut":
             note(name)
             self.begin_stream()

@@ -64,24 +64,6 @@ async fn answers_that_are_none_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_session_that_is_gone_is_begun_again() {
-    let mut world = World::new(settings());
-    let fake = Fake::new(&world, "legacy");
-    let server = fake.listen().await;
-    let one = world.one(json!({"url": server.url("/mcp")})).await;
-    call(&one, "forget_sessions", json!({}), talk())
-        .await
-        .unwrap();
-    // It did not run the first time, so it may be sent again.
-    let result = call(&one, "echo", json!({"text": "a"}), talk())
-        .await
-        .unwrap();
-    assert_eq!((text(&result), fake.count("echo")), ("a", 1));
-    world.upstreams.close().await;
-    assert_eq!(fake.count("delete"), 1, "and given up in the end");
-}
-
-#[tokio::test]
 async fn a_stream_that_breaks_off_is_taken_up_again() {
     let mut world = World::new(settings());
     let fake = Fake::new(&world, "legacy");
@@ -109,24 +91,6 @@ async fn a_stream_that_breaks_off_again_and_again_is_not_asked_for_without_a_pau
         assert!(took >= Duration::from_millis(least), "{retry}: {took:?}");
     }
     assert_eq!((fake.count("resume"), fake.count("resumed")), (2, 6));
-    world.upstreams.close().await;
-}
-
-/// Whoever gives our id back has read what was asked, whatever it says of sessions.
-#[tokio::test]
-async fn an_error_that_speaks_of_a_session_is_an_answer() {
-    let mut world = World::new(settings());
-    let fake = Fake::new(&world, "legacy");
-    let server = fake.listen().await;
-    let one = world.one(json!({"url": server.url("/mcp")})).await;
-    let told = call(&one, "logged_out", json!({}), talk())
-        .await
-        .unwrap_err();
-    assert!(
-        matches!(&told, UpstreamError::Rpc(error) if error.code == -32000),
-        "{told:?}"
-    );
-    assert_eq!(fake.count("logged_out"), 1);
     world.upstreams.close().await;
 }
 
