@@ -28,6 +28,7 @@ mod stdio;
 mod supervise;
 mod tail;
 mod talk;
+mod waiting;
 
 pub use credentials::Credentials;
 pub use error::UpstreamError;
@@ -97,6 +98,16 @@ pub struct Settings {
     pub items_max: usize,
     /// How often a call may come back with questions.
     pub rounds_max: usize,
+}
+
+impl Settings {
+    /// The longest pause after so many failures in a row.
+    fn backoff(&self, failures: u32) -> Duration {
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
+        self.backoff_base
+            .saturating_mul(doubled)
+            .min(self.backoff_max)
+    }
 }
 
 impl Default for Settings {

@@ -22,16 +22,13 @@ use serde_json::value::RawValue;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 /// So many calls in a row without an answer, and a server counts as degraded.
 const FAILURES: u32 = 3;
-
-/// How long credentials that were refused are not tried again.
-const REFUSED: Duration = Duration::from_secs(30);
 
 /// An upstream server.
 pub struct Upstream {
@@ -71,6 +68,8 @@ pub(super) struct Tried {
     pub(super) count: u64,
     pub(super) fault: Option<Fault>,
     pub(super) at: Option<Instant>,
+    /// It is connected, or is not tried again before somebody needs it.
+    pub(super) is_settled: bool,
 }
 
 /// Whether anybody needs the connection.
@@ -280,81 +279,9 @@ impl Upstream {
         fault.told(&state, &self.remedy())
     }
 
-    fn usable(&self) -> Option<Arc<Connection>> {
+    pub(super) fn usable(&self) -> Option<Arc<Connection>> {
         let connection = self.current.load_full();
         connection.filter(|connection| !connection.is_gone())
-    }
-
-    /// The next connection: whoever needs it, waits for the same try.
-    async fn connection(&self, talk: &Talk) -> Result<Arc<Connection>, UpstreamError> {
-        let mut tries = self.tries.subscribe();
-        let before = tries.borrow_and_update().clone();
-        self.check_worth(&before)?;
-        // It may have come while we were asking.
-        if let Some(connection) = self.usable() {
-            return Ok(connection);
-        }
-        self.needed.notify_one();
-        let waited = talk.bound(async {
-            let gone = || Fault::NotSent("the server was removed".to_owned());
-            tokio::select! {
-                tried = tries.wait_for(|tried| tried.count > before.count) => {
-                    tried.map(drop).map_err(|_| gone())
-                }
-                () = self.end.cancelled() => Err(gone()),
-            }
-        });
-        waited.await.map_err(|fault| match fault {
-            // It never left.
-            Fault::Late => self.told(Fault::NotSent("it was not connected in time".to_owned())),
-            fault => self.told(fault),
-        })?;
-        match self.usable() {
-            Some(connection) => Ok(connection),
-            None => Err(self.unavailable(&tries.borrow())),
-        }
-    }
-
-    /// Connects if it is not connected, and waits for that, but not longer than this.
-    pub(super) async fn wake(&self, within: Duration) {
-        let _in_use = InUse::new(&self.use_);
-        if self.usable().is_none() {
-            let talk = Talk::until(Instant::now() + within);
-            // Why it is not connected stands in its status.
-            let _ = self.connection(&talk).await;
-        }
-    }
-
-    /// Whether there is a point in trying.
-    fn check_worth(&self, before: &Tried) -> Result<(), UpstreamError> {
-        if self.config.disabled {
-            let cause = "it is switched off".to_owned();
-            return Err(self.told(Fault::NotSent(cause)));
-        }
-        if let Some(cause) = self.config.fault() {
-            return Err(self.told(Fault::NotSent(cause)));
-        }
-        let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);
-        let refused = matches!(before.fault, Some(Fault::Auth(_) | Fault::Forbidden(_)));
-        match refused && is_recent {
-            true => Err(self.unavailable(before)),
-            false => Ok(()),
-        }
-    }
-
-    fn unavailable(&self, tried: &Tried) -> UpstreamError {
-        match &tried.fault {
-            Some(fault @ (Fault::Auth(_) | Fault::Forbidden(_))) => self.told(fault.clone()),
-            fault => {
-                let status = locked(&self.status);
-                let cause = fault.clone().map(|fault| self::cause(fault, &status.state));
-                UpstreamError::Unavailable {
-                    state: status.state.clone(),
-                    cause: cause.unwrap_or_else(|| "the connection was lost again".to_owned()),
-                    retry_after: Some(self.options.settings.backoff_base),
-                }
-            }
-        }
     }
 
     /// Where it could once not be told whose question it was, only one at a time may be asked.
@@ -430,13 +357,13 @@ pub(super) fn cause(fault: Fault, state: &State) -> String {
 }
 
 /// Somebody uses the connection, beside so many others.
-struct InUse<'a> {
+pub(super) struct InUse<'a> {
     use_: &'a Use,
     others: usize,
 }
 
 impl<'a> InUse<'a> {
-    fn new(use_: &'a Use) -> Self {
+    pub(super) fn new(use_: &'a Use) -> Self {
         // In one order with the swap of the connection, so that nobody's is closed under them.
         let others = use_.calls.fetch_add(1, Ordering::SeqCst);
         InUse { use_, others }

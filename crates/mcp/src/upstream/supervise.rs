@@ -99,7 +99,8 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                     true => settle(up, State::AuthRequired, words, failures),
                     false => enter(up, failures, Some(words)),
                 }
-                publish(up, Some(fault));
+                let is_settled = refused || failures > up.options.settings.retries;
+                publish(up, Some(fault), is_settled);
                 // Whoever's token was refused, the lists may be read with somebody else's.
                 let is_last = !up.is_of_many() || up.bearer().is(&shown);
                 if refused && !is_last {
@@ -171,7 +172,7 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     }
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());
-    publish(up, None);
+    publish(up, None, true);
     unless_kept.disarm();
     Ok(connection)
 }
@@ -200,12 +201,13 @@ fn connected_status(up: &Upstream, connection: &Connection, fault: Option<&str>)
 }
 
 /// Tells whoever waits what a try came to.
-fn publish(up: &Upstream, fault: Option<Fault>) {
+fn publish(up: &Upstream, fault: Option<Fault>, is_settled: bool) {
     up.tries.send_modify(|tried| {
         *tried = Tried {
             count: tried.count + 1,
             fault,
             at: Some(Instant::now()),
+            is_settled,
         };
     });
 }
@@ -232,35 +234,27 @@ fn settle(up: &Upstream, state: State, why: String, failures: u32) {
     });
 }
 
-/// Waits before the next try: a while that grows, or until somebody needs it. False where there is no next.
+/// Waits before the next try: a while that grows, however many need it meanwhile; of one that is given up, until
+/// somebody needs it. False where there is no next.
 async fn pause(up: &Upstream, failures: u32, began: Instant) -> bool {
     let settings = &up.options.settings;
-    let wait = (failures <= settings.retries).then(|| backoff(up, failures));
     let waited = async {
-        match wait {
-            Some(wait) => sleep(wait).await,
-            None => std::future::pending().await,
+        if failures <= settings.retries {
+            return sleep(backoff(up, failures)).await;
         }
+        up.needed.notified().await;
+        // However many need it, one that ends at once is not started without a pause.
+        sleep_until((began + settings.backoff_base).into()).await;
     };
     tokio::select! {
         () = waited => true,
         () = up.renew.notified() => true,
-        () = up.needed.notified() => {
-            // However many need it, one that ends at once is not started without a pause.
-            tokio::select! {
-                () = sleep_until((began + settings.backoff_base).into()) => true,
-                () = up.end.cancelled() => false,
-            }
-        }
         () = up.end.cancelled() => false,
     }
 }
 
 fn backoff(up: &Upstream, failures: u32) -> Duration {
-    let settings = &up.options.settings;
-    let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
-    let wait = settings.backoff_base.saturating_mul(doubled);
-    let wait = wait.min(settings.backoff_max);
+    let wait = up.options.settings.backoff(failures);
     // Between half and all of it, so that many servers do not come back at one moment.
     let chance = getrandom::u32().unwrap_or(u32::MAX / 2);
     wait / 2 + (wait / 2).mul_f64(f64::from(chance) / f64::from(u32::MAX))
@@ -326,7 +320,7 @@ async fn serve(up: &Upstream, connection: &Arc<Connection>) -> Why {
                 }
                 // Somebody came at the last moment, with this connection or without.
                 up.current.store(Some(Arc::clone(connection)));
-                publish(up, None);
+                publish(up, None, true);
             }
         }
     }

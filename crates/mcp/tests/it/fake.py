@@ -510,7 +510,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 note(f"start {os.getpid()}")
-if accept_none == "crash":
+with open(NOTE) as file:
+    starts = sum(line.startswith("start ") for line in file)
+if accept_none == "crash" or (accept_none == "crash-2-to-5" and 2 <= starts <= 5):
     sys.stderr.write("cannot find my settings\n")
     sys.exit(5)
 if accept_none == "mute":

@@ -7,6 +7,7 @@ mod asks;
 mod credentials;
 mod faults;
 mod known;
+mod lost;
 mod real;
 mod remote;
 mod sessions;
