@@ -6,6 +6,7 @@ use super::credentials::Bearer;
 use super::events::{Event, Events};
 use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
+use super::hooks::Changed;
 use super::posted::Letter;
 use super::sessions::{self, Refusal};
 use crate::wire::{Era, RpcError};
@@ -19,7 +20,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
@@ -42,6 +43,7 @@ const REFUSAL_BYTES_MAX: usize = 64 << 10;
 /// little it says.
 const RESUME: Duration = Duration::from_millis(500);
 const RESUME_MIN: Duration = Duration::from_millis(100);
+const RESUME_MAX: Duration = Duration::from_secs(30);
 
 pub(super) struct Http {
     fetcher: Fetcher,
@@ -272,11 +274,16 @@ impl Http {
                 // There was one, so there will be one again.
                 Err(_) => {
                     sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(30));
+                    pause = (pause * 2).min(RESUME_MAX);
                     continue;
                 }
             };
+            // Nobody told what happened while there was none, where it does not go on from a place.
+            if opened.is_none() && last.is_none() {
+                exchange.hooks.changed.add(Changed::ALL);
+            }
             opened.take().map(|opened| opened.send(()));
+            let began = Instant::now();
             let mut events = Events::new(self.bytes_max);
             while let Some(Ok(piece)) = stream.next().await {
                 let Ok(ended) = take(&mut events, &piece) else {
@@ -291,9 +298,13 @@ impl Http {
                     }
                 }
             }
+            // One that holds for a while is no reason to ask ever more seldom.
+            if began.elapsed() >= pause {
+                pause = RESUME;
+            }
             let asked = events.retry_ms.map(Duration::from_millis);
             sleep(asked.unwrap_or(pause).max(RESUME_MIN)).await;
-            pause = (pause * 2).min(Duration::from_secs(30));
+            pause = (pause * 2).min(RESUME_MAX);
         }
     }
 

@@ -11,4 +11,5 @@ mod lost;
 mod real;
 mod remote;
 mod sessions;
+mod streams;
 mod world;

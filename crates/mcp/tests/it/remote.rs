@@ -64,59 +64,6 @@ async fn answers_that_are_none_are_told_apart() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_is_taken_up_again() {
-    let mut world = World::new(settings());
-    let fake = Fake::new(&world, "legacy");
-    let server = fake.listen().await;
-    let one = world.one(json!({"url": server.url("/mcp")})).await;
-    let result = call(&one, "resume", json!({}), talk()).await.unwrap();
-    assert_eq!(text(&result), "resumed");
-    assert_eq!((fake.count("resume"), fake.count("resumed")), (1, 1));
-    world.upstreams.close().await;
-}
-
-/// However short the pause is that it asks for, and also where it asks only once.
-#[tokio::test]
-async fn a_stream_that_breaks_off_again_and_again_is_not_asked_for_without_a_pause() {
-    let mut world = World::new(settings());
-    let fake = Fake::new(&world, "legacy");
-    let server = fake.listen().await;
-    let one = world.one(json!({"url": server.url("/mcp")})).await;
-    for (retry, breaks, least) in [(0, 4, 400), (700, 2, 1400)] {
-        let began = Instant::now();
-        let arguments = json!({"retry": retry, "breaks": breaks});
-        let result = call(&one, "resume", arguments, talk()).await.unwrap();
-        assert_eq!(text(&result), "resumed");
-        let took = began.elapsed();
-        assert!(took >= Duration::from_millis(least), "{retry}: {took:?}");
-    }
-    assert_eq!((fake.count("resume"), fake.count("resumed")), (2, 6));
-    world.upstreams.close().await;
-}
-
-#[tokio::test]
-async fn a_stream_that_was_there_is_asked_for_again() {
-    let mut world = World::new(settings());
-    let fake = Fake::new(&world, "legacy");
-    let server = fake.listen().await;
-    let one = world.one(json!({"url": server.url("/mcp")})).await;
-    fake.until("stream", 1).await;
-    let refusals = json!({"refusals": [503, 500]});
-    call(&one, "end_streams", refusals, talk()).await.unwrap();
-    fake.until("stream", 2).await;
-    assert_eq!(fake.count("stream refused"), 2);
-    call(&one, "grow", json!({}), talk()).await.unwrap();
-    let grown = async {
-        while !names(&one.lists().tools).contains(&"grown0") {
-            world.notices.recv().await.unwrap();
-        }
-    };
-    let grown = tokio::time::timeout(crate::world::LONG, grown).await;
-    grown.expect("what it says unasked is heard again");
-    world.upstreams.close().await;
-}
-
-#[tokio::test]
 async fn a_modern_request_says_in_headers_what_it_is() {
     let mut world = World::new(settings());
     let fake = Fake::new(&world, "modern");
