@@ -20,7 +20,7 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog::mcp_file::ServerConfig;
 use serde_json::value::RawValue;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tokio::sync::{Notify, Semaphore, watch};
@@ -33,7 +33,8 @@ const FAILURES: u32 = 3;
 /// An upstream server.
 pub struct Upstream {
     pub(super) name: Arc<str>,
-    pub(super) config: ServerConfig,
+    /// As it is now: what has nothing to do with the connection may change under it.
+    pub(super) config: ArcSwap<ServerConfig>,
     pub(super) options: Arc<Options>,
     pub(super) hooks: Arc<Hooks>,
     pub(super) tail: Arc<Tail>,
@@ -59,6 +60,8 @@ pub struct Upstream {
     pub(super) user: Option<Uuid>,
     /// The connections of single users.
     pub(super) people: People,
+    /// Another one of its name takes its place.
+    pub(super) is_replaced: AtomicBool,
     pub(super) end: CancellationToken,
     pub(super) ended: CancellationToken,
 }
@@ -98,7 +101,7 @@ impl Upstream {
             hooks: Arc::new(Hooks::new(Arc::clone(&name), options.notices.clone())),
             tail: Arc::new(Tail::new(options.settings.stderr_bytes_kept)),
             name,
-            config,
+            config: ArcSwap::from_pointee(config),
             options,
             current: ArcSwapOption::empty(),
             status: Mutex::new(status),
@@ -117,6 +120,7 @@ impl Upstream {
             turn: Semaphore::new(1),
             user: None,
             people: People::default(),
+            is_replaced: AtomicBool::new(false),
             end: CancellationToken::new(),
             ended: CancellationToken::new(),
         }
@@ -130,8 +134,28 @@ impl Upstream {
         Arc::clone(&self.name)
     }
 
-    pub fn config(&self) -> &ServerConfig {
-        &self.config
+    pub fn config(&self) -> Arc<ServerConfig> {
+        self.config.load_full()
+    }
+
+    /// Takes what is written of it now, which says the same about its connection.
+    pub(super) fn adopt(&self, config: ServerConfig) {
+        let config = Arc::new(config);
+        for own in self.people.all().values() {
+            own.config.store(Arc::clone(&config));
+        }
+        self.config.store(config);
+    }
+
+    /// Ends it. Where another takes its place, what is under way over HTTP may still come to its end.
+    pub(super) fn retire(&self, is_replaced: bool) {
+        if is_replaced {
+            for own in self.people.all().values() {
+                own.is_replaced.store(true, Ordering::Relaxed);
+            }
+            self.is_replaced.store(true, Ordering::Relaxed);
+        }
+        self.end.cancel();
     }
 
     pub fn status(&self) -> Status {
@@ -163,7 +187,8 @@ impl Upstream {
 
     /// Whether it is ever tried: not where it is switched off, or cannot be connected as it is configured.
     pub(super) fn is_tried(&self) -> bool {
-        !self.config.disabled && self.config.is_usable()
+        let config = self.config.load();
+        !config.disabled && config.is_usable()
     }
 
     /// Connects anew, and waits for what that comes to, but not longer than it may take.
@@ -182,7 +207,7 @@ impl Upstream {
     /// What the server is shown, as it is now.
     pub(super) fn bearer(&self) -> Bearer {
         let all = self.options.credentials.as_ref();
-        Bearer(all.and_then(|all| all.of(&self.config, self.user)))
+        Bearer(all.and_then(|all| all.of(&self.config.load(), self.user)))
     }
 
     /// The resources of which changes are to be told, all of them; those of before are forgotten.

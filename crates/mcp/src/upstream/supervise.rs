@@ -58,7 +58,11 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                 let held = began.elapsed() >= up.options.settings.stable;
                 match why {
                     Why::End => {
-                        connection.close().await;
+                        let is_used = up.use_.calls.load(Ordering::SeqCst) > 0;
+                        match is_used && up.is_replaced.load(Ordering::Relaxed) {
+                            true => connection.part().await,
+                            false => connection.close().await,
+                        }
                         break;
                     }
                     Why::Lost => failures = if held { 1 } else { failures + 1 },
@@ -124,8 +128,9 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
 async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     let settings = &up.options.settings;
     let known = *locked(&up.known);
+    let config = up.config();
     let target = Target {
-        config: &up.config,
+        config: &config,
         options: &up.options,
         hooks: &up.hooks,
         tail: &up.tail,

@@ -65,11 +65,12 @@ impl Upstream {
 
     /// Whether there is a point in trying.
     fn check_worth(&self, before: &Tried) -> Result<(), UpstreamError> {
-        if self.config.disabled {
+        let config = self.config.load();
+        if config.disabled {
             let cause = "it is switched off".to_owned();
             return Err(self.told(Fault::NotSent(cause)));
         }
-        if let Some(cause) = self.config.fault() {
+        if let Some(cause) = config.fault() {
             return Err(self.told(Fault::NotSent(cause)));
         }
         let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);

@@ -93,6 +93,10 @@ def run(call):
                 note("hang cancelled")
                 return None
         return None
+    if name == "wait":
+        while not os.path.exists(NOTE + ".go"):
+            time.sleep(0.01)
+        return text("waited")
     if name == "ask":
         method = arguments["method"]
         params = {"message": "well?", "requestedSchema": {"type": "object", "properties": {}}}

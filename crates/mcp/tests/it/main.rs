@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod asks;
+mod changed;
 mod credentials;
 mod faults;
 mod known;
