@@ -96,6 +96,9 @@ pub struct Settings {
     /// Of one list.
     pub pages_max: usize,
     pub items_max: usize,
+    pub list_bytes_max: usize,
+    /// Of one thing in a list; what is longer is left out.
+    pub item_bytes_max: usize,
     /// How often a call may come back with questions.
     pub rounds_max: usize,
 }
@@ -129,6 +132,8 @@ impl Default for Settings {
             calls_max: 1024,
             pages_max: 200,
             items_max: 10_000,
+            list_bytes_max: 8 << 20,
+            item_bytes_max: 1 << 20,
             rounds_max: 10,
         }
     }

@@ -158,12 +158,13 @@ impl Reader<'_> {
     async fn list(&self, method: &str, member: &str) -> Result<Vec<Value>, Fault> {
         let mut items = Vec::new();
         let mut params = Map::new();
+        let mut bytes = 0;
         for _ in 0..self.settings.pages_max {
             let answer = self
                 .connection
                 .ask(method, Params::Of(&params), &self.talk, 1)
                 .await;
-            let mut page = match answer {
+            let page = match answer {
                 // It has no such list, whatever it said before.
                 Err(fault)
                     if fault
@@ -172,13 +173,24 @@ impl Reader<'_> {
                 {
                     return Ok(items);
                 }
-                page => tree(&page?),
+                page => page?,
             };
+            // Before it is taken apart, which takes many times as much.
+            bytes += page.get().len();
+            if bytes > self.settings.list_bytes_max {
+                let why = format!("it has more than {} bytes", self.settings.list_bytes_max);
+                return Err(Fault::Protocol(why));
+            }
+            let is_long = page.get().len() > self.settings.item_bytes_max;
+            let mut page = tree(&page);
             let found = page.get_mut(member).map(Value::take);
-            let Some(Value::Array(found)) = found else {
+            let Some(Value::Array(mut found)) = found else {
                 let why = format!("its answer to '{method}' has no '{member}'");
                 return Err(Fault::Protocol(why));
             };
+            if is_long {
+                found.retain(|item| self.is_short(item, member));
+            }
             items.extend(found);
             if items.len() > self.settings.items_max {
                 let why = format!("it is longer than {}", self.settings.items_max);
@@ -193,5 +205,18 @@ impl Reader<'_> {
         }
         let why = format!("it has more than {} pages", self.settings.pages_max);
         Err(Fault::Protocol(why))
+    }
+
+    /// Whether something is short enough to be listed. One that is not spoils no other.
+    fn is_short(&self, item: &Value, member: &str) -> bool {
+        let bytes = item.to_string().len();
+        let is_short = bytes <= self.settings.item_bytes_max;
+        if !is_short {
+            let server = &self.connection.exchange.hooks.server;
+            let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name: String = name.chars().take(100).collect();
+            tracing::warn!(%server, member, name, bytes, "what it lists is too long, and left out");
+        }
+        is_short
     }
 }

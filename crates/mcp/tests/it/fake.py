@@ -40,6 +40,9 @@ def text(value):
 def tools():
     schema = {"type": "object", "properties": {"where": {"type": "string", "x-mcp-header": mark}}}
     names = ["echo", "count", "odd", *extra_tools]
+    long = int(os.environ.get("FAKE_LONG_TOOL", 0))
+    if long:
+        return [{"name": "long", "description": "x" * long}, {"name": "short"}]
     every = [{"name": name, "inputSchema": schema, "x-unknown": {"a": [1, None]}} for name in names]
     bad = {"name": "bad", "inputSchema": {"x-mcp-header": "root", "type": "object"}}
     return every + ([bad] if ERA == "modern" else [])
@@ -358,6 +361,8 @@ class Handler(BaseHTTPRequestHandler):
         """The oldest transport: everything comes on this one stream."""
         self.begin_stream()
         endpoint = os.environ.get("FAKE_ENDPOINT", "message?session=1")
+        for _ in range(int(os.environ.get("FAKE_EARLY", 0))):
+            self.chunk(b"data: %s\n\n" % (b"x" * 1000))
         data = f"event: endpoint\ndata: {endpoint}\n\n".encode()
         self.open = threading.Event()
         streams[:] = [self]

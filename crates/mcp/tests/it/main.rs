@@ -8,6 +8,7 @@ mod changed;
 mod credentials;
 mod faults;
 mod known;
+mod lists;
 mod lost;
 mod real;
 mod remote;
