@@ -24,6 +24,7 @@ in_flight_max = 0
 asked = {}
 cancelled = set()
 pages = os.environ.get("FAKE_PAGES") == "1"
+doubles = os.environ.get("FAKE_DOUBLES") == "1"
 token = os.environ.get("FAKE_TOKEN")
 accept_none = os.environ.get("FAKE_BREAK")
 
@@ -162,6 +163,12 @@ def answer(message, send, ask):
         if pages and at + 1 < len(every):
             return {"tools": every[at : at + 1], "nextCursor": str(at + 1)}
         return {"tools": every[at:]}
+    if method == "resources/list" and doubles:
+        return {"resources": [{"uri": uri, "name": "r"} for uri in ("x://a", "x://b", "x://a", "x://a")]}
+    if method == "resources/templates/list" and doubles:
+        return {"resourceTemplates": [{"uriTemplate": "x://{n}", "name": str(n)} for n in range(3)]}
+    if method == "prompts/list" and doubles:
+        return {"prompts": [{"name": "p", "title": str(n)} for n in range(1500)]}
     if method == "tools/call":
         if ERA == "modern" and params["name"] == "ask" and "inputResponses" not in params:
             asks = {"a": {"method": params["arguments"]["method"], "params": {"message": "well?"}}}
@@ -180,7 +187,8 @@ def answer(message, send, ask):
 
 
 def capabilities():
-    return {"tools": {"listChanged": True}, "logging": {}, "resources": {"subscribe": True}}
+    prompts = {"prompts": {}} if doubles else {}
+    return {"tools": {"listChanged": True}, "logging": {}, "resources": {"subscribe": True}, **prompts}
 
 
 def reply(message, send, ask):

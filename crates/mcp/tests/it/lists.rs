@@ -56,3 +56,19 @@ async fn who_says_too_much_before_the_endpoint_is_left() {
     assert!(cause.contains("before it names its endpoint"), "{cause}");
     world.upstreams.close().await;
 }
+
+/// Whoever pages through what a server lists must come to an end, and each must be what its name says.
+#[tokio::test]
+async fn what_is_listed_again_and_again_counts_once() {
+    let mut world = World::new(settings());
+    let fake = Fake::new(&world, "legacy");
+    let mut server = fake.stdio();
+    server["env"]["FAKE_DOUBLES"] = json!("1");
+    let one = world.one(server).await;
+    let lists = one.lists();
+    assert_eq!(lists.prompts, [json!({"name": "p", "title": "0"})]);
+    let uris: Vec<_> = lists.resources.iter().map(|it| &it["uri"]).collect();
+    assert_eq!(uris, ["x://a", "x://b"]);
+    assert_eq!(lists.templates.len(), 1);
+    world.upstreams.close().await;
+}
