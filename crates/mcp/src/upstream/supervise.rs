@@ -15,9 +15,11 @@ use super::status::{State, Status};
 use super::talk::Talk;
 use crate::wire::Era;
 use serde_json::Map;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -56,26 +58,15 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                 let why = serve(up, &connection).await;
                 up.current.store(None);
                 let held = began.elapsed() >= up.options.settings.stable;
-                match why {
-                    Why::End => {
-                        let is_used = up.use_.calls.load(Ordering::SeqCst) > 0;
-                        match is_used && up.is_replaced.load(Ordering::Relaxed) {
-                            true => connection.part().await,
-                            false => connection.close().await,
-                        }
-                        break;
-                    }
-                    Why::Lost => failures = if held { 1 } else { failures + 1 },
-                    Why::Renew => failures = 0,
-                    Why::Idle => failures = 0,
-                }
                 let lost = connection.why_gone();
+                leave(up, &connection, &why).await;
+                failures = match why {
+                    Why::Lost if held => 1,
+                    Why::Lost => failures + 1,
+                    Why::End | Why::Renew | Why::Idle => 0,
+                };
                 match why {
-                    // What is under way over HTTP has streams of its own, and may still come to an end.
-                    Why::Lost => connection.part().await,
-                    _ => connection.close().await,
-                }
-                match why {
+                    Why::End => break,
                     Why::Idle => {
                         if !rest(up).await {
                             break;
@@ -89,22 +80,13 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                             break;
                         }
                     }
-                    Why::Renew | Why::End => enter(up, 0, None),
+                    Why::Renew => enter(up, 0, None),
                 }
             }
             Err(fault) => {
                 failures += 1;
                 let refused = matches!(fault, Fault::Auth(_) | Fault::Forbidden(_));
-                let words = match refused {
-                    true => up.told(fault.clone()).to_string(),
-                    false => cause(fault.clone(), &State::Failed),
-                };
-                match refused {
-                    true => settle(up, State::AuthRequired, words, failures),
-                    false => enter(up, failures, Some(words)),
-                }
-                let is_settled = refused || failures > up.options.settings.retries;
-                publish(up, Some(fault), is_settled);
+                failed(up, fault, failures);
                 // Whoever's token was refused, the lists may be read with somebody else's.
                 let is_last = !up.is_of_many() || up.bearer().is(&shown);
                 if refused && !is_last {
@@ -122,6 +104,40 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
         }
     }
     up.current.store(None);
+}
+
+/// Ends a connection. What is under way over HTTP has streams of its own, and may still come to an end.
+async fn leave(up: &Upstream, connection: &Connection, why: &Why) {
+    let is_used = || up.use_.calls.load(Ordering::SeqCst) > 0;
+    let goes_on = match why {
+        Why::Lost => true,
+        Why::End => up.is_replaced.load(Ordering::Relaxed) && is_used(),
+        Why::Renew | Why::Idle => false,
+    };
+    match goes_on {
+        true => connection.part().await,
+        false => connection.close().await,
+    }
+}
+
+/// Shows what a try came to that failed, and tells whoever waits for it.
+fn failed(up: &Upstream, fault: Fault, failures: u32) {
+    let refused = matches!(fault, Fault::Auth(_) | Fault::Forbidden(_));
+    match refused {
+        true => {
+            let words = up.told(fault.clone()).to_string();
+            settle(up, State::AuthRequired, words, failures);
+        }
+        false => {
+            let words = cause(fault.clone(), &State::Failed);
+            enter(up, failures, Some(words));
+        }
+    }
+    let is_settled = refused || failures > up.options.settings.retries;
+    if is_settled {
+        heed(&up.needed);
+    }
+    publish(up, Some(fault), is_settled);
 }
 
 /// One try, from the first byte to the lists.
@@ -177,6 +193,7 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     }
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());
+    heed(&up.needed);
     publish(up, None, true);
     unless_kept.disarm();
     Ok(connection)
@@ -203,6 +220,11 @@ fn connected_status(up: &Upstream, connection: &Connection, fault: Option<&str>)
             })
         };
     });
+}
+
+/// Whoever needed a connection so far is told next what became of it. Left as it is, it would end the next rest at once.
+fn heed(needed: &Notify) {
+    pin!(needed.notified()).as_mut().enable();
 }
 
 /// Tells whoever waits what a try came to.

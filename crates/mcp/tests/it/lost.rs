@@ -1,9 +1,9 @@
 //! Servers that are lost, or that nobody uses: how they are connected again, and who waits for that.
 
-use crate::world::{Fake, LONG, World, call, settings, talk, text};
+use crate::world::{Fake, LONG, World, call, names, settings, talk, text};
 use mcp::upstream::{Settings, State, UpstreamError};
 use serde_json::json;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Two tries to connect it again fail, and the third does not.
 #[tokio::test]
@@ -46,5 +46,51 @@ async fn whoever_cannot_wait_for_a_connection_is_told_that_nothing_ran() {
         matches!(&refused, UpstreamError::Unavailable { cause, .. } if cause.contains("in time")),
         "{refused:?}"
     );
+    world.upstreams.close().await;
+}
+
+#[tokio::test]
+async fn what_nobody_uses_is_closed_until_it_is_needed() {
+    let mut world = World::new(Settings {
+        idle: Some(Duration::from_millis(200)),
+        ..settings()
+    });
+    let fake = Fake::new(&world, "modern");
+    let one = world.one(fake.stdio()).await;
+    fake.all_gone().await;
+    let tools = one.lists();
+    assert_eq!(names(&tools.tools), ["echo", "count", "odd", "bad"]);
+    let result = call(&one, "echo", json!({"text": "awake"}), talk())
+        .await
+        .unwrap();
+    assert_eq!(text(&result), "awake");
+    assert_eq!(fake.count("start"), 2);
+    world.upstreams.close().await;
+}
+
+/// Whoever needed it while it was being connected has got it, and is no reason to connect it again later.
+#[tokio::test]
+async fn what_nobody_uses_stays_closed() {
+    let world = World::new(Settings {
+        idle: Some(Duration::from_millis(200)),
+        ..settings()
+    });
+    let (early, other) = (Fake::new(&world, "modern"), Fake::new(&world, "modern"));
+    world.set(&json!({"early": early.stdio(), "other": other.stdio()}));
+    let server = |name: &str| world.upstreams.get(name).unwrap();
+    let (early_server, other_server) = (server("early"), server("other"));
+    call(&early_server, "echo", json!({}), talk())
+        .await
+        .unwrap();
+    early.all_gone().await;
+    // The other one is closed three times meanwhile.
+    for starts in 1..=3 {
+        call(&other_server, "echo", json!({}), talk())
+            .await
+            .unwrap();
+        other.all_gone().await;
+        assert!(other.count("start") >= starts);
+    }
+    assert_eq!(early.count("start"), 1);
     world.upstreams.close().await;
 }
