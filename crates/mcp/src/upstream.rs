@@ -79,9 +79,9 @@ pub struct Settings {
     pub backoff_max: Duration,
     /// A connection that held so long was a good one: its loss is the first of its kind.
     pub stable: Duration,
-    /// A connection that nobody used for so long is closed until somebody needs it again.
+    /// A program that nobody used for so long is closed until somebody needs it again.
     pub idle: Option<Duration>,
-    /// The same for the connection of a single user.
+    /// The same for the connection of a single user, of whatever kind.
     pub people_idle: Duration,
     /// Connections of single users to one server.
     pub people_max: usize,

@@ -143,6 +143,10 @@ impl Connection {
         matches!(self.wire, Wire::Http(_))
     }
 
+    pub(super) fn is_program(&self) -> bool {
+        matches!(self.wire, Wire::Stdio { .. })
+    }
+
     fn has_session(&self) -> bool {
         match &self.wire {
             Wire::Stdio { .. } => false,

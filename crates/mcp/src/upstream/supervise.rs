@@ -340,7 +340,7 @@ async fn serve(up: &Upstream, connection: &Arc<Connection>) -> Why {
                 }
                 last_read = Instant::now();
             }
-            () = idle(up) => {
+            () = idle(up, connection) => {
                 up.current.store(None);
                 if up.use_.calls.load(Ordering::SeqCst) == 0 {
                     return Why::Idle;
@@ -406,16 +406,19 @@ async fn ping(connection: &Connection, limit: Duration) -> Answer {
         .await
 }
 
-/// Until nobody has used it for as long as may be.
-async fn idle(up: &Upstream) {
-    let Some(limit) = up.options.settings.idle else {
+/// Until nobody has used it for as long as may be. Of what all share, only programs cost anything while nobody does.
+async fn idle(up: &Upstream, connection: &Connection) {
+    let may_rest = up.user.is_some() || connection.is_program();
+    let Some(limit) = up.options.settings.idle.filter(|_| may_rest) else {
         return std::future::pending().await;
     };
     loop {
         let last = *locked(&up.use_.last);
-        sleep_until((last.max(Instant::now() - limit) + limit).into()).await;
+        sleep_until((last + limit).into()).await;
         let since = locked(&up.use_.last).elapsed();
-        if up.use_.calls.load(Ordering::SeqCst) == 0 && since >= limit {
+        // Whoever follows a resource uses it without a word.
+        let is_followed = !locked(&up.hooks.watched.uris).is_empty();
+        if up.use_.calls.load(Ordering::SeqCst) == 0 && since >= limit && !is_followed {
             return;
         }
         sleep(limit / 4).await;

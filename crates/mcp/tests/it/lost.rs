@@ -3,6 +3,7 @@
 use crate::world::{Fake, LONG, World, call, names, settings, talk, text};
 use mcp::upstream::{Settings, State, UpstreamError};
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 /// Two tries to connect it again fail, and the third does not.
@@ -92,5 +93,35 @@ async fn what_nobody_uses_stays_closed() {
         assert!(other.count("start") >= starts);
     }
     assert_eq!(early.count("start"), 1);
+    world.upstreams.close().await;
+}
+
+/// Over HTTP nothing runs for us meanwhile, and whoever follows a resource would miss what becomes of it.
+#[tokio::test]
+async fn only_programs_are_closed_and_only_those_that_nobody_follows() {
+    let mut world = World::new(Settings {
+        idle: Some(Duration::from_millis(200)),
+        ..settings()
+    });
+    let fakes = [(); 3].map(|()| Fake::new(&world, "modern"));
+    let [followed, remote, rests] = &fakes;
+    let listening = remote.listen().await;
+    world.set(&json!({
+        "followed": followed.stdio(), "remote": {"url": listening.url("/mcp")}, "rests": rests.stdio(),
+    }));
+    let server = |name: &str| world.upstreams.get(name).unwrap();
+    let [a, b, c] = ["followed", "remote", "rests"].map(server);
+    a.watch(BTreeSet::from(["x://a".to_owned()]));
+    for one in [&a, &b] {
+        world.until(one, |state| *state == State::Connected).await;
+    }
+    for _ in 0..3 {
+        call(&c, "echo", json!({}), talk()).await.unwrap();
+        rests.all_gone().await;
+    }
+    for one in [&a, &b] {
+        assert_eq!(one.status().cause, None, "{}", one.name());
+    }
+    assert_eq!(followed.count("start"), 1);
     world.upstreams.close().await;
 }
