@@ -31,6 +31,7 @@ pub(crate) async fn ask(
         method,
         params: Params::Of(&params),
         may_repeat: true,
+        connect_by: None,
         cancel: Some(cancel.clone()),
     };
     let mut answer = pin!(asking::ask(server, request, asker.clone()));

@@ -11,6 +11,11 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
+
+/// Whoever waits for a connection until the end is told a little earlier that nothing was sent: at the deadline itself the
+/// call might have run.
+const BEFORE_DEADLINE: Duration = Duration::from_millis(20);
 
 pub(crate) struct Mcp(pub(crate) Arc<Upstreams>);
 
@@ -57,6 +62,7 @@ impl Mcp {
             method: "tools/call",
             params,
             may_repeat: told.read_only == Some(true) || told.idempotent == Some(true),
+            connect_by: run.deadline.checked_sub(BEFORE_DEADLINE),
             cancel: None,
         };
         let answer = ask(&server, request, run.asker()).await;

@@ -6,6 +6,7 @@ use executor::{Asker, Event};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Instant;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
@@ -15,6 +16,8 @@ pub struct Request<'a> {
     pub params: Params<'a>,
     /// Whether it may be sent again after a lost connection.
     pub may_repeat: bool,
+    /// When to stop waiting for a connection, where whoever asks stops waiting soon after.
+    pub connect_by: Option<Instant>,
     /// None where whoever asks stops waiting instead.
     pub cancel: Option<CancellationToken>,
 }
@@ -32,6 +35,7 @@ pub async fn ask(
         wants_progress: line.is_some_and(|it| it.wants_progress),
         log_level: line.and_then(|it| it.log_level.clone()),
         deadline: None,
+        connect_by: request.connect_by,
         cancel: request.cancel,
         may_repeat: request.may_repeat,
         listener: line

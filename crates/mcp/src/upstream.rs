@@ -20,6 +20,7 @@ mod people;
 mod posted;
 mod rounds;
 mod server;
+mod sessions;
 mod set;
 mod sse;
 mod status;
@@ -27,6 +28,7 @@ mod stdio;
 mod supervise;
 mod tail;
 mod talk;
+mod waiting;
 
 pub use credentials::Credentials;
 pub use error::UpstreamError;
@@ -77,9 +79,9 @@ pub struct Settings {
     pub backoff_max: Duration,
     /// A connection that held so long was a good one: its loss is the first of its kind.
     pub stable: Duration,
-    /// A connection that nobody used for so long is closed until somebody needs it again.
+    /// A program that nobody used for so long is closed until somebody needs it again.
     pub idle: Option<Duration>,
-    /// The same for the connection of a single user.
+    /// The same for the connection of a single user, of whatever kind.
     pub people_idle: Duration,
     /// Connections of single users to one server.
     pub people_max: usize,
@@ -94,8 +96,21 @@ pub struct Settings {
     /// Of one list.
     pub pages_max: usize,
     pub items_max: usize,
+    pub list_bytes_max: usize,
+    /// Of one thing in a list; what is longer is left out.
+    pub item_bytes_max: usize,
     /// How often a call may come back with questions.
     pub rounds_max: usize,
+}
+
+impl Settings {
+    /// The longest pause after so many failures in a row.
+    fn backoff(&self, failures: u32) -> Duration {
+        let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
+        self.backoff_base
+            .saturating_mul(doubled)
+            .min(self.backoff_max)
+    }
 }
 
 impl Default for Settings {
@@ -117,6 +132,8 @@ impl Default for Settings {
             calls_max: 1024,
             pages_max: 200,
             items_max: 10_000,
+            list_bytes_max: 8 << 20,
+            item_bytes_max: 1 << 20,
             rounds_max: 10,
         }
     }

@@ -11,6 +11,7 @@ use catalog::pinning::Pinning;
 use catalog::policy::Policy;
 use catalog::secret::Secret;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Clone)]
 pub(crate) struct Context {
@@ -161,6 +162,7 @@ impl Context {
                     },
                 },
                 vectors: config.vectors(),
+                upstreams: upstreams(config),
                 ..kinds::Options::default()
             },
             env: Arc::new(move |name: &str| environment.get(name).map(str::to_owned)),
@@ -201,6 +203,15 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
         requests_max: config.count("server.requests_max"),
         streams_max: config.count("server.streams_max"),
         ..server::Limits::default()
+    }
+}
+
+/// How upstream MCP servers are kept connected.
+fn upstreams(config: &Config) -> ::mcp::upstream::Settings {
+    let idle = config.count("mcp.program_idle_seconds");
+    ::mcp::upstream::Settings {
+        idle: (idle > 0).then(|| Duration::from_secs(idle as u64)),
+        ..::mcp::upstream::Settings::default()
     }
 }
 

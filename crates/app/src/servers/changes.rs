@@ -174,7 +174,7 @@ impl App {
     /// How a server's tools are held; none where there is no such server.
     pub(crate) fn pinning_named(&self, name: &str) -> Option<Pinning> {
         if let Some(server) = self.upstreams.get(name) {
-            return Some(self.pinning_of(server.config()));
+            return Some(self.pinning_of(&server.config()));
         }
         let file = self.servers.borrow();
         if let Some(config) = file.servers.iter().find(|it| it.name == name) {

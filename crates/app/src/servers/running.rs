@@ -101,6 +101,7 @@ impl App {
 
     async fn run_servers(&self, configs: Vec<ServerConfig>) {
         let before = self.upstreams.all();
+        let written: Vec<_> = before.iter().map(|it| it.config()).collect();
         self.upstreams.set_known(configs, |config| {
             let pinning = self.pinning_of(config);
             let mut memory = self.memory();
@@ -126,7 +127,12 @@ impl App {
             }
         }
         for server in self.upstreams.all() {
-            if !before.iter().any(|it| Arc::ptr_eq(it, &server)) {
+            // Its tools follow from both, also where the connection is still the same.
+            let config = server.config();
+            let is_same = |(old, written): (&Arc<Upstream>, &Arc<ServerConfig>)| {
+                Arc::ptr_eq(old, &server) && Arc::ptr_eq(written, &config)
+            };
+            if !before.iter().zip(&written).any(is_same) {
                 self.show_lists(&server).await;
             }
         }
@@ -160,7 +166,7 @@ impl App {
     /// What a server is connected with, whether it is or nobody serves this workspace.
     pub(crate) fn server_config(&self, name: &str) -> crate::Result<ServerConfig> {
         if let Some(server) = self.upstreams.get(name) {
-            return Ok(server.config().clone());
+            return Ok(ServerConfig::clone(&server.config()));
         }
         let file = Arc::clone(&self.servers.borrow());
         if let Some(config) = file.servers.iter().find(|it| it.name == name) {
@@ -348,12 +354,12 @@ impl App {
         let row = {
             let mut memory = self.memory();
             let entry = memory.entry(name.to_owned()).or_default();
-            let Some(address) = entry.address_if(server.config()) else {
+            let Some(address) = entry.address_if(&server.config()) else {
                 return;
             };
             let row = entry.take_known(name, address, known, now);
             // Before anything is stored: nobody calls meanwhile what waits for approval.
-            let pinning = self.pinning_of(server.config());
+            let pinning = self.pinning_of(&server.config());
             server.approve(entry.judge(pinning).approved.clone());
             row
         };
@@ -364,7 +370,7 @@ impl App {
     /// Holds a server's tools to what they were, and shows those that may be shown. The caller holds `changes`.
     pub(crate) async fn show_lists(&self, server: &Upstream) {
         let (name, now) = (server.name().to_owned(), self.clock.now());
-        let pinning = self.pinning_of(server.config());
+        let pinning = self.pinning_of(&server.config());
         let (judged, pins) = {
             let mut memory = self.memory();
             let entry = memory.entry(name.clone()).or_default();
@@ -387,6 +393,7 @@ impl App {
         }
         server.approve(judged.approved.clone());
         self.set_flags(&name, &judged.flags());
-        self.show_judged(server.config().clone(), judged).await;
+        let config = ServerConfig::clone(&server.config());
+        self.show_judged(config, judged).await;
     }
 }

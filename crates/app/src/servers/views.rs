@@ -46,7 +46,7 @@ impl App {
             stderr: Some(status.stderr).filter(|it| may_operate && !it.is_empty()),
             stored: part,
             source: if stored.is_some() { "database" } else { "file" },
-            sign_in: self.sign_in_view(server.config(), caller),
+            sign_in: self.sign_in_view(&server.config(), caller),
             ..self.offer_view(server.name(), &server.lists(), caller)
         }
     }

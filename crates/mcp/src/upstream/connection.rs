@@ -7,6 +7,7 @@ use super::http::Http;
 use super::message::{Meta, Modern, Outgoing};
 use super::params::Params;
 use super::posted::{Letter, Posted};
+use super::sessions;
 use super::sse::Sse;
 use super::talk::Talk;
 use crate::wire::Era;
@@ -142,6 +143,18 @@ impl Connection {
         matches!(self.wire, Wire::Http(_))
     }
 
+    pub(super) fn is_program(&self) -> bool {
+        matches!(self.wire, Wire::Stdio { .. })
+    }
+
+    fn has_session(&self) -> bool {
+        match &self.wire {
+            Wire::Stdio { .. } => false,
+            Wire::Sse(_) => true,
+            Wire::Http(http) => http.has_session(),
+        }
+    }
+
     pub(super) fn pid(&self) -> Option<u32> {
         match self.wire {
             Wire::Stdio { pid } => pid,
@@ -242,6 +255,14 @@ impl Connection {
         match &answer {
             Err(Fault::NotSent(cause) | Fault::NoSession(cause)) => self.loss.say(cause.clone()),
             Err(Fault::Auth(challenge)) => self.loss.say_refused(challenge.clone()),
+            // This call is answered, be it badly; without a session, so would be every other.
+            Err(Fault::Status {
+                status: status @ (400 | 404),
+                error: Some(error),
+                ..
+            }) if self.has_session() && sessions::speaks(&error.message) => {
+                self.loss.say(sessions::unknown(*status));
+            }
             _ => {}
         }
         answer

@@ -6,7 +6,9 @@ use super::credentials::Bearer;
 use super::events::{Event, Events};
 use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
+use super::hooks::Changed;
 use super::posted::Letter;
+use super::sessions::{self, Refusal};
 use crate::wire::{Era, RpcError};
 use arc_swap::ArcSwap;
 use fetch::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -18,7 +20,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::task::{Context, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{sleep, timeout};
 
@@ -41,6 +43,7 @@ const REFUSAL_BYTES_MAX: usize = 64 << 10;
 /// little it says.
 const RESUME: Duration = Duration::from_millis(500);
 const RESUME_MIN: Duration = Duration::from_millis(100);
+const RESUME_MAX: Duration = Duration::from_secs(30);
 
 pub(super) struct Http {
     fetcher: Fetcher,
@@ -271,11 +274,16 @@ impl Http {
                 // There was one, so there will be one again.
                 Err(_) => {
                     sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(30));
+                    pause = (pause * 2).min(RESUME_MAX);
                     continue;
                 }
             };
+            // Nobody told what happened while there was none, where it does not go on from a place.
+            if opened.is_none() && last.is_none() {
+                exchange.hooks.changed.add(Changed::ALL);
+            }
             opened.take().map(|opened| opened.send(()));
+            let began = Instant::now();
             let mut events = Events::new(self.bytes_max);
             while let Some(Ok(piece)) = stream.next().await {
                 let Ok(ended) = take(&mut events, &piece) else {
@@ -290,9 +298,13 @@ impl Http {
                     }
                 }
             }
+            // One that holds for a while is no reason to ask ever more seldom.
+            if began.elapsed() >= pause {
+                pause = RESUME;
+            }
             let asked = events.retry_ms.map(Duration::from_millis);
             sleep(asked.unwrap_or(pause).max(RESUME_MIN)).await;
-            pause = (pause * 2).min(Duration::from_secs(30));
+            pause = (pause * 2).min(RESUME_MAX);
         }
     }
 
@@ -378,19 +390,17 @@ pub(super) async fn judged(
     let seconds = header(RETRY_AFTER).and_then(|text| text.parse().ok());
     let retry_after = seconds.map(Duration::from_secs);
     let body = whole(stream, REFUSAL_BYTES_MAX).await.unwrap_or_default();
-    let mut said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
-    let error = said.get_mut("error").map(Value::take);
+    let said = serde_json::from_slice::<Value>(&body).unwrap_or_default();
+    let error = said.get("error").cloned();
     let error = error.and_then(|error| serde_json::from_value::<RpcError>(error).ok());
-    // Our ids are numbers from 1: whoever gives one back has read what was asked, and may have done it.
-    let is_answer = error.is_some() && said["id"].as_u64().is_some_and(|id| id > 0);
-    // Some say it with the wrong status.
-    let speaks_of_session = || {
-        let text = String::from_utf8_lossy(&body).to_ascii_lowercase();
-        !is_answer && text.contains("session")
+    let refusal = Refusal {
+        status,
+        body: &body,
+        said: &said,
+        error: error.as_ref(),
     };
-    if in_session && (status == 404 || (status == 400 && speaks_of_session())) {
-        let cause = format!("it does not know the session any more (HTTP {status})");
-        return Err(Fault::NoSession(cause));
+    if in_session && refusal.is_of_session() {
+        return Err(Fault::NoSession(sessions::unknown(status)));
     }
     Err(Fault::Status {
         status,

@@ -10,6 +10,7 @@ use super::talk::Talk;
 use crate::wire::{Era, code};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::time::sleep;
@@ -34,18 +35,24 @@ pub(super) async fn listen(connection: Arc<Connection>) {
 
 async fn listen_modern(connection: &Connection) {
     let hooks = &connection.exchange.hooks;
-    let mut pause = PAUSE;
-    loop {
+    let (mut pause, mut is_first) = (PAUSE, true);
+    'streams: loop {
         let Some(filter) = filter(connection, &hooks.watched) else {
             hooks.listens.notify_one();
             hooks.watched.told.notified().await;
             continue;
         };
         let began = Instant::now();
-        let ended = tokio::select! {
-            ended = stream(connection, &filter) => ended,
-            // Another filter needs another stream.
-            () = hooks.watched.told.notified() => continue,
+        let is_again = !std::mem::take(&mut is_first);
+        let mut stream = pin!(stream(connection, &filter));
+        let ended = loop {
+            tokio::select! {
+                ended = &mut stream => break ended,
+                // Another filter needs another stream.
+                () = hooks.watched.told.notified() => continue 'streams,
+                // It is open; nobody told what happened since the one before ended.
+                () = hooks.listens.notified(), if is_again => hooks.changed.add(Changed::ALL),
+            }
         };
         match ended {
             Err(fault)
@@ -63,7 +70,7 @@ async fn listen_modern(connection: &Connection) {
         }
         sleep(pause).await;
         pause = (pause * 2).min(PAUSE_MAX);
-        // Nobody told what happened meanwhile.
+        // The next one may never say that it is open.
         hooks.changed.add(Changed::ALL);
     }
 }

@@ -107,10 +107,14 @@ pub(super) async fn read(
             None => {}
         };
     let tools = tools.map(|tools| tools.map(|tools| usable(tools, connection, peer)));
+    let firsts = |read: Option<Result<Vec<Value>, Fault>>, key: &str| {
+        read.map(|read| read.map(|items| once(items, key)))
+    };
     put(&mut lists.tools, "tools", tools);
+    let (resources, templates) = (firsts(resources, "uri"), firsts(templates, "uriTemplate"));
     put(&mut lists.resources, "resources", resources);
     put(&mut lists.templates, "resource templates", templates);
-    put(&mut lists.prompts, "prompts", prompts);
+    put(&mut lists.prompts, "prompts", firsts(prompts, "name"));
     (lists, fault)
 }
 
@@ -120,13 +124,19 @@ fn offers(peer: &Peer, name: &str) -> bool {
     peer.can(name) || (silent && name == "tools")
 }
 
-/// Tools that can be called: each with a name that no other has and, over HTTP, with marks that can be followed.
-fn usable(mut tools: Vec<Value>, connection: &Connection, peer: &Peer) -> Vec<Value> {
-    let mut names = HashSet::new();
-    tools.retain(|tool| {
-        let name = tool.get("name").and_then(Value::as_str);
-        name.is_some_and(|name| names.insert(name.to_owned()))
+/// The first of each name, or whatever it is asked for by: what has none, or that of another, cannot be asked for.
+fn once(mut items: Vec<Value>, key: &str) -> Vec<Value> {
+    let mut seen = HashSet::new();
+    items.retain(|item| {
+        let own = item.get(key).and_then(Value::as_str);
+        own.is_some_and(|own| seen.insert(own.to_owned()))
     });
+    items
+}
+
+/// Tools that can be called: each with a name that no other has and, over HTTP, with marks that can be followed.
+fn usable(tools: Vec<Value>, connection: &Connection, peer: &Peer) -> Vec<Value> {
+    let mut tools = once(tools, "name");
     if connection.is_http() && peer.era == Era::Modern {
         let server = &connection.exchange.hooks.server;
         let headers = ParamHeaders::of_tools(&mut tools, server);
@@ -158,12 +168,13 @@ impl Reader<'_> {
     async fn list(&self, method: &str, member: &str) -> Result<Vec<Value>, Fault> {
         let mut items = Vec::new();
         let mut params = Map::new();
+        let mut bytes = 0;
         for _ in 0..self.settings.pages_max {
             let answer = self
                 .connection
                 .ask(method, Params::Of(&params), &self.talk, 1)
                 .await;
-            let mut page = match answer {
+            let page = match answer {
                 // It has no such list, whatever it said before.
                 Err(fault)
                     if fault
@@ -172,13 +183,24 @@ impl Reader<'_> {
                 {
                     return Ok(items);
                 }
-                page => tree(&page?),
+                page => page?,
             };
+            // Before it is taken apart, which takes many times as much.
+            bytes += page.get().len();
+            if bytes > self.settings.list_bytes_max {
+                let why = format!("it has more than {} bytes", self.settings.list_bytes_max);
+                return Err(Fault::Protocol(why));
+            }
+            let is_long = page.get().len() > self.settings.item_bytes_max;
+            let mut page = tree(&page);
             let found = page.get_mut(member).map(Value::take);
-            let Some(Value::Array(found)) = found else {
+            let Some(Value::Array(mut found)) = found else {
                 let why = format!("its answer to '{method}' has no '{member}'");
                 return Err(Fault::Protocol(why));
             };
+            if is_long {
+                found.retain(|item| self.is_short(item, member));
+            }
             items.extend(found);
             if items.len() > self.settings.items_max {
                 let why = format!("it is longer than {}", self.settings.items_max);
@@ -193,5 +215,37 @@ impl Reader<'_> {
         }
         let why = format!("it has more than {} pages", self.settings.pages_max);
         Err(Fault::Protocol(why))
+    }
+
+    /// Whether something is short enough to be listed. One that is not spoils no other.
+    fn is_short(&self, item: &Value, member: &str) -> bool {
+        let bytes = item.to_string().len();
+        let is_short = bytes <= self.settings.item_bytes_max;
+        if !is_short {
+            let server = &self.connection.exchange.hooks.server;
+            let name = item.get("name").and_then(Value::as_str).unwrap_or_default();
+            let name: String = name.chars().take(100).collect();
+            tracing::warn!(%server, member, name, bytes, "what it lists is too long, and left out");
+        }
+        is_short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_listed_twice_counts_once() {
+        let prompt = |name: &str, title: u32| json!({"name": name, "title": title});
+        let listed = vec![
+            prompt("a", 1),
+            prompt("b", 2),
+            prompt("a", 3),
+            json!({"title": 4}),
+            json!("a"),
+        ];
+        assert_eq!(once(listed, "name"), [prompt("a", 1), prompt("b", 2)]);
     }
 }

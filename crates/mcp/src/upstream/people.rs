@@ -9,7 +9,7 @@ use super::status::State;
 use super::supervise::supervise;
 use super::{Options, locked};
 use arc_swap::ArcSwap;
-use catalog::mcp_file::{Grant, Transport};
+use catalog::mcp_file::{Grant, ServerConfig, Transport};
 use std::collections::HashMap;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
@@ -26,6 +26,12 @@ const LISTED_WITHIN: Duration = Duration::from_secs(5);
 pub(super) struct People {
     all: ArcSwap<HashMap<Uuid, Arc<Upstream>>>,
     changing: Mutex<()>,
+}
+
+impl People {
+    pub(super) fn all(&self) -> Arc<HashMap<Uuid, Arc<Upstream>>> {
+        self.all.load_full()
+    }
 }
 
 /// What the connections of users share: they are closed sooner, and nobody is told how they are or what they offer.
@@ -48,7 +54,7 @@ pub(super) fn options(all: &Options) -> Options {
 impl Upstream {
     /// Whether everybody has their own connection, and this is none of them.
     pub fn is_of_many(&self) -> bool {
-        self.user.is_none() && self.config.knows_people()
+        self.user.is_none() && self.config.load().knows_people()
     }
 
     /// The connection of a user, where everybody has their own. Who has not signed in is told so without one.
@@ -58,17 +64,18 @@ impl Upstream {
         options: &Arc<Options>,
         tasks: &TaskTracker,
     ) -> Result<Arc<Upstream>, UpstreamError> {
-        if self.config.disabled {
+        let config = self.config();
+        if config.disabled {
             return Err(self.told(Fault::NotSent("it is switched off".to_owned())));
         }
-        if let Some(cause) = self.config.fault() {
+        if let Some(cause) = config.fault() {
             return Err(self.told(Fault::NotSent(cause)));
         }
         let credential = self
             .options
             .credentials
             .as_ref()
-            .and_then(|all| all.of(&self.config, Some(user)));
+            .and_then(|all| all.of(&config, Some(user)));
         if credential.is_none_or(|credential| credential.header().is_none()) {
             return Err(UpstreamError::AuthRequired {
                 challenge: None,
@@ -93,7 +100,11 @@ impl Upstream {
                 retry_after: Some(self.options.settings.backoff_base),
             });
         }
-        let mut own = Upstream::new(self.config.clone(), Arc::clone(options), self.known());
+        let mut own = Upstream::new(
+            ServerConfig::clone(&self.config()),
+            Arc::clone(options),
+            self.known(),
+        );
         own.user = Some(user);
         // What somebody was sent to an address for is done, whoever's connection tells it.
         let notices = self.options.notices.clone();
@@ -137,7 +148,7 @@ impl Upstream {
             Some(why) => format!("{what}: {why}; "),
             None => String::new(),
         };
-        match self.config.auth.as_ref().map(|auth| auth.grant) {
+        match self.config.load().auth.as_ref().map(|auth| auth.grant) {
             Some(Grant::AuthorizationCode) => {
                 let failed = failed("its token could not be renewed");
                 format!("{failed}sign in with `toolcrib servers sign-in {name}`, or POST /api/v1/servers/{name}/sign-in")
@@ -155,7 +166,7 @@ impl Upstream {
 impl Upstream {
     /// Whether somebody wrote down what to show to it.
     fn has_credentials(&self) -> bool {
-        match &self.config.transport {
+        match &self.config.load().transport {
             Transport::Stdio { .. } => false,
             Transport::Sse { headers, .. } | Transport::Http { headers, .. } => !headers.is_empty(),
         }

@@ -20,9 +20,9 @@ use arc_swap::{ArcSwap, ArcSwapOption};
 use catalog::mcp_file::ServerConfig;
 use serde_json::value::RawValue;
 use std::collections::{BTreeSet, HashSet};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -30,13 +30,11 @@ use uuid::Uuid;
 /// So many calls in a row without an answer, and a server counts as degraded.
 const FAILURES: u32 = 3;
 
-/// How long credentials that were refused are not tried again.
-const REFUSED: Duration = Duration::from_secs(30);
-
 /// An upstream server.
 pub struct Upstream {
     pub(super) name: Arc<str>,
-    pub(super) config: ServerConfig,
+    /// As it is now: what has nothing to do with the connection may change under it.
+    pub(super) config: ArcSwap<ServerConfig>,
     pub(super) options: Arc<Options>,
     pub(super) hooks: Arc<Hooks>,
     pub(super) tail: Arc<Tail>,
@@ -62,6 +60,8 @@ pub struct Upstream {
     pub(super) user: Option<Uuid>,
     /// The connections of single users.
     pub(super) people: People,
+    /// Another one of its name takes its place.
+    pub(super) is_replaced: AtomicBool,
     pub(super) end: CancellationToken,
     pub(super) ended: CancellationToken,
 }
@@ -71,6 +71,8 @@ pub(super) struct Tried {
     pub(super) count: u64,
     pub(super) fault: Option<Fault>,
     pub(super) at: Option<Instant>,
+    /// It is connected, or is not tried again before somebody needs it.
+    pub(super) is_settled: bool,
 }
 
 /// Whether anybody needs the connection.
@@ -99,7 +101,7 @@ impl Upstream {
             hooks: Arc::new(Hooks::new(Arc::clone(&name), options.notices.clone())),
             tail: Arc::new(Tail::new(options.settings.stderr_bytes_kept)),
             name,
-            config,
+            config: ArcSwap::from_pointee(config),
             options,
             current: ArcSwapOption::empty(),
             status: Mutex::new(status),
@@ -118,6 +120,7 @@ impl Upstream {
             turn: Semaphore::new(1),
             user: None,
             people: People::default(),
+            is_replaced: AtomicBool::new(false),
             end: CancellationToken::new(),
             ended: CancellationToken::new(),
         }
@@ -131,8 +134,28 @@ impl Upstream {
         Arc::clone(&self.name)
     }
 
-    pub fn config(&self) -> &ServerConfig {
-        &self.config
+    pub fn config(&self) -> Arc<ServerConfig> {
+        self.config.load_full()
+    }
+
+    /// Takes what is written of it now, which says the same about its connection.
+    pub(super) fn adopt(&self, config: ServerConfig) {
+        let config = Arc::new(config);
+        for own in self.people.all().values() {
+            own.config.store(Arc::clone(&config));
+        }
+        self.config.store(config);
+    }
+
+    /// Ends it. Where another takes its place, what is under way over HTTP may still come to its end.
+    pub(super) fn retire(&self, is_replaced: bool) {
+        if is_replaced {
+            for own in self.people.all().values() {
+                own.is_replaced.store(true, Ordering::Relaxed);
+            }
+            self.is_replaced.store(true, Ordering::Relaxed);
+        }
+        self.end.cancel();
     }
 
     pub fn status(&self) -> Status {
@@ -164,7 +187,8 @@ impl Upstream {
 
     /// Whether it is ever tried: not where it is switched off, or cannot be connected as it is configured.
     pub(super) fn is_tried(&self) -> bool {
-        !self.config.disabled && self.config.is_usable()
+        let config = self.config.load();
+        !config.disabled && config.is_usable()
     }
 
     /// Connects anew, and waits for what that comes to, but not longer than it may take.
@@ -183,7 +207,7 @@ impl Upstream {
     /// What the server is shown, as it is now.
     pub(super) fn bearer(&self) -> Bearer {
         let all = self.options.credentials.as_ref();
-        Bearer(all.and_then(|all| all.of(&self.config, self.user)))
+        Bearer(all.and_then(|all| all.of(&self.config.load(), self.user)))
     }
 
     /// The resources of which changes are to be told, all of them; those of before are forgotten.
@@ -238,6 +262,11 @@ impl Upstream {
                 Ok(result) => return Ok(result),
                 Err(fault) => fault,
             };
+            let fault = match fault {
+                // A session that has just begun is known: it means something else, and may have run.
+                Fault::NoSession(cause) if is_second => Fault::Lost(cause),
+                fault => fault,
+            };
             if is_second || !Box::pin(self.may_go_again(&connection, &fault, &talk)).await {
                 return Err(self.told(fault));
             }
@@ -275,81 +304,9 @@ impl Upstream {
         fault.told(&state, &self.remedy())
     }
 
-    fn usable(&self) -> Option<Arc<Connection>> {
+    pub(super) fn usable(&self) -> Option<Arc<Connection>> {
         let connection = self.current.load_full();
         connection.filter(|connection| !connection.is_gone())
-    }
-
-    /// The next connection: whoever needs it, waits for the same try.
-    async fn connection(&self, talk: &Talk) -> Result<Arc<Connection>, UpstreamError> {
-        let mut tries = self.tries.subscribe();
-        let before = tries.borrow_and_update().clone();
-        self.check_worth(&before)?;
-        // It may have come while we were asking.
-        if let Some(connection) = self.usable() {
-            return Ok(connection);
-        }
-        self.needed.notify_one();
-        let waited = talk.bound(async {
-            let gone = || Fault::NotSent("the server was removed".to_owned());
-            tokio::select! {
-                tried = tries.wait_for(|tried| tried.count > before.count) => {
-                    tried.map(drop).map_err(|_| gone())
-                }
-                () = self.end.cancelled() => Err(gone()),
-            }
-        });
-        waited.await.map_err(|fault| match fault {
-            // It never left.
-            Fault::Late => self.told(Fault::NotSent("it was not connected in time".to_owned())),
-            fault => self.told(fault),
-        })?;
-        match self.usable() {
-            Some(connection) => Ok(connection),
-            None => Err(self.unavailable(&tries.borrow())),
-        }
-    }
-
-    /// Connects if it is not connected, and waits for that, but not longer than this.
-    pub(super) async fn wake(&self, within: Duration) {
-        let _in_use = InUse::new(&self.use_);
-        if self.usable().is_none() {
-            let talk = Talk::until(Instant::now() + within);
-            // Why it is not connected stands in its status.
-            let _ = self.connection(&talk).await;
-        }
-    }
-
-    /// Whether there is a point in trying.
-    fn check_worth(&self, before: &Tried) -> Result<(), UpstreamError> {
-        if self.config.disabled {
-            let cause = "it is switched off".to_owned();
-            return Err(self.told(Fault::NotSent(cause)));
-        }
-        if let Some(cause) = self.config.fault() {
-            return Err(self.told(Fault::NotSent(cause)));
-        }
-        let is_recent = before.at.is_some_and(|at| at.elapsed() < REFUSED);
-        let refused = matches!(before.fault, Some(Fault::Auth(_) | Fault::Forbidden(_)));
-        match refused && is_recent {
-            true => Err(self.unavailable(before)),
-            false => Ok(()),
-        }
-    }
-
-    fn unavailable(&self, tried: &Tried) -> UpstreamError {
-        match &tried.fault {
-            Some(fault @ (Fault::Auth(_) | Fault::Forbidden(_))) => self.told(fault.clone()),
-            fault => {
-                let status = locked(&self.status);
-                let cause = fault.clone().map(|fault| self::cause(fault, &status.state));
-                UpstreamError::Unavailable {
-                    state: status.state.clone(),
-                    cause: cause.unwrap_or_else(|| "the connection was lost again".to_owned()),
-                    retry_after: Some(self.options.settings.backoff_base),
-                }
-            }
-        }
     }
 
     /// Where it could once not be told whose question it was, only one at a time may be asked.
@@ -425,13 +382,13 @@ pub(super) fn cause(fault: Fault, state: &State) -> String {
 }
 
 /// Somebody uses the connection, beside so many others.
-struct InUse<'a> {
+pub(super) struct InUse<'a> {
     use_: &'a Use,
     others: usize,
 }
 
 impl<'a> InUse<'a> {
-    fn new(use_: &'a Use) -> Self {
+    pub(super) fn new(use_: &'a Use) -> Self {
         // In one order with the swap of the connection, so that nobody's is closed under them.
         let others = use_.calls.fetch_add(1, Ordering::SeqCst);
         InUse { use_, others }

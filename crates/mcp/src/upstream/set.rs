@@ -38,8 +38,8 @@ impl Upstreams {
         })
     }
 
-    /// Makes these the servers: new ones are started, those that are gone are stopped, changed ones start again and
-    /// the others go on undisturbed. Called within a runtime.
+    /// Makes these the servers: new ones are started, those that are gone are stopped, those that are connected in
+    /// another way start again and the others go on undisturbed. Called within a runtime.
     pub fn set(&self, configs: Vec<ServerConfig>) {
         self.set_known(configs, |_| (Known::default(), None));
     }
@@ -58,8 +58,17 @@ impl Upstreams {
         for config in configs {
             let name: Arc<str> = config.name.as_str().into();
             let old = before.get(&name);
-            let upstream = match old.filter(|old| old.config == config) {
-                Some(same) => Arc::clone(same),
+            let upstream = match old.filter(|old| connects_alike(&old.config(), &config)) {
+                Some(same) => {
+                    if *same.config() != config {
+                        // How its tools are held may be another thing now.
+                        let (_, approved) = known(&config);
+                        same.approve(approved);
+                        same.adopt(config);
+                        self.tell(&name);
+                    }
+                    Arc::clone(same)
+                }
                 None => {
                     let (known, approved) = known(&config);
                     let upstream = Upstream::new(config, Arc::clone(&self.options), known);
@@ -72,8 +81,9 @@ impl Upstreams {
             now.insert(name, upstream);
         }
         for (name, old) in &*before {
-            if !now.get(name).is_some_and(|now| Arc::ptr_eq(now, old)) {
-                old.end.cancel();
+            let new = now.get(name);
+            if !new.is_some_and(|new| Arc::ptr_eq(new, old)) {
+                old.retire(new.is_some_and(|new| new.is_tried()));
                 self.tell(name);
             }
         }
@@ -139,6 +149,16 @@ impl Upstreams {
         self.tasks.close();
         self.tasks.wait().await;
     }
+}
+
+/// Whether two definitions of a server lead to the same connection. What else they say is looked at when it is needed.
+fn connects_alike(a: &ServerConfig, b: &ServerConfig) -> bool {
+    let of = |it: &ServerConfig| (it.guarded, it.disabled);
+    of(a) == of(b)
+        && a.transport == b.transport
+        && a.auth == b.auth
+        && a.unset == b.unset
+        && a.refused == b.refused
 }
 
 impl Drop for Upstreams {

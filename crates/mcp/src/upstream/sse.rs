@@ -52,7 +52,7 @@ pub(super) async fn open(
         return Err(Fault::Protocol(A_WEB_PAGE.to_owned()));
     }
     let mut events = Events::new(bytes_max);
-    let mut early = Vec::new();
+    let (mut early, mut early_bytes) = (Vec::new(), 0);
     let mut endpoint = None;
     while endpoint.is_none() {
         let piece = match stream.next().await {
@@ -63,8 +63,16 @@ pub(super) async fn open(
         for event in take(&mut events, &piece)? {
             match event.name.as_str() {
                 "endpoint" if endpoint.is_none() => endpoint = Some(event.data),
-                _ => early.push(event.data),
+                _ => {
+                    // What is kept of it, be it empty.
+                    early_bytes += event.data.len() + size_of::<String>();
+                    early.push(event.data);
+                }
             }
+        }
+        if early_bytes > bytes_max {
+            let why = "it says too much before it names its endpoint";
+            return Err(Fault::Protocol(why.to_owned()));
         }
     }
     let endpoint = resolve(url, &endpoint.unwrap_or_default())?;

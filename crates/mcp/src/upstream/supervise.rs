@@ -15,9 +15,11 @@ use super::status::{State, Status};
 use super::talk::Talk;
 use crate::wire::Era;
 use serde_json::Map;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use tokio::sync::Notify;
 use tokio::time::{sleep, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 
@@ -56,22 +58,15 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                 let why = serve(up, &connection).await;
                 up.current.store(None);
                 let held = began.elapsed() >= up.options.settings.stable;
-                match why {
-                    Why::End => {
-                        connection.close().await;
-                        break;
-                    }
-                    Why::Lost => failures = if held { 1 } else { failures + 1 },
-                    Why::Renew => failures = 0,
-                    Why::Idle => failures = 0,
-                }
                 let lost = connection.why_gone();
+                leave(up, &connection, &why).await;
+                failures = match why {
+                    Why::Lost if held => 1,
+                    Why::Lost => failures + 1,
+                    Why::End | Why::Renew | Why::Idle => 0,
+                };
                 match why {
-                    // What is under way over HTTP has streams of its own, and may still come to an end.
-                    Why::Lost => connection.part().await,
-                    _ => connection.close().await,
-                }
-                match why {
+                    Why::End => break,
                     Why::Idle => {
                         if !rest(up).await {
                             break;
@@ -85,21 +80,13 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
                             break;
                         }
                     }
-                    Why::Renew | Why::End => enter(up, 0, None),
+                    Why::Renew => enter(up, 0, None),
                 }
             }
             Err(fault) => {
                 failures += 1;
                 let refused = matches!(fault, Fault::Auth(_) | Fault::Forbidden(_));
-                let words = match refused {
-                    true => up.told(fault.clone()).to_string(),
-                    false => cause(fault.clone(), &State::Failed),
-                };
-                match refused {
-                    true => settle(up, State::AuthRequired, words, failures),
-                    false => enter(up, failures, Some(words)),
-                }
-                publish(up, Some(fault));
+                failed(up, fault, failures);
                 // Whoever's token was refused, the lists may be read with somebody else's.
                 let is_last = !up.is_of_many() || up.bearer().is(&shown);
                 if refused && !is_last {
@@ -119,12 +106,47 @@ pub(super) async fn supervise(upstream: Arc<Upstream>, predecessor: Option<Cance
     up.current.store(None);
 }
 
+/// Ends a connection. What is under way over HTTP has streams of its own, and may still come to an end.
+async fn leave(up: &Upstream, connection: &Connection, why: &Why) {
+    let is_used = || up.use_.calls.load(Ordering::SeqCst) > 0;
+    let goes_on = match why {
+        Why::Lost => true,
+        Why::End => up.is_replaced.load(Ordering::Relaxed) && is_used(),
+        Why::Renew | Why::Idle => false,
+    };
+    match goes_on {
+        true => connection.part().await,
+        false => connection.close().await,
+    }
+}
+
+/// Shows what a try came to that failed, and tells whoever waits for it.
+fn failed(up: &Upstream, fault: Fault, failures: u32) {
+    let refused = matches!(fault, Fault::Auth(_) | Fault::Forbidden(_));
+    match refused {
+        true => {
+            let words = up.told(fault.clone()).to_string();
+            settle(up, State::AuthRequired, words, failures);
+        }
+        false => {
+            let words = cause(fault.clone(), &State::Failed);
+            enter(up, failures, Some(words));
+        }
+    }
+    let is_settled = refused || failures > up.options.settings.retries;
+    if is_settled {
+        heed(&up.needed);
+    }
+    publish(up, Some(fault), is_settled);
+}
+
 /// One try, from the first byte to the lists.
 async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     let settings = &up.options.settings;
     let known = *locked(&up.known);
+    let config = up.config();
     let target = Target {
-        config: &up.config,
+        config: &config,
         options: &up.options,
         hooks: &up.hooks,
         tail: &up.tail,
@@ -171,7 +193,8 @@ async fn connect(up: &Upstream) -> Result<Arc<Connection>, Fault> {
     }
     up.current.store(Some(Arc::clone(&connection)));
     connected_status(up, &connection, fault.as_deref());
-    publish(up, None);
+    heed(&up.needed);
+    publish(up, None, true);
     unless_kept.disarm();
     Ok(connection)
 }
@@ -199,13 +222,19 @@ fn connected_status(up: &Upstream, connection: &Connection, fault: Option<&str>)
     });
 }
 
+/// Whoever needed a connection so far is told next what became of it. Left as it is, it would end the next rest at once.
+fn heed(needed: &Notify) {
+    pin!(needed.notified()).as_mut().enable();
+}
+
 /// Tells whoever waits what a try came to.
-fn publish(up: &Upstream, fault: Option<Fault>) {
+fn publish(up: &Upstream, fault: Option<Fault>, is_settled: bool) {
     up.tries.send_modify(|tried| {
         *tried = Tried {
             count: tried.count + 1,
             fault,
             at: Some(Instant::now()),
+            is_settled,
         };
     });
 }
@@ -232,35 +261,27 @@ fn settle(up: &Upstream, state: State, why: String, failures: u32) {
     });
 }
 
-/// Waits before the next try: a while that grows, or until somebody needs it. False where there is no next.
+/// Waits before the next try: a while that grows, however many need it meanwhile; of one that is given up, until
+/// somebody needs it. False where there is no next.
 async fn pause(up: &Upstream, failures: u32, began: Instant) -> bool {
     let settings = &up.options.settings;
-    let wait = (failures <= settings.retries).then(|| backoff(up, failures));
     let waited = async {
-        match wait {
-            Some(wait) => sleep(wait).await,
-            None => std::future::pending().await,
+        if failures <= settings.retries {
+            return sleep(backoff(up, failures)).await;
         }
+        up.needed.notified().await;
+        // However many need it, one that ends at once is not started without a pause.
+        sleep_until((began + settings.backoff_base).into()).await;
     };
     tokio::select! {
         () = waited => true,
         () = up.renew.notified() => true,
-        () = up.needed.notified() => {
-            // However many need it, one that ends at once is not started without a pause.
-            tokio::select! {
-                () = sleep_until((began + settings.backoff_base).into()) => true,
-                () = up.end.cancelled() => false,
-            }
-        }
         () = up.end.cancelled() => false,
     }
 }
 
 fn backoff(up: &Upstream, failures: u32) -> Duration {
-    let settings = &up.options.settings;
-    let doubled = 2_u32.saturating_pow(failures.saturating_sub(1).min(16));
-    let wait = settings.backoff_base.saturating_mul(doubled);
-    let wait = wait.min(settings.backoff_max);
+    let wait = up.options.settings.backoff(failures);
     // Between half and all of it, so that many servers do not come back at one moment.
     let chance = getrandom::u32().unwrap_or(u32::MAX / 2);
     wait / 2 + (wait / 2).mul_f64(f64::from(chance) / f64::from(u32::MAX))
@@ -319,14 +340,14 @@ async fn serve(up: &Upstream, connection: &Arc<Connection>) -> Why {
                 }
                 last_read = Instant::now();
             }
-            () = idle(up) => {
+            () = idle(up, connection) => {
                 up.current.store(None);
                 if up.use_.calls.load(Ordering::SeqCst) == 0 {
                     return Why::Idle;
                 }
                 // Somebody came at the last moment, with this connection or without.
                 up.current.store(Some(Arc::clone(connection)));
-                publish(up, None);
+                publish(up, None, true);
             }
         }
     }
@@ -385,16 +406,19 @@ async fn ping(connection: &Connection, limit: Duration) -> Answer {
         .await
 }
 
-/// Until nobody has used it for as long as may be.
-async fn idle(up: &Upstream) {
-    let Some(limit) = up.options.settings.idle else {
+/// Until nobody has used it for as long as may be. Of what all share, only programs cost anything while nobody does.
+async fn idle(up: &Upstream, connection: &Connection) {
+    let may_rest = up.user.is_some() || connection.is_program();
+    let Some(limit) = up.options.settings.idle.filter(|_| may_rest) else {
         return std::future::pending().await;
     };
     loop {
         let last = *locked(&up.use_.last);
-        sleep_until((last.max(Instant::now() - limit) + limit).into()).await;
+        sleep_until((last + limit).into()).await;
         let since = locked(&up.use_.last).elapsed();
-        if up.use_.calls.load(Ordering::SeqCst) == 0 && since >= limit {
+        // Whoever follows a resource uses it without a word.
+        let is_followed = !locked(&up.hooks.watched.uris).is_empty();
+        if up.use_.calls.load(Ordering::SeqCst) == 0 && since >= limit && !is_followed {
             return;
         }
         sleep(limit / 4).await;

@@ -19,6 +19,8 @@ pub struct Talk {
     pub capabilities: Arc<Value>,
     /// None where whoever asks sees to it that it ends.
     pub deadline: Option<Instant>,
+    /// When to stop waiting for a connection. What was not sent by then certainly did not run.
+    pub connect_by: Option<Instant>,
     /// None where whoever asks stops waiting instead.
     pub cancel: Option<CancellationToken>,
     /// Read-only or idempotent: may be sent again after a lost connection.
@@ -81,6 +83,7 @@ impl Talk {
             wants_progress: false,
             capabilities: Arc::new(json!({})),
             deadline: None,
+            connect_by: None,
             cancel: None,
             may_repeat: false,
             log_level: None,

@@ -18,11 +18,13 @@ mark = "Where"
 sessions = {}
 streams = []
 refusals = []
+answers_strangers = False
 in_flight = 0
 in_flight_max = 0
 asked = {}
 cancelled = set()
 pages = os.environ.get("FAKE_PAGES") == "1"
+doubles = os.environ.get("FAKE_DOUBLES") == "1"
 token = os.environ.get("FAKE_TOKEN")
 accept_none = os.environ.get("FAKE_BREAK")
 
@@ -39,6 +41,9 @@ def text(value):
 def tools():
     schema = {"type": "object", "properties": {"where": {"type": "string", "x-mcp-header": mark}}}
     names = ["echo", "count", "odd", *extra_tools]
+    long = int(os.environ.get("FAKE_LONG_TOOL", 0))
+    if long:
+        return [{"name": "long", "description": "x" * long}, {"name": "short"}]
     every = [{"name": name, "inputSchema": schema, "x-unknown": {"a": [1, None]}} for name in names]
     bad = {"name": "bad", "inputSchema": {"x-mcp-header": "root", "type": "object"}}
     return every + ([bad] if ERA == "modern" else [])
@@ -92,6 +97,10 @@ def run(call):
                 note("hang cancelled")
                 return None
         return None
+    if name == "wait":
+        while not os.path.exists(NOTE + ".go"):
+            time.sleep(0.01)
+        return text("waited")
     if name == "ask":
         method = arguments["method"]
         params = {"message": "well?", "requestedSchema": {"type": "object", "properties": {}}}
@@ -124,6 +133,8 @@ def run(call):
         broadcast({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": arguments["uri"]}})
         return text("")
     if name == "forget_sessions":
+        global answers_strangers
+        answers_strangers = arguments.get("answers_strangers", False)
         sessions.clear()
         return text("")
     if name == "end_streams":
@@ -152,6 +163,12 @@ def answer(message, send, ask):
         if pages and at + 1 < len(every):
             return {"tools": every[at : at + 1], "nextCursor": str(at + 1)}
         return {"tools": every[at:]}
+    if method == "resources/list" and doubles:
+        return {"resources": [{"uri": uri, "name": "r"} for uri in ("x://a", "x://b", "x://a", "x://a")]}
+    if method == "resources/templates/list" and doubles:
+        return {"resourceTemplates": [{"uriTemplate": "x://{n}", "name": str(n)} for n in range(3)]}
+    if method == "prompts/list" and doubles:
+        return {"prompts": [{"name": "p", "title": str(n)} for n in range(1500)]}
     if method == "tools/call":
         if ERA == "modern" and params["name"] == "ask" and "inputResponses" not in params:
             asks = {"a": {"method": params["arguments"]["method"], "params": {"message": "well?"}}}
@@ -170,7 +187,8 @@ def answer(message, send, ask):
 
 
 def capabilities():
-    return {"tools": {"listChanged": True}, "logging": {}, "resources": {"subscribe": True}}
+    prompts = {"prompts": {}} if doubles else {}
+    return {"tools": {"listChanged": True}, "logging": {}, "resources": {"subscribe": True}, **prompts}
 
 
 def reply(message, send, ask):
@@ -299,7 +317,10 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def error(self, status, code, message):
-        body = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+        self.answer_error(status, None, code, message)
+
+    def answer_error(self, status, id, code, message):
+        body = {"jsonrpc": "2.0", "id": id, "error": {"code": code, "message": message}}
         self.refuse(status, json.dumps(body).encode(), [("Content-Type", "application/json")])
 
     def begin_stream(self):
@@ -348,6 +369,8 @@ class Handler(BaseHTTPRequestHandler):
         """The oldest transport: everything comes on this one stream."""
         self.begin_stream()
         endpoint = os.environ.get("FAKE_ENDPOINT", "message?session=1")
+        for _ in range(int(os.environ.get("FAKE_EARLY", 0))):
+            self.chunk(b"data: %s\n\n" % (b"x" * 1000))
         data = f"event: endpoint\ndata: {endpoint}\n\n".encode()
         self.open = threading.Event()
         streams[:] = [self]
@@ -405,6 +428,9 @@ class Handler(BaseHTTPRequestHandler):
         message = json.loads(body)
         if TRANSPORT == "sse":
             return self.post_message(message) if self.path.startswith("/message") else self.refuse(404)
+        session = self.headers.get("Mcp-Session-Id")
+        if answers_strangers and session and session not in sessions and "id" in message:
+            return self.answer_error(404, message["id"], -32001, "Session not found")
         if not self.allowed():
             return
         method, params = message.get("method"), message.get("params", {})
@@ -431,9 +457,13 @@ class Handler(BaseHTTPRequestHandler):
             return self.refuse(307, b"", [("Location", params["arguments"].get("to", "/elsewhere"))])
         if name == "logged_out":
             note(name)
-            error = {"code": -32000, "message": "The session of the browser has ended"}
-            body = {"jsonrpc": "2.0", "id": message["id"], "error": error}
-            return self.refuse(400, json.dumps(body).encode(), [("Content-Type", "application/json")])
+            return self.answer_error(400, message["id"], -32000, "The session of the browser has ended")
+        if name == "no_order":
+            note(name)
+            return self.answer_error(404, message["id"], -32000, "order 17 not found")
+        if name == "close_database":
+            note(name)
+            return self.refuse(400, b"could not close the database session", [("Content-Type", "text/plain")])
         if name == "cut":
             note(name)
             self.begin_stream()
@@ -497,7 +527,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 note(f"start {os.getpid()}")
-if accept_none == "crash":
+with open(NOTE) as file:
+    starts = sum(line.startswith("start ") for line in file)
+if accept_none == "crash" or (accept_none == "crash-2-to-5" and 2 <= starts <= 5):
     sys.stderr.write("cannot find my settings\n")
     sys.exit(5)
 if accept_none == "mute":

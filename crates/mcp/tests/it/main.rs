@@ -4,9 +4,14 @@
 #![expect(clippy::unwrap_used, reason = "a test fails loudly")]
 
 mod asks;
+mod changed;
 mod credentials;
 mod faults;
 mod known;
+mod lists;
+mod lost;
 mod real;
 mod remote;
+mod sessions;
+mod streams;
 mod world;

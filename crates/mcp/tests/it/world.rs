@@ -292,6 +292,13 @@ impl Fake {
         Listening::start_with("python3", &args, port, env).await
     }
 
+    /// Lets its tool "wait" come to an end.
+    pub(crate) fn release(&self) {
+        let mut go = self.note.clone().into_os_string();
+        go.push(".go");
+        std::fs::write(go, "").unwrap();
+    }
+
     /// All that it ran.
     pub(crate) fn lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(&self.note).unwrap();

@@ -138,3 +138,16 @@ fn a_failure_is_no_longer_than_an_output_may_be() {
         assert!(text.len() < 10_000, "{}", text.len());
     }
 }
+
+/// Where the configuration says so; the next call starts it again.
+#[test]
+fn a_program_that_nobody_uses_is_closed() {
+    let sandbox = sandbox();
+    sandbox.write("toolcrib.toml", "[mcp]\nprogram_idle_seconds = 1\n");
+    let entry = json!({"command": "python3", "args": [script("moody.py"), "seldom"]});
+    servers(&sandbox, &json!({"moody": entry}));
+    let crib = Crib::of(sandbox);
+    listed(&crib, "moody.rows");
+    crib.nothing_left_of("moody.py seldom");
+    assert_eq!(*crib.call("moody.rows", &json!({})).data(), json!([1]));
+}
