@@ -91,16 +91,16 @@ async fn records(
     Ok((lines.into_iter().map(record).collect(), texts.len()))
 }
 
-/// Takes away the documents of columns of a source that are in none of these any more; how many there were. A document is
-/// one of those where it says so and is named so: what else is in the collection stays.
-pub async fn forget_columns(
+/// The documents of columns of a source that are none of these. A document is one of those where it says so and is named
+/// so, and not what else is in the collection.
+pub async fn other_columns(
     store: &Store,
     collection: &str,
     (source, ids): (&str, &HashSet<String>),
     deadline: Instant,
-) -> Result<usize> {
+) -> Result<Vec<String>> {
     let prefix = format!("{source}:");
-    let mut gone = Vec::new();
+    let mut others = Vec::new();
     let mut get = Get {
         filter: Some(Filter::read(json!({"source": source}))?),
         limit: Some(PAGE),
@@ -116,16 +116,11 @@ pub async fn forget_columns(
         get.offset += found.len();
         let is_last = found.len() < PAGE;
         let found = found.into_iter().map(|found| found.id);
-        gone.extend(found.filter(|id| id.starts_with(&prefix) && !ids.contains(id)));
+        others.extend(found.filter(|id| id.starts_with(&prefix) && !ids.contains(id)));
         if is_last {
-            break;
+            return Ok(others);
         }
     }
-    let count = gone.len();
-    if count > 0 {
-        store.remove(collection, gone, deadline).await?;
-    }
-    Ok(count)
 }
 
 /// Documents that are looked at with one request.
