@@ -5,20 +5,20 @@ use crate::Result;
 use crate::embedded::Limits;
 use crate::error::{Error, Problem};
 use crate::record::{ID_BYTES_MAX, Metadata, is_finite, unusable_metadata};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
 
 /// A record that may still lack its vector; then its document is to be embedded.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     pub id: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<Vec<f32>>,
     pub document: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
