@@ -104,6 +104,29 @@ fn a_dry_run_finds_what_the_import_finds() {
     assert_eq!(quoted.data(), &json!({"uid": 2}));
 }
 
+/// Who is no admin takes tools over as their own, made now.
+#[test]
+fn authors_take_tools_over_as_their_own() {
+    let crib = crib();
+    let key = key_of(&crib, "ada", "author");
+    let url = crib.server.url();
+    let as_ada = ["--source", "open", "--url", &url, "--key", &key, "--json"];
+    let done = import(&crib, &rows(), "theirs.db", &as_ada);
+    assert_eq!(done.code, 0, "{done:?}");
+    let told = document(&done);
+    assert_eq!(told["added"], json!(["limit_of", "product", "off"]));
+    let warnings = told["warnings"].as_array().unwrap();
+    let expected = [
+        "new tools count as made now: only an admin may say when a tool was made",
+        "'product' is yours, not nobody's: only an admin may say whose a new tool is",
+        "'off' is yours, not nobody's: only an admin may say whose a new tool is",
+    ];
+    assert_eq!(warnings, &expected.map(Value::from));
+    let limit = tool(&crib, "limit_of");
+    assert_eq!(limit["owner"], "ada");
+    assert_ne!(limit["created_at"], "2024-05-06T12:00:00.000Z");
+}
+
 /// The name before the reason.
 fn first(line: &Value) -> &str {
     line.as_str().unwrap().split(": ").next().unwrap()
