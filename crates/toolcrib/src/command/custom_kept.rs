@@ -2,6 +2,21 @@
 
 use catalog::tool::KindName;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What a schema of arguments is made of whatever they are: what else it has may speak of arguments that are gone.
+const FRAME: [&str; 10] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "$schema",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "$comment",
+];
 
 /// What a tool has, as the server shows it, that no row holds.
 pub(super) fn unheld(tool: &Value) -> Vec<String> {
@@ -89,6 +104,8 @@ pub(super) struct Merged {
     pub(super) definition: Value,
     /// What the tool had and has no longer, because it may not fit what the row says.
     pub(super) dropped: Vec<String>,
+    /// Whether tests stay of which nobody knows that they still pass.
+    pub(super) keeps_tests: bool,
 }
 
 /// What a row says, and what no row can say as the tool has it. `result` is one of these unless somebody asked for another.
@@ -97,6 +114,7 @@ pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merg
         return Merged {
             definition: new.clone(),
             dropped: unheld(stored),
+            keeps_tests: false,
         };
     }
     let mut definition = new.clone();
@@ -112,10 +130,36 @@ pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merg
     if new.get("description_user").is_none() {
         definition["description_user"] = Value::Null;
     }
+    let answers_else = definition["config"] != stored["config"];
+    let takes_else = arguments(&stored["input_schema"]) != arguments(&new["input_schema"]);
+    // A schema of what another query answered would refuse every answer of this one.
+    if answers_else && !stored["output_schema"].is_null() {
+        definition["output_schema"] = Value::Null;
+        dropped.push("output_schema".to_owned());
+    }
+    let has_tests = stored["tests"].as_array().is_some_and(|it| !it.is_empty());
+    if takes_else && has_tests {
+        definition["tests"] = Value::Array(Vec::new());
+        dropped.push("tests".to_owned());
+    }
     Merged {
         definition,
         dropped,
+        keeps_tests: has_tests && answers_else && !takes_else,
     }
+}
+
+/// The arguments that a schema takes, each with its type as a row says it.
+fn arguments(schema: &Value) -> BTreeMap<&str, &str> {
+    members_of(&schema["properties"])
+        .map(|(name, property)| {
+            let kind = property["type"].as_str().unwrap_or_default();
+            (
+                name.as_str(),
+                if kind == "integer" { "number" } else { kind },
+            )
+        })
+        .collect()
 }
 
 fn config(stored: &Value, new: &Value, result_is_asked: bool, dropped: &mut Vec<String>) -> Value {
@@ -144,6 +188,14 @@ fn input_schema(stored: &Value, new: &Value, dropped: &mut Vec<String>) -> Value
         return new.clone();
     }
     let mut all = stored.clone();
+    if arguments(stored) != arguments(new) {
+        for (name, _) in members_of(stored) {
+            if !FRAME.contains(&name.as_str()) {
+                dropped.push(format!("input_schema.{name}"));
+                remove(&mut all, name);
+            }
+        }
+    }
     let mut properties = Map::new();
     for (name, property) in members_of(&new["properties"]) {
         let before = &stored["properties"][name];
@@ -331,6 +383,39 @@ mod tests {
                 "n": {"description": null}, "x": {"type": "boolean"}, "d": null}},
         });
         assert_eq!(patch(&stored(), &merged.definition), expected);
+    }
+
+    #[test]
+    fn what_no_call_could_fit_is_dropped_and_told() {
+        let mut old = stored();
+        old["output_schema"] = json!({"type": "object", "required": ["uid"]});
+        old["tests"] = json!([{"arguments": {"n": 1, "d": "a"}, "expect": {"uid": 1}}]);
+        let any = json!([{"required": ["n"]}, {"required": ["d"]}]);
+        old["input_schema"]["anyOf"] = any.clone();
+        let same = merged(&old, &said(), false);
+        assert!(is_same(&old, &same.definition), "{same:?}");
+        assert!(same.dropped.is_empty() && !same.keeps_tests, "{same:?}");
+        // Another query with the same arguments: what it answers is unknown.
+        let mut new = said();
+        new["config"]["query"] = json!("SELECT user_nm FROM h_user WHERE :n = :d");
+        let told = merged(&old, &new, false);
+        assert_eq!(told.dropped, ["output_schema"]);
+        assert!(told.keeps_tests);
+        assert_eq!(told.definition["input_schema"]["anyOf"], any);
+        let changed = patch(&old, &told.definition);
+        assert_eq!(changed.get("output_schema"), Some(&Value::Null));
+        // And with others.
+        new["input_schema"]["properties"] = json!({"uid": {"type": "number"}});
+        new["input_schema"]["required"] = json!(["uid"]);
+        let told = merged(&old, &new, false);
+        let expected = ["input_schema.anyOf", "output_schema", "tests"];
+        assert_eq!(told.dropped, expected);
+        assert!(!told.keeps_tests);
+        let changed = patch(&old, &told.definition);
+        assert_eq!(changed["input_schema"].get("anyOf"), Some(&Value::Null));
+        assert_eq!(changed["tests"], json!([]));
+        let kept = &told.definition["input_schema"]["additionalProperties"];
+        assert_eq!(kept, &json!(false));
     }
 
     #[test]

@@ -200,6 +200,11 @@ async fn take_over(
                     "'{name}' loses {dropped}: the file cannot say it, and what was there may not fit what it says"
                 ));
             }
+            if done.is_ok() && merged.keeps_tests {
+                told.warn(out, format!(
+                    "'{name}' keeps its tests; `toolcrib tools test {name}` says whether they still pass"
+                ));
+            }
             (merged.definition, done)
         }
     };

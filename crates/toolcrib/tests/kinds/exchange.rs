@@ -234,6 +234,7 @@ fn what_the_format_cannot_hold_is_told_and_kept() {
     assert_eq!(tool(&crib, "rich"), before);
     let done = import(&crib, &[], "edited.db", &force);
     assert!(done.stderr.contains("replaced: rich"), "{done:?}");
+    assert!(done.stderr.contains("'rich' keeps its tests"), "{done:?}");
     let after = tool(&crib, "rich");
     for member in [
         "input_schema",
@@ -262,6 +263,32 @@ fn what_the_format_cannot_hold_is_told_and_kept() {
     );
     let text = json!({"type": "string", "description": "from which on"});
     assert_eq!(tool(&crib, "rich")["input_schema"]["properties"]["n"], text);
+}
+
+/// Nothing stays that would refuse every call or every answer of what the file says.
+#[test]
+fn a_tool_that_is_replaced_can_be_called() {
+    let crib = crib();
+    let config = json!({"source": "open", "query": "SELECT uid FROM h_user WHERE user_nm = :nm OR uid = :id", "result": "row"});
+    let more = json!({
+        "input_schema": {"type": "object", "additionalProperties": false,
+            "properties": {"nm": {"type": "string"}, "id": {"type": "integer"}},
+            "anyOf": [{"required": ["nm"]}, {"required": ["id"]}]},
+        "output_schema": {"type": "object", "required": ["uid"]},
+        "tests": [{"arguments": {"nm": "kim"}, "expect": {"uid": 2}}],
+    });
+    crib.add("limit_of", "sql", &config, &more);
+    let force = ["--source", "open", "--force", "--json"];
+    let dry = [&force[..], &["--dry-run"]].concat();
+    let dry = import(&crib, &rows()[..1], "theirs.db", &dry);
+    let real = import(&crib, &[], "theirs.db", &force);
+    assert_eq!((dry.code, real.code), (0, 0), "{dry:?} {real:?}");
+    let warnings = &document(&real)["warnings"];
+    assert_eq!(&document(&dry)["warnings"], warnings);
+    let told = "'limit_of' loses input_schema.anyOf, output_schema, tests: ";
+    assert!(warnings.to_string().contains(told), "{warnings}");
+    let limit = crib.call("limit_of", &json!({"user_name": "hong"}));
+    assert_eq!(limit.data(), &json!({"user_nm": "hong", "max_count": 50}));
 }
 
 #[test]
