@@ -110,14 +110,18 @@ pub(super) struct Merged {
 
 /// What a row says, and what no row can say as the tool has it. `result` is one of these unless somebody asked for another.
 pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merged {
+    let mut definition = new.clone();
     if stored["kind"] != new["kind"] {
+        // A replacement that does not speak of it keeps it.
+        if !stored["auth_config"].is_null() {
+            definition["auth_config"] = Value::Null;
+        }
         return Merged {
-            definition: new.clone(),
+            definition,
             dropped: unheld(stored),
             keeps_tests: false,
         };
     }
-    let mut definition = new.clone();
     let mut dropped = Vec::new();
     definition["config"] = config(
         &stored["config"],
@@ -435,5 +439,9 @@ mod tests {
         assert_eq!(told.definition, new);
         assert!(told.dropped.contains(&"examples".to_owned()), "{told:?}");
         assert!(!told.dropped.iter().any(|it| it.starts_with("config")));
+        other["auth_config"] = json!({"token": "••••"});
+        let told = merged(&other, &new, false);
+        assert!(told.dropped.contains(&"auth_config".to_owned()), "{told:?}");
+        assert_eq!(told.definition.get("auth_config"), Some(&Value::Null));
     }
 }

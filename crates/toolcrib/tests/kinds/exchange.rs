@@ -292,6 +292,21 @@ fn a_tool_that_is_replaced_can_be_called() {
 }
 
 #[test]
+fn a_tool_of_another_kind_loses_what_is_told() {
+    let crib = crib();
+    let auth = json!({"auth_config": {"type": "bearer", "token": "for tests only"}});
+    crib.add("product", "builtin", &json!({"name": "calculator"}), &auth);
+    assert!(tool(&crib, "product")["auth_config"].is_object());
+    let force = ["--source", "open", "--force", "--only", "product"];
+    let done = import(&crib, &rows(), "theirs.db", &force);
+    assert!(
+        done.stderr.contains("'product' loses auth_config"),
+        "{done:?}"
+    );
+    assert_eq!(tool(&crib, "product")["auth_config"], Value::Null);
+}
+
+#[test]
 fn an_export_without_a_tool_writes_no_file() {
     let crib = crib();
     let write = json!({"source": "open", "query": "DELETE FROM h_user", "write": true});
