@@ -368,6 +368,7 @@ pub(crate) fn unready(failure: Failure) -> Error {
 
 pub(crate) fn failed(error: ::vectors::Error) -> Error {
     use ::vectors::Error as Why;
+    kinds::retrieval::log_file(&error);
     match error {
         Why::NoCollection { name, .. } => Error::NotFound {
             what: "Collection",

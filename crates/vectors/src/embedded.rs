@@ -10,6 +10,7 @@ use crate::Result;
 use crate::error::Error;
 use crate::record::{Collection, Found, Get, Hit, Query, Record, Space, check_name};
 use collection::Loaded;
+pub(crate) use file::ENDING;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

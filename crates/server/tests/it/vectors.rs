@@ -195,6 +195,42 @@ async fn columns_that_are_gone_are_forgotten() {
     .await;
 }
 
+fn file_of(app: &TestApp, collection: &str) -> PathBuf {
+    let folder = app.folder.path().join(".toolcrib/vectors");
+    folder.join(format!("{collection}.vectors"))
+}
+
+async fn fill(app: &TestApp, collection: &str) {
+    let records = json!([{"id": "a", "document": "mail"}]);
+    let body = json!({"records": records, "collection": collection});
+    let done = app.post(&format!("{PATH}/import"), body).await;
+    assert_eq!(done.status, 200, "{}", done.body);
+}
+
+#[tokio::test]
+async fn damage_is_told_by_the_collection_and_not_by_its_path() {
+    with_endpoint(async |app: &TestApp| {
+        fill(app, "column_metadata").await;
+        let file = file_of(app, "column_metadata");
+        let mut bytes = std::fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        let app = app.restart().await;
+        let found = app
+            .post(&format!("{PATH}/search"), json!({"text": "mail"}))
+            .await;
+        let message = found.message();
+        assert_eq!(found.status, 503, "{message}");
+        let expected = "The collection 'column_metadata' is damaged: its checksum";
+        assert!(message.starts_with(expected), "{message}");
+        let folder = app.folder.path().to_str().unwrap();
+        assert!(!found.body.to_string().contains(folder), "{message}");
+        app.stop().await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn collections_are_filled_searched_and_removed() {
     with_endpoint(async |app: &TestApp| {

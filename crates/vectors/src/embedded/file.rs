@@ -356,7 +356,7 @@ mod tests {
         for length in [0, 3, 4, 40, whole.len() / 2, whole.len() - 1] {
             fs::write(&target, &whole[..length]).unwrap();
             let error = read_back(folder.path()).unwrap_err().to_string();
-            assert!(error.contains("are damaged"), "{length}: {error}");
+            assert!(error.contains("is damaged"), "{length}: {error}");
         }
         for place in [0, 30, whole.len() / 2, whole.len() - 1] {
             let mut changed = whole.clone();
