@@ -33,13 +33,16 @@ const TABLES: u64 = 200;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CollectionView {
     pub name: String,
-    /// How it measures: cosine, l2 or ip.
-    #[schema(value_type = String, example = "cosine")]
-    pub space: Space,
+    /// How it measures: cosine, l2 or ip; null where it cannot be read.
+    #[schema(value_type = Option<String>, example = "cosine")]
+    pub space: Option<Space>,
     /// How long its vectors are; null before the first one.
     pub dimension: Option<usize>,
-    /// How many documents it holds.
-    pub documents: usize,
+    /// How many documents it holds; null where nobody knows, which `cause` tells of.
+    pub documents: Option<usize>,
+    /// Why it could not be read or counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -113,11 +116,18 @@ impl App {
     pub async fn list_collections(&self) -> Result<CollectionPage> {
         let store = self.vectors.store().map_err(unready)?;
         let found = store.counted(Instant::now() + SEARCH_PATIENCE).await;
-        let view = |(it, documents): (::vectors::Collection, usize)| CollectionView {
-            name: it.name,
-            space: it.space,
-            dimension: it.dimension,
-            documents,
+        let view = |it: ::vectors::Counted| {
+            let (documents, cause) = match it.count {
+                Ok(count) => (Some(count), None),
+                Err(error) => (None, Some(failed(error).to_string())),
+            };
+            CollectionView {
+                name: it.name,
+                space: it.space,
+                dimension: it.dimension,
+                documents,
+                cause,
+            }
         };
         Ok(CollectionPage {
             items: found.map_err(failed)?.into_iter().map(view).collect(),

@@ -232,6 +232,33 @@ async fn damage_is_told_by_the_collection_and_not_by_its_path() {
 }
 
 #[tokio::test]
+async fn a_collection_that_cannot_be_read_hides_no_other() {
+    with_endpoint(async |app: &TestApp| {
+        for name in ["broken", "whole"] {
+            fill(app, name).await;
+        }
+        std::fs::write(file_of(app, "broken"), "no first line\n").unwrap();
+        let app = app.restart().await;
+        let listed = app.get(PATH).await;
+        assert_eq!(listed.status, 200, "{}", listed.body);
+        let (broken, whole) = (&listed.body["items"][0], &listed.body["items"][1]);
+        assert_eq!(
+            (&broken["name"], &broken["documents"]),
+            (&json!("broken"), &Value::Null)
+        );
+        let cause = broken["cause"].as_str().unwrap();
+        assert!(
+            cause.starts_with("The collection 'broken' is damaged"),
+            "{cause}"
+        );
+        let expected = json!({"name": "whole", "space": "cosine", "dimension": 2, "documents": 1});
+        assert_eq!(whole, &expected);
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn collections_are_filled_searched_and_removed() {
     with_endpoint(async |app: &TestApp| {
         let import = format!("{PATH}/import");

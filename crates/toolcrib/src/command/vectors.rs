@@ -5,7 +5,7 @@ use super::tools::text;
 use crate::cli::{Destination, Vectors};
 use crate::client::{Answer, Client, encode};
 use crate::context::Context;
-use crate::out::{Document, Failure, Out, Result};
+use crate::out::{Document, Failure, Out, Result, printable};
 use app::vectors::{Line, read_lines};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -64,6 +64,12 @@ async fn list(context: &Context) -> Result {
     };
     let head = ["name", "space", "dimensions", "documents"];
     show(&context.out, &page, &head, row);
+    for it in page["items"].as_array().into_iter().flatten() {
+        if let Some(cause) = it["cause"].as_str() {
+            let warning = format!("'{}' could not be counted: {cause}", text(it, "name"));
+            context.out.warn(printable(&warning));
+        }
+    }
     Ok(())
 }
 

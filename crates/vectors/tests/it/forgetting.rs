@@ -62,7 +62,8 @@ async fn only_columns_of_the_source_that_are_gone_are_removed() {
         assert!(others().await.unwrap().is_empty());
         let counted = store.counted(soon()).await.unwrap();
         assert_eq!(counted.len(), 1);
-        assert_eq!((counted[0].0.name.as_str(), counted[0].1), ("columns", 5));
+        assert_eq!(counted[0].name, "columns");
+        assert_eq!(*counted[0].count.as_ref().unwrap(), 5);
     }
     let again = Embedded::open(folder.path(), Limits::default()).unwrap();
     assert_eq!(ids(&Store::Embedded(again)).await.len(), 5);
