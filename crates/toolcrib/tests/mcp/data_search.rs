@@ -446,6 +446,8 @@ fn digits_and_cuts(crib: &Crib) {
         assert!(done.stdout.contains(expected), "{done:?}");
         assert_eq!(done.stdout.lines().count(), 1, "{done:?}");
     }
+    let log = crib.sandbox.ok(&["log", "--limit", "1", "--json"]);
+    assert!(log.contains(r#"{"n":0.12345678901234567890}"#), "{log}");
     let cut = call("SELECT * FROM generate_series(1, 100000) n", &[]);
     let told = "warning: The data is cut: there is more than is shown";
     assert!(cut.stderr.starts_with(told), "{:?}", cut.stderr);
