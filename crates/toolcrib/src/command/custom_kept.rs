@@ -82,7 +82,24 @@ fn unheld_of_schema(schema: &Value) -> Vec<String> {
             found.push(format!("{place}.type (\"integer\")"));
         }
     }
+    found.extend(required_beside(schema));
     found
+}
+
+/// What a schema requires that is none of its properties, by its place: no row is there to say it.
+fn required_beside(schema: &Value) -> Vec<String> {
+    let names = schema["required"].as_array().into_iter().flatten();
+    let names = names.filter_map(Value::as_str);
+    let beside = names.filter(|name| schema["properties"].get(name).is_none());
+    beside
+        .map(|name| format!("input_schema.required (\"{name}\")"))
+        .collect()
+}
+
+/// Whether two texts say the same, as a row is read: without the space around it, and an empty one is none.
+fn is_same_text(one: &Value, other: &Value) -> bool {
+    let [one, other] = [one, other].map(|it| it.as_str().unwrap_or_default().trim());
+    one == other
 }
 
 /// The members of an object but these, by their places.
@@ -131,8 +148,12 @@ pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merg
     );
     let schema = input_schema(&stored["input_schema"], &new["input_schema"], &mut dropped);
     definition["input_schema"] = schema;
-    if new.get("description_user").is_none() {
-        definition["description_user"] = Value::Null;
+    for name in ["description", "description_user"] {
+        let said = match is_same_text(&stored[name], &new[name]) {
+            true => &stored[name],
+            false => &new[name],
+        };
+        definition[name] = said.clone();
     }
     let answers_else = definition["config"] != stored["config"];
     let takes_else = arguments(&stored["input_schema"]) != arguments(&new["input_schema"]);
@@ -171,8 +192,7 @@ fn config(stored: &Value, new: &Value, result_is_asked: bool, dropped: &mut Vec<
     for (name, value) in members_of(new) {
         let keeps = match name.as_str() {
             "result" => !result_is_asked,
-            // A row's text is read without the space around it.
-            "query" | "expression" => stored[name].as_str().map(str::trim) == value.as_str(),
+            "query" | "expression" => is_same_text(&stored[name], value),
             _ => false,
         };
         if !keeps {
@@ -217,12 +237,14 @@ fn input_schema(stored: &Value, new: &Value, dropped: &mut Vec<String>) -> Value
             .into_iter()
             .flatten()
             .filter_map(|name| Some(name.as_str()?.to_owned()))
+            .filter(|name| schema["properties"].get(name).is_some())
             .collect();
         names.sort();
         names
     };
     // Their order says nothing.
     if names(stored) != names(new) {
+        dropped.extend(required_beside(stored));
         match new.get("required") {
             Some(required) => all["required"] = required.clone(),
             None => remove(&mut all, "required"),
@@ -244,6 +266,7 @@ fn merged_property(name: &str, before: &Value, new: &Value, dropped: &mut Vec<St
     }
     let mut all = before.clone();
     match new.get("description") {
+        _ if is_same_text(&before["description"], &new["description"]) => {}
         Some(about) => all["description"] = about.clone(),
         None => remove(&mut all, "description"),
     }
@@ -359,6 +382,22 @@ mod tests {
             patch(&stored(), &asked),
             json!({"config": {"result": "row"}})
         );
+        // What a row is read without, and what it cannot say.
+        let mut odd = stored();
+        odd["description"] = json!(" old\n");
+        odd["description_user"] = json!("");
+        odd["config"]["query"] = json!("  SELECT :n, :d\n");
+        odd["input_schema"]["properties"]["n"]["description"] = json!(" how many ");
+        odd["input_schema"]["properties"]["d"]["description"] = json!("");
+        odd["input_schema"]["required"] = json!(["n", "d", "ghost"]);
+        let mut plain = said();
+        plain.as_object_mut().unwrap().remove("description_user");
+        let merged = super::merged(&odd, &plain, false);
+        assert!(is_same(&odd, &merged.definition), "{merged:?}");
+        let ghost = "input_schema.required (\"ghost\")".to_owned();
+        assert!(unheld(&odd).contains(&ghost));
+        plain["input_schema"]["required"] = json!(["n"]);
+        assert_eq!(super::merged(&odd, &plain, false).dropped, [ghost]);
         let mut bare = stored();
         bare["input_schema"] = json!({"type": "object"});
         let mut none = said();

@@ -103,6 +103,16 @@ fn bare(query: String, parameters: &[CustomParameter], notes: &mut Vec<String>) 
     bare
 }
 
+/// The parameters whose names stand in the query of a tool as text, in quotes: whoever reads its row takes them for parameters.
+pub(super) fn names_as_text(tool: &Value) -> Vec<String> {
+    let properties = &tool["input_schema"]["properties"];
+    let query = tool["config"]["query"].as_str();
+    let query = query.filter(|_| tool["kind"] == "sql");
+    let found = query
+        .and_then(|query| kinds::sql::without_quotes(query, |name| properties.get(name).is_some()));
+    found.map_or_else(Vec::new, |(_, names)| names)
+}
+
 /// The query or expression itself, which may lie in JSON.
 fn body(written: &str) -> String {
     let inside = match serde_json::from_str::<Value>(written) {

@@ -283,8 +283,8 @@ fn a_tool_that_is_replaced_can_be_called() {
     let dry = import(&crib, &rows()[..1], "theirs.db", &dry);
     let real = import(&crib, &[], "theirs.db", &force);
     assert_eq!((dry.code, real.code), (0, 0), "{dry:?} {real:?}");
-    let warnings = &document(&real)["warnings"];
-    assert_eq!(&document(&dry)["warnings"], warnings);
+    let warnings = document(&real)["warnings"].clone();
+    assert_eq!(document(&dry)["warnings"], warnings);
     let told = "'limit_of' loses input_schema.anyOf, output_schema, tests: ";
     assert!(warnings.to_string().contains(told), "{warnings}");
     let limit = crib.call("limit_of", &json!({"user_name": "hong"}));
@@ -304,6 +304,47 @@ fn a_tool_of_another_kind_loses_what_is_told() {
         "{done:?}"
     );
     assert_eq!(tool(&crib, "product")["auth_config"], Value::Null);
+}
+
+/// What we wrote ourselves is no other tool when it is read.
+#[test]
+fn an_export_that_comes_back_is_the_same() {
+    let crib = crib();
+    let config = |query: &str| json!({"source": "open", "query": query});
+    let spaced = json!({"description": " Counts. ", "description_user": "", "input_schema": {"type": "object",
+        "properties": {"n": {"type": "integer", "description": " from which on "}}}});
+    let query = "  SELECT count(*) FROM h_user WHERE uid >= :n\n";
+    crib.add("spaced", "sql", &config(query), &spaced);
+    let beside =
+        json!({"input_schema": {"type": "object", "required": ["ghost"], "properties": {}}});
+    crib.add("beside", "sql", &config("SELECT 1"), &beside);
+    let quoted =
+        json!({"input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}});
+    let query = "SELECT uid FROM h_user WHERE user_nm = '{{a}}' OR user_nm = :a";
+    crib.add("quoted", "sql", &config(query), &quoted);
+    let file = crib.sandbox.folder().join("ours.db");
+    let shown = file.to_str().unwrap();
+    let only = "spaced,beside,quoted";
+    let done = crib
+        .sandbox
+        .run(&["export", "h-custom-tool", shown, "--only", only, "--json"]);
+    let missing = document(&done)["not_in_file"].clone();
+    let missing = [&missing["beside"], &missing["quoted"]].map(Value::to_string);
+    assert!(missing[0].contains("ghost"), "{missing:?}");
+    assert!(missing[1].contains("'{{a}}' as text"), "{missing:?}");
+    let same = ["--source", "open", "--json", "--only", "spaced,beside"];
+    let done = import(&crib, &[], "ours.db", &same);
+    let unchanged = document(&done)["unchanged"].clone();
+    let unchanged: Vec<&str> = unchanged
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(
+        unchanged.contains(&"spaced") && unchanged.contains(&"beside"),
+        "{done:?}"
+    );
 }
 
 #[test]
