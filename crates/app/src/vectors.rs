@@ -7,7 +7,7 @@ use crate::App;
 use crate::audit::act;
 use crate::error::{Error, Result};
 use ::vectors::Include;
-use ::vectors::import::{self, Column, Imported, Target, other_columns};
+use ::vectors::import::{self, Column, Imported, Target, other_columns, part};
 use catalog::caller::Caller;
 use executor::{Code, Failure};
 use serde::Serialize;
@@ -352,8 +352,8 @@ async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<
 
 fn columns<'t>(source: &'t str, table: &'t Table) -> impl Iterator<Item = Line> + 't {
     let name = match table.schema.as_deref() {
-        None | Some("public") => table.name.clone(),
-        Some(schema) => format!("{schema}.{}", table.name),
+        None | Some("public") => part(&table.name).into_owned(),
+        Some(schema) => format!("{}.{}", part(schema), part(&table.name)),
     };
     table.columns.iter().map(move |column| {
         let column = Column {

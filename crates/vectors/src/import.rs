@@ -9,6 +9,7 @@ use crate::record::{Get, Include, Record, Space};
 use crate::store::Store;
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -131,7 +132,7 @@ const PAGE: usize = 1_000;
 pub struct Column {
     /// Where it was found: two sources may have tables of one name.
     pub source: String,
-    /// With its schema, where that is not the usual one.
+    /// As `part` writes it, with its schema before it where that is not the usual one.
     pub table: String,
     pub name: String,
     /// As the database writes it, such as VARCHAR(255).
@@ -139,10 +140,19 @@ pub struct Column {
     pub comment: Option<String>,
 }
 
+/// A schema or a table as a part of a longer name: in quotes where it could be taken for two parts, so that no two columns
+/// of a source have one name.
+pub fn part(name: &str) -> Cow<'_, str> {
+    match name.contains(['.', '"']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")).into(),
+        false => name.into(),
+    }
+}
+
 impl Column {
     /// `users.email VARCHAR(255) 사용자 이메일 주소`.
     pub fn line(&self) -> Line {
-        let name = format!("{}.{}", self.table, self.name);
+        let name = format!("{}.{}", self.table, part(&self.name));
         let comment = self.comment.as_deref().map(str::trim).unwrap_or_default();
         let document = format!("{name} {} {comment}", self.type_name);
         let metadata = json!({
@@ -180,5 +190,8 @@ mod tests {
         );
         column.comment = None;
         assert_eq!(column.line().document, "users.email VARCHAR(255)");
+        column.name = "e.mail \"x\"".to_owned();
+        assert_eq!(column.line().id, "bga:users.\"e.mail \"\"x\"\"\"");
+        assert_eq!(part("s.t"), "\"s.t\"");
     }
 }

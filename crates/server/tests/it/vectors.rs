@@ -131,6 +131,26 @@ async fn from_schema(app: &TestApp) -> Value {
     done.body
 }
 
+#[tokio::test]
+async fn every_column_has_a_document_of_its_own() {
+    with_endpoint(async |app: &TestApp| {
+        let tables = "CREATE TABLE \"s.t\" (mail TEXT); CREATE TABLE s (\"t.mail\" TEXT)";
+        shop(app, tables).await;
+        assert_eq!(from_schema(app).await["records"], 2);
+        let listed = app.get(PATH).await.body;
+        assert_eq!(listed["items"][0]["documents"], 2, "{listed}");
+        let found = app
+            .post(&format!("{PATH}/search"), json!({"text": "mail", "n": 9}))
+            .await
+            .body;
+        let items = found["items"].as_array().unwrap().iter();
+        let mut ids: Vec<&str> = items.map(|it| it["id"].as_str().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["shop:\"s.t\".mail", "shop:s.\"t.mail\""]);
+    })
+    .await;
+}
+
 /// Its columns were not there when they were read, but they are when their documents would go.
 #[tokio::test]
 async fn columns_that_are_back_are_not_forgotten() {
