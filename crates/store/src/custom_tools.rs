@@ -4,7 +4,7 @@
 use crate::db::{Error, Result};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A row of `h_custom_tool`, its parameters with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -113,19 +113,51 @@ fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
     Ok(text.unwrap_or_default())
 }
 
-/// Writes a new file with these tools; one that is there is not touched.
+/// Writes a new file with these tools, all of it or none; one that is there is not touched.
 pub async fn write(file: &Path, tools: &[CustomTool]) -> Result<()> {
-    if file.exists() {
-        let why = format!("{}: there is a file of that name already", file.display());
-        return Err(Error::Open(why));
+    let shown = file.display();
+    check_free(file)?;
+    // Aside, so that a failure leaves nothing under the name that was asked for.
+    let unfinished = file.with_added_extension(format!("{}.part", std::process::id()));
+    let written = write_file(&unfinished, tools).await;
+    let written = written.map_err(|error| Error::Open(format!("{shown}: {error}")));
+    let placed = written.and_then(|()| {
+        check_free(file)?;
+        let placed = std::fs::rename(&unfinished, file);
+        placed.map_err(|error| Error::Open(format!("{shown}: {error}")))
+    });
+    if placed.is_err() {
+        // Best effort: what went wrong is told already.
+        let _ = std::fs::remove_file(&unfinished);
+        let _ = std::fs::remove_file(beside(&unfinished, "-journal"));
     }
-    let failed = |error: sqlx::Error| Error::Open(format!("{}: {error}", file.display()));
+    placed
+}
+
+/// A file that SQLite keeps beside its database.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn check_free(file: &Path) -> Result<()> {
+    match file.exists() {
+        false => Ok(()),
+        true => Err(Error::Open(format!(
+            "{}: there is a file of that name already",
+            file.display()
+        ))),
+    }
+}
+
+async fn write_file(file: &Path, tools: &[CustomTool]) -> Result<(), sqlx::Error> {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(true);
-    let mut connection = options.connect().await.map_err(failed)?;
-    let written = write_all(&mut connection, tools).await.map_err(failed);
-    connection.close().await.map_err(failed)?;
+    let mut connection = options.connect().await?;
+    let written = write_all(&mut connection, tools).await;
+    connection.close().await?;
     written
 }
 
@@ -204,5 +236,25 @@ mod tests {
         let missing = read(&folder.path().join("none.db")).await;
         assert!(missing.is_err(), "nothing is made by reading");
         assert!(!folder.path().join("none.db").exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[tokio::test]
+    async fn a_failure_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tools.db");
+        let tool = CustomTool {
+            name: "twice".to_owned(),
+            ..CustomTool::default()
+        };
+        let twice = [tool.clone(), tool.clone()];
+        let why = write(&file, &twice).await.unwrap_err().to_string();
+        assert!(
+            why.contains("tools.db: ") && why.contains("UNIQUE"),
+            "{why}"
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        write(&file, &[tool]).await.unwrap();
+        assert_eq!(read(&file).await.unwrap().len(), 1);
     }
 }
