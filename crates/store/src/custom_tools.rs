@@ -67,12 +67,39 @@ const READ_PARAMETERS: &str = "
 
 /// All tools of a file, in the order of their ids. The file is not changed.
 pub async fn read(file: &Path) -> Result<Vec<CustomTool>> {
-    let failed = |error: sqlx::Error| Error::Open(format!("{}: {error}", file.display()));
-    let options = SqliteConnectOptions::new().filename(file).read_only(true);
-    let mut connection = options.connect().await.map_err(failed)?;
-    let read = read_all(&mut connection).await.map_err(failed);
-    connection.close().await.map_err(failed)?;
+    let shown = file.display();
+    let read = match read_file(file, false).await {
+        Err(error) if is_kept_from_writing(&error) => {
+            // A file in WAL mode wants to make others beside it even to be read. Where nothing is in those, it is all there is.
+            let changes = std::fs::metadata(beside(file, "-wal"));
+            if changes.is_ok_and(|changes| changes.len() > 0) {
+                return Err(Error::Open(format!(
+                    "{shown}: {error}; changes of it lie beside it, in a file that ends with -wal: copy both to a folder that you can write to"
+                )));
+            }
+            read_file(file, true).await
+        }
+        read => read,
+    };
+    read.map_err(|error| Error::Open(format!("{shown}: {error}")))
+}
+
+async fn read_file(file: &Path, is_immutable: bool) -> Result<Vec<CustomTool>, sqlx::Error> {
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .read_only(true)
+        .immutable(is_immutable);
+    let mut connection = options.connect().await?;
+    let read = read_all(&mut connection).await;
+    connection.close().await?;
     read
+}
+
+/// Whether SQLite could not open or write something: its codes 8 and 14, whatever is added to them.
+fn is_kept_from_writing(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|it| it.code());
+    let code = code.and_then(|code| code.parse::<u32>().ok());
+    code.is_some_and(|code| matches!(code & 0xff, 8 | 14))
 }
 
 async fn read_all(connection: &mut SqliteConnection) -> Result<Vec<CustomTool>, sqlx::Error> {
@@ -203,6 +230,8 @@ async fn write_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sqlx::sqlite::SqliteJournalMode;
+    use std::os::unix::fs::PermissionsExt;
 
     #[tokio::test]
     async fn what_is_written_is_read_again() {
@@ -237,6 +266,34 @@ mod tests {
         assert!(missing.is_err(), "nothing is made by reading");
         assert!(!folder.path().join("none.db").exists());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// Whoever may write anywhere finds no trouble here.
+    #[tokio::test]
+    async fn a_file_in_wal_mode_is_read_where_nothing_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tools.db");
+        let tool = CustomTool {
+            name: "a".to_owned(),
+            ..CustomTool::default()
+        };
+        write(&file, std::slice::from_ref(&tool)).await.unwrap();
+        let options = SqliteConnectOptions::new().filename(&file);
+        let options = options.journal_mode(SqliteJournalMode::Wal);
+        let connection = options.connect().await.unwrap();
+        connection.close().await.unwrap();
+        assert!(!beside(&file, "-wal").exists(), "the last one puts it away");
+        let closed = std::fs::Permissions::from_mode(0o555);
+        std::fs::set_permissions(folder.path(), closed).unwrap();
+        let read = read(&file).await;
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        assert_eq!(read.unwrap(), [tool.clone()]);
+        assert_eq!(read_file(&file, true).await.unwrap(), [tool]);
+        let none = folder.path().join("none.db");
+        let error = read_file(&none, false).await.unwrap_err();
+        assert!(is_kept_from_writing(&error), "{error:?}");
+        assert!(super::read(&none).await.is_err() && !none.exists());
     }
 
     #[tokio::test]
