@@ -155,7 +155,10 @@ pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merg
         };
         definition[name] = said.clone();
     }
-    let answers_else = definition["config"] != stored["config"];
+    let answers = ["query", "expression", "result"];
+    let answers_else = answers
+        .iter()
+        .any(|name| definition["config"][*name] != stored["config"][*name]);
     let takes_else = arguments(&stored["input_schema"]) != arguments(&new["input_schema"]);
     // A schema of what another query answered would refuse every answer of this one.
     if answers_else && !stored["output_schema"].is_null() {
