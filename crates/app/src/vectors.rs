@@ -7,7 +7,7 @@ use crate::App;
 use crate::audit::act;
 use crate::error::{Error, Result};
 use ::vectors::Include;
-use ::vectors::import::{self, Column, Imported, Target, forget_columns};
+use ::vectors::import::{self, Column, Imported, Target, other_columns, part};
 use catalog::caller::Caller;
 use executor::{Code, Failure};
 use serde::Serialize;
@@ -33,13 +33,16 @@ const TABLES: u64 = 200;
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CollectionView {
     pub name: String,
-    /// How it measures: cosine, l2 or ip.
-    #[schema(value_type = String, example = "cosine")]
-    pub space: Space,
+    /// How it measures: cosine, l2 or ip; null where it cannot be read.
+    #[schema(value_type = Option<String>, example = "cosine")]
+    pub space: Option<Space>,
     /// How long its vectors are; null before the first one.
     pub dimension: Option<usize>,
-    /// How many documents it holds.
-    pub documents: usize,
+    /// How many documents it holds; null where nobody knows, which `cause` tells of.
+    pub documents: Option<usize>,
+    /// Why it could not be read or counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cause: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -95,8 +98,8 @@ pub struct Destination {
 #[derive(Clone, Copy)]
 enum Filling<'a> {
     Import,
-    /// The columns of this source, all of them.
-    Schema(&'a str),
+    /// All columns of the source of this name.
+    Schema(&'a str, &'a Source),
 }
 
 impl Filling<'_> {
@@ -104,7 +107,7 @@ impl Filling<'_> {
     fn action(self) -> &'static str {
         match self {
             Filling::Import => "vectors.import",
-            Filling::Schema(_) => "vectors.from_schema",
+            Filling::Schema(..) => "vectors.from_schema",
         }
     }
 }
@@ -113,11 +116,18 @@ impl App {
     pub async fn list_collections(&self) -> Result<CollectionPage> {
         let store = self.vectors.store().map_err(unready)?;
         let found = store.counted(Instant::now() + SEARCH_PATIENCE).await;
-        let view = |(it, documents): (::vectors::Collection, usize)| CollectionView {
-            name: it.name,
-            space: it.space,
-            dimension: it.dimension,
-            documents,
+        let view = |it: ::vectors::Counted| {
+            let (documents, cause) = match it.count {
+                Ok(count) => (Some(count), None),
+                Err(error) => (None, Some(failed(error).to_string())),
+            };
+            CollectionView {
+                name: it.name,
+                space: it.space,
+                dimension: it.dimension,
+                documents,
+                cause,
+            }
         };
         Ok(CollectionPage {
             items: found.map_err(failed)?.into_iter().map(view).collect(),
@@ -169,8 +179,8 @@ impl App {
                 "Source '{source}' shows no tables to its role; grant it SELECT, or name another source"
             )));
         }
-        self.fill(caller, into, lines, Filling::Schema(source), deadline)
-            .await
+        let from = Filling::Schema(source, database);
+        self.fill(caller, into, lines, from, deadline).await
     }
 
     async fn fill(
@@ -196,7 +206,7 @@ impl App {
         };
         let ids: HashSet<String> = match from {
             Filling::Import => HashSet::new(),
-            Filling::Schema(_) => lines.iter().map(|line| line.id.clone()).collect(),
+            Filling::Schema(..) => lines.iter().map(|line| line.id.clone()).collect(),
         };
         let target = Target {
             store,
@@ -212,9 +222,9 @@ impl App {
         } = done.map_err(failed)?;
         let forgotten = match from {
             Filling::Import => Ok(None),
-            Filling::Schema(source) => {
-                let gone = forget_columns(store, &collection, (source, &ids), deadline).await;
-                gone.map(Some)
+            Filling::Schema(name, source) => {
+                let gone = forget_columns((name, source), store, &collection, &ids, deadline);
+                gone.await.map(Some)
             }
         };
         let mut after = json!({"records": records, "embedded": embedded});
@@ -229,7 +239,7 @@ impl App {
             collection,
             records,
             embedded,
-            removed: forgotten.map_err(failed)?,
+            removed: forgotten?,
         })
     }
 
@@ -275,6 +285,31 @@ impl App {
     }
 }
 
+/// Takes away the documents of columns that the source has no more; how many there were. Something may have been changed
+/// while the columns were read, so what is about to go is looked for once more.
+async fn forget_columns(
+    (name, source): (&str, &Source),
+    store: &::vectors::Store,
+    collection: &str,
+    ids: &HashSet<String>,
+    deadline: Instant,
+) -> Result<usize> {
+    let gone = other_columns(store, collection, (name, ids), deadline).await;
+    let mut gone = gone.map_err(failed)?;
+    if gone.is_empty() {
+        return Ok(0);
+    }
+    let again = lines_of(name, source, deadline).await?;
+    let again: HashSet<&str> = again.iter().map(|line| line.id.as_str()).collect();
+    gone.retain(|id| !again.contains(id.as_str()));
+    let count = gone.len();
+    if count > 0 {
+        let removed = store.remove(collection, gone, deadline).await;
+        removed.map_err(failed)?;
+    }
+    Ok(count)
+}
+
 /// A line for every column that the source shows, table by table.
 async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<Line>> {
     let call = Call {
@@ -299,8 +334,10 @@ async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<
             }
             _ => Error::conflict(format!("Source '{name}' cannot be used: {error}")),
         })?;
-        filter.offset += page.tables.len() as u64;
-        let is_last = page.tables.is_empty() || filter.offset >= page.total;
+        let is_last = page.tables.len() as u64 >= page.total;
+        // By name: others may come and go meanwhile, and a count would then skip one that stays.
+        let last = page.tables.last();
+        filter.after = last.map(|it| (it.schema.clone().unwrap_or_default(), it.name.clone()));
         lines.extend(page.tables.iter().flat_map(|table| columns(name, table)));
         if lines.len() > most {
             return Err(Error::invalid(format!(
@@ -315,8 +352,8 @@ async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<
 
 fn columns<'t>(source: &'t str, table: &'t Table) -> impl Iterator<Item = Line> + 't {
     let name = match table.schema.as_deref() {
-        None | Some("public") => table.name.clone(),
-        Some(schema) => format!("{schema}.{}", table.name),
+        None | Some("public") => part(&table.name).into_owned(),
+        Some(schema) => format!("{}.{}", part(schema), part(&table.name)),
     };
     table.columns.iter().map(move |column| {
         let column = Column {
@@ -341,6 +378,7 @@ pub(crate) fn unready(failure: Failure) -> Error {
 
 pub(crate) fn failed(error: ::vectors::Error) -> Error {
     use ::vectors::Error as Why;
+    kinds::retrieval::log_file(&error);
     match error {
         Why::NoCollection { name, .. } => Error::NotFound {
             what: "Collection",

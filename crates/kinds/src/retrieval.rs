@@ -99,7 +99,10 @@ impl Vectors {
                 Chroma::new(self.fetcher.clone(), &settings).map(Store::from)
             }
         };
-        store.map(Arc::new).map_err(|error| error.to_string())
+        store.map(Arc::new).map_err(|error| {
+            log_file(&error);
+            error.to_string()
+        })
     }
 }
 
@@ -128,8 +131,16 @@ fn not_configured(why: &str) -> Failure {
     Failure::new(Code::NotConfigured, why)
 }
 
+/// Callers are told of a collection. Where its file is, is for the log of whoever runs the server.
+pub fn log_file(error: &Error) {
+    if let Some(file) = error.path() {
+        tracing::error!(file = %file.display(), %error, "vectors cannot be used");
+    }
+}
+
 /// Why a search, or the making of vectors, failed.
 pub fn failure(error: &Error) -> Failure {
+    log_file(error);
     let code = match error {
         Error::Invalid(_) | Error::TooMuch(_) | Error::Lines { .. } => Code::InvalidInput,
         // The caller has named neither the collection nor the model.

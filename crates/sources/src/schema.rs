@@ -9,6 +9,9 @@ pub struct SchemaFilter {
     pub search: Option<String>,
     /// Only the table of this name, `schema.table` or `table`.
     pub table: Option<String>,
+    /// Only tables after this schema and name in the order of the list. Whoever reads page by page so misses none that
+    /// stays while others come and go, as a count of tables would. A schema says nothing where the engine has one only.
+    pub after: Option<(String, String)>,
     pub offset: u64,
     /// How many tables at most; columns and keys are read for these only.
     pub limit: u64,

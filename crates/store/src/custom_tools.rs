@@ -4,7 +4,7 @@
 use crate::db::{Error, Result};
 use sqlx::sqlite::{SqliteConnectOptions, SqliteRow};
 use sqlx::{ConnectOptions, Connection, Row, SqliteConnection};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A row of `h_custom_tool`, its parameters with it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,12 +67,39 @@ const READ_PARAMETERS: &str = "
 
 /// All tools of a file, in the order of their ids. The file is not changed.
 pub async fn read(file: &Path) -> Result<Vec<CustomTool>> {
-    let failed = |error: sqlx::Error| Error::Open(format!("{}: {error}", file.display()));
-    let options = SqliteConnectOptions::new().filename(file).read_only(true);
-    let mut connection = options.connect().await.map_err(failed)?;
-    let read = read_all(&mut connection).await.map_err(failed);
-    connection.close().await.map_err(failed)?;
+    let shown = file.display();
+    let read = match read_file(file, false).await {
+        Err(error) if is_kept_from_writing(&error) => {
+            // A file in WAL mode wants to make others beside it even to be read. Where nothing is in those, it is all there is.
+            let changes = std::fs::metadata(beside(file, "-wal"));
+            if changes.is_ok_and(|changes| changes.len() > 0) {
+                return Err(Error::Open(format!(
+                    "{shown}: {error}; changes of it lie beside it, in a file that ends with -wal: copy both to a folder that you can write to"
+                )));
+            }
+            read_file(file, true).await
+        }
+        read => read,
+    };
+    read.map_err(|error| Error::Open(format!("{shown}: {error}")))
+}
+
+async fn read_file(file: &Path, is_immutable: bool) -> Result<Vec<CustomTool>, sqlx::Error> {
+    let options = SqliteConnectOptions::new()
+        .filename(file)
+        .read_only(true)
+        .immutable(is_immutable);
+    let mut connection = options.connect().await?;
+    let read = read_all(&mut connection).await;
+    connection.close().await?;
     read
+}
+
+/// Whether SQLite could not open or write something: its codes 8 and 14, whatever is added to them.
+fn is_kept_from_writing(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|it| it.code());
+    let code = code.and_then(|code| code.parse::<u32>().ok());
+    code.is_some_and(|code| matches!(code & 0xff, 8 | 14))
 }
 
 async fn read_all(connection: &mut SqliteConnection) -> Result<Vec<CustomTool>, sqlx::Error> {
@@ -113,19 +140,51 @@ fn text(row: &SqliteRow, index: usize) -> Result<String, sqlx::Error> {
     Ok(text.unwrap_or_default())
 }
 
-/// Writes a new file with these tools; one that is there is not touched.
+/// Writes a new file with these tools, all of it or none; one that is there is not touched.
 pub async fn write(file: &Path, tools: &[CustomTool]) -> Result<()> {
-    if file.exists() {
-        let why = format!("{}: there is a file of that name already", file.display());
-        return Err(Error::Open(why));
+    let shown = file.display();
+    check_free(file)?;
+    // Aside, so that a failure leaves nothing under the name that was asked for.
+    let unfinished = file.with_added_extension(format!("{}.part", std::process::id()));
+    let written = write_file(&unfinished, tools).await;
+    let written = written.map_err(|error| Error::Open(format!("{shown}: {error}")));
+    let placed = written.and_then(|()| {
+        check_free(file)?;
+        let placed = std::fs::rename(&unfinished, file);
+        placed.map_err(|error| Error::Open(format!("{shown}: {error}")))
+    });
+    if placed.is_err() {
+        // Best effort: what went wrong is told already.
+        let _ = std::fs::remove_file(&unfinished);
+        let _ = std::fs::remove_file(beside(&unfinished, "-journal"));
     }
-    let failed = |error: sqlx::Error| Error::Open(format!("{}: {error}", file.display()));
+    placed
+}
+
+/// A file that SQLite keeps beside its database.
+fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut name = file.as_os_str().to_owned();
+    name.push(ending);
+    name.into()
+}
+
+fn check_free(file: &Path) -> Result<()> {
+    match file.exists() {
+        false => Ok(()),
+        true => Err(Error::Open(format!(
+            "{}: there is a file of that name already",
+            file.display()
+        ))),
+    }
+}
+
+async fn write_file(file: &Path, tools: &[CustomTool]) -> Result<(), sqlx::Error> {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .create_if_missing(true);
-    let mut connection = options.connect().await.map_err(failed)?;
-    let written = write_all(&mut connection, tools).await.map_err(failed);
-    connection.close().await.map_err(failed)?;
+    let mut connection = options.connect().await?;
+    let written = write_all(&mut connection, tools).await;
+    connection.close().await?;
     written
 }
 
@@ -171,6 +230,8 @@ async fn write_all(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use sqlx::sqlite::SqliteJournalMode;
+    use std::os::unix::fs::PermissionsExt;
 
     #[tokio::test]
     async fn what_is_written_is_read_again() {
@@ -204,5 +265,53 @@ mod tests {
         let missing = read(&folder.path().join("none.db")).await;
         assert!(missing.is_err(), "nothing is made by reading");
         assert!(!folder.path().join("none.db").exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    /// Whoever may write anywhere finds no trouble here.
+    #[tokio::test]
+    async fn a_file_in_wal_mode_is_read_where_nothing_can_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tools.db");
+        let tool = CustomTool {
+            name: "a".to_owned(),
+            ..CustomTool::default()
+        };
+        write(&file, std::slice::from_ref(&tool)).await.unwrap();
+        let options = SqliteConnectOptions::new().filename(&file);
+        let options = options.journal_mode(SqliteJournalMode::Wal);
+        let connection = options.connect().await.unwrap();
+        connection.close().await.unwrap();
+        assert!(!beside(&file, "-wal").exists(), "the last one puts it away");
+        let closed = std::fs::Permissions::from_mode(0o555);
+        std::fs::set_permissions(folder.path(), closed).unwrap();
+        let read = read(&file).await;
+        let open = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), open).unwrap();
+        assert_eq!(read.unwrap(), [tool.clone()]);
+        assert_eq!(read_file(&file, true).await.unwrap(), [tool]);
+        let none = folder.path().join("none.db");
+        let error = read_file(&none, false).await.unwrap_err();
+        assert!(is_kept_from_writing(&error), "{error:?}");
+        assert!(super::read(&none).await.is_err() && !none.exists());
+    }
+
+    #[tokio::test]
+    async fn a_failure_leaves_no_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tools.db");
+        let tool = CustomTool {
+            name: "twice".to_owned(),
+            ..CustomTool::default()
+        };
+        let twice = [tool.clone(), tool.clone()];
+        let why = write(&file, &twice).await.unwrap_err().to_string();
+        assert!(
+            why.contains("tools.db: ") && why.contains("UNIQUE"),
+            "{why}"
+        );
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        write(&file, &[tool]).await.unwrap();
+        assert_eq!(read(&file).await.unwrap().len(), 1);
     }
 }

@@ -7,7 +7,7 @@ mod wire;
 use crate::Result;
 use crate::error::{Error, Peer};
 use crate::peer::{self, ANSWER_BYTES_MAX, left};
-use crate::record::{Collection, Found, Get, Hit, Query, Record, Space, check_name};
+use crate::record::{Collection, Counted, Found, Get, Hit, Query, Record, Space, check_name};
 use fetch::{
     Answer, Body, Bytes, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode,
     Trust, Url, header,
@@ -127,18 +127,30 @@ impl Chroma {
     }
 
     /// Each with how many records it holds, which takes a request for each.
-    pub async fn counted(&self, deadline: Instant) -> Result<Vec<(Collection, usize)>> {
+    pub async fn counted(&self, deadline: Instant) -> Result<Vec<Counted>> {
         let answer = self.ask(Method::GET, &[], Bytes::new(), deadline).await?;
         let found: Vec<wire::Collection> = self.read(&answer)?;
         let mut counted = Vec::with_capacity(found.len());
         for collection in found {
             let path = [collection.id.as_str(), "count"];
-            let answer = self.ask(Method::GET, &path, Bytes::new(), deadline).await?;
+            let answer = self.ask(Method::GET, &path, Bytes::new(), deadline).await;
+            let is_gone = |answer: &Answer| answer.status == StatusCode::NOT_FOUND;
             // Somebody has deleted it since.
-            if answer.status != StatusCode::NOT_FOUND {
-                let count = self.read(&answer)?;
-                counted.push((collection.told(), count));
+            if answer.as_ref().is_ok_and(is_gone) {
+                continue;
             }
+            let count = answer.and_then(|answer| self.read(&answer));
+            let Collection {
+                name,
+                space,
+                dimension,
+            } = collection.told();
+            counted.push(Counted {
+                name,
+                space: Some(space),
+                dimension,
+                count,
+            });
         }
         Ok(counted)
     }

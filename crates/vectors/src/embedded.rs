@@ -8,8 +8,9 @@ mod nearest;
 
 use crate::Result;
 use crate::error::Error;
-use crate::record::{Collection, Found, Get, Hit, Query, Record, Space, check_name};
+use crate::record::{Collection, Counted, Found, Get, Hit, Query, Record, Space, check_name};
 use collection::Loaded;
+pub(crate) use file::ENDING;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -84,13 +85,21 @@ impl Embedded {
         .await
     }
 
+    /// All that can be read.
     pub async fn collections(&self, deadline: Instant) -> Result<Vec<Collection>> {
-        let all = self.counted(deadline).await?;
-        Ok(all.into_iter().map(|(collection, _)| collection).collect())
+        let all = self.counted(deadline).await?.into_iter();
+        let collection = |it: Counted| {
+            Some(Collection {
+                name: it.name,
+                space: it.space?,
+                dimension: it.dimension,
+            })
+        };
+        Ok(all.filter_map(collection).collect())
     }
 
     /// Each with how many records it holds.
-    pub async fn counted(&self, deadline: Instant) -> Result<Vec<(Collection, usize)>> {
+    pub async fn counted(&self, deadline: Instant) -> Result<Vec<Counted>> {
         self.off("Listing the collections", deadline, Folder::list)
             .await
     }
@@ -275,13 +284,23 @@ impl Folder {
         }
     }
 
-    fn list(&self) -> Result<Vec<(Collection, usize)>> {
+    fn list(&self) -> Result<Vec<Counted>> {
         let names = file::list(&self.path)?.into_iter().map(|(name, _)| name);
-        let tell = |name: String| {
-            let (space, dimension, count) = file::head(&self.path, &name)?;
-            Ok((told(name, space, dimension), count))
+        let tell = |name: String| match file::head(&self.path, &name).transpose()? {
+            Ok((space, dimension, count)) => Some(Counted {
+                name,
+                space: Some(space),
+                dimension: (dimension > 0).then_some(dimension),
+                count: Ok(count),
+            }),
+            Err(error) => Some(Counted {
+                name,
+                space: None,
+                dimension: None,
+                count: Err(error),
+            }),
         };
-        names.map(tell).collect()
+        Ok(names.filter_map(tell).collect())
     }
 }
 

@@ -1,9 +1,11 @@
 //! Why there are no vectors, by what can be done about it. No text holds a key or a token: of an address only scheme,
-//! host and port are told, and what a server says is searched for them.
+//! host and port are told, and what a server says is searched for them. Of a file its collection is told, since callers
+//! read these texts: `path` is for the log of whoever runs the server.
 
+use crate::embedded::ENDING;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -69,7 +71,7 @@ pub enum Error {
     },
     #[error("{0} was not done within its deadline")]
     Deadline(&'static str),
-    #[error("The vectors in {} cannot be {doing}: {source}", .path.display())]
+    #[error("{} cannot be {doing}: {source}", whose(.path))]
     File {
         path: PathBuf,
         /// "read" or "written".
@@ -78,7 +80,7 @@ pub enum Error {
         source: Arc<io::Error>,
     },
     #[error(
-        "The vectors in {} are damaged: {why}. Put the file back from a backup, or delete it and import again", .path.display()
+        "{} is damaged: {why}. Put its file back from a backup, or remove it and import again", whose(.path)
     )]
     Damaged { path: PathBuf, why: String },
 }
@@ -122,6 +124,14 @@ impl Error {
             | Error::Deadline(_)
             | Error::File { .. }
             | Error::Damaged { .. } => false,
+        }
+    }
+
+    /// The file that it is about.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Error::File { path, .. } | Error::Damaged { path, .. } => Some(path),
+            _ => None,
         }
     }
 
@@ -172,6 +182,18 @@ fn told(names: &[String]) -> String {
     }
 }
 
+/// The collection of a file, never where the file is.
+fn whose(path: &Path) -> String {
+    let is_placed = path.parent().is_some_and(|it| !it.as_os_str().is_empty());
+    match path.file_stem() {
+        Some(name) if path.extension().is_some_and(|it| it == ENDING) => {
+            format!("The collection '{}'", name.to_string_lossy())
+        }
+        _ if is_placed => "The store of vectors".to_owned(),
+        _ => path.to_string_lossy().into_owned(),
+    }
+}
+
 fn lines(problems: &[Problem], more: usize) -> String {
     let shown = problems
         .iter()
@@ -200,6 +222,34 @@ fn again(after: Option<&Duration>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_text_holds_a_path_of_the_server() {
+        let path = PathBuf::from("/srv/data/vectors/a.b.vectors");
+        let why = "its checksum is not that of its bytes".to_owned();
+        let damaged = Error::Damaged {
+            path: path.clone(),
+            why,
+        };
+        assert!(
+            damaged
+                .to_string()
+                .starts_with("The collection 'a.b' is damaged: its checksum"),
+            "{damaged}"
+        );
+        assert_eq!(damaged.path(), Some(&*path));
+        let denied = || io::Error::from(io::ErrorKind::PermissionDenied);
+        let closed = Error::file(path, "read")(denied()).to_string();
+        assert_eq!(
+            closed,
+            "The collection 'a.b' cannot be read: permission denied"
+        );
+        let folder = Error::file("/srv/data/vectors", "read")(denied()).to_string();
+        assert_eq!(
+            folder,
+            "The store of vectors cannot be read: permission denied"
+        );
+    }
 
     #[test]
     fn a_missing_collection_names_those_that_exist() {

@@ -9,6 +9,7 @@ use crate::record::{Get, Include, Record, Space};
 use crate::store::Store;
 use serde::Serialize;
 use serde_json::json;
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Instant;
 
@@ -91,16 +92,16 @@ async fn records(
     Ok((lines.into_iter().map(record).collect(), texts.len()))
 }
 
-/// Takes away the documents of columns of a source that are in none of these any more; how many there were. A document is
-/// one of those where it says so and is named so: what else is in the collection stays.
-pub async fn forget_columns(
+/// The documents of columns of a source that are none of these. A document is one of those where it says so and is named
+/// so, and not what else is in the collection.
+pub async fn other_columns(
     store: &Store,
     collection: &str,
     (source, ids): (&str, &HashSet<String>),
     deadline: Instant,
-) -> Result<usize> {
+) -> Result<Vec<String>> {
     let prefix = format!("{source}:");
-    let mut gone = Vec::new();
+    let mut others = Vec::new();
     let mut get = Get {
         filter: Some(Filter::read(json!({"source": source}))?),
         limit: Some(PAGE),
@@ -116,16 +117,11 @@ pub async fn forget_columns(
         get.offset += found.len();
         let is_last = found.len() < PAGE;
         let found = found.into_iter().map(|found| found.id);
-        gone.extend(found.filter(|id| id.starts_with(&prefix) && !ids.contains(id)));
+        others.extend(found.filter(|id| id.starts_with(&prefix) && !ids.contains(id)));
         if is_last {
-            break;
+            return Ok(others);
         }
     }
-    let count = gone.len();
-    if count > 0 {
-        store.remove(collection, gone, deadline).await?;
-    }
-    Ok(count)
 }
 
 /// Documents that are looked at with one request.
@@ -136,7 +132,7 @@ const PAGE: usize = 1_000;
 pub struct Column {
     /// Where it was found: two sources may have tables of one name.
     pub source: String,
-    /// With its schema, where that is not the usual one.
+    /// As `part` writes it, with its schema before it where that is not the usual one.
     pub table: String,
     pub name: String,
     /// As the database writes it, such as VARCHAR(255).
@@ -144,10 +140,19 @@ pub struct Column {
     pub comment: Option<String>,
 }
 
+/// A schema or a table as a part of a longer name: in quotes where it could be taken for two parts, so that no two columns
+/// of a source have one name.
+pub fn part(name: &str) -> Cow<'_, str> {
+    match name.contains(['.', '"']) {
+        true => format!("\"{}\"", name.replace('"', "\"\"")).into(),
+        false => name.into(),
+    }
+}
+
 impl Column {
     /// `users.email VARCHAR(255) 사용자 이메일 주소`.
     pub fn line(&self) -> Line {
-        let name = format!("{}.{}", self.table, self.name);
+        let name = format!("{}.{}", self.table, part(&self.name));
         let comment = self.comment.as_deref().map(str::trim).unwrap_or_default();
         let document = format!("{name} {} {comment}", self.type_name);
         let metadata = json!({
@@ -185,5 +190,8 @@ mod tests {
         );
         column.comment = None;
         assert_eq!(column.line().document, "users.email VARCHAR(255)");
+        column.name = "e.mail \"x\"".to_owned();
+        assert_eq!(column.line().id, "bga:users.\"e.mail \"\"x\"\"\"");
+        assert_eq!(part("s.t"), "\"s.t\"");
     }
 }

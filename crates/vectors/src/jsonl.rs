@@ -5,20 +5,19 @@ use crate::Result;
 use crate::embedded::Limits;
 use crate::error::{Error, Problem};
 use crate::record::{ID_BYTES_MAX, Metadata, is_finite, unusable_metadata};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
 
 /// A record that may still lack its vector; then its document is to be embedded.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Line {
     pub id: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub embedding: Option<Vec<f32>>,
     pub document: String,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Metadata>,
 }
 
@@ -36,7 +35,7 @@ pub fn read(mut input: impl BufRead, limits: &Limits) -> Result<Vec<Line>> {
         let mut bounded = input.by_ref().take(LINE_BYTES_MAX as u64 + 1);
         let length = bounded
             .read_until(b'\n', &mut bytes)
-            .map_err(Error::file(PathBuf::from("the file of records"), "read"))?;
+            .map_err(Error::file("The file of records", "read"))?;
         if length == 0 {
             break;
         }

@@ -19,7 +19,8 @@ pub use embeddings::{Embedding, Embeddings};
 pub use error::{Error, Peer, Problem};
 pub use filter::Filter;
 pub use record::{
-    Collection, Found, Get, Hit, Include, Metadata, QUERIES_MAX, Query, RESULTS_MAX, Record, Space,
+    Collection, Counted, Found, Get, Hit, Include, Metadata, QUERIES_MAX, Query, RESULTS_MAX,
+    Record, Space,
 };
 pub use retrieval::Retrieval;
 pub use store::Store;

@@ -90,6 +90,18 @@ pub struct Collection {
     pub dimension: Option<usize>,
 }
 
+/// A collection in the list of all. One that cannot be asked keeps no other out of it.
+#[derive(Debug, Clone)]
+pub struct Counted {
+    pub name: String,
+    /// None where it cannot be read.
+    pub space: Option<Space>,
+    /// None before the first record, and where it cannot be read.
+    pub dimension: Option<usize>,
+    /// How many records it holds, or why nobody knows.
+    pub count: Result<usize>,
+}
+
 /// Vectors in one search, and results for each of them: what a call can ask for at once.
 pub const QUERIES_MAX: usize = 1_000;
 pub const RESULTS_MAX: usize = 10_000;

@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::chroma::Chroma;
 use crate::embedded::Embedded;
-use crate::record::{Collection, Found, Get, Hit, Query, Record, Space};
+use crate::record::{Collection, Counted, Found, Get, Hit, Query, Record, Space};
 use std::time::Instant;
 
 /// Where vectors are kept.
@@ -48,7 +48,7 @@ impl Store {
     }
 
     /// The same, each with how many records it holds.
-    pub async fn counted(&self, deadline: Instant) -> Result<Vec<(Collection, usize)>> {
+    pub async fn counted(&self, deadline: Instant) -> Result<Vec<Counted>> {
         match self {
             Store::Chroma(store) => store.counted(deadline).await,
             Store::Embedded(store) => store.counted(deadline).await,

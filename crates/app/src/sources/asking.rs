@@ -112,6 +112,7 @@ impl App {
         let filter = SchemaFilter {
             search: query.search.clone().filter(|it| !it.is_empty()),
             table: query.table.clone().filter(|it| !it.is_empty()),
+            after: None,
             offset,
             limit,
         };

@@ -3,6 +3,8 @@
 use crate::testapp::{ADMIN, TestApp, on_both_vectors};
 use kinds::retrieval::VectorOptions;
 use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -14,19 +16,22 @@ fn vector(text: &str) -> Value {
     json!([text.matches("mail").count(), text.matches("number").count()])
 }
 
+/// A file in which a table `late` shall be made once, while texts become vectors.
+type Meanwhile = Arc<Mutex<Option<PathBuf>>>;
+
 /// Where texts become vectors, until the test ends.
-async fn endpoint() -> String {
+async fn endpoint(meanwhile: Meanwhile) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(async move {
         while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(answer(stream));
+            tokio::spawn(answer(stream, Arc::clone(&meanwhile)));
         }
     });
     format!("http://{address}/v1/embeddings")
 }
 
-async fn answer(mut stream: TcpStream) {
+async fn answer(mut stream: TcpStream, meanwhile: Meanwhile) {
     let mut request = String::new();
     // The bodies here are short, so the end of one is where it can be read as JSON.
     let asked = loop {
@@ -41,6 +46,10 @@ async fn answer(mut stream: TcpStream) {
             break asked;
         }
     };
+    let file = meanwhile.lock().unwrap().take();
+    if let Some(file) = file {
+        run_sql(&file, "CREATE TABLE late (fax TEXT)").await;
+    }
     let texts = asked["input"].as_array().unwrap().iter();
     let data: Vec<Value> = texts
         .map(|text| json!({"embedding": vector(text.as_str().unwrap())}))
@@ -54,8 +63,12 @@ async fn answer(mut stream: TcpStream) {
 }
 
 async fn with_endpoint<F: AsyncFn(&TestApp)>(test: F) {
+    with_endpoint_and(Meanwhile::default(), test).await;
+}
+
+async fn with_endpoint_and<F: AsyncFn(&TestApp)>(meanwhile: Meanwhile, test: F) {
     let options = VectorOptions {
-        embeddings_url: endpoint().await,
+        embeddings_url: endpoint(meanwhile).await,
         embeddings_model: "words".to_owned(),
         collection: "column_metadata".to_owned(),
         ..VectorOptions::default()
@@ -93,25 +106,79 @@ async fn the_fifteen_nearest_documents_go_before_the_model() {
     .await;
 }
 
-async fn run_sql(app: &TestApp, sql: &'static str) {
-    let path = app.folder.path().join("shop.db");
-    let url = format!("sqlite://{}?mode=rwc", path.display());
+async fn run_sql(file: &Path, sql: &'static str) {
+    let url = format!("sqlite://{}?mode=rwc", file.display());
     let pool = sqlx::SqlitePool::connect(&url).await.unwrap();
     sqlx::raw_sql(sql).execute(&pool).await.unwrap();
     pool.close().await;
 }
 
+/// A source `shop`; the file that it is.
+async fn shop(app: &TestApp, sql: &'static str) -> PathBuf {
+    let file = app.folder.path().join("shop.db");
+    run_sql(&file, sql).await;
+    let source = json!({"name": "shop", "kind": "sqlite", "path": "shop.db"});
+    let made = app.post("/api/v1/sources", source).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    file
+}
+
+async fn from_schema(app: &TestApp) -> Value {
+    let done = app
+        .post(&format!("{PATH}/from-schema"), json!({"source": "shop"}))
+        .await;
+    assert_eq!(done.status, 200, "{}", done.body);
+    done.body
+}
+
+#[tokio::test]
+async fn every_column_has_a_document_of_its_own() {
+    with_endpoint(async |app: &TestApp| {
+        let tables = "CREATE TABLE \"s.t\" (mail TEXT); CREATE TABLE s (\"t.mail\" TEXT)";
+        shop(app, tables).await;
+        assert_eq!(from_schema(app).await["records"], 2);
+        let listed = app.get(PATH).await.body;
+        assert_eq!(listed["items"][0]["documents"], 2, "{listed}");
+        let found = app
+            .post(&format!("{PATH}/search"), json!({"text": "mail", "n": 9}))
+            .await
+            .body;
+        let items = found["items"].as_array().unwrap().iter();
+        let mut ids: Vec<&str> = items.map(|it| it["id"].as_str().unwrap()).collect();
+        ids.sort_unstable();
+        assert_eq!(ids, ["shop:\"s.t\".mail", "shop:s.\"t.mail\""]);
+    })
+    .await;
+}
+
+/// Its columns were not there when they were read, but they are when their documents would go.
+#[tokio::test]
+async fn columns_that_are_back_are_not_forgotten() {
+    let meanwhile = Meanwhile::default();
+    with_endpoint_and(Arc::clone(&meanwhile), async |app: &TestApp| {
+        let file = shop(
+            app,
+            "CREATE TABLE users (mail TEXT); CREATE TABLE late (fax TEXT)",
+        )
+        .await;
+        assert_eq!(from_schema(app).await["records"], 2);
+        run_sql(&file, "DROP TABLE late").await;
+        *meanwhile.lock().unwrap() = Some(file);
+        let done = from_schema(app).await;
+        assert_eq!((&done["records"], &done["removed"]), (&json!(1), &json!(0)));
+        assert_eq!(app.get(PATH).await.body["items"][0]["documents"], 2);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn columns_that_are_gone_are_forgotten() {
     with_endpoint(async |app: &TestApp| {
-        run_sql(
+        let file = shop(
             app,
             "CREATE TABLE users (id INTEGER PRIMARY KEY, mail TEXT, fax TEXT)",
         )
         .await;
-        let source = json!({"name": "shop", "kind": "sqlite", "path": "shop.db"});
-        let made = app.post("/api/v1/sources", source).await;
-        assert_eq!(made.status, 201, "{}", made.body);
         // By hand, and like one of them: not of this source's columns.
         let records = json!([{"id": "shop:users.fax.note", "document": "number"},
             {"id": "other:users.fax", "document": "number", "metadata": {"source": "other"}}]);
@@ -119,20 +186,13 @@ async fn columns_that_are_gone_are_forgotten() {
             .post(&format!("{PATH}/import"), json!({"records": records}))
             .await;
         assert_eq!(done.status, 200, "{}", done.body);
-        let from_schema = async || {
-            let done = app
-                .post(&format!("{PATH}/from-schema"), json!({"source": "shop"}))
-                .await;
-            assert_eq!(done.status, 200, "{}", done.body);
-            done.body
-        };
         let expected =
             json!({"collection": "column_metadata", "records": 3, "embedded": 3, "removed": 0});
-        assert_eq!(from_schema().await, expected);
-        run_sql(app, "ALTER TABLE users DROP COLUMN fax").await;
+        assert_eq!(from_schema(app).await, expected);
+        run_sql(&file, "ALTER TABLE users DROP COLUMN fax").await;
         let expected =
             json!({"collection": "column_metadata", "records": 2, "embedded": 2, "removed": 1});
-        assert_eq!(from_schema().await, expected);
+        assert_eq!(from_schema(app).await, expected);
         let found = app
             .post(&format!("{PATH}/search"), json!({"text": "number", "n": 9}))
             .await
@@ -151,6 +211,69 @@ async fn columns_that_are_gone_are_forgotten() {
             "shop:users.mail",
         ];
         assert_eq!(ids, left);
+    })
+    .await;
+}
+
+fn file_of(app: &TestApp, collection: &str) -> PathBuf {
+    let folder = app.folder.path().join(".toolcrib/vectors");
+    folder.join(format!("{collection}.vectors"))
+}
+
+async fn fill(app: &TestApp, collection: &str) {
+    let records = json!([{"id": "a", "document": "mail"}]);
+    let body = json!({"records": records, "collection": collection});
+    let done = app.post(&format!("{PATH}/import"), body).await;
+    assert_eq!(done.status, 200, "{}", done.body);
+}
+
+#[tokio::test]
+async fn damage_is_told_by_the_collection_and_not_by_its_path() {
+    with_endpoint(async |app: &TestApp| {
+        fill(app, "column_metadata").await;
+        let file = file_of(app, "column_metadata");
+        let mut bytes = std::fs::read(&file).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        std::fs::write(&file, bytes).unwrap();
+        let app = app.restart().await;
+        let found = app
+            .post(&format!("{PATH}/search"), json!({"text": "mail"}))
+            .await;
+        let message = found.message();
+        assert_eq!(found.status, 503, "{message}");
+        let expected = "The collection 'column_metadata' is damaged: its checksum";
+        assert!(message.starts_with(expected), "{message}");
+        let folder = app.folder.path().to_str().unwrap();
+        assert!(!found.body.to_string().contains(folder), "{message}");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_collection_that_cannot_be_read_hides_no_other() {
+    with_endpoint(async |app: &TestApp| {
+        for name in ["broken", "whole"] {
+            fill(app, name).await;
+        }
+        std::fs::write(file_of(app, "broken"), "no first line\n").unwrap();
+        let app = app.restart().await;
+        let listed = app.get(PATH).await;
+        assert_eq!(listed.status, 200, "{}", listed.body);
+        let (broken, whole) = (&listed.body["items"][0], &listed.body["items"][1]);
+        assert_eq!(
+            (&broken["name"], &broken["documents"]),
+            (&json!("broken"), &Value::Null)
+        );
+        let cause = broken["cause"].as_str().unwrap();
+        assert!(
+            cause.starts_with("The collection 'broken' is damaged"),
+            "{cause}"
+        );
+        let expected = json!({"name": "whole", "space": "cosine", "dimension": 2, "documents": 1});
+        assert_eq!(whole, &expected);
+        app.stop().await;
     })
     .await;
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 const PAGE_MAX: u64 = 500;
 
-/// $1 is a pattern or null, $2 a name or null.
+/// $1 is a pattern or null, $2 a name or null, $5 and $6 are schema and name of the last table before or null.
 const FIND: &str = "\
 SELECT c.oid::bigint AS oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
   pg_catalog.obj_description(c.oid, 'pg_class') AS comment, pg_catalog.count(*) OVER () AS total
@@ -21,6 +21,7 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' AND NOT c.relispartition
   AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
   AND (pg_catalog.has_table_privilege(c.oid, 'SELECT') OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
+  AND ($5::text IS NULL OR (n.nspname, c.relname) > ($5::text::name, $6::text::name))
   AND ($2::text IS NULL OR c.relname = $2 OR n.nspname || '.' || c.relname = $2)
   AND ($1::text IS NULL OR c.relname ILIKE $1 OR n.nspname ILIKE $1
     OR pg_catalog.obj_description(c.oid, 'pg_class') ILIKE $1
@@ -87,11 +88,14 @@ impl Postgres {
     ) -> Result<SchemaPage, Error> {
         self.enter(call).await?;
         let pattern = filter.search.as_deref().map(pattern);
+        let (last_schema, last_name) = filter.after.clone().unzip();
         let parameters = [
             Parameter::new("search", &json!(pattern), false)?,
             Parameter::new("table", &json!(filter.table), false)?,
             Parameter::new("limit", &json!(filter.limit.clamp(1, PAGE_MAX)), false)?,
             Parameter::new("offset", &json!(filter.offset), false)?,
+            Parameter::new("after", &json!(last_schema), false)?,
+            Parameter::new("after", &json!(last_name), false)?,
         ];
         let found: Vec<FoundTable> = self.look(FIND, parameters.into(), call).await?;
         let total = found.first().map_or(0, |table| table.total);

@@ -46,6 +46,9 @@ fn page(connection: &Connection, filter: &SchemaFilter) -> Result<SchemaPage, ru
     let (mut tables, mut total) = (Vec::new(), 0);
     for table in found {
         let (name, kind) = table?;
+        if filter.after.as_ref().is_some_and(|(_, last)| name <= *last) {
+            continue;
+        }
         if !fits(connection, filter, search.as_deref(), &name)? {
             continue;
         }

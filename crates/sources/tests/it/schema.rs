@@ -113,6 +113,57 @@ async fn a_sqlite_file_is_described() {
     assert_eq!(tables(&source, &search).await.0[0].name, "badges");
 }
 
+/// Two tables at a time, and after the first page one of those that were seen goes: by their names none is missed.
+async fn read_on_while_one_goes(source: &Source, gone: &str, go: impl AsyncFnOnce()) {
+    let (all, total) = tables(source, &all()).await;
+    let mut page = SchemaFilter {
+        limit: 2,
+        ..SchemaFilter::default()
+    };
+    let (mut seen, counted) = tables(source, &page).await;
+    assert_eq!((seen.len(), counted), (2, total));
+    assert!(seen.iter().any(|table| table.name == gone), "{seen:?}");
+    go().await;
+    loop {
+        let last = seen.last().unwrap();
+        let schema = last.schema.clone().unwrap_or_default();
+        page.after = Some((schema, last.name.clone()));
+        let (found, left) = tables(source, &page).await;
+        assert_eq!(left, total - u64::try_from(seen.len()).unwrap());
+        if found.is_empty() {
+            break;
+        }
+        seen.extend(found);
+    }
+    let names = |tables: &[Table]| {
+        let name = |table: &Table| (table.schema.clone(), table.name.clone());
+        tables.iter().map(name).collect::<Vec<_>>()
+    };
+    assert_eq!(names(&seen), names(&all));
+}
+
+#[tokio::test]
+async fn tables_that_stay_are_read_while_others_go() {
+    let file = File::new();
+    let drop_one = async || {
+        let connection = rusqlite::Connection::open(file.path()).unwrap();
+        connection.execute_batch("DROP TABLE badges").unwrap();
+    };
+    read_on_while_one_goes(&file.source(), "badges", drop_one).await;
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    server
+        .as_owner(
+            "CREATE SCHEMA \"A\"; CREATE TABLE \"A\".z (a int); CREATE TABLE \"A\".\"B\" (a int)",
+        )
+        .await;
+    let source = server.source(&server.owner);
+    let drop_one = async || server.as_owner("DROP TABLE \"A\".\"B\"").await;
+    read_on_while_one_goes(&source, "B", drop_one).await;
+    server.end().await;
+}
+
 #[tokio::test]
 async fn tests_prove_that_reading_is_all() {
     let file = File::new();

@@ -1,7 +1,7 @@
 //! `toolcrib export h-custom-tool`: our tools as a database of another builder.
 
 use super::custom_kept::unheld;
-use super::custom_rows::row;
+use super::custom_rows::{names_as_text, row};
 use super::custom_tools::check_only;
 use super::tools::{pages, text};
 use crate::cli::CustomExport;
@@ -61,7 +61,10 @@ fn sorted(tools: &[Value], only: &[String]) -> Sorted {
                     let of_source = sorted.sources.entry(source.to_owned()).or_default();
                     of_source.push(name.clone());
                 }
-                let unheld = unheld(tool);
+                let mut unheld = unheld(tool);
+                unheld.extend(names_as_text(tool).iter().map(|name| {
+                    format!("config.query ('{{{{{name}}}}}' as text: an import takes it for the parameter)")
+                }));
                 if !unheld.is_empty() {
                     sorted.unheld.push((name, unheld));
                 }

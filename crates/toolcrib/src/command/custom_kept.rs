@@ -2,6 +2,21 @@
 
 use catalog::tool::KindName;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What a schema of arguments is made of whatever they are: what else it has may speak of arguments that are gone.
+const FRAME: [&str; 10] = [
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "$schema",
+    "$defs",
+    "definitions",
+    "title",
+    "description",
+    "$comment",
+];
 
 /// What a tool has, as the server shows it, that no row holds.
 pub(super) fn unheld(tool: &Value) -> Vec<String> {
@@ -67,7 +82,24 @@ fn unheld_of_schema(schema: &Value) -> Vec<String> {
             found.push(format!("{place}.type (\"integer\")"));
         }
     }
+    found.extend(required_beside(schema));
     found
+}
+
+/// What a schema requires that is none of its properties, by its place: no row is there to say it.
+fn required_beside(schema: &Value) -> Vec<String> {
+    let names = schema["required"].as_array().into_iter().flatten();
+    let names = names.filter_map(Value::as_str);
+    let beside = names.filter(|name| schema["properties"].get(name).is_none());
+    beside
+        .map(|name| format!("input_schema.required (\"{name}\")"))
+        .collect()
+}
+
+/// Whether two texts say the same, as a row is read: without the space around it, and an empty one is none.
+fn is_same_text(one: &Value, other: &Value) -> bool {
+    let [one, other] = [one, other].map(|it| it.as_str().unwrap_or_default().trim());
+    one == other
 }
 
 /// The members of an object but these, by their places.
@@ -89,17 +121,24 @@ pub(super) struct Merged {
     pub(super) definition: Value,
     /// What the tool had and has no longer, because it may not fit what the row says.
     pub(super) dropped: Vec<String>,
+    /// Whether tests stay of which nobody knows that they still pass.
+    pub(super) keeps_tests: bool,
 }
 
 /// What a row says, and what no row can say as the tool has it. `result` is one of these unless somebody asked for another.
 pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merged {
+    let mut definition = new.clone();
     if stored["kind"] != new["kind"] {
+        // A replacement that does not speak of it keeps it.
+        if !stored["auth_config"].is_null() {
+            definition["auth_config"] = Value::Null;
+        }
         return Merged {
-            definition: new.clone(),
+            definition,
             dropped: unheld(stored),
+            keeps_tests: false,
         };
     }
-    let mut definition = new.clone();
     let mut dropped = Vec::new();
     definition["config"] = config(
         &stored["config"],
@@ -109,13 +148,46 @@ pub(super) fn merged(stored: &Value, new: &Value, result_is_asked: bool) -> Merg
     );
     let schema = input_schema(&stored["input_schema"], &new["input_schema"], &mut dropped);
     definition["input_schema"] = schema;
-    if new.get("description_user").is_none() {
-        definition["description_user"] = Value::Null;
+    for name in ["description", "description_user"] {
+        let said = match is_same_text(&stored[name], &new[name]) {
+            true => &stored[name],
+            false => &new[name],
+        };
+        definition[name] = said.clone();
+    }
+    let answers = ["query", "expression", "result"];
+    let answers_else = answers
+        .iter()
+        .any(|name| definition["config"][*name] != stored["config"][*name]);
+    let takes_else = arguments(&stored["input_schema"]) != arguments(&new["input_schema"]);
+    // A schema of what another query answered would refuse every answer of this one.
+    if answers_else && !stored["output_schema"].is_null() {
+        definition["output_schema"] = Value::Null;
+        dropped.push("output_schema".to_owned());
+    }
+    let has_tests = stored["tests"].as_array().is_some_and(|it| !it.is_empty());
+    if takes_else && has_tests {
+        definition["tests"] = Value::Array(Vec::new());
+        dropped.push("tests".to_owned());
     }
     Merged {
         definition,
         dropped,
+        keeps_tests: has_tests && answers_else && !takes_else,
     }
+}
+
+/// The arguments that a schema takes, each with its type as a row says it.
+fn arguments(schema: &Value) -> BTreeMap<&str, &str> {
+    members_of(&schema["properties"])
+        .map(|(name, property)| {
+            let kind = property["type"].as_str().unwrap_or_default();
+            (
+                name.as_str(),
+                if kind == "integer" { "number" } else { kind },
+            )
+        })
+        .collect()
 }
 
 fn config(stored: &Value, new: &Value, result_is_asked: bool, dropped: &mut Vec<String>) -> Value {
@@ -123,8 +195,7 @@ fn config(stored: &Value, new: &Value, result_is_asked: bool, dropped: &mut Vec<
     for (name, value) in members_of(new) {
         let keeps = match name.as_str() {
             "result" => !result_is_asked,
-            // A row's text is read without the space around it.
-            "query" | "expression" => stored[name].as_str().map(str::trim) == value.as_str(),
+            "query" | "expression" => is_same_text(&stored[name], value),
             _ => false,
         };
         if !keeps {
@@ -144,6 +215,14 @@ fn input_schema(stored: &Value, new: &Value, dropped: &mut Vec<String>) -> Value
         return new.clone();
     }
     let mut all = stored.clone();
+    if arguments(stored) != arguments(new) {
+        for (name, _) in members_of(stored) {
+            if !FRAME.contains(&name.as_str()) {
+                dropped.push(format!("input_schema.{name}"));
+                remove(&mut all, name);
+            }
+        }
+    }
     let mut properties = Map::new();
     for (name, property) in members_of(&new["properties"]) {
         let before = &stored["properties"][name];
@@ -161,12 +240,14 @@ fn input_schema(stored: &Value, new: &Value, dropped: &mut Vec<String>) -> Value
             .into_iter()
             .flatten()
             .filter_map(|name| Some(name.as_str()?.to_owned()))
+            .filter(|name| schema["properties"].get(name).is_some())
             .collect();
         names.sort();
         names
     };
     // Their order says nothing.
     if names(stored) != names(new) {
+        dropped.extend(required_beside(stored));
         match new.get("required") {
             Some(required) => all["required"] = required.clone(),
             None => remove(&mut all, "required"),
@@ -188,6 +269,7 @@ fn merged_property(name: &str, before: &Value, new: &Value, dropped: &mut Vec<St
     }
     let mut all = before.clone();
     match new.get("description") {
+        _ if is_same_text(&before["description"], &new["description"]) => {}
         Some(about) => all["description"] = about.clone(),
         None => remove(&mut all, "description"),
     }
@@ -303,6 +385,22 @@ mod tests {
             patch(&stored(), &asked),
             json!({"config": {"result": "row"}})
         );
+        // What a row is read without, and what it cannot say.
+        let mut odd = stored();
+        odd["description"] = json!(" old\n");
+        odd["description_user"] = json!("");
+        odd["config"]["query"] = json!("  SELECT :n, :d\n");
+        odd["input_schema"]["properties"]["n"]["description"] = json!(" how many ");
+        odd["input_schema"]["properties"]["d"]["description"] = json!("");
+        odd["input_schema"]["required"] = json!(["n", "d", "ghost"]);
+        let mut plain = said();
+        plain.as_object_mut().unwrap().remove("description_user");
+        let merged = super::merged(&odd, &plain, false);
+        assert!(is_same(&odd, &merged.definition), "{merged:?}");
+        let ghost = "input_schema.required (\"ghost\")".to_owned();
+        assert!(unheld(&odd).contains(&ghost));
+        plain["input_schema"]["required"] = json!(["n"]);
+        assert_eq!(super::merged(&odd, &plain, false).dropped, [ghost]);
         let mut bare = stored();
         bare["input_schema"] = json!({"type": "object"});
         let mut none = said();
@@ -334,6 +432,39 @@ mod tests {
     }
 
     #[test]
+    fn what_no_call_could_fit_is_dropped_and_told() {
+        let mut old = stored();
+        old["output_schema"] = json!({"type": "object", "required": ["uid"]});
+        old["tests"] = json!([{"arguments": {"n": 1, "d": "a"}, "expect": {"uid": 1}}]);
+        let any = json!([{"required": ["n"]}, {"required": ["d"]}]);
+        old["input_schema"]["anyOf"] = any.clone();
+        let same = merged(&old, &said(), false);
+        assert!(is_same(&old, &same.definition), "{same:?}");
+        assert!(same.dropped.is_empty() && !same.keeps_tests, "{same:?}");
+        // Another query with the same arguments: what it answers is unknown.
+        let mut new = said();
+        new["config"]["query"] = json!("SELECT user_nm FROM h_user WHERE :n = :d");
+        let told = merged(&old, &new, false);
+        assert_eq!(told.dropped, ["output_schema"]);
+        assert!(told.keeps_tests);
+        assert_eq!(told.definition["input_schema"]["anyOf"], any);
+        let changed = patch(&old, &told.definition);
+        assert_eq!(changed.get("output_schema"), Some(&Value::Null));
+        // And with others.
+        new["input_schema"]["properties"] = json!({"uid": {"type": "number"}});
+        new["input_schema"]["required"] = json!(["uid"]);
+        let told = merged(&old, &new, false);
+        let expected = ["input_schema.anyOf", "output_schema", "tests"];
+        assert_eq!(told.dropped, expected);
+        assert!(!told.keeps_tests);
+        let changed = patch(&old, &told.definition);
+        assert_eq!(changed["input_schema"].get("anyOf"), Some(&Value::Null));
+        assert_eq!(changed["tests"], json!([]));
+        let kept = &told.definition["input_schema"]["additionalProperties"];
+        assert_eq!(kept, &json!(false));
+    }
+
+    #[test]
     fn what_may_not_fit_any_more_is_dropped_and_told() {
         let mut new = said();
         new["input_schema"]["properties"]["d"] = json!({"type": "number"});
@@ -350,5 +481,9 @@ mod tests {
         assert_eq!(told.definition, new);
         assert!(told.dropped.contains(&"examples".to_owned()), "{told:?}");
         assert!(!told.dropped.iter().any(|it| it.starts_with("config")));
+        other["auth_config"] = json!({"token": "••••"});
+        let told = merged(&other, &new, false);
+        assert!(told.dropped.contains(&"auth_config".to_owned()), "{told:?}");
+        assert_eq!(told.definition.get("auth_config"), Some(&Value::Null));
     }
 }

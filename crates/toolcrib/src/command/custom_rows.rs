@@ -100,7 +100,27 @@ fn bare(query: String, parameters: &[CustomParameter], notes: &mut Vec<String>) 
         "the quotes around {} in its query are taken away: values are bound, and in quotes they would be text",
         shown.join(", ")
     ));
+    // Pasted, an argument that is left out was an empty text; bound, it is NULL, which equals nothing.
+    let is_optional = |name: &&String| {
+        let mut of_name = parameters.iter().filter(|it| it.name == **name);
+        of_name.any(|it| !it.is_required.trim().eq_ignore_ascii_case("y"))
+    };
+    for name in names.iter().filter(is_optional) {
+        notes.push(format!(
+            "where {name} is left out, it was an empty text in the query and is NULL now; write coalesce({{{{{name}}}}}, '') where the query wants ''"
+        ));
+    }
     bare
+}
+
+/// The parameters whose names stand in the query of a tool as text, in quotes: whoever reads its row takes them for parameters.
+pub(super) fn names_as_text(tool: &Value) -> Vec<String> {
+    let properties = &tool["input_schema"]["properties"];
+    let query = tool["config"]["query"].as_str();
+    let query = query.filter(|_| tool["kind"] == "sql");
+    let found = query
+        .and_then(|query| kinds::sql::without_quotes(query, |name| properties.get(name).is_some()));
+    found.map_or_else(Vec::new, |(_, names)| names)
 }
 
 /// The query or expression itself, which may lie in JSON.
@@ -293,6 +313,18 @@ mod tests {
         let query = "SELECT :user_name WHERE n = {{n}} OR n = '{{m}}' OR n LIKE '%{{n}}%'";
         assert_eq!(meant.definition["config"]["query"], query);
         assert!(meant.notes[0].starts_with("the quotes around '{{n}}'"));
+        assert_eq!(
+            meant.notes[1..],
+            [
+                "where n is left out, it was an empty text in the query and is NULL now; write coalesce({{n}}, '') where the query wants ''"
+            ]
+        );
+        let required = CustomTool {
+            definition: "SELECT 1 WHERE :n = '{{user_name}}'".to_owned(),
+            ..limit()
+        };
+        let notes = definition(&required, "demo", "row").unwrap().notes;
+        assert_eq!(notes.len(), 1, "{notes:?}");
         let python = CustomTool {
             tool_type: "PYTHON".to_owned(),
             definition: "'{{n}}'".to_owned(),

@@ -22,6 +22,24 @@ struct Taken {
     meant: Meant,
 }
 
+/// Who imports.
+struct Importer {
+    name: String,
+    /// May say whose a new tool is and when it was made.
+    is_admin: bool,
+}
+
+impl Importer {
+    async fn of(client: &Client) -> Result<Self> {
+        let me = client.get("/api/v1/me").await?;
+        let scopes = me["scopes"].as_array();
+        Ok(Importer {
+            name: me["user"].as_str().unwrap_or_default().to_owned(),
+            is_admin: scopes.is_some_and(|scopes| scopes.iter().any(|it| it == "admin")),
+        })
+    }
+}
+
 /// What became of the tools of a file.
 #[derive(Default)]
 struct Told {
@@ -33,6 +51,8 @@ struct Told {
     warnings: Vec<String>,
     /// How those are defined that are added or replaced.
     tools: Vec<Value>,
+    /// Whether it was said that tools count as made now.
+    has_lost_times: bool,
 }
 
 impl Told {
@@ -63,8 +83,12 @@ pub(crate) async fn import(context: &Context, args: &CustomImport) -> Result {
     let taken = understood(wanted, args, &mut told);
     let out = &context.out;
     let done = Client::with(context, async |client| {
+        if taken.is_empty() {
+            return Ok(());
+        }
+        let importer = Importer::of(client).await?;
         for taken in &taken {
-            take_over(out, client, taken, args, &mut told).await?;
+            take_over(out, client, taken, args, &importer, &mut told).await?;
         }
         Ok(())
     })
@@ -142,6 +166,7 @@ async fn take_over(
     client: &Client,
     taken: &Taken,
     args: &CustomImport,
+    importer: &Importer,
     told: &mut Told,
 ) -> Result {
     let name = &taken.row.name;
@@ -153,7 +178,7 @@ async fn take_over(
     };
     let (definition, done) = match &stored {
         None => {
-            let done = create(out, client, taken, args.dry_run, told).await;
+            let done = create(out, client, taken, args.dry_run, importer, told).await;
             (taken.meant.definition.clone(), done)
         }
         Some(stored) => {
@@ -173,6 +198,11 @@ async fn take_over(
                 let dropped = merged.dropped.join(", ");
                 told.warn(out, format!(
                     "'{name}' loses {dropped}: the file cannot say it, and what was there may not fit what it says"
+                ));
+            }
+            if done.is_ok() && merged.keeps_tests {
+                told.warn(out, format!(
+                    "'{name}' keeps its tests; `toolcrib tools test {name}` says whether they still pass"
                 ));
             }
             (merged.definition, done)
@@ -217,12 +247,14 @@ fn asked(dry_run: bool) -> Option<String> {
     dry_run.then(|| "true".to_owned())
 }
 
-/// Stores a new tool as its maker's, where they are a user here who may have it; else as that of whoever imports it.
+/// Stores a new tool as its maker's, where they are a user here who may have it; else as that of whoever imports it. Who is
+/// no admin can only have it as their own, made now.
 async fn create(
     out: &Out,
     client: &Client,
     taken: &Taken,
     dry_run: bool,
+    importer: &Importer,
     told: &mut Told,
 ) -> Result<Value> {
     let row = &taken.row;
@@ -231,7 +263,7 @@ async fn create(
     let send = async |owner: Option<&str>| {
         let asked = [
             ("owner", owner.map(str::to_owned)),
-            ("created_at", made.clone()),
+            ("created_at", made.clone().filter(|_| importer.is_admin)),
             ("dry_run", asked(dry_run)),
         ];
         let to = format!("/api/v1/tools{}", query(&asked));
@@ -239,31 +271,47 @@ async fn create(
         client.request("POST", &to, body).await?.ok()
     };
     let maker = row.created_by.as_deref().filter(|name| !name.is_empty());
+    let maker = maker.filter(|name| *name != importer.name);
     let (tool, why) = match maker {
         None => (send(None).await?, None),
-        Some(maker) => {
-            let user = format!("/api/v1/users/{}", encode(maker));
-            match client.request("GET", &user, None).await?.status {
-                200 => match send(Some(maker)).await {
-                    Ok(tool) => (tool, None),
-                    Err(failure) => (send(None).await?, Some(failure.errors.join("; "))),
-                },
-                _ => {
-                    let why = format!("there is no user '{maker}'");
-                    (send(None).await?, Some(why))
-                }
-            }
+        Some(_) if !importer.is_admin => {
+            let why = "only an admin may say whose a new tool is";
+            (send(None).await?, Some(why.to_owned()))
         }
+        Some(maker) => match user(client, maker).await? {
+            Some(why) => (send(None).await?, Some(why)),
+            None => match send(Some(maker)).await {
+                Ok(tool) => (tool, None),
+                Err(failure) => (send(None).await?, Some(failure.errors.join("; "))),
+            },
+        },
     };
-    if let (None, Some(written)) = (&made, row.reg_dt.as_deref()) {
-        told.warn(out, format!(
+    match (&made, row.reg_dt.as_deref()) {
+        (None, Some(written)) => told.warn(out, format!(
             "'{name}' was made at '{written}', which is no time that can be read; it counts as made now"
-        ));
+        )),
+        (Some(_), _) if !importer.is_admin && !told.has_lost_times => {
+            told.has_lost_times = true;
+            let why = "new tools count as made now: only an admin may say when a tool was made";
+            told.warn(out, why.to_owned());
+        }
+        _ => {}
     }
     if let (Some(why), Some(maker)) = (why, maker) {
         told.warn(out, format!("'{name}' is yours, not {maker}'s: {why}"));
     }
     Ok(tool)
+}
+
+/// Why somebody cannot be found here; nothing where they are.
+async fn user(client: &Client, name: &str) -> Result<Option<String>> {
+    let path = format!("/api/v1/users/{}", encode(name));
+    let answer = client.request("GET", &path, None).await?;
+    Ok(match answer.status {
+        200 => None,
+        404 => Some(format!("there is no user '{name}'")),
+        _ => Some(answer.failure().errors.join("; ")),
+    })
 }
 
 fn tell(out: &Out, told: &Told, dry_run: bool) -> Result {

@@ -2,10 +2,12 @@
 
 use super::tools::text;
 use crate::cli::Log;
-use crate::client::{Client, query};
+use crate::client::{Answer, Client, query};
 use crate::context::Context;
+use crate::layout::laid_out;
 use crate::out::{Cause, Failure, Out, Paint, Result};
 use serde_json::Value;
+use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -35,17 +37,15 @@ pub(crate) async fn run(context: &Context, log: Log) -> Result {
             ("since", log.since.clone()),
             ("limit", Some(log.limit.to_string())),
         ]);
-        let page = client.get(&format!("/api/v1/executions{first}")).await?;
-        let items = page["items"].as_array().cloned().unwrap_or_default();
+        let page = page(client, &first).await?;
+        let items = items(&page);
         let out = &context.out;
         if !log.follow {
             if out.json {
-                out.value(&page);
+                out.written(page.written().0);
             } else {
-                out.table(
-                    &COLUMNS,
-                    &items.iter().map(|item| row(out, item)).collect::<Vec<_>>(),
-                );
+                let rows = items.iter().map(|item| row(out, &item.value));
+                out.table(&COLUMNS, &rows.collect::<Vec<_>>());
             }
             return Ok(());
         }
@@ -72,6 +72,32 @@ pub(crate) async fn run(context: &Context, log: Log) -> Result {
     .await
 }
 
+/// A call, and how the server wrote it: to read its numbers could cost digits.
+struct Item {
+    value: Value,
+    written: Box<RawValue>,
+}
+
+async fn page(client: &Client, query: &str) -> Result<Answer> {
+    let path = format!("/api/v1/executions{query}");
+    let answer = client.request("GET", &path, None).await?;
+    match answer.is_success() {
+        true => Ok(answer),
+        false => Err(answer.failure()),
+    }
+}
+
+fn items(page: &Answer) -> Vec<Item> {
+    let (_, members) = page.written();
+    let items = members.get("items").map_or("[]", |items| items.get());
+    let items: Vec<Box<RawValue>> = serde_json::from_str(items).unwrap_or_default();
+    let item = |written: Box<RawValue>| Item {
+        value: serde_json::from_str(written.get()).unwrap_or_default(),
+        written,
+    };
+    items.into_iter().map(item).collect()
+}
+
 /// Asks again and again; ends with the server, with the reader, or by Ctrl-C.
 async fn follow(client: &Client, out: &Out, log: &Log, mut seen: BTreeSet<String>) -> Result {
     while !out.is_gone() {
@@ -93,12 +119,12 @@ async fn follow(client: &Client, out: &Out, log: &Log, mut seen: BTreeSet<String
                 ),
                 ("limit", Some(WINDOW.to_string())),
             ]);
-            let page = client.get(&format!("/api/v1/executions{query}")).await?;
-            let items = page["items"].as_array().cloned().unwrap_or_default();
+            let items = items(&page(client, &query).await?);
             for item in &items {
                 show(out, item, &mut seen);
             }
-            after = items.last().map(|last| text(last, "id").to_owned());
+            let last = items.last();
+            after = last.map(|last| text(&last.value, "id").to_owned());
             if items.len() < WINDOW {
                 break;
             }
@@ -111,14 +137,15 @@ async fn follow(client: &Client, out: &Out, log: &Log, mut seen: BTreeSet<String
 }
 
 /// A call is shown once, when it has ended.
-fn show(out: &Out, item: &Value, seen: &mut BTreeSet<String>) {
-    if text(item, "status") == "started" || !seen.insert(text(item, "id").to_owned()) {
+fn show(out: &Out, item: &Item, seen: &mut BTreeSet<String>) {
+    let value = &item.value;
+    if text(value, "status") == "started" || !seen.insert(text(value, "id").to_owned()) {
         return;
     }
     if out.json {
-        out.line(item.to_string());
+        out.line(laid_out(item.written.get(), false));
     } else {
-        out.line(out.row(&row(out, item), &WIDTHS));
+        out.line(out.row(&row(out, value), &WIDTHS));
     }
 }
 
@@ -139,4 +166,25 @@ fn row(out: &Out, item: &Value) -> Vec<String> {
         text(item, "transport").to_owned(),
         error,
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_printed_keeps_every_digit() {
+        let body =
+            r#"{"items": [{"id": "a", "output": 0.12345678901234567890}], "next_cursor": null}"#;
+        let page = Answer {
+            status: 200,
+            body: body.into(),
+        };
+        let items = items(&page);
+        assert_eq!((items.len(), text(&items[0].value, "id")), (1, "a"));
+        assert_eq!(
+            laid_out(items[0].written.get(), false),
+            r#"{"id":"a","output":0.12345678901234567890}"#
+        );
+    }
 }

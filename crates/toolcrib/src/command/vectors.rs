@@ -3,13 +3,13 @@
 use super::limits::show;
 use super::tools::text;
 use crate::cli::{Destination, Vectors};
-use crate::client::{Client, encode};
+use crate::client::{Answer, Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Out, Result};
-use app::vectors::read_lines;
+use crate::out::{Document, Failure, Out, Result, printable};
+use app::vectors::{Line, read_lines};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{BufRead, BufReader, Lines};
+use std::io::BufReader;
 use std::path::Path;
 
 const PATH: &str = "/api/v1/vectors";
@@ -64,6 +64,12 @@ async fn list(context: &Context) -> Result {
     };
     let head = ["name", "space", "dimensions", "documents"];
     show(&context.out, &page, &head, row);
+    for it in page["items"].as_array().into_iter().flatten() {
+        if let Some(cause) = it["cause"].as_str() {
+            let warning = format!("'{}' could not be counted: {cause}", text(it, "name"));
+            context.out.warn(printable(&warning));
+        }
+    }
     Ok(())
 }
 
@@ -85,63 +91,79 @@ async fn search(context: &Context, wanted: &str, n: u16, collection: Option<&str
     Ok(())
 }
 
-/// All of the file is looked at before anything of it is sent, since it is sent in parts.
+/// All of the file is looked at before anything of it is sent, since it is sent in parts. It is read once: what comes
+/// through a pipe cannot be read again.
 async fn import(context: &Context, file: &Path, into: &Destination) -> Result {
     let shown = file.display();
     let failed = |why: &dyn std::fmt::Display| Failure::failed(format!("{shown}: {why}"));
-    let open = || {
-        File::open(file)
-            .map(BufReader::new)
-            .map_err(|it| failed(&it))
-    };
-    let count = read_lines(open()?, &app::vectors::Limits::default())
-        .map_err(|it| failed(&it))?
-        .len();
-    if count == 0 {
+    let input = File::open(file).map(BufReader::new);
+    let input = input.map_err(|it| failed(&it))?;
+    let lines = read_lines(input, &app::vectors::Limits::default()).map_err(|it| failed(&it))?;
+    if lines.is_empty() {
         return Err(failed(&"it holds no records")
             .hint("one object a line: {\"id\": \"users.email\", \"document\": \"users.email VARCHAR(255)\"}"));
     }
     let path = format!("{PATH}/import");
-    let mut lines = open()?.lines();
     let ask = async |client: &Client| {
         let mut all = json!({"collection": null, "records": 0, "embedded": 0});
-        while let Some(body) = batch(&mut lines, into).map_err(|it| failed(&it))? {
-            let answer = client.send("POST", &path, Some(body.into_bytes())).await?;
-            let done = answer.ok()?;
+        let mut left = lines.as_slice();
+        while !left.is_empty() {
+            let body = batch(&mut left, into).map_err(|it| failed(&it))?;
+            let sent = client.send("POST", &path, Some(body.into_bytes())).await;
+            let done = sent.and_then(Answer::ok);
+            let done = done.map_err(|failure| kept(failure, &all, lines.len()))?;
             all["collection"] = done["collection"].clone();
             for name in ["records", "embedded"] {
                 let sum = all[name].as_u64().unwrap_or(0) + done[name].as_u64().unwrap_or(0);
                 all[name] = sum.into();
             }
         }
-        Ok(all)
+        match all["records"] == lines.len() {
+            true => Ok(all),
+            false => Err(kept(failed(&"not all of it was stored"), &all, lines.len())),
+        }
     };
     imported(&context.out, &Client::with(context, ask).await?);
     Ok(())
 }
 
-/// The body of the next request, with as many lines as fit and at least one; none at the end of the file.
-fn batch(
-    lines: &mut Lines<BufReader<File>>,
-    into: &Destination,
-) -> std::io::Result<Option<String>> {
+/// The body of the next request, with as many lines as fit and at least one.
+fn batch(left: &mut &[Line], into: &Destination) -> serde_json::Result<String> {
     let head = json!({"collection": into.collection, "space": into.space}).to_string();
     let mut body = head.trim_end_matches('}').to_owned() + ",\"records\":[";
     let empty = body.len();
-    while body.len() < BATCH_BYTES_MAX {
-        let Some(line) = lines.next() else { break };
-        let line = line?;
-        // A mark of the encoding may stand before the first line.
-        let line = line.trim_start_matches('\u{feff}').trim();
-        if line.is_empty() {
-            continue;
-        }
+    while let Some((line, rest)) = left.split_first() {
+        let line = serde_json::to_string(line)?;
         if body.len() > empty {
+            if body.len() + line.len() > BATCH_BYTES_MAX {
+                break;
+            }
             body.push(',');
         }
-        body.push_str(line);
+        body.push_str(&line);
+        *left = rest;
     }
-    Ok((body.len() > empty).then(|| body + "]}"))
+    Ok(body + "]}")
+}
+
+/// A failure after which some of the documents are stored all the same.
+fn kept(mut failure: Failure, done: &Value, count: usize) -> Failure {
+    let stored = done["records"].as_u64().unwrap_or(0);
+    if stored == 0 {
+        return failure;
+    }
+    if let Document::Answer(answer) = &mut failure.document
+        && let Some(details) = answer.pointer_mut("/error/details")
+    {
+        match details.as_object_mut() {
+            Some(details) => _ = details.insert("stored".to_owned(), stored.into()),
+            None => *details = json!({"stored": stored}),
+        }
+    }
+    let name = text(done, "collection");
+    failure.hint(format!(
+        "{stored} of {count} documents are stored in {name} already; import the file again when this is mended, which changes those and adds the others"
+    ))
 }
 
 fn imported(out: &Out, done: &Value) {

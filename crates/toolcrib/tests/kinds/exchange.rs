@@ -104,6 +104,29 @@ fn a_dry_run_finds_what_the_import_finds() {
     assert_eq!(quoted.data(), &json!({"uid": 2}));
 }
 
+/// Who is no admin takes tools over as their own, made now.
+#[test]
+fn authors_take_tools_over_as_their_own() {
+    let crib = crib();
+    let key = key_of(&crib, "ada", "author");
+    let url = crib.server.url();
+    let as_ada = ["--source", "open", "--url", &url, "--key", &key, "--json"];
+    let done = import(&crib, &rows(), "theirs.db", &as_ada);
+    assert_eq!(done.code, 0, "{done:?}");
+    let told = document(&done);
+    assert_eq!(told["added"], json!(["limit_of", "product", "off"]));
+    let warnings = told["warnings"].as_array().unwrap();
+    let expected = [
+        "new tools count as made now: only an admin may say when a tool was made",
+        "'product' is yours, not nobody's: only an admin may say whose a new tool is",
+        "'off' is yours, not nobody's: only an admin may say whose a new tool is",
+    ];
+    assert_eq!(warnings, &expected.map(Value::from));
+    let limit = tool(&crib, "limit_of");
+    assert_eq!(limit["owner"], "ada");
+    assert_ne!(limit["created_at"], "2024-05-06T12:00:00.000Z");
+}
+
 /// The name before the reason.
 fn first(line: &Value) -> &str {
     line.as_str().unwrap().split(": ").next().unwrap()
@@ -211,6 +234,7 @@ fn what_the_format_cannot_hold_is_told_and_kept() {
     assert_eq!(tool(&crib, "rich"), before);
     let done = import(&crib, &[], "edited.db", &force);
     assert!(done.stderr.contains("replaced: rich"), "{done:?}");
+    assert!(done.stderr.contains("'rich' keeps its tests"), "{done:?}");
     let after = tool(&crib, "rich");
     for member in [
         "input_schema",
@@ -239,6 +263,88 @@ fn what_the_format_cannot_hold_is_told_and_kept() {
     );
     let text = json!({"type": "string", "description": "from which on"});
     assert_eq!(tool(&crib, "rich")["input_schema"]["properties"]["n"], text);
+}
+
+/// Nothing stays that would refuse every call or every answer of what the file says.
+#[test]
+fn a_tool_that_is_replaced_can_be_called() {
+    let crib = crib();
+    let config = json!({"source": "open", "query": "SELECT uid FROM h_user WHERE user_nm = :nm OR uid = :id", "result": "row"});
+    let more = json!({
+        "input_schema": {"type": "object", "additionalProperties": false,
+            "properties": {"nm": {"type": "string"}, "id": {"type": "integer"}},
+            "anyOf": [{"required": ["nm"]}, {"required": ["id"]}]},
+        "output_schema": {"type": "object", "required": ["uid"]},
+        "tests": [{"arguments": {"nm": "kim"}, "expect": {"uid": 2}}],
+    });
+    crib.add("limit_of", "sql", &config, &more);
+    let force = ["--source", "open", "--force", "--json"];
+    let dry = [&force[..], &["--dry-run"]].concat();
+    let dry = import(&crib, &rows()[..1], "theirs.db", &dry);
+    let real = import(&crib, &[], "theirs.db", &force);
+    assert_eq!((dry.code, real.code), (0, 0), "{dry:?} {real:?}");
+    let warnings = document(&real)["warnings"].clone();
+    assert_eq!(document(&dry)["warnings"], warnings);
+    let told = "'limit_of' loses input_schema.anyOf, output_schema, tests: ";
+    assert!(warnings.to_string().contains(told), "{warnings}");
+    let limit = crib.call("limit_of", &json!({"user_name": "hong"}));
+    assert_eq!(limit.data(), &json!({"user_nm": "hong", "max_count": 50}));
+}
+
+#[test]
+fn a_tool_of_another_kind_loses_what_is_told() {
+    let crib = crib();
+    let auth = json!({"auth_config": {"type": "bearer", "token": "for tests only"}});
+    crib.add("product", "builtin", &json!({"name": "calculator"}), &auth);
+    assert!(tool(&crib, "product")["auth_config"].is_object());
+    let force = ["--source", "open", "--force", "--only", "product"];
+    let done = import(&crib, &rows(), "theirs.db", &force);
+    assert!(
+        done.stderr.contains("'product' loses auth_config"),
+        "{done:?}"
+    );
+    assert_eq!(tool(&crib, "product")["auth_config"], Value::Null);
+}
+
+/// What we wrote ourselves is no other tool when it is read.
+#[test]
+fn an_export_that_comes_back_is_the_same() {
+    let crib = crib();
+    let config = |query: &str| json!({"source": "open", "query": query});
+    let spaced = json!({"description": " Counts. ", "description_user": "", "input_schema": {"type": "object",
+        "properties": {"n": {"type": "integer", "description": " from which on "}}}});
+    let query = "  SELECT count(*) FROM h_user WHERE uid >= :n\n";
+    crib.add("spaced", "sql", &config(query), &spaced);
+    let beside =
+        json!({"input_schema": {"type": "object", "required": ["ghost"], "properties": {}}});
+    crib.add("beside", "sql", &config("SELECT 1"), &beside);
+    let quoted =
+        json!({"input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}});
+    let query = "SELECT uid FROM h_user WHERE user_nm = '{{a}}' OR user_nm = :a";
+    crib.add("quoted", "sql", &config(query), &quoted);
+    let file = crib.sandbox.folder().join("ours.db");
+    let shown = file.to_str().unwrap();
+    let only = "spaced,beside,quoted";
+    let done = crib
+        .sandbox
+        .run(&["export", "h-custom-tool", shown, "--only", only, "--json"]);
+    let missing = document(&done)["not_in_file"].clone();
+    let missing = [&missing["beside"], &missing["quoted"]].map(Value::to_string);
+    assert!(missing[0].contains("ghost"), "{missing:?}");
+    assert!(missing[1].contains("'{{a}}' as text"), "{missing:?}");
+    let same = ["--source", "open", "--json", "--only", "spaced,beside"];
+    let done = import(&crib, &[], "ours.db", &same);
+    let unchanged = document(&done)["unchanged"].clone();
+    let unchanged: Vec<&str> = unchanged
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(
+        unchanged.contains(&"spaced") && unchanged.contains(&"beside"),
+        "{done:?}"
+    );
 }
 
 #[test]

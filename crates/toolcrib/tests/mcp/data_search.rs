@@ -322,6 +322,44 @@ fn a_long_file_is_imported_in_parts_and_is_in_a_backup() {
     assert_eq!(first(&sandbox), expected);
 }
 
+#[test]
+fn what_comes_through_a_pipe_is_imported() {
+    let endpoint = endpoint();
+    let sandbox = configured(&endpoint);
+    let line = r#"{"id": "a", "document": "d", "embedding": [1, 2], "metadata": {"n": 0.1}}"#;
+    let import = ["vectors", "import", "/dev/stdin", "--json"];
+    let done = sandbox.run_with_stdin(&import, line);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(done.stdout.contains("\"records\":1"), "{done:?}");
+    let found = sandbox.json(&["vectors", "search", "x"]);
+    assert_eq!(found["items"][0]["metadata"], json!({"n": 0.1}), "{found}");
+    let done = sandbox.run_with_stdin(&import, "\n");
+    assert_eq!(done.code, 1, "{done:?}");
+}
+
+/// The endpoint's vectors have two numbers, which nobody knows before it is asked.
+#[test]
+fn what_is_stored_before_a_part_fails_is_told() {
+    let endpoint = endpoint();
+    let sandbox = configured(&endpoint);
+    let long = "x".repeat(1_000_000);
+    let line = |number: u32| {
+        json!({"id": format!("d{number}"), "document": long, "embedding": [number, 1, 1]})
+            .to_string()
+            + "\n"
+    };
+    let text: String = (1..=9).map(line).collect();
+    sandbox.write("odd.jsonl", &(text + r#"{"id": "odd", "document": "d"}"#));
+    let done = sandbox.run(&["vectors", "import", "odd.jsonl", "--json"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let told = "6 of 10 documents are stored in column_metadata already";
+    assert!(done.stderr.contains(told), "{done:?}");
+    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(told["error"]["details"]["stored"], 6, "{told}");
+    let listed = sandbox.json(&["vectors", "list"]);
+    assert_eq!(listed["items"][0]["documents"], 6, "{listed}");
+}
+
 /// The source `bga` is made of the variables of the specification.
 #[test]
 fn the_examples_of_the_database() {
@@ -408,6 +446,8 @@ fn digits_and_cuts(crib: &Crib) {
         assert!(done.stdout.contains(expected), "{done:?}");
         assert_eq!(done.stdout.lines().count(), 1, "{done:?}");
     }
+    let log = crib.sandbox.ok(&["log", "--limit", "1", "--json"]);
+    assert!(log.contains(r#"{"n":0.12345678901234567890}"#), "{log}");
     let cut = call("SELECT * FROM generate_series(1, 100000) n", &[]);
     let told = "warning: The data is cut: there is more than is shown";
     assert!(cut.stderr.starts_with(told), "{:?}", cut.stderr);

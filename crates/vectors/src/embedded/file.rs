@@ -158,19 +158,22 @@ pub(crate) fn read(folder: &Path, name: &str, limits: &Limits) -> Result<Option<
     Ok(Some(loaded))
 }
 
-/// What a collection's file says of itself in its first line: its space, its dimension and how many records it holds.
-pub(crate) fn head(folder: &Path, name: &str) -> Result<(Space, usize, usize)> {
+/// What a collection's file says of itself in its first line: its space, its dimension and how many records it holds. `None`
+/// where there is no such file any more.
+pub(crate) fn head(folder: &Path, name: &str) -> Result<Option<(Space, usize, usize)>> {
     const HEAD_BYTES_MAX: u64 = 1 << 10;
     let path = path(folder, name);
     let mut line = Vec::new();
-    File::open(&path)
-        .and_then(|file| {
-            let mut start = BufReader::new(file).take(HEAD_BYTES_MAX);
-            start.read_until(b'\n', &mut line)
-        })
-        .map_err(Error::file(path.clone(), "read"))?;
+    let read = File::open(&path).and_then(|file| {
+        let mut start = BufReader::new(file).take(HEAD_BYTES_MAX);
+        start.read_until(b'\n', &mut line)
+    });
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        read => read.map_err(Error::file(path.clone(), "read"))?,
+    };
     let head = understand_head(&line).map_err(|why| Error::Damaged { path, why })?;
-    Ok((head.space, head.dimension, head.count))
+    Ok(Some((head.space, head.dimension, head.count)))
 }
 
 fn too_large(name: &str, room: u64) -> Error {
@@ -323,7 +326,8 @@ mod tests {
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, "columns");
         let told = head(folder.path(), "columns").unwrap();
-        assert_eq!(told, (Space::Cosine, 3, 5_000));
+        assert_eq!(told, Some((Space::Cosine, 3, 5_000)));
+        assert_eq!(head(folder.path(), "gone").unwrap(), None);
     }
 
     /// A process that is killed leaves the first part of the new file, or all of it, beside the old one.
@@ -356,7 +360,7 @@ mod tests {
         for length in [0, 3, 4, 40, whole.len() / 2, whole.len() - 1] {
             fs::write(&target, &whole[..length]).unwrap();
             let error = read_back(folder.path()).unwrap_err().to_string();
-            assert!(error.contains("are damaged"), "{length}: {error}");
+            assert!(error.contains("is damaged"), "{length}: {error}");
         }
         for place in [0, 30, whole.len() / 2, whole.len() - 1] {
             let mut changed = whole.clone();

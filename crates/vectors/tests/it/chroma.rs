@@ -243,6 +243,39 @@ async fn a_token_goes_along_and_into_no_error() {
 }
 
 #[tokio::test]
+async fn a_collection_that_cannot_be_counted_hides_no_other() {
+    let endpoint = Endpoint::start(|seen| {
+        let place = seen.target.rsplit_once("/collections").unwrap().1;
+        match place {
+            "" => {
+                let listed = ["broken", "gone", "whole"]
+                    .map(|name| json!({"id": name, "name": name, "dimension": 2}));
+                reply(200, &[], &json!(listed).to_string())
+            }
+            "/whole/count" => reply(200, &[], "7"),
+            "/gone/count" => reply(404, &[], "{}"),
+            _ => reply(
+                500,
+                &[],
+                r#"{"error":"InternalError","message":"no index"}"#,
+            ),
+        }
+    });
+    let endpoint = endpoint.await;
+    let settings = Settings {
+        host: endpoint.url(""),
+        ..Settings::default()
+    };
+    let client = Chroma::new(fetcher(), &settings).unwrap();
+    let counted = client.counted(soon()).await.unwrap();
+    let names: Vec<&str> = counted.iter().map(|it| it.name.as_str()).collect();
+    assert_eq!(names, ["broken", "whole"]);
+    let why = counted[0].count.as_ref().unwrap_err().to_string();
+    assert!(why.contains("no index"), "{why}");
+    assert_eq!(*counted[1].count.as_ref().unwrap(), 7);
+}
+
+#[tokio::test]
 async fn another_kind_of_server_is_told_from_a_missing_collection() {
     let endpoint = Endpoint::start(|_| reply(404, &[], "<html>nothing here</html>")).await;
     let settings = Settings {
