@@ -5,7 +5,7 @@ mod link;
 
 pub(crate) use link::{Link, Local};
 
-use link::{Headers, Lost, Reply};
+use link::{Headers, Lost, Need, Reply};
 use mcp::events::Events;
 use mcp::headers::{marked, named_by, written};
 use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};
@@ -200,7 +200,7 @@ impl Bridge {
                 self.say(wire::error(message.id, &error)).await;
             }
             Sort::Notification | Sort::Response => {
-                let _ = self.post(&text, None).await;
+                let _ = self.post(&text, None, Need::Own).await;
                 if method == "notifications/initialized" {
                     self.listen();
                 }
@@ -219,7 +219,7 @@ impl Bridge {
             (token, state.session.is_some())
         };
         if is_legacy {
-            let _ = self.post(&text, None).await;
+            let _ = self.post(&text, None, Need::Own).await;
         } else if let Some(token) = token {
             token.cancel();
         }
@@ -231,7 +231,7 @@ impl Bridge {
             return;
         };
         let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
-        let passed = match self.post(&text, described.as_ref()).await {
+        let passed = match self.post(&text, described.as_ref(), Need::Client).await {
             Ok(reply) => self.pass(&id, reply).await,
             Err(lost) => Err(lost),
         };
@@ -278,22 +278,25 @@ impl Bridge {
         self: &Arc<Self>,
         text: &str,
         described: Option<&Described>,
+        need: Need,
     ) -> Result<Reply, Lost> {
         let session = self.session();
-        let reply = self.post_once(text, described, session.as_deref()).await?;
+        let reply = self.post_once(text, described, session.as_deref(), need);
+        let reply = reply.await?;
         let Some(forgotten) = session.filter(|_| reply.status == 404 && described.is_none()) else {
             return Ok(reply);
         };
-        if !self.begin_anew(&forgotten).await? {
+        if !self.begin_anew(&forgotten, need).await? {
             return Ok(reply);
         }
         let session = self.session();
-        self.post_once(text, described, session.as_deref()).await
+        self.post_once(text, described, session.as_deref(), need)
+            .await
     }
 
     /// Begins a session in place of one that the server has forgotten, unless another request has done so meanwhile.
     /// Whether there is one now. Nothing that was asked has run yet, whatever goes wrong here.
-    async fn begin_anew(self: &Arc<Self>, forgotten: &str) -> Result<bool, Lost> {
+    async fn begin_anew(self: &Arc<Self>, forgotten: &str, need: Need) -> Result<bool, Lost> {
         let before = |lost: Lost| match lost {
             Lost::Before(why) | Lost::Midway(why) | Lost::Refused(why) => Lost::Before(why),
         };
@@ -304,7 +307,7 @@ impl Bridge {
         let Some(initialize) = self.lock().initialize.clone() else {
             return Ok(false);
         };
-        let begun = self.post_once(&initialize, None, None).await;
+        let begun = self.post_once(&initialize, None, None, need).await;
         let mut begun = begun.map_err(before)?;
         begun.whole().await.map_err(before)?;
         let session = self.session();
@@ -312,8 +315,8 @@ impl Bridge {
             return Ok(false);
         }
         let initialized = wire::request(None, "notifications/initialized", None);
-        let told = self.post_once(&initialized, None, session.as_deref()).await;
-        told.map_err(before)?;
+        let told = self.post_once(&initialized, None, session.as_deref(), need);
+        told.await.map_err(before)?;
         self.listen();
         Ok(true)
     }
@@ -327,6 +330,7 @@ impl Bridge {
         text: &str,
         described: Option<&Described>,
         session: Option<&str>,
+        need: Need,
     ) -> Result<Reply, Lost> {
         let mut headers: Headers = Vec::new();
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
@@ -343,7 +347,7 @@ impl Bridge {
             }
             None => add_session(&mut headers, session),
         }
-        let reply = self.link.send("POST", &headers, Some(text)).await?;
+        let reply = self.link.send("POST", &headers, Some(text), need).await?;
         if let Some(session) = &reply.session {
             self.lock().session = Some(session.clone());
         }
@@ -362,7 +366,7 @@ impl Bridge {
             while let Some(bridge) = bridge.upgrade().filter(|_| !token.is_cancelled()) {
                 let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
                 add_session(&mut headers, bridge.session().as_deref());
-                match bridge.link.send("GET", &headers, None).await {
+                match bridge.link.send("GET", &headers, None, Need::Own).await {
                     Ok(mut reply) if reply.is_stream => {
                         let mut events = Events::new(LINE_BYTES_MAX);
                         loop {
@@ -396,7 +400,7 @@ impl Bridge {
         if let Some(session) = self.session() {
             let mut headers = Vec::new();
             add_session(&mut headers, Some(&session));
-            let _ = self.link.send("DELETE", &headers, None).await;
+            let _ = self.link.send("DELETE", &headers, None, Need::Own).await;
         }
         self.link.close().await;
     }

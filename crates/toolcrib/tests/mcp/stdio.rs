@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// An answer that has not come by then never will.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One of them, and what it says. It is killed when dropped.
-struct Spoken {
+pub(crate) struct Spoken {
     child: Child,
     stdin: ChildStdin,
-    lines: Receiver<Value>,
+    pub(crate) lines: Receiver<Value>,
     is_modern: bool,
     /// Whether it writes `/` as `\\/`.
     escapes: bool,
@@ -31,7 +31,7 @@ struct Spoken {
 }
 
 impl Spoken {
-    fn start(sandbox: &Sandbox, more: &[&str], is_modern: bool) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox, more: &[&str], is_modern: bool) -> Self {
         let mut command = sandbox.command(&[&["mcp"], more].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
@@ -61,7 +61,7 @@ impl Spoken {
         spoken
     }
 
-    fn write(&mut self, message: &Value) {
+    pub(crate) fn write(&mut self, message: &Value) {
         let text = message.to_string();
         let text = match self.escapes {
             true => text.replace('/', "\\/"),
@@ -71,7 +71,7 @@ impl Spoken {
     }
 
     /// The whole answer to a request.
-    fn ask(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> Value {
         if self.is_modern {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -255,7 +255,7 @@ fn a_server_elsewhere_is_reached_with_its_key() {
 }
 
 /// A server elsewhere that answers each request with these bytes, and hangs up. Gives its URL.
-fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
+pub(crate) fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -268,7 +268,7 @@ fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     url
 }
 
-fn answer(status: u16, more: &str, body: &str) -> String {
+pub(crate) fn answer(status: u16, more: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
