@@ -2,6 +2,7 @@
 //! is the client's business and the server's; here only sessions, cancelling and lost connections are looked after.
 
 mod link;
+mod session;
 
 pub(crate) use link::{Link, Local};
 
@@ -10,6 +11,7 @@ use mcp::events::Events;
 use mcp::headers::{marked, named_by, written};
 use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};
 use serde_json::Value;
+use session::Kept;
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,9 +27,6 @@ const LINE_BYTES_MAX: usize = 64 << 20;
 /// How long answers are waited for when stdin has ended, and how long they may take to be written.
 const LAST_ANSWERS: Duration = Duration::from_secs(30);
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-/// How long to wait before a stream that ended is opened again.
-const AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) struct Bridge {
     link: Link,
@@ -49,6 +48,7 @@ struct State {
     /// Requests whose answers nobody wants any more.
     cancelled: HashSet<String>,
     listening: Option<CancellationToken>,
+    kept: Kept,
     /// The schemas of tools that want arguments repeated in headers.
     marked: HashMap<String, Value>,
 }
@@ -168,6 +168,7 @@ impl Bridge {
                 self.request(text, None).await;
             }
             Sort::Request => {
+                self.lock().kept.note(&message);
                 let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
                 let token = match method == "subscriptions/listen" {
                     true => self.listens.child_token(),
@@ -294,33 +295,6 @@ impl Bridge {
             .await
     }
 
-    /// Begins a session in place of one that the server has forgotten, unless another request has done so meanwhile.
-    /// Whether there is one now. Nothing that was asked has run yet, whatever goes wrong here.
-    async fn begin_anew(self: &Arc<Self>, forgotten: &str, need: Need) -> Result<bool, Lost> {
-        let before = |lost: Lost| match lost {
-            Lost::Before(why) | Lost::Midway(why) | Lost::Refused(why) => Lost::Before(why),
-        };
-        let _one = self.beginning.lock().await;
-        if self.session().is_some_and(|now| now != forgotten) {
-            return Ok(true);
-        }
-        let Some(initialize) = self.lock().initialize.clone() else {
-            return Ok(false);
-        };
-        let begun = self.post_once(&initialize, None, None, need).await;
-        let mut begun = begun.map_err(before)?;
-        begun.whole().await.map_err(before)?;
-        let session = self.session();
-        if begun.status >= 400 || session.as_deref() == Some(forgotten) {
-            return Ok(false);
-        }
-        let initialized = wire::request(None, "notifications/initialized", None);
-        let told = self.post_once(&initialized, None, session.as_deref(), need);
-        told.await.map_err(before)?;
-        self.listen();
-        Ok(true)
-    }
-
     fn session(&self) -> Option<String> {
         self.lock().session.clone()
     }
@@ -352,44 +326,6 @@ impl Bridge {
             self.lock().session = Some(session.clone());
         }
         Ok(reply)
-    }
-
-    /// What the server says unasked, for as long as there is a session.
-    fn listen(self: &Arc<Self>) {
-        let token = CancellationToken::new();
-        let before = self.lock().listening.replace(token.clone());
-        if let Some(before) = before {
-            before.cancel();
-        }
-        let bridge = Arc::downgrade(self);
-        tokio::spawn(async move {
-            while let Some(bridge) = bridge.upgrade().filter(|_| !token.is_cancelled()) {
-                let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
-                add_session(&mut headers, bridge.session().as_deref());
-                match bridge.link.send("GET", &headers, None, Need::Own).await {
-                    Ok(mut reply) if reply.is_stream => {
-                        let mut events = Events::new(LINE_BYTES_MAX);
-                        loop {
-                            let next = tokio::select! {
-                                next = reply.next() => next,
-                                () = token.cancelled() => return,
-                            };
-                            let next = next.and_then(Result::ok);
-                            let next = next.and_then(|it| messages(&mut events, &it).ok());
-                            let Some(texts) = next else { break };
-                            for text in texts {
-                                bridge.say(text).await;
-                            }
-                        }
-                    }
-                    // It has none to give.
-                    Ok(_) => return,
-                    Err(_) => {}
-                }
-                drop(bridge);
-                tokio::time::sleep(AGAIN).await;
-            }
-        });
     }
 
     /// The client is gone.
