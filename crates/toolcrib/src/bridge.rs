@@ -149,16 +149,12 @@ impl Bridge {
 
     /// One line of the client's. Requests go on in tasks of their own; everything else in its order.
     async fn take(self: &Arc<Self>, text: String) {
+        if text.starts_with('[') {
+            return self.take_several(&text).await;
+        }
         let message = match Message::read(&text) {
             Ok(message) => message,
-            Err(error) => {
-                let code = match error.is_data() {
-                    true => code::INVALID_REQUEST,
-                    false => code::PARSE,
-                };
-                let error = RpcError::new(code, format!("This is no message: {error}"));
-                return self.say(wire::error(None, &error)).await;
-            }
+            Err(error) => return self.say(unreadable(&error)).await,
         };
         let method = message.method.as_deref().unwrap_or_default().to_owned();
         let is_modern = face::modern::is_modern(None, &message);
@@ -206,6 +202,48 @@ impl Bridge {
                     self.listen();
                 }
             }
+        }
+    }
+
+    /// Several messages at once, as one version of the protocol had it. The server answers them together.
+    async fn take_several(self: &Arc<Self>, text: &str) {
+        let messages: Vec<Message<'_>> = match serde_json::from_str(text) {
+            Ok(messages) => messages,
+            Err(error) => return self.say(unreadable(&error)).await,
+        };
+        let is = |message: &Message<'_>, method: &str| message.method.as_deref() == Some(method);
+        let listens = messages
+            .iter()
+            .any(|it| is(it, "notifications/initialized"));
+        let requests = messages.iter().filter(|it| it.sort() == Sort::Request);
+        let mut ids = Vec::new();
+        for request in requests {
+            self.lock().kept.note(request);
+            ids.extend(request.id.map(ToOwned::to_owned));
+        }
+        if ids.is_empty() && !messages.is_empty() {
+            let _ = self.post(text, None, Need::Own).await;
+        } else {
+            let (bridge, text) = (Arc::clone(self), text.to_owned());
+            self.tasks.spawn(async move {
+                let passed = match bridge.post(&text, None, Need::Client).await {
+                    Ok(reply) => bridge.pass("", reply).await,
+                    Err(lost) => Err(lost),
+                };
+                if let Err(lost) = passed {
+                    let error = RpcError::new(code::INTERNAL, lost.to_string());
+                    let each = ids.iter().map(|id| wire::error(Some(id), &error));
+                    let each = each.collect::<Vec<_>>().join(",");
+                    let all = match ids.is_empty() {
+                        true => wire::error(None, &error),
+                        false => format!("[{each}]"),
+                    };
+                    bridge.say(all).await;
+                }
+            });
+        }
+        if listens {
+            self.listen();
         }
     }
 
@@ -412,6 +450,16 @@ fn refusal(status: u16, body: &str) -> String {
         Some(message) => message.to_owned(),
         None => format!("it answers with status {status}"),
     }
+}
+
+/// What is said of a line that is no message.
+fn unreadable(error: &serde_json::Error) -> String {
+    let code = match error.is_data() {
+        true => code::INVALID_REQUEST,
+        false => code::PARSE,
+    };
+    let error = RpcError::new(code, format!("This is no message: {error}"));
+    wire::error(None, &error)
 }
 
 fn is_answer(text: &str) -> bool {

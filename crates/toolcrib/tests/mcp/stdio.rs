@@ -379,3 +379,32 @@ fn what_is_no_message_is_answered_all_the_same() {
     let still = spoken.ask("ping", json!({}));
     assert!(still["result"].is_object(), "{still}");
 }
+
+/// As the version 2025-03-26 allows.
+#[test]
+fn several_at_once_are_answered_together() {
+    let sandbox = sandbox();
+    let mut spoken = Spoken::start(&sandbox, &[], false);
+    spoken.write(&json!([
+        {"jsonrpc": "2.0", "id": "a", "method": "tools/list"},
+        {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
+        {"jsonrpc": "2.0", "id": "b", "method": "ping"},
+    ]));
+    let answers = loop {
+        let line = spoken.lines.recv_timeout(PATIENCE).unwrap();
+        if line.get("method").is_none() {
+            break line;
+        }
+    };
+    let ids = [&answers[0]["id"], &answers[1]["id"]];
+    assert_eq!(ids, ["a", "b"], "{answers}");
+    assert!(answers[0]["result"]["tools"].is_array(), "{answers}");
+    assert!(answers[1]["result"].is_object(), "{answers}");
+    // One who has not begun yet is told so, and goes on.
+    let mut early = Spoken::start(&sandbox, &[], true);
+    early.write(&json!([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]));
+    let line = early.lines.recv_timeout(PATIENCE).unwrap();
+    let why = line[0]["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("need a session"), "{line}");
+    assert_eq!(line[0]["id"], 1);
+}
