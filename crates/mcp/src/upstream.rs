@@ -1,6 +1,7 @@
 //! The servers that we are a client of: connected in the background, over whatever transport and in whichever era each
 //! of them speaks, and asked with raw JSON, so that what we do not understand passes as it came.
 
+mod askers;
 mod connection;
 mod credentials;
 mod error;
@@ -96,6 +97,8 @@ pub struct Settings {
     pub items_max: usize,
     /// How often a call may come back with questions.
     pub rounds_max: usize,
+    /// How long a call that goes alone waits behind one whose question nobody answers.
+    pub question_patience: Duration,
 }
 
 impl Default for Settings {
@@ -118,6 +121,7 @@ impl Default for Settings {
             pages_max: 200,
             items_max: 10_000,
             rounds_max: 10,
+            question_patience: Duration::from_secs(5),
         }
     }
 }

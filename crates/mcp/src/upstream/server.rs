@@ -33,6 +33,9 @@ const FAILURES: u32 = 3;
 /// How long credentials that were refused are not tried again.
 const REFUSED: Duration = Duration::from_secs(30);
 
+/// Why a call is not sent that would have to wait behind somebody.
+const PONDERED: &str = "another call of this sort waits for somebody's answer, and only one at a time can ask; try again later";
+
 /// An upstream server.
 pub struct Upstream {
     pub(super) name: Arc<str>,
@@ -223,7 +226,7 @@ impl Upstream {
                 Some(connection) => connection,
                 None => Box::pin(self.connection(&talk)).await?,
             };
-            let _turn = match self.wants_turn(&talk) {
+            let _turn = match self.wants_turn(method, params, &talk) {
                 true => Some(
                     Box::pin(self.take_turn(&talk))
                         .await
@@ -352,15 +355,24 @@ impl Upstream {
         }
     }
 
-    /// Where it could once not be told whose question it was, only one at a time may be asked.
-    fn wants_turn(&self, talk: &Talk) -> bool {
-        self.hooks.alone.load(Ordering::Relaxed) && talk.abilities().any()
+    /// Of those that may have asked when it could not be told who did, only one at a time may run.
+    fn wants_turn(&self, method: &str, params: Params<'_>, talk: &Talk) -> bool {
+        let askers = &self.hooks.askers;
+        talk.abilities().any() && askers.goes_alone(&params.label(method), Instant::now())
     }
 
     async fn take_turn(&self, talk: &Talk) -> Result<tokio::sync::SemaphorePermit<'_>, Fault> {
+        let patience = self.options.settings.question_patience;
         let turn = async {
             let gone = |_| Fault::NotSent("the server was removed".to_owned());
-            self.turn.acquire().await.map_err(gone)
+            tokio::select! {
+                biased;
+                turn = self.turn.acquire() => turn.map_err(gone),
+                // It never left. Who knows when somebody comes back to what they were asked.
+                () = self.hooks.askers.somebody_ponders(patience) => {
+                    Err(Fault::NotSent(PONDERED.to_owned()))
+                }
+            }
         };
         talk.bound(turn).await
     }
