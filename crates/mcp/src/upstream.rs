@@ -17,6 +17,7 @@ mod listen;
 mod lists;
 mod message;
 mod params;
+mod passed;
 mod people;
 mod posted;
 mod rounds;

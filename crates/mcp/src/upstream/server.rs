@@ -253,8 +253,8 @@ impl Upstream {
         let mismatch = |error: &RpcError| error.code == code::HEADER_MISMATCH;
         if connection.is_http() && fault.rpc().is_some_and(mismatch) {
             // It was refused because a tool has other headers by now.
-            let (before, settings) = (self.lists.load(), &self.options.settings);
-            let read = lists::read(connection, &before, Changed::TOOLS, settings);
+            let before = self.lists.load();
+            let read = lists::read(connection, &before, Changed::TOOLS, &self.options);
             let read = talk.bound(async { Ok(read.await) }).await;
             self.hooks.changed.add(Changed::TOOLS);
             return read.is_ok_and(|(_, fault)| fault.is_none());
