@@ -49,6 +49,7 @@ mod page;
 mod patch;
 mod plan;
 mod reach;
+mod readings;
 mod throttle;
 mod trial;
 mod troubles;

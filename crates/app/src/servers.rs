@@ -276,10 +276,11 @@ impl App {
         let unavailable =
             |error: UpstreamError| Error::Unavailable(format!("MCP server '{name}': {error}"));
         let own = self.upstreams.of_user(&server, caller.user);
-        let read = own.map_err(unavailable)?;
-        let read = read
-            .request("resources/read", Params::Of(&params), talk)
-            .await;
+        let own = own.map_err(unavailable)?;
+        let method = "resources/read";
+        let work = own.request(method, Params::Of(&params), talk);
+        let read = self.noted(caller, name, method, params.clone(), work).await;
+        let read = read.map_err(|unwritten| Error::Unavailable(unwritten.message))?;
         let read = read.map(|raw| tree(&raw));
         read.map_err(|error| match error {
             UpstreamError::Rpc(_) => not_found("Resource", uri),

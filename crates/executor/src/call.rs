@@ -16,7 +16,7 @@ use catalog::catalogue::{Catalogue, Entry};
 use catalog::clock::Clock;
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::Definition;
-use executions::{Execution, ExecutionLog};
+use executions::{Execution, ExecutionLog, LogError};
 use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -230,12 +230,16 @@ impl Executor {
         record: Box<Execution>,
         response: ToolResponse,
     ) -> ToolResponse {
-        let written = self.log.finish(record).await;
-        self.log_works.store(written.is_ok(), Ordering::Relaxed);
-        match written {
+        match self.written(record).await {
             Ok(()) => response,
             Err(error) => unlogged(&response, &error),
         }
+    }
+
+    pub(crate) async fn written(&self, record: Box<Execution>) -> Result<(), LogError> {
+        let written = self.log.finish(record).await;
+        self.log_works.store(written.is_ok(), Ordering::Relaxed);
+        written
     }
 
     /// False while entries cannot be written, which means that no call is answered.

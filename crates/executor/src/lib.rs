@@ -9,6 +9,7 @@ pub mod response;
 mod admit;
 mod answer;
 mod attempt;
+mod beside;
 pub mod denial;
 mod earlier;
 mod entry_log;
@@ -20,6 +21,7 @@ pub mod talk;
 mod unrun;
 mod usage;
 
+pub use beside::Beside;
 pub use call::{CallRequest, Executor, Settings};
 pub use code::Code;
 pub use kind::{Data, Failure, Keyring, Kind, Kinds, Output, Run};

@@ -8,7 +8,7 @@ use crate::listing::{cursor, page};
 use crate::parked::{Pending, Underway};
 use crate::prompts::{self, PlainPrompts};
 use crate::result::Done;
-use crate::upstream::{ask, failed};
+use crate::upstream::{self, ask, failed};
 use catalog::names::Names;
 use executor::Talk;
 use executor::line::line;
@@ -207,18 +207,16 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
         let (app, caller) = (Arc::clone(&context.face.app), Arc::clone(&context.caller));
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
-                match ask(&server, "resources/read", sent, &talk).await {
-                    Ok(mut result) => {
-                        let said = Said {
-                            app: &app,
-                            caller: &caller,
-                            server: server.name(),
-                        };
-                        said.contents(&mut result, &asked, &own);
-                        Ok(without_cache(result, era))
-                    }
-                    Err(error) => Err(failed(&server, error)),
-                }
+                let who = (&*app, &*caller);
+                let result = upstream::read(who, &server, "resources/read", sent, &talk).await;
+                let mut result = result?;
+                let said = Said {
+                    app: &app,
+                    caller: &caller,
+                    server: server.name(),
+                };
+                said.contents(&mut result, &asked, &own);
+                Ok(without_cache(result, era))
             })
         };
         Ok(underway(context, params, work))
@@ -293,8 +291,9 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
         let (app, caller) = (Arc::clone(&context.face.app), Arc::clone(&context.caller));
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
-                let result = ask(&server, "prompts/get", sent, &talk).await;
-                let mut result = result.map_err(|it| failed(&server, it))?;
+                let who = (&*app, &*caller);
+                let result = upstream::read(who, &server, "prompts/get", sent, &talk).await;
+                let mut result = result?;
                 let said = Said {
                     app: &app,
                     caller: &caller,

@@ -3,7 +3,9 @@
 
 use crate::Face;
 use crate::changes::List;
+use app::App;
 use app::asking::{self, Request};
+use catalog::caller::Caller;
 use executor::{Asker, Talk};
 use mcp::upstream::{Notice, Params, Upstream, UpstreamError};
 use mcp::wire::{RpcError, code, tree};
@@ -42,6 +44,22 @@ pub(crate) async fn ask(
     }
     let _ = answer.await;
     Err(UpstreamError::Late)
+}
+
+/// The same for somebody who stands in the execution log with it.
+pub(crate) async fn read(
+    asked: (&App, &Caller),
+    server: &Upstream,
+    method: &str,
+    params: Map<String, Value>,
+    talk: &Talk,
+) -> Result<Value, RpcError> {
+    let (app, caller) = asked;
+    let what = params.clone();
+    let work = ask(server, method, params, talk);
+    let read = app.noted(caller, server.name(), method, what, work).await;
+    let read = read.map_err(|unwritten| RpcError::new(code::INTERNAL, unwritten.message))?;
+    read.map_err(|error| failed(server, error))
 }
 
 /// Why an upstream server gave no result, for a client of ours.

@@ -62,7 +62,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         settings: Settings::default(),
         notices: sender,
         credentials: Some(Arc::clone(&person) as _),
-        node: Arc::default(),
+        node: None,
     };
     let mut server = json!({"url": url, "transport": "http"});
     if scenario.starts_with("auth/") {

@@ -1,6 +1,7 @@
 //! The servers that we are a client of: connected in the background, over whatever transport and in whichever era each
 //! of them speaks, and asked with raw JSON, so that what we do not understand passes as it came.
 
+mod askers;
 mod connection;
 mod credentials;
 mod error;
@@ -16,6 +17,7 @@ mod listen;
 mod lists;
 mod message;
 mod params;
+mod passed;
 mod people;
 mod posted;
 mod rounds;
@@ -101,6 +103,8 @@ pub struct Settings {
     pub item_bytes_max: usize,
     /// How often a call may come back with questions.
     pub rounds_max: usize,
+    /// How long a call that goes alone waits behind one whose question nobody answers.
+    pub question_patience: Duration,
 }
 
 impl Settings {
@@ -135,6 +139,7 @@ impl Default for Settings {
             list_bytes_max: 8 << 20,
             item_bytes_max: 1 << 20,
             rounds_max: 10,
+            question_patience: Duration::from_secs(5),
         }
     }
 }

@@ -23,6 +23,8 @@ pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 pub const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 /// Which Toolcrib it is that answers.
 pub const META_NODE: &str = "toolcrib/node";
+/// Through which Toolcribs something listed has come, the one that has it first.
+pub const META_PASSED: &str = "toolcrib/passed";
 pub const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
 /// How two programs talk to each other.

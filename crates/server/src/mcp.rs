@@ -18,7 +18,7 @@ use client::Client;
 use executor::Code;
 use face::headers::Headers;
 use face::modern::is_modern;
-use face::{Answer, Exchange, Hears, NoSession, Step};
+use face::{Answer, Exchange, Hears, NoSession, Session, Step};
 use mcp::wire::{self, Message, RpcError, Sort, code};
 use serde::Deserialize;
 use std::sync::Arc;
@@ -239,24 +239,42 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
         }
         Err(refusal) => return refusal,
     };
-    let messages: Vec<Message<'_>> = match serde_json::from_str(text) {
+    let messages = match all_of(client, text) {
         Ok(messages) => messages,
-        Err(error) => return unreadable(&error),
+        Err(refusal) => return refusal,
     };
+    match together(server, client, &session, &messages).await {
+        None => StatusCode::ACCEPTED.into_response(),
+        Some(answers) => json(StatusCode::OK, answers),
+    }
+}
+
+/// The messages that came at once, or why none of them is taken.
+fn all_of<'a>(client: &Client, text: &'a str) -> Result<Vec<Message<'a>>, Response> {
+    let messages: Vec<Message<'_>> =
+        serde_json::from_str(text).map_err(|error| unreadable(&error))?;
     if messages.is_empty() || messages.len() > BATCH_MAX {
         let why = format!("1 to {BATCH_MAX} messages may come at once");
-        return refuse(
-            StatusCode::BAD_REQUEST,
-            &RpcError::new(code::INVALID_REQUEST, why),
-        );
+        let error = RpcError::new(code::INVALID_REQUEST, why);
+        return Err(refuse(StatusCode::BAD_REQUEST, &error));
     }
-    if let Some(refusal) = client.lack(&messages) {
-        return refusal;
+    match client.lack(&messages) {
+        Some(refusal) => Err(refusal),
+        None => Ok(messages),
     }
+}
+
+/// Their answers in one text, if any of them has one.
+async fn together(
+    server: &Server,
+    client: &Client,
+    session: &Arc<Session>,
+    messages: &[Message<'_>],
+) -> Option<String> {
     let mut answers = Vec::new();
-    for message in &messages {
+    for message in messages {
         let face = &server.face;
-        let exchange = face.in_session(&session, &client.caller, message, Hears::AnswersOnly);
+        let exchange = face.in_session(session, &client.caller, message, Hears::AnswersOnly);
         if let Some(mut exchange) = exchange {
             loop {
                 if let Step::Done(answer) = exchange.next().await {
@@ -266,10 +284,7 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
             }
         }
     }
-    match answers.is_empty() {
-        true => StatusCode::ACCEPTED.into_response(),
-        false => json(StatusCode::OK, format!("[{}]", answers.join(","))),
-    }
+    (!answers.is_empty()).then(|| format!("[{}]", answers.join(",")))
 }
 
 /// The stream of what we say unasked, for a session.
@@ -364,6 +379,9 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
     let Ok(session) = server.face.sessions.get(&session_id, &client.caller) else {
         return no_session();
     };
+    if text.trim_start().starts_with('[') {
+        return several_messages(server, client, session, text);
+    }
     let message = match Message::read(&text) {
         Ok(message) => message,
         Err(error) => return unreadable(&error),
@@ -385,5 +403,29 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
             }
         });
     }
+    StatusCode::ACCEPTED.into_response()
+}
+
+/// The same for several at once, whose answers come together.
+fn several_messages(
+    server: Arc<Server>,
+    client: Client,
+    session: Arc<Session>,
+    text: String,
+) -> Response {
+    if let Err(refusal) = all_of(&client, &text) {
+        return refusal;
+    }
+    let counted = Counted::new(Arc::clone(&server));
+    tokio::spawn(async move {
+        let _counted = counted;
+        // They were readable a moment ago.
+        let Ok(messages) = all_of(&client, &text) else {
+            return;
+        };
+        if let Some(answers) = together(&server, &client, &session, &messages).await {
+            session.deliver(answers).await;
+        }
+    });
     StatusCode::ACCEPTED.into_response()
 }

@@ -2,14 +2,16 @@
 //! is the client's business and the server's; here only sessions, cancelling and lost connections are looked after.
 
 mod link;
+mod session;
 
 pub(crate) use link::{Link, Local};
 
-use link::{Headers, Lost, Reply};
+use link::{Headers, Lost, Need, Reply};
 use mcp::events::Events;
 use mcp::headers::{marked, named_by, written};
 use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};
 use serde_json::Value;
+use session::Kept;
 use std::collections::{HashMap, HashSet};
 use std::io::{BufRead, Read, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,9 +27,6 @@ const LINE_BYTES_MAX: usize = 64 << 20;
 /// How long answers are waited for when stdin has ended, and how long they may take to be written.
 const LAST_ANSWERS: Duration = Duration::from_secs(30);
 const LAST_WORDS: Duration = Duration::from_secs(1);
-
-/// How long to wait before a stream that ended is opened again.
-const AGAIN: Duration = Duration::from_secs(1);
 
 pub(crate) struct Bridge {
     link: Link,
@@ -49,6 +48,7 @@ struct State {
     /// Requests whose answers nobody wants any more.
     cancelled: HashSet<String>,
     listening: Option<CancellationToken>,
+    kept: Kept,
     /// The schemas of tools that want arguments repeated in headers.
     marked: HashMap<String, Value>,
 }
@@ -149,16 +149,12 @@ impl Bridge {
 
     /// One line of the client's. Requests go on in tasks of their own; everything else in its order.
     async fn take(self: &Arc<Self>, text: String) {
+        if text.starts_with('[') {
+            return self.take_several(&text).await;
+        }
         let message = match Message::read(&text) {
             Ok(message) => message,
-            Err(error) => {
-                let code = match error.is_data() {
-                    true => code::INVALID_REQUEST,
-                    false => code::PARSE,
-                };
-                let error = RpcError::new(code, format!("This is no message: {error}"));
-                return self.say(wire::error(None, &error)).await;
-            }
+            Err(error) => return self.say(unreadable(&error)).await,
         };
         let method = message.method.as_deref().unwrap_or_default().to_owned();
         let is_modern = face::modern::is_modern(None, &message);
@@ -168,6 +164,7 @@ impl Bridge {
                 self.request(text, None).await;
             }
             Sort::Request => {
+                self.lock().kept.note(&message);
                 let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
                 let token = match method == "subscriptions/listen" {
                     true => self.listens.child_token(),
@@ -200,11 +197,53 @@ impl Bridge {
                 self.say(wire::error(message.id, &error)).await;
             }
             Sort::Notification | Sort::Response => {
-                let _ = self.post(&text, None).await;
+                let _ = self.post(&text, None, Need::Own).await;
                 if method == "notifications/initialized" {
                     self.listen();
                 }
             }
+        }
+    }
+
+    /// Several messages at once, as one version of the protocol had it. The server answers them together.
+    async fn take_several(self: &Arc<Self>, text: &str) {
+        let messages: Vec<Message<'_>> = match serde_json::from_str(text) {
+            Ok(messages) => messages,
+            Err(error) => return self.say(unreadable(&error)).await,
+        };
+        let is = |message: &Message<'_>, method: &str| message.method.as_deref() == Some(method);
+        let listens = messages
+            .iter()
+            .any(|it| is(it, "notifications/initialized"));
+        let requests = messages.iter().filter(|it| it.sort() == Sort::Request);
+        let mut ids = Vec::new();
+        for request in requests {
+            self.lock().kept.note(request);
+            ids.extend(request.id.map(ToOwned::to_owned));
+        }
+        if ids.is_empty() && !messages.is_empty() {
+            let _ = self.post(text, None, Need::Own).await;
+        } else {
+            let (bridge, text) = (Arc::clone(self), text.to_owned());
+            self.tasks.spawn(async move {
+                let passed = match bridge.post(&text, None, Need::Client).await {
+                    Ok(reply) => bridge.pass("", reply).await,
+                    Err(lost) => Err(lost),
+                };
+                if let Err(lost) = passed {
+                    let error = RpcError::new(code::INTERNAL, lost.to_string());
+                    let each = ids.iter().map(|id| wire::error(Some(id), &error));
+                    let each = each.collect::<Vec<_>>().join(",");
+                    let all = match ids.is_empty() {
+                        true => wire::error(None, &error),
+                        false => format!("[{each}]"),
+                    };
+                    bridge.say(all).await;
+                }
+            });
+        }
+        if listens {
+            self.listen();
         }
     }
 
@@ -219,7 +258,7 @@ impl Bridge {
             (token, state.session.is_some())
         };
         if is_legacy {
-            let _ = self.post(&text, None).await;
+            let _ = self.post(&text, None, Need::Own).await;
         } else if let Some(token) = token {
             token.cancel();
         }
@@ -231,7 +270,7 @@ impl Bridge {
             return;
         };
         let id = message.id.map(|id| id.get().to_owned()).unwrap_or_default();
-        let passed = match self.post(&text, described.as_ref()).await {
+        let passed = match self.post(&text, described.as_ref(), Need::Client).await {
             Ok(reply) => self.pass(&id, reply).await,
             Err(lost) => Err(lost),
         };
@@ -278,44 +317,20 @@ impl Bridge {
         self: &Arc<Self>,
         text: &str,
         described: Option<&Described>,
+        need: Need,
     ) -> Result<Reply, Lost> {
         let session = self.session();
-        let reply = self.post_once(text, described, session.as_deref()).await?;
+        let reply = self.post_once(text, described, session.as_deref(), need);
+        let reply = reply.await?;
         let Some(forgotten) = session.filter(|_| reply.status == 404 && described.is_none()) else {
             return Ok(reply);
         };
-        if !self.begin_anew(&forgotten).await? {
+        if !self.begin_anew(&forgotten, need).await? {
             return Ok(reply);
         }
         let session = self.session();
-        self.post_once(text, described, session.as_deref()).await
-    }
-
-    /// Begins a session in place of one that the server has forgotten, unless another request has done so meanwhile.
-    /// Whether there is one now. Nothing that was asked has run yet, whatever goes wrong here.
-    async fn begin_anew(self: &Arc<Self>, forgotten: &str) -> Result<bool, Lost> {
-        let before = |lost: Lost| match lost {
-            Lost::Before(why) | Lost::Midway(why) | Lost::Refused(why) => Lost::Before(why),
-        };
-        let _one = self.beginning.lock().await;
-        if self.session().is_some_and(|now| now != forgotten) {
-            return Ok(true);
-        }
-        let Some(initialize) = self.lock().initialize.clone() else {
-            return Ok(false);
-        };
-        let begun = self.post_once(&initialize, None, None).await;
-        let mut begun = begun.map_err(before)?;
-        begun.whole().await.map_err(before)?;
-        let session = self.session();
-        if begun.status >= 400 || session.as_deref() == Some(forgotten) {
-            return Ok(false);
-        }
-        let initialized = wire::request(None, "notifications/initialized", None);
-        let told = self.post_once(&initialized, None, session.as_deref()).await;
-        told.map_err(before)?;
-        self.listen();
-        Ok(true)
+        self.post_once(text, described, session.as_deref(), need)
+            .await
     }
 
     fn session(&self) -> Option<String> {
@@ -327,6 +342,7 @@ impl Bridge {
         text: &str,
         described: Option<&Described>,
         session: Option<&str>,
+        need: Need,
     ) -> Result<Reply, Lost> {
         let mut headers: Headers = Vec::new();
         let mut add = |name: &str, value: &str| headers.push((name.to_owned(), value.to_owned()));
@@ -343,49 +359,11 @@ impl Bridge {
             }
             None => add_session(&mut headers, session),
         }
-        let reply = self.link.send("POST", &headers, Some(text)).await?;
+        let reply = self.link.send("POST", &headers, Some(text), need).await?;
         if let Some(session) = &reply.session {
             self.lock().session = Some(session.clone());
         }
         Ok(reply)
-    }
-
-    /// What the server says unasked, for as long as there is a session.
-    fn listen(self: &Arc<Self>) {
-        let token = CancellationToken::new();
-        let before = self.lock().listening.replace(token.clone());
-        if let Some(before) = before {
-            before.cancel();
-        }
-        let bridge = Arc::downgrade(self);
-        tokio::spawn(async move {
-            while let Some(bridge) = bridge.upgrade().filter(|_| !token.is_cancelled()) {
-                let mut headers = vec![("accept".to_owned(), "text/event-stream".to_owned())];
-                add_session(&mut headers, bridge.session().as_deref());
-                match bridge.link.send("GET", &headers, None).await {
-                    Ok(mut reply) if reply.is_stream => {
-                        let mut events = Events::new(LINE_BYTES_MAX);
-                        loop {
-                            let next = tokio::select! {
-                                next = reply.next() => next,
-                                () = token.cancelled() => return,
-                            };
-                            let next = next.and_then(Result::ok);
-                            let next = next.and_then(|it| messages(&mut events, &it).ok());
-                            let Some(texts) = next else { break };
-                            for text in texts {
-                                bridge.say(text).await;
-                            }
-                        }
-                    }
-                    // It has none to give.
-                    Ok(_) => return,
-                    Err(_) => {}
-                }
-                drop(bridge);
-                tokio::time::sleep(AGAIN).await;
-            }
-        });
     }
 
     /// The client is gone.
@@ -396,7 +374,7 @@ impl Bridge {
         if let Some(session) = self.session() {
             let mut headers = Vec::new();
             add_session(&mut headers, Some(&session));
-            let _ = self.link.send("DELETE", &headers, None).await;
+            let _ = self.link.send("DELETE", &headers, None, Need::Own).await;
         }
         self.link.close().await;
     }
@@ -472,6 +450,16 @@ fn refusal(status: u16, body: &str) -> String {
         Some(message) => message.to_owned(),
         None => format!("it answers with status {status}"),
     }
+}
+
+/// What is said of a line that is no message.
+fn unreadable(error: &serde_json::Error) -> String {
+    let code = match error.is_data() {
+        true => code::INVALID_REQUEST,
+        false => code::PARSE,
+    };
+    let error = RpcError::new(code, format!("This is no message: {error}"));
+    wire::error(None, &error)
 }
 
 fn is_answer(text: &str) -> bool {

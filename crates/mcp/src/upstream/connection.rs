@@ -172,12 +172,12 @@ impl Connection {
 
     async fn call_unbound(&self, call: Call<'_>) -> Answer {
         let talk = call.talk;
-        let posted = match self.wire {
-            Wire::Stdio { .. } => Some(Arc::new(Posted::default())),
-            _ => None,
-        };
+        let is_stdio = matches!(self.wire, Wire::Stdio { .. });
+        let posted = is_stdio.then(|| Arc::new(Posted::default()));
         let (listener, abilities) = (talk.listener.clone(), talk.abilities());
-        let waiting = self.exchange.enter(listener, abilities, posted.clone())?;
+        let label = abilities.any().then(|| call.params.label(call.method));
+        let entered = (self.exchange).enter(listener, abilities, label, posted.clone());
+        let waiting = entered?;
         // An older server must not be told that its first exchange is cancelled, and on HTTP a modern one sees it.
         let is_first = matches!(call.method, "initialize" | "server/discover");
         let silent = is_first || (self.is_http() && call.era == Era::Modern);

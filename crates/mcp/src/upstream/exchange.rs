@@ -5,13 +5,14 @@ use super::hooks::{Changed, Hooks};
 use super::locked;
 use super::message::{self, Incoming, Read};
 use super::posted::{Letter, Posted};
-use super::talk::{Abilities, Listener, Saying, cannot_be_asked};
+use super::talk::{Abilities, Listener, Saying, cannot_be_asked, question};
 use crate::wire::{RpcError, code};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -29,6 +30,8 @@ struct Flight {
     answer: oneshot::Sender<Answer>,
     listener: Option<Listener>,
     abilities: Abilities,
+    /// What it asks for, where somebody could be asked in turn.
+    label: Option<String>,
     /// None for what goes as soon as it is entered.
     posted: Option<Arc<Posted>>,
     /// Ends the questions that belong to it; made for the first of them.
@@ -101,6 +104,7 @@ impl Exchange {
         &self,
         listener: Option<Listener>,
         abilities: Abilities,
+        label: Option<String>,
         posted: Option<Arc<Posted>>,
     ) -> Result<Waiting, Fault> {
         let id = self.last_id.fetch_add(1, Ordering::Relaxed) + 1;
@@ -109,6 +113,7 @@ impl Exchange {
             answer: sender,
             listener,
             abilities,
+            label,
             posted,
             over: None,
         };
@@ -324,7 +329,6 @@ impl Exchange {
                     Asked::Nobody if method == "roots/list" => Ok(json!({"roots": []})),
                     Asked::Nobody => Err(cannot_be_asked(method)),
                     Asked::Several => {
-                        self.hooks.alone.store(true, Ordering::Relaxed);
                         let why = "several calls are under way, and it cannot be told which of them asks; try again";
                         refuse(code::INTERNAL, why)
                     }
@@ -342,16 +346,25 @@ impl Exchange {
             Some(id) => flights.all.get_mut(&id).into_iter().filter(can).collect(),
             None => flights.all.values_mut().filter(can).collect::<Vec<_>>(),
         };
+        let askers = &self.hooks.askers;
         match (able.pop(), able.is_empty()) {
             (None, _) => Asked::Nobody,
             (Some(flight), true) => match &flight.listener {
                 Some(listener) => {
+                    if let Some(label) = &flight.label {
+                        askers.has_asked(label, Instant::now());
+                    }
                     let over = flight.over.get_or_insert_default();
                     Asked::One(listener.clone(), over.clone())
                 }
                 None => Asked::Nobody,
             },
-            (Some(_), false) => Asked::Several,
+            (Some(flight), false) => {
+                able.push(flight);
+                let labels = able.iter().filter_map(|it| it.label.clone());
+                askers.suspect(labels.collect(), Instant::now());
+                Asked::Several
+            }
         }
     }
 
@@ -370,8 +383,10 @@ impl Exchange {
         let (this, id, method) = (Arc::clone(self), id.clone(), method.to_owned());
         let over = over.child_token();
         locked(&self.asking).insert(id.to_string(), over.clone());
+        // The client itself knows its roots.
+        let open = (method != "roots/list").then(|| self.hooks.askers.open());
         tokio::spawn(async move {
-            let _permit = permit;
+            let (_permit, _open) = (permit, open);
             let answer = tokio::select! {
                 answer = question(&listener, method, params) => answer,
                 () = over.cancelled() => {
@@ -393,23 +408,6 @@ impl Exchange {
     }
 }
 
-/// Asks whoever is behind a call.
-pub(super) async fn question(
-    listener: &Listener,
-    method: String,
-    params: Value,
-) -> Result<Value, RpcError> {
-    let (reply, answer) = oneshot::channel();
-    let ask = Saying::Ask {
-        method,
-        params,
-        reply,
-    };
-    listener.hear(ask);
-    let gone = |_| RpcError::new(code::INTERNAL, "nobody is there to answer");
-    answer.await.map_err(gone)?
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -424,7 +422,11 @@ mod tests {
     #[tokio::test]
     async fn what_never_went_did_not_run() {
         let (exchange, _letters) = exchange(10);
-        let enter = |posted| exchange.enter(None, Abilities::default(), posted).unwrap();
+        let enter = |posted| {
+            exchange
+                .enter(None, Abilities::default(), None, posted)
+                .unwrap()
+        };
         let posted = [(); 3].map(|()| Arc::new(Posted::default()));
         let [waits, went, left] = posted.each_ref().map(|it| enter(Some(Arc::clone(it))));
         let at_once = enter(None);
@@ -441,14 +443,14 @@ mod tests {
         for gone in [went, at_once] {
             assert_eq!(fault(gone.answer.await.unwrap()), Some(Fault::Lost(over())));
         }
-        let late = exchange.enter(None, Abilities::default(), None).err();
+        let late = exchange.enter(None, Abilities::default(), None, None).err();
         assert_eq!(late, Some(Fault::NotSent(over())));
     }
 
     #[tokio::test]
     async fn the_table_has_an_end_and_answers_find_their_call() {
         let (exchange, _letters) = exchange(0);
-        let enter = || exchange.enter(None, Abilities::default(), None);
+        let enter = || exchange.enter(None, Abilities::default(), None, None);
         let mut all: Vec<Waiting> = (0..OWN_MAX).map(|_| enter().unwrap()).collect();
         assert!(enter().is_err());
         let last = all.pop().unwrap();
@@ -466,7 +468,11 @@ mod tests {
     #[tokio::test]
     async fn nobody_answers_for_another() {
         let (exchange, _letters) = exchange(10);
-        let enter = || exchange.enter(None, Abilities::default(), None).unwrap();
+        let enter = || {
+            exchange
+                .enter(None, Abilities::default(), None, None)
+                .unwrap()
+        };
         let (own, other) = (enter(), enter());
         let text = format!(r#"{{"id":{},"result":"forged"}}"#, other.id);
         assert!(exchange.hear(text.as_bytes(), Some(own.id)).is_none());

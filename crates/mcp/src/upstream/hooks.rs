@@ -1,8 +1,9 @@
 //! What the connections of one upstream tell it, and what outlives each of them.
 
+use super::askers::Askers;
 use super::{Notice, locked};
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::sync::{Notify, mpsc};
@@ -17,8 +18,7 @@ pub(super) struct Hooks {
     /// Whether this is the connection of a single user: nobody else is told of its resources.
     is_personal: bool,
     pub(super) changed: Changed,
-    /// It could once not be told whose call a question belonged to: from then on one at a time.
-    pub(super) alone: AtomicBool,
+    pub(super) askers: Askers,
     updates: Mutex<(Option<Instant>, u32)>,
     pub(super) watched: Watched,
     /// The stream for a modern server's notifications is open, or there is none.
@@ -64,7 +64,7 @@ impl Hooks {
             notices,
             is_personal: false,
             changed: Changed::default(),
-            alone: AtomicBool::new(false),
+            askers: Askers::new(),
             updates: Mutex::default(),
             watched: Watched::default(),
             listens: Notify::new(),

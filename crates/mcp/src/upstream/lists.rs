@@ -1,13 +1,14 @@
 //! What a server offers: all pages of its lists, as raw JSON.
 
-use super::Settings;
 use super::connection::{Connection, Peer};
 use super::fault::Fault;
 use super::headers::ParamHeaders;
 use super::hooks::Changed;
 use super::params::Params;
+use super::passed;
 use super::server::cause;
 use super::talk::Talk;
+use super::{Options, Settings};
 use crate::wire::{Era, code, tree};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -66,8 +67,9 @@ pub(super) async fn read(
     connection: &Connection,
     before: &Lists,
     which: u8,
-    settings: &Settings,
+    options: &Options,
 ) -> (Lists, Option<String>) {
+    let settings = &options.settings;
     let mut lists = before.clone();
     let Some(peer) = connection.peer.get() else {
         return (lists, None);
@@ -99,7 +101,9 @@ pub(super) async fn read(
     let mut fault = None;
     let mut put =
         |list: &mut Vec<Value>, name: &str, read: Option<Result<Vec<Value>, Fault>>| match read {
-            Some(Ok(items)) => *list = items,
+            Some(Ok(items)) => {
+                *list = passed::note(items, peer.node.as_deref(), options.node.as_deref());
+            }
             Some(Err(why)) => {
                 let why = cause(why, &super::State::Degraded);
                 fault.get_or_insert(format!("its list of {name} cannot be read: {why}"));

@@ -40,6 +40,12 @@ impl<'a> Params<'a> {
         }
     }
 
+    /// What a request asks for, to know it again.
+    pub(super) fn label(self, method: &str) -> String {
+        let what = self.text("name").or_else(|| self.text("uri"));
+        format!("{method} {}", what.unwrap_or_default())
+    }
+
     /// Writes all members but `_meta` and those that others take the place of.
     pub(super) fn write<M: SerializeMap>(
         self,

@@ -2,11 +2,11 @@
 //! asked again with the answers to them.
 
 use super::connection::{Call, Connection};
-use super::exchange::{Answer, question};
+use super::exchange::Answer;
 use super::fault::Fault;
 use super::locked;
 use super::params::Params;
-use super::talk::{Talk, cannot_be_asked};
+use super::talk::{Talk, cannot_be_asked, question};
 use crate::wire::{Era, Members, RpcError, tree};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};

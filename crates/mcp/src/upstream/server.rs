@@ -30,6 +30,9 @@ use uuid::Uuid;
 /// So many calls in a row without an answer, and a server counts as degraded.
 const FAILURES: u32 = 3;
 
+/// Why a call is not sent that would have to wait behind somebody.
+const PONDERED: &str = "another call of this sort waits for somebody's answer, and only one at a time can ask; try again later";
+
 /// An upstream server.
 pub struct Upstream {
     pub(super) name: Arc<str>,
@@ -247,7 +250,7 @@ impl Upstream {
                 Some(connection) => connection,
                 None => Box::pin(self.connection(&talk)).await?,
             };
-            let _turn = match self.wants_turn(&talk) {
+            let _turn = match self.wants_turn(method, params, &talk) {
                 true => Some(
                     Box::pin(self.take_turn(&talk))
                         .await
@@ -279,8 +282,8 @@ impl Upstream {
         let mismatch = |error: &RpcError| error.code == code::HEADER_MISMATCH;
         if connection.is_http() && fault.rpc().is_some_and(mismatch) {
             // It was refused because a tool has other headers by now.
-            let (before, settings) = (self.lists.load(), &self.options.settings);
-            let read = lists::read(connection, &before, Changed::TOOLS, settings);
+            let before = self.lists.load();
+            let read = lists::read(connection, &before, Changed::TOOLS, &self.options);
             let read = talk.bound(async { Ok(read.await) }).await;
             self.hooks.changed.add(Changed::TOOLS);
             return read.is_ok_and(|(_, fault)| fault.is_none());
@@ -309,15 +312,24 @@ impl Upstream {
         connection.filter(|connection| !connection.is_gone())
     }
 
-    /// Where it could once not be told whose question it was, only one at a time may be asked.
-    fn wants_turn(&self, talk: &Talk) -> bool {
-        self.hooks.alone.load(Ordering::Relaxed) && talk.abilities().any()
+    /// Of those that may have asked when it could not be told who did, only one at a time may run.
+    fn wants_turn(&self, method: &str, params: Params<'_>, talk: &Talk) -> bool {
+        let askers = &self.hooks.askers;
+        talk.abilities().any() && askers.goes_alone(&params.label(method), Instant::now())
     }
 
     async fn take_turn(&self, talk: &Talk) -> Result<tokio::sync::SemaphorePermit<'_>, Fault> {
+        let patience = self.options.settings.question_patience;
         let turn = async {
             let gone = |_| Fault::NotSent("the server was removed".to_owned());
-            self.turn.acquire().await.map_err(gone)
+            tokio::select! {
+                biased;
+                turn = self.turn.acquire() => turn.map_err(gone),
+                // It never left. Who knows when somebody comes back to what they were asked.
+                () = self.hooks.askers.somebody_ponders(patience) => {
+                    Err(Fault::NotSent(PONDERED.to_owned()))
+                }
+            }
         };
         talk.bound(turn).await
     }

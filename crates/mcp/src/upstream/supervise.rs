@@ -356,13 +356,12 @@ async fn serve(up: &Upstream, connection: &Arc<Connection>) -> Why {
 /// Reads lists, and tells if they are others than before.
 async fn refresh(up: &Upstream, connection: &Connection, which: u8) -> Option<String> {
     let before = up.lists.load_full();
-    let settings = &up.options.settings;
     // What somebody has is not for others to see: everybody reads theirs over their own connection.
     let which = match up.is_of_many() {
         true => which & !Changed::RESOURCES,
         false => which,
     };
-    let (now, fault) = lists::read(connection, &before, which, settings).await;
+    let (now, fault) = lists::read(connection, &before, which, &up.options).await;
     if now != *before {
         up.lists.store(Arc::new(now));
         let name = Arc::clone(&up.name);

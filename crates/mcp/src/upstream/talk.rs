@@ -125,6 +125,23 @@ impl Talk {
     }
 }
 
+/// Asks whoever is behind a call.
+pub(super) async fn question(
+    listener: &Listener,
+    method: String,
+    params: Value,
+) -> Result<Value, RpcError> {
+    let (reply, answer) = oneshot::channel();
+    let ask = Saying::Ask {
+        method,
+        params,
+        reply,
+    };
+    listener.hear(ask);
+    let gone = |_| RpcError::new(code::INTERNAL, "nobody is there to answer");
+    answer.await.map_err(gone)?
+}
+
 /// Why a server has no answer to what it asks of the caller. It reaches people as what the tool failed with.
 pub(super) fn cannot_be_asked(method: &str) -> RpcError {
     let what = match method {

@@ -1,10 +1,11 @@
 //! Questions that a server asks in the middle of a call, over every transport and in both eras.
 
 use crate::world::{Fake, World, call, settings, talk, talk_with, text};
-use mcp::upstream::{Notice, Saying, Upstream, UpstreamError};
+use mcp::upstream::{Notice, Saying, Settings, Upstream, UpstreamError};
 use mcp::wire::RpcError;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 
 /// Answers every question with its message.
@@ -139,6 +140,50 @@ async fn where_it_cannot_be_told_who_is_asked_one_goes_after_the_other() {
         assert_eq!(result[0], 1, "one at a time: {result}");
         assert_eq!(result[1][0]["content"]["said"], who.as_str(), "{result}");
     }
+    world.upstreams.close().await;
+}
+
+/// What somebody leaves unanswered holds up nothing but what would have to ask as well, and that is told at once.
+#[tokio::test]
+async fn a_question_that_nobody_answers_holds_up_no_other_tool() {
+    let mut world = World::new(Settings {
+        question_patience: Duration::ZERO,
+        ..settings()
+    });
+    let fake = Fake::new(&world, "legacy");
+    let one = world.one(fake.stdio()).await;
+    let first = together(&one, 20.0).await;
+    assert!(
+        first.iter().any(|(_, it)| it[1][1]["code"] == -32603),
+        "{first:?}"
+    );
+    let able = || talk_with(json!({"elicitation": {}}));
+    let alone = |who: &str| json!({"calls": 1, "seconds": 0, "who": who});
+    let (talk, mut said) = able();
+    let (server, arguments) = (Arc::clone(&one), alone("ann"));
+    let ann = tokio::spawn(async move { call(&server, "together", arguments, talk).await });
+    let reply = loop {
+        if let Saying::Ask { reply, .. } = said.recv().await.expect("ann is asked") {
+            break reply;
+        }
+    };
+    let (talk, _said) = able();
+    call(&one, "echo", json!({}), talk).await.unwrap();
+    let (talk, _said) = able();
+    let busy = call(&one, "together", alone("bob"), talk).await;
+    assert!(
+        matches!(&busy, Err(UpstreamError::Unavailable { cause, .. }) if cause.contains("waits for somebody's answer")),
+        "{busy:?}"
+    );
+    reply
+        .send(Ok(json!({"action": "accept", "content": {"said": "ann"}})))
+        .unwrap();
+    let answered: Value = serde_json::from_str(text(&ann.await.unwrap().unwrap())).unwrap();
+    assert_eq!(answered[1][0]["content"]["said"], "ann", "{answered}");
+    let (talk, said) = able();
+    let (answered, _) = tokio::join!(call(&one, "together", alone("bob"), talk), answer(said));
+    let answered: Value = serde_json::from_str(text(&answered.unwrap())).unwrap();
+    assert_eq!(answered[1][0]["content"]["said"], "bob", "{answered}");
     world.upstreams.close().await;
 }
 

@@ -87,7 +87,7 @@ impl World {
             settings,
             notices: sender,
             credentials,
-            node: Arc::default(),
+            node: None,
         };
         World {
             upstreams: Upstreams::new(options),

@@ -74,6 +74,50 @@ async fn what_is_read_is_called_what_it_was_asked_for_by() {
     .await;
 }
 
+/// The entries of the log, without what is new each time.
+async fn logged(app: &TestApp) -> Vec<Value> {
+    let page = app.get("/api/v1/executions?limit=100").await.body;
+    let names = ["tool_name", "arguments", "status", "transport", "output"];
+    let entry = |it: &Value| {
+        let members = names.map(|name| (name.to_owned(), it[name].clone()));
+        Value::Object(members.into_iter().collect())
+    };
+    page["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(entry)
+        .collect()
+}
+
+#[tokio::test]
+async fn who_reads_stands_in_the_log() {
+    on_both(async |app: &TestApp| {
+        let server = offering(app, "a").await;
+        server.say("prompts/get", json!({"messages": []}));
+        let entry = |method: &str, arguments: Value, transport: &str| {
+            json!({"tool_name": method, "arguments": arguments, "status": "success", "transport": transport, "output": null})
+        };
+        let uri = json!({"server": "a", "uri": "x://1"});
+        let client = Client::modern(app, ADMIN, "/mcp");
+        read(&client, "x://1").await;
+        assert_eq!(logged(app).await, [entry("resources/read", uri.clone(), "mcp")]);
+        let asked = json!({"name": "a.p", "arguments": {"k": "v"}});
+        assert!(client.ask("prompts/get", asked).await.result()["messages"].is_array());
+        let arguments = json!({"server": "a", "name": "p", "arguments": {"k": "v"}});
+        assert!(logged(app).await.contains(&entry("prompts/get", arguments, "mcp")));
+        let found = app.get(&format!("{PATH}/a/resources/read?uri=x://1")).await;
+        assert_eq!(found.status, 200);
+        let entries = logged(app).await;
+        assert!(entries.contains(&entry("resources/read", uri, "rest")), "{entries:?}");
+        // What is listed only is not read, and what is not there neither.
+        client.ask("resources/list", json!({})).await;
+        client.ask("resources/read", json!({"uri": "y://nothing"})).await;
+        assert_eq!(logged(app).await.len(), entries.len());
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn links_lead_back_to_the_server_that_gave_them() {
     on_both(async |app: &TestApp| {

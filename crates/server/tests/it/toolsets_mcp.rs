@@ -283,6 +283,16 @@ async fn the_older_transport_has_the_sets_too() {
         let said = messages(&read().await);
         let tools = said[0]["result"]["tools"].as_array().unwrap();
         assert_eq!((tools.len(), &tools[0]["name"]), (1, &json!("calculator")));
+        // Several at once are answered together.
+        let ping = json!({"jsonrpc": "2.0", "id": 2, "method": "ping"});
+        let told = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+        let several = json!([list, told, ping]);
+        assert_eq!(client.post(&[], &several).await.0, 202);
+        let said = messages(&read().await);
+        let answers = said[0].as_array().unwrap();
+        let ids: Vec<&Value> = answers.iter().map(|it| &it["id"]).collect();
+        assert_eq!(ids, [&json!(1), &json!(2)]);
+        assert_eq!(client.post(&[], &json!([])).await.0, 400);
         client.path = address.replace("/kit", "");
         assert_eq!(client.post(&[], &list).await.0, 404);
     })

@@ -42,6 +42,15 @@ pub(crate) struct Local {
     pub(crate) own: Mutex<Option<Owned>>,
 }
 
+/// Who needs the server.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Need {
+    /// The client, for an answer: where nobody owns the workspace, this process does from then on.
+    Client,
+    /// Nobody but this process. It takes no workspace for that: a server that starts again would not get it back.
+    Own,
+}
+
 /// Why there is no answer.
 #[derive(Debug)]
 pub(crate) enum Lost {
@@ -111,6 +120,7 @@ impl Link {
         method: &str,
         headers: &Headers,
         body: Option<&str>,
+        need: Need,
     ) -> Result<Reply, Lost> {
         let (status, all, body) = match self {
             Link::Remote { fetcher, url, key } => {
@@ -119,7 +129,13 @@ impl Link {
                 (status, headers, Body::Remote(answer))
             }
             Link::Local(local) => {
-                let stream = local.connect().await?;
+                let stream = match need {
+                    Need::Client => local.connect().await?,
+                    Need::Own => {
+                        let there = connect_owner(&local.place).await;
+                        there.map_err(|error| Lost::Before(error.to_string()))?
+                    }
+                };
                 let (head, body) = over(stream, &local.path, method, headers, body).await?;
                 (head.status, head.headers, Body::Local(body))
             }

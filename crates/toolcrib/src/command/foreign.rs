@@ -184,8 +184,47 @@ fn taken_over(server: &Value) -> Value {
     {
         members.insert("disabled".to_owned(), Value::Bool(true));
     }
+    take_headers(members);
     name_variables(&mut server);
     server
+}
+
+/// Codex has three words for headers, two of which name variables.
+fn take_headers(members: &mut Map<String, Value>) {
+    let texts = |value: Option<&Value>| {
+        let all = value.and_then(Value::as_object);
+        all.filter(|all| all.values().all(Value::is_string))
+            .cloned()
+    };
+    let mut found = Map::new();
+    if let Some(variable) = members.get("bearer_token_env_var").and_then(Value::as_str) {
+        let token = format!("Bearer ${{{variable}}}");
+        found.insert("Authorization".to_owned(), token.into());
+        members.shift_remove("bearer_token_env_var");
+    }
+    if let Some(named) = texts(members.get("env_http_headers")) {
+        for (header, variable) in named {
+            let variable = variable.as_str().unwrap_or_default();
+            found.insert(header, format!("${{{variable}}}").into());
+        }
+        members.shift_remove("env_http_headers");
+    }
+    if let Some(plain) = texts(members.get("http_headers")) {
+        found.extend(plain);
+        members.shift_remove("http_headers");
+    }
+    if found.is_empty() {
+        return;
+    }
+    // What stands under our own word counts.
+    let own = members.entry("headers").or_insert_with(|| json!({}));
+    if let Some(own) = own.as_object_mut() {
+        for (header, value) in found {
+            if !own.keys().any(|it| it.eq_ignore_ascii_case(&header)) {
+                own.insert(header, value);
+            }
+        }
+    }
 }
 
 /// `${env:NAME}`, as some editors have it, is `${NAME}` here.
@@ -290,6 +329,23 @@ mod tests {
             taken_over(&wind),
             json!({"type": "http", "url": "http://x"})
         );
+    }
+
+    #[test]
+    fn the_headers_of_codex_are_headers() {
+        let codex = json!({
+            "url": "http://x", "bearer_token_env_var": "TOKEN", "http_headers": {"X-Region": "eu"},
+            "env_http_headers": {"X-Team": "TEAM"},
+        });
+        let headers =
+            json!({"Authorization": "Bearer ${TOKEN}", "X-Region": "eu", "X-Team": "${TEAM}"});
+        assert_eq!(
+            taken_over(&codex),
+            json!({"url": "http://x", "headers": headers})
+        );
+        // What cannot be meant so stays where it is told to have no effect.
+        let odd = json!({"url": "http://x", "http_headers": {"X": 1}, "bearer_token_env_var": 5});
+        assert_eq!(taken_over(&odd), odd);
     }
 
     #[test]

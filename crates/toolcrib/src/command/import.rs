@@ -115,6 +115,15 @@ fn take_over(
     Ok(taken)
 }
 
+/// Whether a member, behind its server's name, says which tools may be called.
+fn is_of_tools(member: &str) -> bool {
+    let key = member.rsplit(": ").next().unwrap_or_default();
+    let key = key.to_ascii_lowercase();
+    ["tool", "allow", "approve"]
+        .iter()
+        .any(|it| key.contains(it))
+}
+
 fn tell(context: &Context, path: &Path, taken: &Taken, dry_run: bool) {
     let out = &context.out;
     if !taken.open.is_empty() {
@@ -125,8 +134,14 @@ fn tell(context: &Context, path: &Path, taken: &Taken, dry_run: bool) {
         ));
     }
     if !taken.no_effect.is_empty() {
+        let hint = match taken.no_effect.iter().any(|it| is_of_tools(it)) {
+            true => {
+                "; a rule of the policy, or \"deny\" of a toolset, keeps a tool from being called"
+            }
+            false => "",
+        };
         out.warn(format!(
-            "these mean nothing here ({}): they are kept as they are and have no effect; a rule of the policy, or \"deny\" of a toolset, keeps a tool from being called",
+            "these mean nothing here ({}): they are kept as they are and have no effect{hint}",
             taken.no_effect.join(", ")
         ));
     }

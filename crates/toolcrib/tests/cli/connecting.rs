@@ -46,6 +46,13 @@ fn each_client_gets_the_form_that_it_takes() {
         codex.contains("https://tools.example.com/mcp?names=plain"),
         "{codex}"
     );
+    // What we tell to write is read with its credentials.
+    sandbox.write("config.toml", codex);
+    let done = sandbox.run(&["import", "mcp-servers", "config.toml"]);
+    assert_eq!(done.code, 0, "{done:?}");
+    assert!(!done.stderr.contains("mean nothing"), "{done:?}");
+    let file = std::fs::read_to_string(sandbox.workspace().join("mcp.json")).unwrap();
+    assert!(file.contains("Bearer ${TOOLCRIB_KEY}"), "{file}");
 }
 
 /// It calls no server with a key, and leaves out one that has a dot in a name.

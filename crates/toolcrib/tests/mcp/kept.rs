@@ -187,3 +187,32 @@ fn nobody_is_their_own_upstream() {
         assert_eq!(theirs, None);
     }
 }
+
+/// Neither lists what the other has from it, or the other would list that as well, and so on.
+#[test]
+fn two_that_are_each_others_upstream_list_their_own_once() {
+    let both = [Crib::of(sandbox()), Crib::of(sandbox())];
+    let names_of = ["c", "d"];
+    for (here, other) in [(0, 1), (1, 0)] {
+        let url = format!("{}/mcp", both[other].server.url());
+        let entry = json!({"url": url, "headers": {"X-API-Key": ADMIN_KEY}});
+        servers(&both[here].sandbox, &json!({names_of[other]: entry}));
+    }
+    for (here, other) in [(0, 1), (1, 0)] {
+        listed(&both[here], &format!("{}.calculator", names_of[other]));
+    }
+    // By now each has something of the other that it could give back.
+    for (here, other) in [(0, 1), (1, 0), (0, 1)] {
+        let other = names_of[other];
+        both[here].sandbox.ok(&["servers", "reconnect", other]);
+        let names = names(&both[here]);
+        let came_back = format!("{other}.{}.", names_of[here]);
+        let found = names.iter().find(|it| it.starts_with(&came_back));
+        assert_eq!(found, None);
+        let answer = both[here].call(
+            &format!("{other}.calculator"),
+            &json!({"expression": "6 * 7"}),
+        );
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+}

@@ -25,6 +25,7 @@ mod matrix;
 mod odd;
 mod plain;
 mod programs;
+mod restarts;
 mod sessions;
 mod sign_in;
 #[path = "../kinds/site.rs"]

@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// An answer that has not come by then never will.
-const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// One of them, and what it says. It is killed when dropped.
-struct Spoken {
+pub(crate) struct Spoken {
     child: Child,
     stdin: ChildStdin,
-    lines: Receiver<Value>,
+    pub(crate) lines: Receiver<Value>,
     is_modern: bool,
     /// Whether it writes `/` as `\\/`.
     escapes: bool,
@@ -31,7 +31,7 @@ struct Spoken {
 }
 
 impl Spoken {
-    fn start(sandbox: &Sandbox, more: &[&str], is_modern: bool) -> Self {
+    pub(crate) fn start(sandbox: &Sandbox, more: &[&str], is_modern: bool) -> Self {
         let mut command = sandbox.command(&[&["mcp"], more].concat());
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut child = command.stderr(Stdio::null()).spawn().unwrap();
@@ -61,7 +61,7 @@ impl Spoken {
         spoken
     }
 
-    fn write(&mut self, message: &Value) {
+    pub(crate) fn write(&mut self, message: &Value) {
         let text = message.to_string();
         let text = match self.escapes {
             true => text.replace('/', "\\/"),
@@ -71,7 +71,7 @@ impl Spoken {
     }
 
     /// The whole answer to a request.
-    fn ask(&mut self, method: &str, mut params: Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, mut params: Value) -> Value {
         if self.is_modern {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -255,7 +255,7 @@ fn a_server_elsewhere_is_reached_with_its_key() {
 }
 
 /// A server elsewhere that answers each request with these bytes, and hangs up. Gives its URL.
-fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
+pub(crate) fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -268,7 +268,7 @@ fn elsewhere(answer: impl Fn(&str) -> String + Send + 'static) -> String {
     url
 }
 
-fn answer(status: u16, more: &str, body: &str) -> String {
+pub(crate) fn answer(status: u16, more: &str, body: &str) -> String {
     let length = body.len();
     format!(
         "HTTP/1.1 {status} Said\r\nContent-Type: application/json\r\n{more}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
@@ -325,9 +325,11 @@ fn a_session_that_was_forgotten_is_begun_once_for_all() {
         let id = format!("p{id}");
         spoken.write(&json!({"jsonrpc": "2.0", "id": id, "method": "ping"}));
     }
-    for _ in 0..PARALLEL {
+    let mut answered = 0;
+    while answered < PARALLEL {
         let line = spoken.lines.recv_timeout(PATIENCE).unwrap();
         assert!(line["error"].is_null(), "{line}");
+        answered += usize::from(line.get("id").is_some());
     }
     assert_eq!(begun.load(Ordering::SeqCst), 2);
 }
@@ -376,4 +378,33 @@ fn what_is_no_message_is_answered_all_the_same() {
     }
     let still = spoken.ask("ping", json!({}));
     assert!(still["result"].is_object(), "{still}");
+}
+
+/// As the version 2025-03-26 allows.
+#[test]
+fn several_at_once_are_answered_together() {
+    let sandbox = sandbox();
+    let mut spoken = Spoken::start(&sandbox, &[], false);
+    spoken.write(&json!([
+        {"jsonrpc": "2.0", "id": "a", "method": "tools/list"},
+        {"jsonrpc": "2.0", "method": "notifications/roots/list_changed"},
+        {"jsonrpc": "2.0", "id": "b", "method": "ping"},
+    ]));
+    let answers = loop {
+        let line = spoken.lines.recv_timeout(PATIENCE).unwrap();
+        if line.get("method").is_none() {
+            break line;
+        }
+    };
+    let ids = [&answers[0]["id"], &answers[1]["id"]];
+    assert_eq!(ids, ["a", "b"], "{answers}");
+    assert!(answers[0]["result"]["tools"].is_array(), "{answers}");
+    assert!(answers[1]["result"].is_object(), "{answers}");
+    // One who has not begun yet is told so, and goes on.
+    let mut early = Spoken::start(&sandbox, &[], true);
+    early.write(&json!([{"jsonrpc": "2.0", "id": 1, "method": "ping"}]));
+    let line = early.lines.recv_timeout(PATIENCE).unwrap();
+    let why = line[0]["error"]["message"].as_str().unwrap_or_default();
+    assert!(why.contains("need a session"), "{line}");
+    assert_eq!(line[0]["id"], 1);
 }
