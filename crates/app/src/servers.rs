@@ -273,8 +273,7 @@ impl App {
             may_repeat: true,
             ..Talk::until(Instant::now() + READ_WITHIN)
         };
-        let unavailable =
-            |error: UpstreamError| Error::Unavailable(format!("MCP server '{name}': {error}"));
+        let unavailable = |error: UpstreamError| Error::Unavailable(server.told_to(caller, &error));
         let own = self.upstreams.of_user(&server, caller.user);
         let read = own.map_err(unavailable)?;
         let read = read

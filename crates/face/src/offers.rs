@@ -217,7 +217,7 @@ pub(crate) async fn read(context: &Context, params: Params) -> Result<Done, RpcE
                         said.contents(&mut result, &asked, &own);
                         Ok(without_cache(result, era))
                     }
-                    Err(error) => Err(failed(&server, error)),
+                    Err(error) => Err(failed(&caller, &server, error)),
                 }
             })
         };
@@ -254,7 +254,7 @@ fn unknown(era: Era, uri: &str) -> RpcError {
 fn reached(context: &Context, server: &Arc<Upstream>) -> Result<Arc<Upstream>, RpcError> {
     let all = &context.face.app.upstreams;
     let own = all.of_user(server, context.caller.user);
-    own.map_err(|error| failed(server, error))
+    own.map_err(|error| failed(&context.caller, server, error))
 }
 
 /// The server of a prompt `server.prompt`, and what it calls it. The name may be the one without dots.
@@ -294,7 +294,7 @@ pub(crate) async fn get(context: &Context, params: Params) -> Result<Done, RpcEr
         let work = |talk: Talk| -> Pending {
             Box::pin(async move {
                 let result = ask(&server, "prompts/get", sent, &talk).await;
-                let mut result = result.map_err(|it| failed(&server, it))?;
+                let mut result = result.map_err(|it| failed(&caller, &server, it))?;
                 let said = Said {
                     app: &app,
                     caller: &caller,
@@ -353,7 +353,8 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
         log_level: None,
     };
     let result = ask(&server, "completion/complete", sent, &talk).await;
-    result.map(Done::value).map_err(|it| failed(&server, it))
+    let result = result.map(Done::value);
+    result.map_err(|it| failed(&context.caller, &server, it))
 }
 
 /// A request that may talk.

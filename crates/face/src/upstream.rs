@@ -4,6 +4,7 @@
 use crate::Face;
 use crate::changes::List;
 use app::asking::{self, Request};
+use catalog::caller::Caller;
 use executor::{Asker, Talk};
 use mcp::upstream::{Notice, Params, Upstream, UpstreamError};
 use mcp::wire::{RpcError, code, tree};
@@ -44,13 +45,10 @@ pub(crate) async fn ask(
 }
 
 /// Why an upstream server gave no result, for a client of ours.
-pub(crate) fn failed(server: &Upstream, error: UpstreamError) -> RpcError {
+pub(crate) fn failed(caller: &Caller, server: &Upstream, error: UpstreamError) -> RpcError {
     match error {
         UpstreamError::Rpc(error) => error,
-        other => RpcError::new(
-            code::INTERNAL,
-            format!("MCP server '{}': {other}", server.name()),
-        ),
+        other => RpcError::new(code::INTERNAL, server.told_to(caller, &other)),
     }
 }
 

@@ -19,6 +19,7 @@ mod params;
 mod people;
 mod posted;
 mod rounds;
+mod secrets;
 mod server;
 mod set;
 mod sse;
@@ -27,6 +28,7 @@ mod stdio;
 mod supervise;
 mod tail;
 mod talk;
+mod words;
 
 pub use credentials::Credentials;
 pub use error::UpstreamError;
@@ -38,6 +40,7 @@ pub use server::Upstream;
 pub use set::Upstreams;
 pub use status::{State, Status};
 pub use talk::{Listener, Saying, Talk};
+pub use words::{state_words, where_to_look};
 
 use crate::events;
 use std::ffi::OsString;

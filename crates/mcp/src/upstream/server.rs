@@ -11,6 +11,7 @@ use super::known::Known;
 use super::lists::{self, Lists};
 use super::params::Params;
 use super::people::People;
+use super::secrets::Secrets;
 use super::status::{State, Status};
 use super::tail::Tail;
 use super::talk::Talk;
@@ -40,6 +41,8 @@ pub struct Upstream {
     pub(super) options: Arc<Options>,
     pub(super) hooks: Arc<Hooks>,
     pub(super) tail: Arc<Tail>,
+    /// What is never told.
+    secrets: Arc<Secrets>,
     pub(super) current: ArcSwapOption<Connection>,
     pub(super) lists: ArcSwap<Lists>,
     pub(super) status: Mutex<Status>,
@@ -95,9 +98,12 @@ impl Upstream {
             cause: fault,
             ..known.status(state)
         };
+        let secrets = Arc::new(Secrets::of(&config));
+        let kept = options.settings.stderr_bytes_kept;
         Upstream {
             hooks: Arc::new(Hooks::new(Arc::clone(&name), options.notices.clone())),
-            tail: Arc::new(Tail::new(options.settings.stderr_bytes_kept)),
+            tail: Arc::new(Tail::new(kept, Arc::clone(&secrets))),
+            secrets,
             name,
             config,
             options,
@@ -272,7 +278,8 @@ impl Upstream {
 
     pub(super) fn told(&self, fault: Fault) -> UpstreamError {
         let state = locked(&self.status).state.clone();
-        fault.told(&state, &self.remedy())
+        let told = fault.told(&state, &self.remedy());
+        self.secrets.out_of_error(told)
     }
 
     fn usable(&self) -> Option<Arc<Connection>> {
@@ -343,6 +350,7 @@ impl Upstream {
             fault => {
                 let status = locked(&self.status);
                 let cause = fault.clone().map(|fault| self::cause(fault, &status.state));
+                let cause = cause.map(|cause| self.secrets.out_of(cause));
                 UpstreamError::Unavailable {
                     state: status.state.clone(),
                     cause: cause.unwrap_or_else(|| "the connection was lost again".to_owned()),
@@ -400,6 +408,7 @@ impl Upstream {
             let mut status = locked(&self.status);
             let before = (status.state.clone(), status.cause.clone(), status.pid);
             change(&mut status);
+            status.cause = status.cause.take().map(|it| self.secrets.out_of(it));
             let now = (status.state.clone(), status.cause.clone(), status.pid);
             let is_other = before.0.as_str() != now.0.as_str();
             (before != now, is_other.then_some((now.0, now.1)))

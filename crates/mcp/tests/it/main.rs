@@ -9,4 +9,5 @@ mod faults;
 mod known;
 mod real;
 mod remote;
+mod told;
 mod world;
