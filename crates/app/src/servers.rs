@@ -20,6 +20,7 @@ use catalog::caller::Caller;
 use catalog::letters::shown;
 use catalog::pinning::Pinning;
 use catalog::tool::{Millis, Shelf, Tool};
+use kinds::upstream::told_to;
 use mcp::upstream::{Lists, Params, Talk, Upstream, UpstreamError};
 use mcp::wire::{Era, tree};
 use memory::Memory;
@@ -273,7 +274,8 @@ impl App {
             may_repeat: true,
             ..Talk::until(Instant::now() + READ_WITHIN)
         };
-        let unavailable = |error: UpstreamError| Error::Unavailable(server.told_to(caller, &error));
+        let unavailable =
+            |error: UpstreamError| Error::Unavailable(told_to(caller, &server, &error));
         let own = self.upstreams.of_user(&server, caller.user);
         let read = own.map_err(unavailable)?;
         let read = read

@@ -48,7 +48,7 @@ pub(crate) async fn ask(
 pub(crate) fn failed(caller: &Caller, server: &Upstream, error: UpstreamError) -> RpcError {
     match error {
         UpstreamError::Rpc(error) => error,
-        other => RpcError::new(code::INTERNAL, server.told_to(caller, &other)),
+        other => RpcError::new(code::INTERNAL, asking::told_to(caller, server, &other)),
     }
 }
 

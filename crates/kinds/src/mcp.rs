@@ -1,7 +1,7 @@
 //! The `mcp` kind: a tool of an upstream MCP server, under whatever name it has here. What the server answers is passed on
 //! as it is; what it says meanwhile goes to whoever asked.
 
-use crate::upstream::{Request, ask};
+use crate::upstream::{Request, ask, told_to};
 use ::mcp::upstream::{Params, State, Upstream, UpstreamError, Upstreams};
 use ::mcp::wire::Members;
 use catalog::caller::Caller;
@@ -224,7 +224,7 @@ fn failure(upstream: &Upstream, caller: &Caller, error: &UpstreamError) -> Failu
         UpstreamError::Lost { .. } => json!({"server": server, "tool_ran": null}),
         _ => json!({"server": server}),
     };
-    Failure::new(code, upstream.told_to(caller, error)).with_details(details)
+    Failure::new(code, told_to(caller, upstream, error)).with_details(details)
 }
 
 #[cfg(test)]

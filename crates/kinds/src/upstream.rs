@@ -2,6 +2,7 @@
 
 use ::mcp::upstream::{Listener, Params, Saying, Upstream, UpstreamError};
 use ::mcp::wire::RpcError;
+use catalog::caller::{Caller, Scope};
 use executor::{Asker, Event};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -42,6 +43,14 @@ pub async fn ask(
             .then(|| listener(server.shared_name(), asker)),
     };
     server.request(request.method, request.params, talk).await
+}
+
+/// Why a server gave no result, as far as a caller may know: causes are for those who may operate servers.
+pub fn told_to(caller: &Caller, server: &Upstream, error: &UpstreamError) -> String {
+    match caller.scopes.allow(Scope::Operate) {
+        true => server.whole_words(error),
+        false => server.plain_words(error),
+    }
 }
 
 /// Passes on what a server says, in the order in which it says it.

@@ -3,15 +3,17 @@
 
 use super::error::UpstreamError;
 use super::server::Upstream;
-use catalog::caller::{Caller, Scope};
 
 impl Upstream {
-    /// Why there is no result, as far as this caller may know.
-    pub fn told_to(&self, caller: &Caller, error: &UpstreamError) -> String {
-        let (name, may_know) = (self.name(), caller.scopes.allow(Scope::Operate));
-        let whole = || format!("MCP server '{name}': {error}");
+    /// Why there is no result, in all words.
+    pub fn whole_words(&self, error: &UpstreamError) -> String {
+        format!("MCP server '{}': {error}", self.name())
+    }
+
+    /// The same for whoever may not know the cause.
+    pub fn plain_words(&self, error: &UpstreamError) -> String {
+        let (name, whole) = (self.name(), || self.whole_words(error));
         let words = match error {
-            _ if may_know => return whole(),
             UpstreamError::Rpc(_) | UpstreamError::Late | UpstreamError::Cancelled => {
                 return whole();
             }
