@@ -20,6 +20,7 @@ use catalog::caller::Caller;
 use catalog::letters::shown;
 use catalog::pinning::Pinning;
 use catalog::tool::{Millis, Shelf, Tool};
+use kinds::upstream::told_to;
 use mcp::upstream::{Lists, Params, Talk, Upstream, UpstreamError};
 use mcp::wire::{Era, tree};
 use memory::Memory;
@@ -274,7 +275,7 @@ impl App {
             ..Talk::until(Instant::now() + READ_WITHIN)
         };
         let unavailable =
-            |error: UpstreamError| Error::Unavailable(format!("MCP server '{name}': {error}"));
+            |error: UpstreamError| Error::Unavailable(told_to(caller, &server, &error));
         let own = self.upstreams.of_user(&server, caller.user);
         let own = own.map_err(unavailable)?;
         let method = "resources/read";

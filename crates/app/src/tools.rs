@@ -371,7 +371,9 @@ impl App {
 
     /// The same of a tool that was found right before it was stored, with what would keep it from working.
     pub(crate) fn checked(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
-        let trouble = entry.as_ref().and_then(|it| self.missing_of(&it.tool));
+        let trouble = entry
+            .as_ref()
+            .and_then(|it| self.missing_of(caller, &it.tool));
         let view = self.written(entry, caller)?;
         Ok(ToolView { trouble, ..view })
     }

@@ -15,33 +15,33 @@ impl App {
         for view in &mut page.items {
             let entry = self.executor.catalogue.load().by_id(view.id).cloned();
             if let Some(entry) = entry.filter(|entry| is_mine(caller, &entry.tool)) {
-                view.trouble = self.trouble(&entry.tool).await;
+                view.trouble = self.trouble(caller, &entry.tool).await;
             }
         }
     }
 
-    async fn trouble(&self, tool: &Tool) -> Option<String> {
+    async fn trouble(&self, caller: &Caller, tool: &Tool) -> Option<String> {
         let definition = &tool.definition;
         if tool.shelf == Shelf::Server {
-            return self.missing_server(tool);
+            return self.missing_server(caller, tool);
         }
         // A Python tool's kind would install what the script needs.
         if needs_nothing(tool) || definition.kind == KindName::Python {
-            return self.missing_of(tool);
+            return self.missing_of(caller, tool);
         }
         match self.executor.check(definition).await {
             Err(failure) => Some(failure.message),
-            Ok(()) => self.missing_of(tool),
+            Ok(()) => self.missing_of(caller, tool),
         }
     }
 
     /// The first thing that is missing for a tool that its kind has just found right.
-    pub(crate) fn missing_of(&self, tool: &Tool) -> Option<String> {
+    pub(crate) fn missing_of(&self, caller: &Caller, tool: &Tool) -> Option<String> {
         if needs_nothing(tool) {
             return None;
         }
         let missing = self.missing_secret(tool);
-        let missing = missing.or_else(|| self.missing_server(tool));
+        let missing = missing.or_else(|| self.missing_server(caller, tool));
         missing.or_else(|| self.executor.missing(&tool.definition))
     }
 
@@ -63,7 +63,7 @@ impl App {
     }
 
     /// Its kind knows only those servers that are connected, and a short command connects none.
-    fn missing_server(&self, tool: &Tool) -> Option<String> {
+    fn missing_server(&self, caller: &Caller, tool: &Tool) -> Option<String> {
         let definition = &tool.definition;
         if definition.kind != KindName::Mcp {
             return None;
@@ -76,7 +76,8 @@ impl App {
             ));
         }
         // What a server has is told by its own tools.
-        let listed = (tool.shelf != Shelf::Server).then(|| self.listed_tool(server, theirs));
+        let listed = tool.shelf != Shelf::Server;
+        let listed = listed.then(|| self.listed_tool(caller, server, theirs));
         let listed = match listed.flatten() {
             Some(Err(why)) => return Some(why),
             Some(Ok(listed)) => Some(listed),

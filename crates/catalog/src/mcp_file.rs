@@ -10,7 +10,7 @@ mod transport;
 pub use auth::{Auth, Grant, Holder};
 pub use config::{ServerConfig, Transport};
 use secrets::has_user;
-pub use secrets::{in_the_clear, masked, masked_user};
+pub use secrets::{HIDDEN, in_the_clear, masked};
 pub use server::{ServerBody, is_public_value, server_from_text};
 
 use crate::definition::http_url_fault;

@@ -104,24 +104,24 @@ fn holders<'a>(
 
 /// Whether an address could have been made from a template: what stands between the braces may be anything.
 fn fits_template(template: &str, uri: &str) -> bool {
-    let mut rest = uri;
     let mut pieces = template.split('{');
     let first = pieces.next().unwrap_or_default();
-    let Some(after) = rest.strip_prefix(first) else {
+    let Some(mut rest) = uri.strip_prefix(first) else {
         return false;
     };
-    rest = after;
-    for piece in pieces {
-        let fixed = piece.split_once('}').map_or("", |(_, fixed)| fixed);
-        if fixed.is_empty() {
-            continue;
-        }
-        match rest.find(fixed) {
-            Some(at) => rest = &rest[at + fixed.len()..],
+    let fixed = pieces.map(|piece| piece.split_once('}').map_or("", |(_, fixed)| fixed));
+    let mut fixed: Vec<&str> = fixed.collect();
+    let Some(last) = fixed.pop() else {
+        return rest.is_empty();
+    };
+    for piece in fixed {
+        match rest.find(piece) {
+            Some(at) => rest = &rest[at + piece.len()..],
             None => return false,
         }
     }
-    template.ends_with('}') || rest.is_empty()
+    // What stands between the last braces may hold the same as what follows on them.
+    rest.ends_with(last)
 }
 
 /// What one server says to a caller: the addresses in it lead back to that server, or are made to.
@@ -268,6 +268,10 @@ mod tests {
         assert!(fits_template("test://t/{id}/data", "test://t/1/data"));
         assert!(fits_template("demo://r/{id}", "demo://r/12"));
         assert!(fits_template("file:///{+path}", "file:///a/b"));
+        assert!(fits_template("a://{x}/data", "a://1/data/2/data"));
+        assert!(fits_template("a://{x}/b/{y}/data", "a://1/b/2/data/data"));
+        assert!(!fits_template("a://{x}/b/{y}b/", "a://1/b/"));
+        assert!(!fits_template("a://{x}/data", "a://1/data/2"));
         assert!(!fits_template("test://t/{id}/data", "test://t/1/other"));
         assert!(!fits_template("test://t/{id}/data", "test://x/1/data"));
         assert!(!fits_template("test://t", "test://t/1"));

@@ -21,9 +21,9 @@ const EVENTS: usize = 64;
 
 pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, RpcError> {
     let mut name = params.text("name")?.to_owned();
-    if let Some(listing) = finder::of(context, &name) {
+    if finder::is_meant(context, &name) {
         if name == FIND_TOOLS {
-            return Box::pin(finder::find(context, listing, &params)).await;
+            return Box::pin(finder::find(context, &params)).await;
         }
         name = match finder::meant(&mut params) {
             Ok(name) => name,

@@ -8,6 +8,7 @@ use crate::offers;
 use crate::result::Done;
 use catalog::caller::Caller;
 use executor::line::Sender;
+use mcp::upstream::Lists;
 use mcp::wire::{self, Era, META_SUBSCRIPTION};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -171,6 +172,20 @@ impl Face {
         }
     }
 
+    /// The policy says which resources and prompts anybody may use: where it is another, their lists may be too.
+    fn tell_changed_offers(&self) {
+        let servers = self.app.upstreams.all();
+        let lists: Vec<_> = servers.iter().map(|it| it.lists()).collect();
+        if lists.iter().any(|it| !it.prompts.is_empty()) {
+            self.announce(List::Prompts);
+        }
+        let of_people = servers.iter().any(|it| it.is_of_many());
+        let has_some = |it: &Arc<Lists>| !it.resources.is_empty() || !it.templates.is_empty();
+        if of_people || lists.iter().any(has_some) {
+            self.announce(List::Resources);
+        }
+    }
+
     pub(crate) fn first_seen(&self, caller: &Caller) -> AtomicU64 {
         AtomicU64::new(self.fingerprint(caller))
     }
@@ -197,6 +212,7 @@ impl Face {
 /// Follows the catalogue for as long as there is a face.
 pub(crate) fn watch(face: &Arc<Face>) {
     let mut changes = face.app.executor.changes();
+    let mut policy = face.app.executor.policy.load_full();
     let face = Arc::downgrade(face);
     tokio::spawn(async move {
         let mut sweeps = tokio::time::interval(SWEEP);
@@ -208,6 +224,11 @@ pub(crate) fn watch(face: &Arc<Face>) {
             let Some(face) = face.upgrade() else { return };
             if changed {
                 face.tell_changed_tools();
+                let now = face.app.executor.policy.load_full();
+                if !Arc::ptr_eq(&policy, &now) {
+                    policy = now;
+                    face.tell_changed_offers();
+                }
             } else {
                 face.sessions.sweep();
                 face.parked.sweep();

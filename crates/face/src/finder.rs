@@ -1,7 +1,7 @@
 //! `find_tools` and `call_tool`: two tools that stand for all others where those are too many to list.
 
 use crate::context::{Context, Params};
-use crate::listing::{Listing, shown};
+use crate::listing::shown;
 use crate::result::{Done, failed};
 use crate::search::{Field, Index};
 use catalog::catalogue::Entry;
@@ -111,22 +111,19 @@ pub(crate) fn tools() -> [Value; 2] {
     ]
 }
 
-/// The list that these two stand for, where the caller asks for one of them.
-pub(crate) fn of(context: &Context, name: &str) -> Option<Arc<Listing>> {
+/// Whether the caller asks for one of these two, and not for a tool that only has the name.
+pub(crate) fn is_meant(context: &Context, name: &str) -> bool {
     if ![FIND_TOOLS, CALL_TOOL].contains(&name) {
-        return None;
+        return false;
     }
     let executor = &context.face.app.executor;
-    let listing = context.face.listings.of(executor, &context.caller);
-    listing.finder.is_some().then_some(listing)
+    let (catalogue, policy) = (executor.catalogue.load_full(), executor.policy.load_full());
+    let listings = &context.face.listings;
+    listings.by_finding(&catalogue, &policy, &context.caller)
 }
 
 /// `find_tools`: looks, and runs nothing.
-pub(crate) async fn find(
-    context: &Context,
-    listing: Arc<Listing>,
-    params: &Params,
-) -> Result<Done, RpcError> {
+pub(crate) async fn find(context: &Context, params: &Params) -> Result<Done, RpcError> {
     let arguments = params.get("arguments").and_then(Value::as_object);
     let (query, most) = match asked(arguments) {
         Ok(asked) => asked,
@@ -134,12 +131,13 @@ pub(crate) async fn find(
     };
     // Else the first to look in a new workspace would find nothing.
     context.face.app.servers_awaited().await;
-    let listing = of(context, FIND_TOOLS).unwrap_or(listing);
+    let (face, caller) = (Arc::clone(&context.face), Arc::clone(&context.caller));
     let look = move || {
+        let listing = face.listings.of(&face.app.executor, &caller);
         let finder = listing.finder.as_ref();
         finder.map_or_else(Vec::new, |finder| finder.find(&query, most))
     };
-    // The first one to look pays for the index: too long for a thread that answers requests.
+    // The first one to look pays for the list and the index: too long for a thread that answers requests.
     let found = tokio::task::spawn_blocking(look).await.map_err(|error| {
         tracing::error!(%error, "a search for tools was lost");
         RpcError::new(code::INTERNAL, "The tools could not be searched")

@@ -42,6 +42,8 @@ pub struct Settings {
     /// How long a session is kept that nobody uses.
     pub session_idle: Duration,
     pub sessions_max: usize,
+    /// Of one user; 0 is a tenth of all, but not fewer than ten.
+    pub user_sessions_max: usize,
     /// Shown to models by those clients that show it.
     pub instructions: Option<String>,
     /// Clients get `find_tools` and `call_tool` instead of more tools than this; 0 lists them all.
@@ -57,6 +59,7 @@ impl Default for Settings {
         Settings {
             session_idle: Duration::from_secs(1800),
             sessions_max: 10_000,
+            user_sessions_max: 0,
             instructions: None,
             find_tools_above: 0,
             names: Names::default(),
@@ -80,8 +83,12 @@ pub struct Face {
 
 impl Face {
     pub fn new(app: Arc<App>, settings: Settings) -> Arc<Self> {
+        let of_user = match settings.user_sessions_max {
+            0 => (settings.sessions_max / 10).max(10),
+            max => max,
+        };
         let face = Arc::new(Face {
-            sessions: Sessions::new(settings.session_idle, settings.sessions_max),
+            sessions: Sessions::new(settings.session_idle, settings.sessions_max, of_user),
             listings: Listings::new(settings.find_tools_above, settings.names),
             parked: Parked::default(),
             changes: changes::Changes::default(),

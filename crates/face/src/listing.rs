@@ -1,6 +1,8 @@
 //! What `tools/list` tells: for each caller the tools they may call, as text that is made once and kept until the catalogue
 //! or the policy changes. Callers who see the same share the text. Where there are too many, two stand for all of them.
 
+mod finds;
+
 use crate::context::{Context, Params, invalid};
 use crate::exchange::Shared;
 use crate::finder::{self, Finder};
@@ -93,31 +95,20 @@ impl Listings {
     pub(crate) fn of(&self, executor: &Executor, caller: &Caller) -> Arc<Listing> {
         let catalogue = executor.catalogue.load_full();
         let policy = executor.policy.load_full();
-        let names = policy.names(caller).unwrap_or(self.names);
-        let who = Who {
-            user: caller.user,
-            key: caller.key_id,
-            toolset: caller.toolset.clone(),
-            names,
-        };
+        let who = self.who(&policy, caller);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.by_caller.get(&who)
-            && Arc::ptr_eq(&known.catalogue, &catalogue)
-            && Arc::ptr_eq(&known.policy, &policy)
-            && known.scopes == caller.scopes
+            && known.holds(&catalogue, &policy, caller)
         {
             return Arc::clone(&known.listing);
         }
         let visible = visible(&catalogue, &policy, caller);
-        let visible = match names {
+        let visible = match who.names {
             Names::Dotted => visible,
             Names::Plain => plainly(visible, &catalogue, &policy, caller),
         };
-        let asks = policy
-            .toolset(caller)
-            .is_some_and(|set| set.definition.find_tools);
         let too_many = self.find_tools_above > 0 && visible.len() > self.find_tools_above;
-        let by_finding = asks || too_many;
+        let by_finding = finds::is_asked_for(&policy, caller) || too_many;
         let fingerprint = fingerprint(&visible, by_finding);
         let shared = kept
             .by_fingerprint

@@ -252,7 +252,7 @@ fn unknown(era: Era, uri: &str) -> RpcError {
 fn reached(context: &Context, server: &Arc<Upstream>) -> Result<Arc<Upstream>, RpcError> {
     let all = &context.face.app.upstreams;
     let own = all.of_user(server, context.caller.user);
-    own.map_err(|error| failed(server, error))
+    own.map_err(|error| failed(&context.caller, server, error))
 }
 
 /// The server of a prompt `server.prompt`, and what it calls it. The name may be the one without dots.
@@ -352,7 +352,8 @@ pub(crate) async fn complete(context: &Context, mut params: Params) -> Result<Do
         log_level: None,
     };
     let result = ask(&server, "completion/complete", sent, &talk).await;
-    result.map(Done::value).map_err(|it| failed(&server, it))
+    let result = result.map(Done::value);
+    result.map_err(|it| failed(&context.caller, &server, it))
 }
 
 /// A request that may talk.

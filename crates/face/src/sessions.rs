@@ -1,6 +1,10 @@
 //! Sessions of the legacy era: what a client has said once and expects us to remember. Bound to whoever opened them,
 //! limited in number, and gone when nobody uses them.
 
+mod all;
+
+pub use all::{NoSession, Sessions};
+
 use crate::Face;
 use crate::context::{Context, LINE, Params, invalid};
 use crate::dispatch;
@@ -52,6 +56,7 @@ struct State {
     /// Requests that were cancelled before they came: each message has a way of its own.
     cancelled: VecDeque<String>,
     followed: Follows,
+    /// Known from the start.
     used: Option<Instant>,
 }
 
@@ -60,10 +65,16 @@ impl Session {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_used(&self, idle: Duration) -> bool {
+    /// When it was used last; none where somebody reads its stream or waits for an answer.
+    fn idle_since(&self) -> Option<Instant> {
         let state = self.lock();
         let is_read = state.stream.as_ref().is_some_and(|it| !it.is_closed());
-        is_read || !state.running.is_empty() || state.used.is_some_and(|used| used.elapsed() < idle)
+        let is_idle = !is_read && state.running.is_empty();
+        state.used.filter(|_| is_idle)
+    }
+
+    fn is_used(&self, idle: Duration) -> bool {
+        self.idle_since().is_none_or(|used| used.elapsed() < idle)
     }
 
     /// An answer, to a client that reads all of them from its one stream. Waits until there is room, or nobody reads.
@@ -265,100 +276,12 @@ impl Drop for Running {
     }
 }
 
-/// All of them.
-pub struct Sessions {
-    idle: Duration,
-    max: usize,
-    by_id: Mutex<HashMap<String, Arc<Session>>>,
-}
-
 /// What of an exchange reaches the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hears {
     Everything,
     /// It takes no stream, so nothing can be said before the answer, nor asked.
     AnswersOnly,
-}
-
-/// Why there is no session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NoSession {
-    /// It never was, or has expired, or is somebody else's.
-    Unknown,
-    TooMany,
-}
-
-impl Sessions {
-    pub(crate) fn new(idle: Duration, max: usize) -> Self {
-        Sessions {
-            idle,
-            max,
-            by_id: Mutex::default(),
-        }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn all(&self) -> Vec<Arc<Session>> {
-        self.lock().values().cloned().collect()
-    }
-
-    pub fn len(&self) -> usize {
-        self.lock().len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.lock().is_empty()
-    }
-
-    /// The session of this id, if it is this caller's.
-    pub fn get(&self, id: &str, caller: &Caller) -> Result<Arc<Session>, NoSession> {
-        let session = self.lock().get(id).cloned().ok_or(NoSession::Unknown)?;
-        if !session.caller.is_same(caller) {
-            return Err(NoSession::Unknown);
-        }
-        // Nobody may have swept since its time was over.
-        if !session.is_used(self.idle) {
-            self.end(&session);
-            return Err(NoSession::Unknown);
-        }
-        session.lock().used = Some(Instant::now());
-        Ok(session)
-    }
-
-    pub fn end(&self, session: &Session) {
-        self.lock().remove(&session.id);
-        let mut state = session.lock();
-        for token in state.running.values() {
-            token.cancel();
-        }
-        state.followed.clear();
-        // Whoever reads it reads no further.
-        state.stream = None;
-    }
-
-    fn add(&self, session: &Arc<Session>) -> Result<(), NoSession> {
-        if self.len() >= self.max {
-            self.sweep();
-        }
-        let mut all = self.lock();
-        if all.len() >= self.max {
-            return Err(NoSession::TooMany);
-        }
-        all.insert(session.id.clone(), Arc::clone(session));
-        Ok(())
-    }
-
-    /// Lets go of those that have expired.
-    pub(crate) fn sweep(&self) {
-        let mut all = self.lock();
-        all.retain(|_, session| session.is_used(self.idle));
-        if all.len() < all.capacity() / 4 {
-            all.shrink_to_fit();
-        }
-    }
 }
 
 impl Face {

@@ -7,10 +7,10 @@ use app::App;
 use app::asking::{self, Request};
 use catalog::caller::Caller;
 use executor::{Asker, Talk};
-use mcp::upstream::{Notice, Params, Upstream, UpstreamError};
+use mcp::upstream::{Lists, Notice, Params, Upstream, UpstreamError};
 use mcp::wire::{RpcError, code, tree};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::pin::pin;
 use std::sync::{Arc, Weak};
@@ -59,30 +59,63 @@ pub(crate) async fn read(
     let work = ask(server, method, params, talk);
     let read = app.noted(caller, server.name(), method, what, work).await;
     let read = read.map_err(|unwritten| RpcError::new(code::INTERNAL, unwritten.message))?;
-    read.map_err(|error| failed(server, error))
+    read.map_err(|error| failed(caller, server, error))
 }
 
 /// Why an upstream server gave no result, for a client of ours.
-pub(crate) fn failed(server: &Upstream, error: UpstreamError) -> RpcError {
+pub(crate) fn failed(caller: &Caller, server: &Upstream, error: UpstreamError) -> RpcError {
     match error {
         UpstreamError::Rpc(error) => error,
-        other => RpcError::new(
-            code::INTERNAL,
-            format!("MCP server '{}': {other}", server.name()),
-        ),
+        other => RpcError::new(code::INTERNAL, asking::told_to(caller, server, &other)),
     }
 }
+
+/// What a server offered when it was last looked at.
+#[derive(Default)]
+struct Offered {
+    lists: Arc<Lists>,
+    prompts: u64,
+    resources: u64,
+}
+
+impl Offered {
+    fn of(lists: Arc<Lists>) -> Self {
+        Offered {
+            prompts: hash(lists.prompts.iter()),
+            resources: hash(lists.resources.iter().chain(&lists.templates)),
+            lists,
+        }
+    }
+}
+
+/// Nothing at all is 0, as is what was never looked at.
+fn hash<'a>(items: impl Iterator<Item = &'a Value>) -> u64 {
+    let mut items = items.peekable();
+    if items.peek().is_none() {
+        return 0;
+    }
+    let mut hasher = DefaultHasher::new();
+    for item in items {
+        item.to_string().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+/// By the name of the server.
+type Known = HashMap<Arc<str>, Offered>;
 
 /// Passes on what upstream servers tell, for as long as there is a face.
 pub(crate) fn listen(face: &Arc<Face>) {
     let mut notices = face.app.upstream_notices();
+    let servers = face.app.upstreams.all().into_iter();
+    let known = servers.map(|it| (it.shared_name(), Offered::of(it.lists())));
+    let mut known: Known = known.collect();
     let face = Arc::downgrade(face);
     tokio::spawn(async move {
-        let mut known: HashMap<Arc<str>, [u64; 2]> = HashMap::new();
         loop {
             let told = match notices.recv().await {
                 Ok(notice) => heard(&face, &mut known, notice),
-                Err(broadcast::error::RecvError::Lagged(_)) => Some(()),
+                Err(broadcast::error::RecvError::Lagged(_)) => missed(&face, &mut known),
                 Err(broadcast::error::RecvError::Closed) => None,
             };
             if told.is_none() {
@@ -92,38 +125,53 @@ pub(crate) fn listen(face: &Arc<Face>) {
     });
 }
 
-fn heard(face: &Weak<Face>, known: &mut HashMap<Arc<str>, [u64; 2]>, notice: Notice) -> Option<()> {
+fn heard(face: &Weak<Face>, known: &mut Known, notice: Notice) -> Option<()> {
     let face = face.upgrade()?;
     match notice {
-        // It may be another than the one that was told what is followed.
-        Notice::State(name) => face.tell_followed(&name),
         Notice::ResourceUpdated { server, uri } => face.resource_updated(&server, &uri),
         Notice::ElicitationComplete { server, id } => face.asked.completed(server, id),
-        Notice::Lists(name) => {
+        // It may be another than the one that was told what is followed, or be switched off or gone.
+        Notice::State(name) | Notice::Lists(name) => {
             face.tell_followed(&name);
-            let lists = face.app.upstreams.get(&name).map(|it| it.lists());
-            let hash = |items: Vec<&Value>| {
-                let mut hasher = DefaultHasher::new();
-                for item in items {
-                    item.to_string().hash(&mut hasher);
-                }
-                hasher.finish()
-            };
-            let now = lists.map_or([0, 0], |lists| {
-                let resources = lists.resources.iter().chain(&lists.templates);
-                [
-                    hash(lists.prompts.iter().collect()),
-                    hash(resources.collect()),
-                ]
-            });
-            let before = known.insert(name, now).unwrap_or_default();
-            if before[0] != now[0] {
-                face.announce(List::Prompts);
-            }
-            if before[1] != now[1] {
-                face.announce(List::Resources);
-            }
+            look(&face, known, name);
         }
     }
     Some(())
+}
+
+/// Notices were lost, of any server.
+fn missed(face: &Weak<Face>, known: &mut Known) -> Option<()> {
+    let face = face.upgrade()?;
+    let names = face.app.upstreams.all().into_iter();
+    let names: HashSet<Arc<str>> = names
+        .map(|it| it.shared_name())
+        .chain(known.keys().cloned())
+        .collect();
+    for name in names {
+        look(&face, known, name);
+    }
+    Some(())
+}
+
+/// Announces what a server offers now, where that is something else than before.
+fn look(face: &Face, known: &mut Known, name: Arc<str>) {
+    let server = face.app.upstreams.get(&name);
+    let lists = server.as_ref().map(|it| it.lists()).unwrap_or_default();
+    let is_same = |before: &Offered| Arc::ptr_eq(&before.lists, &lists);
+    if known.get(&name).is_some_and(is_same) {
+        return;
+    }
+    let now = Offered::of(lists);
+    let (prompts, resources) = (now.prompts, now.resources);
+    let before = match server {
+        Some(_) => known.insert(name, now),
+        None => known.remove(&name),
+    };
+    let before = before.unwrap_or_default();
+    if before.prompts != prompts {
+        face.announce(List::Prompts);
+    }
+    if before.resources != resources {
+        face.announce(List::Resources);
+    }
 }

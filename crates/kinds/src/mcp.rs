@@ -1,9 +1,10 @@
 //! The `mcp` kind: a tool of an upstream MCP server, under whatever name it has here. What the server answers is passed on
 //! as it is; what it says meanwhile goes to whoever asked.
 
-use crate::upstream::{Request, ask};
-use ::mcp::upstream::{Params, Upstream, UpstreamError, Upstreams};
+use crate::upstream::{Request, ask, told_to};
+use ::mcp::upstream::{Params, State, Upstream, UpstreamError, Upstreams};
 use ::mcp::wire::Members;
+use catalog::caller::Caller;
 use catalog::tool::Definition;
 use executor::kind::{CheckFuture, FROM_OUTSIDE, RunFuture};
 use executor::{Code, Data, Failure, Kind, Output, Run};
@@ -41,7 +42,7 @@ impl Mcp {
         let server = self.server(config)?;
         check_approved(&server, text(config, "tool_name"))?;
         let own = self.0.of_user(&server, run.caller.user);
-        let server = own.map_err(|error| failure(server.name(), &error))?;
+        let server = own.map_err(|error| failure(&server, &run.caller, &error))?;
         let pinned = config.get("arguments").and_then(Value::as_object);
         let arguments = match pinned.filter(|pinned| !pinned.is_empty()) {
             None => Cow::Borrowed(&run.arguments),
@@ -68,7 +69,7 @@ impl Mcp {
         let answer = ask(&server, request, run.asker()).await;
         match answer {
             Ok(result) => outcome(result),
-            Err(error) => Err(failure(server.name(), &error)),
+            Err(error) => Err(failure(&server, &run.caller, &error)),
         }
     }
 }
@@ -205,7 +206,8 @@ fn is_deep(text: &str) -> bool {
     })
 }
 
-fn failure(server: &str, error: &UpstreamError) -> Failure {
+fn failure(upstream: &Upstream, caller: &Caller, error: &UpstreamError) -> Failure {
+    let server = upstream.name();
     let code = match error {
         UpstreamError::Unavailable { .. } => Code::ServiceUnavailable,
         UpstreamError::AuthRequired { .. } => Code::AuthRequired,
@@ -216,6 +218,10 @@ fn failure(server: &str, error: &UpstreamError) -> Failure {
         UpstreamError::Cancelled => Code::Cancelled,
     };
     let details = match error {
+        UpstreamError::Unavailable {
+            state: State::Disabled,
+            ..
+        } => json!({"server": server}),
         UpstreamError::Unavailable { retry_after, .. } => {
             let seconds = retry_after.map_or(1, |it| it.as_secs().max(1));
             json!({"server": server, "retry_after_seconds": seconds})
@@ -224,7 +230,7 @@ fn failure(server: &str, error: &UpstreamError) -> Failure {
         UpstreamError::Lost { .. } => json!({"server": server, "tool_ran": null}),
         _ => json!({"server": server}),
     };
-    Failure::new(code, format!("MCP server '{server}': {error}")).with_details(details)
+    Failure::new(code, told_to(caller, upstream, error)).with_details(details)
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ mod passed;
 mod people;
 mod posted;
 mod rounds;
+mod secrets;
 mod server;
 mod sessions;
 mod set;
@@ -31,6 +32,7 @@ mod supervise;
 mod tail;
 mod talk;
 mod waiting;
+mod words;
 
 pub use credentials::Credentials;
 pub use error::UpstreamError;
@@ -42,6 +44,7 @@ pub use server::Upstream;
 pub use set::Upstreams;
 pub use status::{State, Status};
 pub use talk::{Listener, Saying, Talk};
+pub use words::{state_words, where_to_look};
 
 use crate::events;
 use std::ffi::OsString;

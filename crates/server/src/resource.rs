@@ -97,6 +97,7 @@ fn challenge(
 
 /// Only what is offered over MCP has metadata of its own; what is posted belongs to the stream that told where to.
 fn resource_path(path: &str) -> String {
+    let path = path.strip_suffix('/').unwrap_or(path);
     let known = [("/mcp", "/mcp"), ("/sse", "/sse"), ("/messages", "/sse")];
     let mut found = known.into_iter().filter_map(|(own, resource)| {
         let below = path.strip_prefix(own)?;

@@ -45,7 +45,8 @@ pub(crate) fn all() -> Vec<Unlisted> {
         Unlisted::new(Method::GET, sign_in::CALLBACK, sign_in::come_back),
         Unlisted::new(Method::GET, sign_in::DOCUMENT, sign_in::document),
     ];
-    for path in ["/mcp", "/mcp/{toolset}"] {
+    // Many clients write a slash behind it.
+    for path in ["/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/"] {
         all.push(Unlisted::new(Method::POST, path, mcp::post));
         all.push(Unlisted::new(Method::GET, path, mcp::listen));
         all.push(Unlisted::new(Method::DELETE, path, mcp::end));

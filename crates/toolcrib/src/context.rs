@@ -220,6 +220,7 @@ pub(crate) fn mcp(config: &Config) -> face::Settings {
     face::Settings {
         session_idle: config.duration("mcp.session_idle_seconds"),
         sessions_max: config.count("mcp.sessions_max"),
+        user_sessions_max: config.count("mcp.user_sessions_max"),
         instructions: (!instructions.is_empty()).then(|| instructions.to_owned()),
         find_tools_above: config.count("mcp.find_tools_above"),
         names: Names::from_name(config.text("mcp.names")).unwrap_or_default(),

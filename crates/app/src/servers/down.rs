@@ -2,8 +2,9 @@
 //! is no such tool.
 
 use crate::App;
-use catalog::caller::Caller;
+use catalog::caller::{Caller, Scope};
 use executor::{Code, Failure};
+use mcp::upstream::{state_words, where_to_look};
 use serde_json::json;
 
 impl App {
@@ -17,9 +18,7 @@ impl App {
         if !self.may_use(caller, tool) {
             return None;
         }
-        // The cause is told as the kind tells it to whoever calls a tool that is known.
-        let told = crate::access::operator_caller("system");
-        let shown = self.get_server(&told, name).ok()?;
+        let shown = self.get_server(caller, name).ok()?;
         let is_up = matches!(shown.state, "connected" | "degraded" | "hidden");
         // What is not in a list that is known is not there. An id finds a server too, but no tool is named after it.
         if is_up || shown.tools > 0 || shown.name != name {
@@ -28,7 +27,9 @@ impl App {
         let state = shown.state;
         let why = match shown.cause {
             Some(cause) => format!("it is {state}: {cause}"),
-            None => format!("it is {state}"),
+            None if caller.scopes.allow(Scope::Operate) => format!("it is {state}"),
+            // As the kind tells it to whoever calls a tool that is known.
+            None => format!("{}. {}", state_words(state), where_to_look(name)),
         };
         let code = match state {
             "auth_required" => Code::AuthRequired,

@@ -2,6 +2,7 @@
 //! that it does not take, is told: what is set there holds nobody to anything.
 
 use crate::App;
+use catalog::caller::Caller;
 use catalog::json::did_you_mean;
 use catalog::schema::Schema;
 use mcp::upstream::Lists;
@@ -15,18 +16,22 @@ const ELSEWHERE: [&str; 6] = ["patternProperties", "allOf", "anyOf", "oneOf", "$
 const OF_MEMBERS: [&str; 4] = ["$schema", "$defs", "definitions", "properties"];
 
 impl App {
-    /// What a server says of one of its tools, or what is wrong with asking for it; none where that is not known.
-    pub(crate) fn listed_tool(&self, server: &str, theirs: &str) -> Option<Result<Value, String>> {
+    /// What a server says of one of its tools, or what is wrong with asking for it; none where that is not known. A
+    /// tool that the caller may not use is not there for them.
+    pub(crate) fn listed_tool(
+        &self,
+        caller: &Caller,
+        server: &str,
+        theirs: &str,
+    ) -> Option<Result<Value, String>> {
         let lists = self.told_lists(server)?;
+        let may_use = |tool: &str| self.may_use(caller, &format!("{server}.{tool}"));
         let listed = lists.tools.iter().find(|it| it["name"] == theirs);
-        if let Some(listed) = listed {
+        if let Some(listed) = listed.filter(|_| may_use(theirs)) {
             return Some(Ok(listed.clone()));
         }
-        let names: Vec<&str> = lists
-            .tools
-            .iter()
-            .filter_map(|it| it["name"].as_str())
-            .collect();
+        let names = lists.tools.iter().filter_map(|it| it["name"].as_str());
+        let names: Vec<&str> = names.filter(|name| may_use(name)).collect();
         let meant = match did_you_mean(theirs, &names) {
             Some(near) => format!("did you mean '{near}'?"),
             None => format!("`toolcrib servers tools {server}` lists those it has"),

@@ -22,6 +22,9 @@ const PINS_BYTES_MAX: usize = 4 << 20;
 /// So many tools of one server are held. One that invents names without end is not listed beyond that.
 const PINS_MAX: usize = 20_000;
 
+/// Under the name that no tool has, it is stored that a server's tools have been seen.
+const SEEN: &str = "";
+
 /// Longer names are nobody's.
 const NAME_BYTES_MAX: usize = 256;
 
@@ -37,6 +40,8 @@ pub(crate) struct Memory {
     /// When that was stored.
     known_at: Millis,
     pins: BTreeMap<String, Pin>,
+    /// Whether its tools have been seen once, even if there was nothing to hold.
+    is_seen: bool,
     /// How long the definitions are that are kept, together.
     pin_bytes: usize,
     /// What was made of all that, as long as it holds.
@@ -90,6 +95,7 @@ impl Memory {
         let is_other = !self.address.is_empty() && source(&self.address) != source(&address);
         if is_other {
             self.set_pins(BTreeMap::new());
+            self.is_seen = false;
         }
         (self.address, self.known, self.judged) = (address, Known::default(), None);
         is_other
@@ -148,7 +154,31 @@ impl Memory {
         self.judged = None;
     }
 
+    /// Notes that its tools have been seen: what it names later is new. What is to be stored of that, the first time.
+    pub(crate) fn see(
+        &mut self,
+        server: &str,
+        pinning: Pinning,
+        now: Millis,
+    ) -> Option<ServerPinRow> {
+        if self.is_seen || pinning == Pinning::Off {
+            return None;
+        }
+        (self.is_seen, self.judged) = (true, None);
+        Some(ServerPinRow {
+            server: server.to_owned(),
+            tool: SEEN.to_owned(),
+            hash: String::new(),
+            definition: None,
+            pinned_at: now,
+        })
+    }
+
     pub(crate) fn take_pin(&mut self, row: ServerPinRow) {
+        if row.tool == SEEN {
+            self.is_seen = true;
+            return;
+        }
         let definition = row.definition.as_deref();
         let pin = Pin {
             definition: definition.and_then(|text| serde_json::from_str(text).ok()),
@@ -216,7 +246,10 @@ impl Memory {
         {
             return Arc::clone(judged);
         }
-        let judged = Arc::new(judge(&self.pins, &self.known.lists.tools, pinning));
+        // Whoever adds a server means what it offers then.
+        let is_first = !self.is_seen && self.pins.is_empty();
+        let tools = &self.known.lists.tools;
+        let judged = Arc::new(judge(&self.pins, is_first, tools, pinning));
         self.judged = Some((pinning, Arc::clone(&judged)));
         judged
     }
@@ -255,8 +288,13 @@ pub(crate) fn address_of(source: &str, config: &ServerConfig) -> String {
     format!("{source} {place}")
 }
 
-fn judge(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> Judged {
-    let mut judged = held_to(pins, tools, pinning);
+fn judge(
+    pins: &BTreeMap<String, Pin>,
+    is_first: bool,
+    tools: &[Value],
+    pinning: Pinning,
+) -> Judged {
+    let mut judged = held_to(pins, is_first, tools, pinning);
     let mut found = BTreeMap::new();
     // What waits is looked at as well: whoever approves it has to know.
     let waiting = judged.changes.iter().map(|change| change.new.clone());
@@ -270,7 +308,12 @@ fn judge(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> Jud
     judged
 }
 
-fn held_to(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> Judged {
+fn held_to(
+    pins: &BTreeMap<String, Pin>,
+    is_first: bool,
+    tools: &[Value],
+    pinning: Pinning,
+) -> Judged {
     if pinning == Pinning::Off {
         return Judged {
             listed: tools.to_vec(),
@@ -279,8 +322,6 @@ fn held_to(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> J
     }
     let mut judged = Judged::default();
     let mut approved = HashSet::new();
-    // Whoever adds a server means what it offers then.
-    let is_first = pins.is_empty();
     let must_wait = pinning == Pinning::Approve;
     for listed in tools {
         let Some(tool) = listed["name"].as_str().filter(|name| is_usable(name)) else {
@@ -321,7 +362,7 @@ fn held_to(pins: &BTreeMap<String, Pin>, tools: &[Value], pinning: Pinning) -> J
 
 /// One that can be written down, here and in a database.
 fn is_usable(name: &str) -> bool {
-    name.len() <= NAME_BYTES_MAX && !name.contains(char::is_control)
+    !name.is_empty() && name.len() <= NAME_BYTES_MAX && !name.contains(char::is_control)
 }
 
 impl Judged {

@@ -3,7 +3,9 @@
 
 use super::stored::Stored;
 use crate::error::{Error, Result};
-use catalog::auth::{Reference, is_mask};
+use crate::vault::last4;
+use catalog::auth::{Reference, is_mask, mask};
+use catalog::mcp_file::{HIDDEN, masked};
 use fetch::Url;
 use serde_json::{Map, Value, json};
 
@@ -51,9 +53,44 @@ pub(super) fn names_variable(value: &Value) -> bool {
     }
 }
 
-/// For the audit log: what is secret is referred to.
+/// For the audit log: what is sealed is referred to, and what looks secret elsewhere is hidden.
 pub(super) fn shape(stored: &Stored) -> Value {
-    Value::Object(stored.definition.clone())
+    Value::Object(without_secrets(&stored.definition))
+}
+
+/// A definition in which nothing looks secret any more, in the address and the arguments too.
+pub(super) fn without_secrets(definition: &Map<String, Value>) -> Map<String, Value> {
+    masked(definition, &|text| mask(last4(text).as_deref()))
+}
+
+/// Whoever sends back an address or arguments as they were shown means what is hidden there.
+pub(super) fn put_hidden_back(
+    old: &Map<String, Value>,
+    new: &mut Map<String, Value>,
+) -> Result<()> {
+    let shown = without_secrets(old);
+    for key in ["url", "args"] {
+        if shown.get(key) == old.get(key) {
+            continue;
+        }
+        if new.get(key) == shown.get(key) {
+            let value = old.get(key).cloned().unwrap_or_default();
+            new.insert(key.to_owned(), value);
+        } else if new.get(key).is_some_and(names_hidden) {
+            return Err(Error::invalid(format!(
+                "{key}: '{HIDDEN}' stands for what is not shown; write that itself, or leave {key} as it was shown"
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn names_hidden(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains(HIDDEN),
+        Value::Array(items) => items.iter().any(names_hidden),
+        _ => false,
+    }
 }
 
 /// What was sealed for one address is not shown to another: whoever may change the address need not be whoever knows the

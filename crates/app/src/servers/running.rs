@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use store::Write;
-use store::servers::ServerWrite;
+use store::servers::{ServerPinRow, ServerWrite};
 
 /// What becomes of a server that is kept over the API.
 pub(crate) enum Standing {
@@ -344,6 +344,15 @@ impl App {
         }
         if lists_changed {
             self.show_lists(&server).await;
+        } else if server.status().state == State::Connected && server.lists().tools.is_empty() {
+            // It offers nothing, and what it offers from now on is new.
+            let row = {
+                let (mut memory, now) = (self.memory(), self.clock.now());
+                let entry = memory.entry(name.to_owned()).or_default();
+                entry.see(name, self.pinning_of(server.config()), now)
+            };
+            let row = row.map(|row| Write::Server(ServerWrite::Pin(row)));
+            self.note(row.into_iter().collect()).await;
         }
         self.kept_servers.awaited.heard(&server, lists_changed);
     }
@@ -376,11 +385,14 @@ impl App {
             let entry = memory.entry(name.clone()).or_default();
             let judged = entry.judge(pinning);
             let pins = judged.fresh.iter();
-            let pins: Vec<Write> = pins
-                .map(|(tool, held)| entry.pin(&name, tool, held, now))
-                .map(|row| Write::Server(ServerWrite::Pin(row)))
-                .collect();
-            (judged, pins)
+            let pins = pins.map(|(tool, held)| entry.pin(&name, tool, held, now));
+            let mut pins: Vec<ServerPinRow> = pins.collect();
+            if !entry.known().lists.tools.is_empty() {
+                pins.extend(entry.see(&name, pinning, now));
+            }
+            let pins = pins.into_iter();
+            let pins = pins.map(|row| Write::Server(ServerWrite::Pin(row)));
+            (judged, pins.collect())
         };
         self.note(pins).await;
         if judged.left_out > 0 {

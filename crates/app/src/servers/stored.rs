@@ -1,7 +1,9 @@
 //! Servers that are kept over the API: made, changed and removed by their owners and by admins. A change is in force when
 //! it is answered, and disturbs no other server.
 
-use super::parts::{check_moved, is_same_place, names_variable, part, put_back, shape};
+use super::parts::{
+    check_moved, is_same_place, names_variable, part, put_back, put_hidden_back, shape,
+};
 use super::{Memories, ServerView, not_found};
 use crate::App;
 use crate::audit::act;
@@ -206,10 +208,11 @@ impl App {
         &self,
         caller: &Caller,
         old: Option<&Stored>,
-        read: ServerBody,
+        mut read: ServerBody,
         action: &str,
     ) -> Result<ServerView> {
         if let Some(old) = old {
+            put_hidden_back(&old.definition, &mut read.definition)?;
             check_moved(&old.definition, &read.definition)?;
         }
         let sealing = self.vault.changes.lock().await;

@@ -1,15 +1,15 @@
 //! Servers as they are shown: how each is doing, what it offers and, to those who may operate servers, what its author
 //! wrote.
 
+use super::parts::without_secrets;
 use super::running::Standing;
 use super::stored::Stored;
 use super::{ServerView, StoredPart};
 use crate::App;
 use crate::time;
-use crate::vault::last4;
-use catalog::auth::{mask, mask_all};
+use catalog::auth::mask_all;
 use catalog::caller::{Caller, Scope};
-use catalog::mcp_file::{ServerConfig, masked, masked_user};
+use catalog::mcp_file::ServerConfig;
 use mcp::upstream::{Known, Lists, State, Upstream};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -153,8 +153,7 @@ impl App {
         let file = self.servers.borrow();
         let written = file.written.get(name);
         let written = written.filter(|_| caller.scopes.allow(Scope::Operate));
-        let definition = written.map(|it| masked(it, &|text| mask(last4(text).as_deref())));
-        let mut definition = definition.unwrap_or_default();
+        let mut definition = written.map(without_secrets).unwrap_or_default();
         drop_told(&mut definition);
         StoredPart {
             definition,
@@ -166,18 +165,9 @@ impl App {
         let row = &stored.row;
         let mut definition = Map::new();
         if caller.scopes.allow(Scope::Operate) {
-            for (name, value) in &stored.definition {
-                let mut value = value.clone();
-                mask_all(&mut value, &|id| self.vault.last4(id));
-                // Of before such addresses were refused.
-                if let Some(url) = value
-                    .as_str()
-                    .filter(|_| name == "url")
-                    .and_then(masked_user)
-                {
-                    value = url.into();
-                }
-                definition.insert(name.clone(), value);
+            definition = without_secrets(&stored.definition);
+            for value in definition.values_mut() {
+                mask_all(value, &|id| self.vault.last4(id));
             }
         }
         drop_told(&mut definition);

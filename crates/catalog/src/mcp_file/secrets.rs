@@ -29,7 +29,7 @@ const TOKENS: [&str; 10] = [
 ];
 
 /// In place of a part of a text.
-const HIDDEN: &str = "…";
+pub const HIDDEN: &str = "…";
 
 /// The places of a definition where a secret seems to stand, such as `env.API_KEY` or `args[2]`.
 pub fn in_the_clear(definition: &Map<String, Value>) -> Vec<String> {
@@ -146,7 +146,7 @@ pub(super) fn has_user(url: &str) -> bool {
 }
 
 /// An address with a user or password, as it may be shown; none where it has none.
-pub fn masked_user(url: &str) -> Option<String> {
+fn masked_user(url: &str) -> Option<String> {
     let masked = || match url.contains("://") {
         true => masked_url(url).unwrap_or_else(|| url.to_owned()),
         false => HIDDEN.to_owned(),

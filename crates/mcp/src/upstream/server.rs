@@ -11,6 +11,7 @@ use super::known::Known;
 use super::lists::{self, Lists};
 use super::params::Params;
 use super::people::People;
+use super::secrets::Secrets;
 use super::status::{State, Status};
 use super::tail::Tail;
 use super::talk::Talk;
@@ -41,6 +42,8 @@ pub struct Upstream {
     pub(super) options: Arc<Options>,
     pub(super) hooks: Arc<Hooks>,
     pub(super) tail: Arc<Tail>,
+    /// What is never told.
+    secrets: Arc<Secrets>,
     pub(super) current: ArcSwapOption<Connection>,
     pub(super) lists: ArcSwap<Lists>,
     pub(super) status: Mutex<Status>,
@@ -100,9 +103,12 @@ impl Upstream {
             cause: fault,
             ..known.status(state)
         };
+        let secrets = Arc::new(Secrets::of(&config));
+        let kept = options.settings.stderr_bytes_kept;
         Upstream {
             hooks: Arc::new(Hooks::new(Arc::clone(&name), options.notices.clone())),
-            tail: Arc::new(Tail::new(options.settings.stderr_bytes_kept)),
+            tail: Arc::new(Tail::new(kept, Arc::clone(&secrets))),
+            secrets,
             name,
             config: ArcSwap::from_pointee(config),
             options,
@@ -304,7 +310,8 @@ impl Upstream {
 
     pub(super) fn told(&self, fault: Fault) -> UpstreamError {
         let state = locked(&self.status).state.clone();
-        fault.told(&state, &self.remedy())
+        let told = fault.told(&state, &self.remedy());
+        self.secrets.out_of_error(told)
     }
 
     pub(super) fn usable(&self) -> Option<Arc<Connection>> {
@@ -369,6 +376,7 @@ impl Upstream {
             let mut status = locked(&self.status);
             let before = (status.state.clone(), status.cause.clone(), status.pid);
             change(&mut status);
+            status.cause = status.cause.take().map(|it| self.secrets.out_of(it));
             let now = (status.state.clone(), status.cause.clone(), status.pid);
             let is_other = before.0.as_str() != now.0.as_str();
             (before != now, is_other.then_some((now.0, now.1)))

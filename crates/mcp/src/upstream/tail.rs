@@ -1,8 +1,9 @@
 //! The end of what a program writes to stderr. All of it is read, so that the program never waits for us.
 
 use super::locked;
+use super::secrets::Secrets;
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 /// What is shown between the words of two programs.
@@ -13,14 +14,17 @@ pub(super) struct Tail {
     /// Of the program before: why that one ended is asked after the next has begun.
     before: Mutex<String>,
     bytes_max: usize,
+    /// Of what the program was given, it may say anything.
+    secrets: Arc<Secrets>,
 }
 
 impl Tail {
-    pub(super) fn new(bytes_max: usize) -> Self {
+    pub(super) fn new(bytes_max: usize, secrets: Arc<Secrets>) -> Self {
         Tail {
             bytes: Mutex::default(),
             before: Mutex::default(),
             bytes_max,
+            secrets,
         }
     }
 
@@ -101,8 +105,8 @@ impl Tail {
         let text = String::from_utf8_lossy(&bytes);
         match is_cut {
             // A letter that was cut in two is no fault of the program.
-            true => text.trim_start_matches('\u{FFFD}').to_owned(),
-            false => text.into_owned(),
+            true => self.secrets.out_of_end(text.trim_start_matches('\u{FFFD}')),
+            false => self.secrets.out_of(text.into_owned()),
         }
     }
 
@@ -121,14 +125,14 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_is_kept_and_all_of_it_is_read() {
-        let tail = Tail::new(20);
+        let tail = Tail::new(20, Arc::default());
         let text = format!("{}\nlast 가 line\n\n", "x".repeat(100_000));
         tail.drain(text.as_bytes(), "mark ").await;
         assert_eq!(tail.text(), "xxxx\nlast 가 line\n\n");
         assert_eq!(tail.last_line().as_deref(), Some("last 가 line"));
         tail.drain(&b"ab"[..], "mark ").await;
         assert!(tail.text().ends_with("line\n\nab") && tail.text().len() <= 20);
-        let tail = Tail::new(20);
+        let tail = Tail::new(20, Arc::default());
         tail.drain(&b"a long story in one go\nthe end"[..], "mark ")
             .await;
         assert_eq!(tail.last_line().as_deref(), Some("the end"));
@@ -140,7 +144,7 @@ mod tests {
             &["mark no such file"][..],
             &["ma", "rk no such", " file"][..],
         ] {
-            let tail = Tail::new(100);
+            let tail = Tail::new(100, Arc::default());
             tail.drain(&b"another program"[..], "other ").await;
             let (mut to, from) = tokio::io::duplex(64);
             let write = async move {
@@ -154,7 +158,7 @@ mod tests {
             assert_eq!(tail.text(), "another program");
         }
         for text in ["ma", "made up", "x mark y"] {
-            let tail = Tail::new(100);
+            let tail = Tail::new(100, Arc::default());
             assert_eq!(tail.drain(text.as_bytes(), "mark ").await, "");
             assert_eq!(tail.text(), text);
         }
@@ -162,7 +166,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_a_program_said_last_outlives_it() {
-        let tail = Tail::new(100);
+        let tail = Tail::new(100, Arc::default());
         tail.drain(&b"panic: no disk"[..], "mark ").await;
         tail.begin();
         assert_eq!(tail.shown(), "panic: no disk");

@@ -88,6 +88,7 @@ impl Upstream {
                 let status = locked(&self.status);
                 let cause = fault.clone();
                 let cause = cause.map(|fault| server::cause(fault, &status.state));
+                let cause = cause.map(|cause| self.secrets.out_of(cause));
                 UpstreamError::Unavailable {
                     state: status.state.clone(),
                     cause: cause.unwrap_or_else(|| "the connection was lost again".to_owned()),

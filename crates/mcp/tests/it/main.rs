@@ -14,4 +14,5 @@ mod real;
 mod remote;
 mod sessions;
 mod streams;
+mod told;
 mod world;

@@ -77,6 +77,8 @@ fn through(
 /// one that would have to be decoded.
 pub(super) fn toolset_in(path: &str) -> Option<Option<&str>> {
     let below = path.strip_prefix("/mcp")?;
+    // Many clients write a slash behind it.
+    let below = below.strip_suffix('/').unwrap_or(below);
     if below.is_empty() {
         return Some(None);
     }

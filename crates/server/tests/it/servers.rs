@@ -200,6 +200,45 @@ async fn who_may_keep_which_server() {
 }
 
 #[tokio::test]
+async fn what_looks_secret_in_an_address_is_not_shown() {
+    let settings = app::servers::Settings {
+        commands_allowed: vec!["python3".to_owned()],
+        ..Default::default()
+    };
+    on_both_servers(settings, async |app: &TestApp| {
+        let url = |key: &str| format!("https://mcp.example.com/mcp?api_key={key}&page=2");
+        let body = |key: &str| json!({"url": url(key), "disabled": true});
+        let mut made = body("QUERYSECRET99");
+        made["name"] = json!("q");
+        let made = app.post(PATH, made).await;
+        assert_eq!((made.status, &made.body["url"]), (201, &json!(url("…"))), "{}", made.body);
+        let program = json!({"name": "p", "command": "python3", "args": ["--token", "ARGSECRET99"], "disabled": true});
+        let made = app.post(PATH, program).await;
+        assert_eq!((made.status, &made.body["args"]), (201, &json!(["--token", "…"])), "{}", made.body);
+        // Who sends back what they were shown means what is hidden there.
+        let mut same = body("…");
+        same["timeout_seconds"] = json!(5.0);
+        let kept = change(app, "PUT", "q", same).await;
+        assert_eq!((kept.status, &kept.body["url"]), (200, &json!(url("…"))), "{}", kept.body);
+        let stored = app.server.app.store.servers().await.unwrap();
+        let stored: Vec<&str> = stored.iter().map(|it| it.definition.as_str()).collect();
+        assert!(stored.iter().any(|it| it.contains("QUERYSECRET99")), "{stored:?}");
+        let moved = json!({"url": "https://other.example.com/mcp?api_key=…", "disabled": true});
+        let moved = change(app, "PUT", "q", moved).await;
+        assert_eq!(moved.status, 422, "{}", moved.body);
+        let lee = app.person("lee", "operator").await.key;
+        for path in [format!("{PATH}/q"), format!("{PATH}/p"), PATH.to_owned()] {
+            let seen = app.as_key(&lee, "GET", &path, Value::Null).await.body;
+            assert!(!seen.to_string().contains("SECRET99"), "{seen}");
+        }
+        let acts = app.get("/api/v1/audit").await.body;
+        assert!(acts.to_string().contains("server:q"), "{acts}");
+        assert!(!acts.to_string().contains("SECRET99"), "{acts}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn only_an_admins_server_may_be_private() {
     on_both(async |app: &TestApp| {
         let upstream = Scripted::start(json!([tool("echo", "Echoes.")])).await;

@@ -198,3 +198,68 @@ async fn under_approve_letters_that_hide_wait_from_the_first_sight() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn why_a_server_is_down_is_for_those_who_operate_it() {
+    on_both(async |app: &TestApp| {
+        let upstream = Scripted::start(json!([tool("echo", "Echoes.")])).await;
+        upstream.say("prompts/list", json!({"prompts": [{"name": "ask"}]}));
+        upstream.say(
+            "resources/list",
+            json!({"resources": [{"uri": "a://one", "name": "one"}]}),
+        );
+        let url = format!("{}?api_key=QUERYSECRET99", upstream.url());
+        app.post(PATH, json!({"name": "s", "url": url})).await;
+        in_state(app, "s", "connected").await;
+        until("its tool is there", async || {
+            let found = app.get("/api/v1/tools/s.echo").await;
+            (found.status == 200).then_some(())
+        })
+        .await;
+        upstream.stop().await;
+        app.post(PATH, json!({"name": "never", "url": url})).await;
+        let cause = until("it is tried", async || {
+            let shown = app.get(&format!("{PATH}/never")).await.body;
+            shown["cause"].as_str().map(str::to_owned)
+        })
+        .await;
+        assert!(cause.contains("127.0.0.1"), "{cause}");
+        assert!(!cause.contains("QUERYSECRET99"), "{cause}");
+        let user = app.key(&["read", "call"]).await;
+        let (theirs, admins) = (
+            Client::modern(app, &user, "/mcp"),
+            Client::modern(app, ADMIN, "/mcp"),
+        );
+        let call = |name: &str| json!({"name": name, "arguments": {}});
+        for (server, method, params) in [
+            ("s", "tools/call", call("s.echo")),
+            ("s", "prompts/get", call("s.ask")),
+            ("s", "resources/read", json!({"uri": "a://one"})),
+            ("never", "tools/call", call("never.echo")),
+        ] {
+            let whole = admins.ask(method, params.clone()).await;
+            let whole = format!("{} {}", whole.result(), whole.error());
+            assert!(!whole.contains("servers show"), "{method}: {whole}");
+            let said = theirs.ask(method, params).await;
+            let said = format!("{} {}", said.result(), said.error());
+            assert!(!said.contains("127.0.0.1"), "{method}: {said}");
+            assert!(said.contains("try"), "{method}: {said}");
+            let hint = format!("toolcrib servers show {server}");
+            assert!(said.contains(&hint), "{method}: {said}");
+            assert!(!whole.contains("QUERYSECRET99"), "{method}: {whole}");
+        }
+        for name in ["s.echo", "never.echo"] {
+            let path = format!("/api/v1/tools/{name}/call");
+            let said = app
+                .as_key(&user, "POST", &path, json!({"arguments": {}}))
+                .await;
+            assert_eq!(said.status, 503, "{}", said.body);
+            assert!(
+                !said.body.to_string().contains("127.0.0.1"),
+                "{}",
+                said.body
+            );
+        }
+    })
+    .await;
+}

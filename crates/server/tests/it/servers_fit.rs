@@ -2,7 +2,7 @@
 
 use crate::scripted::{Scripted, until};
 use crate::servers::in_state;
-use crate::testapp::{TestApp, on_both};
+use crate::testapp::{ADMIN, TestApp, on_both};
 use serde_json::{Value, json};
 
 fn own(name: &str, config: &Value) -> Value {
@@ -43,6 +43,40 @@ async fn a_tool_that_does_not_fit_its_server_is_told() {
         let troubled = troubled.filter(|it| !it["trouble"].is_null());
         let troubled: Vec<&str> = troubled.map(|it| it["name"].as_str().unwrap()).collect();
         assert_eq!(troubled, ["none", "slip", "wrong"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_tool_that_somebody_may_not_see_is_not_told_by_a_slip() {
+    on_both(async |app: &TestApp| {
+        let schema = json!({"type": "object", "properties": {"hidden_arg": {"type": "string"}}});
+        let secret = json!({"name": "secret_tool", "description": "S.", "inputSchema": schema});
+        let upstream = Scripted::start(json!([secret])).await;
+        let body = json!({"name": "s", "url": upstream.url()});
+        assert_eq!(app.post("/api/v1/servers", body).await.status, 201);
+        in_state(app, "s", "connected").await;
+        until("its tool is there", async || {
+            let found = app.get("/api/v1/tools/s.secret_tool").await;
+            (found.status == 200).then_some(())
+        })
+        .await;
+        let ann = app.person("ann", "author").await.key;
+        let rules = json!([{"subject": "user", "target": "ann", "hide": ["s.secret_tool"]}]);
+        let set = app
+            .as_key(ADMIN, "PUT", "/api/v1/policy", json!({ "rules": rules }))
+            .await;
+        assert_eq!(set.status, 200, "{}", set.body);
+        for (name, theirs) in [("slip", "secret_tol"), ("exact", "secret_tool")] {
+            let config = json!({"server_name": "s", "tool_name": theirs, "arguments": {"zzz": 1}});
+            let tool = own(name, &config);
+            let made = app.as_key(&ann, "POST", "/api/v1/tools", tool).await;
+            assert_eq!(made.status, 201, "{}", made.body);
+            let trouble = made.body["trouble"].as_str().unwrap_or_default();
+            let unknown = format!("has no tool '{theirs}'; `toolcrib servers tools s` lists");
+            assert!(trouble.contains(&unknown), "{trouble}");
+            assert!(!trouble.contains("hidden_arg"), "{trouble}");
+        }
     })
     .await;
 }

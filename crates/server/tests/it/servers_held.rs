@@ -314,3 +314,37 @@ async fn a_server_that_could_not_be_removed_is_not_forgotten() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn under_approve_what_follows_on_nothing_is_new() {
+    let settings = Settings {
+        pinning: Pinning::Approve,
+        ..Settings::default()
+    };
+    on_both_servers(settings, async |app: &TestApp| {
+        for first in [json!([]), json!([tool("odd", "Adds.\u{e0041}")])] {
+            let upstream = Scripted::start(first).await;
+            app.post(PATH, json!({"name": "s", "url": upstream.url()}))
+                .await;
+            in_state(app, "s", "connected").await;
+            until("it is noted that it was seen", async || {
+                let pins = app.server.app.store.server_pins().await.unwrap();
+                (!pins.is_empty()).then_some(())
+            })
+            .await;
+            upstream.offer(json!([tool("evil", "E.")]));
+            app.post(&format!("{PATH}/s/reconnect"), Value::Null).await;
+            until("the new one waits", async || {
+                let changes = changes(app, "s").await;
+                changes.iter().any(|it| it["tool"] == "evil").then_some(())
+            })
+            .await;
+            assert_eq!(app.get("/api/v1/tools/s.evil").await.status, 404);
+            assert_eq!(call(app, "s.evil").await.code(), "tool_not_found");
+            assert_eq!(upstream.count("tools/call"), 0);
+            app.as_key(ADMIN, "DELETE", &format!("{PATH}/s"), Value::Null)
+                .await;
+        }
+    })
+    .await;
+}

@@ -422,3 +422,20 @@ async fn two_tools_stand_for_too_many_and_only_for_those() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_slash_behind_the_address_does_not_matter() {
+    on_both_mcp(with_fixtures(0), async |app: &TestApp| {
+        make(app, ADMIN, json!({"name": "kit", "tools": ["calculator"]})).await;
+        for (with, without) in [("/mcp/", "/mcp"), ("/mcp/kit/", "/mcp/kit")] {
+            let same = Client::modern(app, ADMIN, without).names().await;
+            assert_eq!(Client::modern(app, ADMIN, with).names().await, same);
+            let (client, _) = Client::legacy(app, ADMIN, with).await;
+            assert_eq!(client.names().await, same, "{with}");
+        }
+        let none = Client::modern(app, ADMIN, "/mcp//");
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"});
+        assert_eq!(none.post(&[], &body).await.0, 404);
+    })
+    .await;
+}

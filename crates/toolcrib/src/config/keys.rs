@@ -129,6 +129,13 @@ pub(crate) const KEYS: &[Key] = &[
     key("mcp.session_idle_seconds", Holds::Seconds),
     key("mcp.sessions_max", MANY),
     key(
+        "mcp.user_sessions_max",
+        Holds::Count {
+            least: 0,
+            most: 1_000_000,
+        },
+    ),
+    key(
         "mcp.program_idle_seconds",
         Holds::Count {
             least: 0,

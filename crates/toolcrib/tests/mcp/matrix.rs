@@ -54,7 +54,7 @@ fn steps(upstream: &str, note: &Path) -> Vec<Value> {
 }
 
 /// Panics where a cell is not as it should be.
-fn is_green(story: &Story, first: usize, version: &str, note: &Path) {
+fn is_green(story: &Story, first: usize, (upstream, version): (&str, &str), note: &Path) {
     assert_eq!(story.text(first), version);
     assert_eq!(story.text(first + 1), "42");
     let measured = &story.result(first + 2)["structuredContent"];
@@ -68,7 +68,8 @@ fn is_green(story: &Story, first: usize, version: &str, note: &Path) {
     noted(note, "cancelled");
     let asked = story.of(first + 6, "elicitation");
     assert_eq!(asked.len(), 1, "{:?}", story.step(first + 6));
-    assert_eq!(asked[0]["params"]["message"], "Which color?");
+    let question = format!("[{upstream}] Which color?");
+    assert_eq!(asked[0]["params"]["message"], question);
     assert_eq!(story.text(first + 6), "accept: blue");
 }
 
@@ -97,7 +98,8 @@ fn row(crib: &Crib, era: &'static str, transport: &'static str) -> String {
     assert_eq!(story.version(), expected);
     let mut line = format!("{:<14}", format!("{era} {transport}"));
     for (number, (upstream, version)) in UPSTREAMS.iter().enumerate() {
-        is_green(&story, number * STEPS.len(), version, &note(upstream));
+        let first = number * STEPS.len();
+        is_green(&story, first, (upstream, version), &note(upstream));
         line.push_str(&format!(" {:<13}", "green"));
     }
     line

@@ -130,7 +130,9 @@ fn abandoned_sessions_expire() {
     const SESSIONS: usize = 50;
     let sandbox = sandbox();
     // There is room for no more, so that others can come only once these are gone.
-    let config = format!("[mcp]\nsession_idle_seconds = 2\nsessions_max = {SESSIONS}\n");
+    let config = format!(
+        "[mcp]\nsession_idle_seconds = 2\nsessions_max = {SESSIONS}\nuser_sessions_max = 1000\n"
+    );
     sandbox.write("toolcrib.toml", &config);
     let crib = Crib::of(sandbox);
     let client = Plain::admin(&crib.server);
@@ -152,4 +154,26 @@ fn abandoned_sessions_expire() {
     println!(
         "sessions: {SESSIONS} abandoned, gone and as many new ones there {waited:?} after the first"
     );
+}
+
+/// Who opens sessions without end ends their own.
+#[test]
+fn nobody_takes_every_session() {
+    let sandbox = sandbox();
+    sandbox.write("toolcrib.toml", "[mcp]\nsessions_max = 20\n");
+    let crib = Crib::of(sandbox);
+    let admin = Plain::admin(&crib.server);
+    let first = admin.open();
+    let made = json!({"name": "kim", "role": "viewer"});
+    let (status, made) = crib.server.request("POST", "/api/v1/users", Some(&made));
+    assert_eq!(status, 201, "{made}");
+    let made = json!({"name": "reader", "user": "kim", "scopes": ["read"]});
+    let (status, made) = crib.server.request("POST", "/api/v1/keys", Some(&made));
+    assert_eq!(status, 201, "{made}");
+    let viewer = Plain::new(&crib.server, made["key"].as_str());
+    let sessions: Vec<String> = (0..50).map(|_| viewer.open()).collect();
+    assert_eq!(viewer.ping(&sessions[0]).status, 404);
+    assert_eq!(viewer.ping(&sessions[49]).status, 200);
+    assert_eq!(admin.ping(&first).status, 200);
+    admin.open();
 }

@@ -3,7 +3,7 @@
 use crate::crib::{Crib, sandbox, until};
 use crate::harness::Sandbox;
 use crate::plain::{Plain, Stream};
-use crate::programs::{LEGACY, npm};
+use crate::programs::{LEGACY, Listening, npm};
 use crate::world::{listed, servers};
 use serde_json::{Value, json};
 
@@ -114,6 +114,32 @@ fn streams_end_with_their_key() {
     let (status, made) = crib.server.request("POST", "/api/v1/tools", Some(&tool));
     assert_eq!(status, 201, "{made}");
     other.hears("notifications/tools/list_changed");
+}
+
+#[test]
+fn what_comes_and_goes_with_a_server_is_told() {
+    let listening = Listening::fixture(&LEGACY, "http");
+    let crib = Crib::new();
+    let client = Plain::admin(&crib.server);
+    let wanted = json!({"promptsListChanged": true, "resourcesListChanged": true});
+    let mut changes = client.listen(&wanted).unwrap();
+    let mut tells = |method: &str, path: &str, body: Option<&Value>| {
+        let (status, answer) = crib.server.request(method, path, body);
+        assert!(status < 300, "{method} {path}: {answer}");
+        changes.hears("notifications/prompts/list_changed");
+        changes.hears("notifications/resources/list_changed");
+    };
+    let (servers, policy) = ("/api/v1/servers", "/api/v1/policy");
+    let one = format!("{servers}/s");
+    let made = json!({"name": "s", "url": listening.url});
+    tells("POST", servers, Some(&made));
+    for disabled in [true, false] {
+        tells("PATCH", &one, Some(&json!({ "disabled": disabled })));
+    }
+    let rules = json!([{"subject": "everyone", "hide": ["s.*"]}]);
+    tells("PUT", policy, Some(&json!({ "rules": rules })));
+    tells("PUT", policy, Some(&json!({"rules": []})));
+    tells("DELETE", &one, None);
 }
 
 #[test]

@@ -32,12 +32,12 @@ fn first_seen(tools: &[Value]) -> Memory {
 fn what_is_seen_first_is_held() {
     for pinning in [Pinning::Flag, Pinning::Approve] {
         let tools = [tool("a", "A"), tool("b", "B")];
-        let judged = judge(&BTreeMap::new(), &tools, pinning);
+        let judged = judge(&BTreeMap::new(), true, &tools, pinning);
         assert_eq!(judged.fresh.len(), 2);
         assert_eq!(judged.listed, tools);
         assert!(judged.changes.is_empty(), "{:?}", judged.changes);
     }
-    let off = judge(&BTreeMap::new(), &[tool("a", "A")], Pinning::Off);
+    let off = judge(&BTreeMap::new(), true, &[tool("a", "A")], Pinning::Off);
     assert!(off.fresh.is_empty() && off.approved.is_none());
 }
 
@@ -87,7 +87,7 @@ fn letters_that_hide_wait_even_at_first_sight() {
         offers(&mut memory, &tools);
     }
     // Where nothing waits, it is told.
-    let told = judge(&BTreeMap::new(), &tools, Pinning::Flag);
+    let told = judge(&BTreeMap::new(), true, &tools, Pinning::Flag);
     assert_eq!((told.listed.len(), told.fresh.len()), (2, 2));
     assert_eq!(told.hidden_letters["odd"], ["U+E0041"]);
     let new = memory.judge(Pinning::Approve).changes[0].new.clone();
@@ -95,6 +95,39 @@ fn letters_that_hide_wait_even_at_first_sight() {
     let seen = memory.judge(Pinning::Approve);
     assert_eq!(names(&seen.listed), ["plain", "odd"]);
     assert!(seen.changes.is_empty() && seen.hidden_letters.contains_key("odd"));
+}
+
+#[test]
+fn what_was_seen_once_is_not_first_again() {
+    let odd = tool("odd", "Adds.\u{e0041}");
+    for first in [vec![], vec![odd]] {
+        let mut memory = first_seen(&first);
+        assert!(memory.pins.is_empty());
+        assert!(memory.see("s", Pinning::Off, 1).is_none());
+        let row = memory.see("s", Pinning::Approve, 1).unwrap();
+        assert!(memory.see("s", Pinning::Approve, 1).is_none());
+        // The next process knows it, too.
+        let mut again = Memory::default();
+        again.take_pin(row);
+        assert!(again.pins.is_empty());
+        for memory in [&mut memory, &mut again] {
+            offers(memory, &[tool("evil", "E")]);
+            let waits = memory.judge(Pinning::Approve);
+            assert!(waits.listed.is_empty() && waits.fresh.is_empty());
+            assert_eq!(
+                (waits.changes.len(), &waits.approved),
+                (1, &Some(HashSet::new()))
+            );
+        }
+        memory.address = "file 1".to_owned();
+        assert!(memory.is_at("database 1".to_owned()));
+        offers(&mut memory, &[tool("other", "O")]);
+        assert_eq!(
+            memory.judge(Pinning::Approve).fresh.len(),
+            1,
+            "another server"
+        );
+    }
 }
 
 #[test]
@@ -171,6 +204,6 @@ fn what_one_person_has_is_forgotten() {
 fn names_that_nobody_could_write_are_left_out() {
     let long = "n".repeat(NAME_BYTES_MAX + 1);
     let tools = [tool("a\0b", ""), tool(&long, ""), tool("fine", "")];
-    let judged = judge(&BTreeMap::new(), &tools, Pinning::Flag);
+    let judged = judge(&BTreeMap::new(), true, &tools, Pinning::Flag);
     assert_eq!(names(&judged.listed), ["fine"]);
 }
