@@ -9,7 +9,7 @@ mod quick;
 mod run;
 mod schema;
 
-pub(crate) use heavy::bound_bytes_max;
+pub(crate) use heavy::{bound_bytes_max, goes_deep};
 
 use crate::answer::Answer;
 use crate::binding::Bindings;
@@ -269,10 +269,15 @@ fn bind(
         .collect::<Result<_, _>>()?;
     // A list of another length makes another text.
     let recurs = work == Work::Read && matches!(bound.sql, Cow::Borrowed(_));
-    Ok(Job {
+    let mut job = Job {
         recurs: recurs.then(|| Arc::clone(statement.memo())),
         ..Job::new(work, bound.sql.into_owned(), values, call)
-    })
+    };
+    if statement.goes_deep() {
+        job.care.is_deep = true;
+        job.care.value_bytes_max = heavy::DEEP_VALUE_BYTES_MAX;
+    }
+    Ok(job)
 }
 
 /// Lists and objects are JSON text, which SQLite's own functions read.

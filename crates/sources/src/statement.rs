@@ -42,6 +42,7 @@ pub struct Statement {
     slots: Vec<Slot>,
     verb: String,
     bound_bytes_max: Option<usize>,
+    goes_deep: bool,
     memo: Arc<Memo>,
 }
 
@@ -115,6 +116,7 @@ impl Statement {
             slots: Vec::new(),
             verb: first.text.to_ascii_uppercase(),
             bound_bytes_max: None,
+            goes_deep: false,
             memo: Arc::default(),
         };
         statement.take_slots(text, pieces)?;
@@ -124,6 +126,7 @@ impl Statement {
         });
         if engine == Engine::Sqlite {
             statement.bound_bytes_max = crate::sqlite::bound_bytes_max(&statement.plain);
+            statement.goes_deep = crate::sqlite::goes_deep(&statement.plain);
         }
         Ok(statement)
     }
@@ -150,6 +153,11 @@ impl Statement {
     /// How long a text may be that is bound, where the query does something heavy.
     pub(crate) fn bound_bytes_max(&self) -> Option<usize> {
         self.bound_bytes_max
+    }
+
+    /// Whether it needs more stack than a thread usually has.
+    pub(crate) fn goes_deep(&self) -> bool {
+        self.goes_deep
     }
 
     /// What sources have learned of it.

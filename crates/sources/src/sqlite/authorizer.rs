@@ -1,5 +1,6 @@
 //! What SQLite asks us about each step of a statement while it compiles it, and what we answer.
 
+use super::heavy::is_deep;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};
 
 /// Functions of the bundled SQLite that compute and do nothing else. What is not here is refused: `load_extension`,
@@ -158,7 +159,10 @@ pub(super) fn for_reading(context: AuthContext<'_>) -> Authorization {
     answer(match context.action {
         AuthAction::Select | AuthAction::Recursive => true,
         AuthAction::Read { table_name, .. } => ours && is_open(table_name),
-        AuthAction::Function { function_name } => is_harmless(function_name),
+        // What a view does is not seen in the text: nobody has made room for it.
+        AuthAction::Function { function_name } => {
+            is_harmless(function_name) && (context.accessor.is_none() || !is_deep(function_name))
+        }
         // Full-text search asks whether the file has changed.
         AuthAction::Pragma {
             pragma_name,
@@ -174,6 +178,7 @@ pub(super) fn for_writing(context: AuthContext<'_>) -> Authorization {
         AuthAction::Insert { table_name }
         | AuthAction::Delete { table_name }
         | AuthAction::Update { table_name, .. } => answer(ours && is_open(table_name)),
+        AuthAction::Function { function_name } => answer(is_harmless(function_name)),
         // Ours only: an author's own text never begins with such a word.
         AuthAction::Transaction { .. } => Authorization::Allow,
         _ => for_reading(context),

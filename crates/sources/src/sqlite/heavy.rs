@@ -35,6 +35,13 @@ const HEAVY: &[(&str, usize, f64)] = &[
     ("json_remove", 2, 65_536.0),
     ("jsonb_patch", 2, 65_536.0),
     ("jsonb_remove", 2, 65_536.0),
+    // For each step of a path what lies below it is copied.
+    ("json_array_insert", 3, 65_536.0),
+    ("json_insert", 3, 65_536.0),
+    ("json_set", 3, 65_536.0),
+    ("jsonb_array_insert", 3, 65_536.0),
+    ("jsonb_insert", 3, 65_536.0),
+    ("jsonb_set", 3, 65_536.0),
     // At each place the whole is compared.
     ("glob", 2, MATCHED_VALUE_BYTES_MAX),
     ("instr", 2, 131_072.0),
@@ -45,17 +52,26 @@ const HEAVY: &[(&str, usize, f64)] = &[
     ("concat_ws", 3, 262_144.0),
     ("json_array", 3, 262_144.0),
     ("json_extract", 3, 262_144.0),
-    ("json_insert", 3, 262_144.0),
     ("json_object", 3, 262_144.0),
     ("json_replace", 3, 262_144.0),
-    ("json_set", 3, 262_144.0),
     ("jsonb_array", 3, 262_144.0),
     ("jsonb_extract", 3, 262_144.0),
-    ("jsonb_insert", 3, 262_144.0),
     ("jsonb_object", 3, 262_144.0),
     ("jsonb_replace", 3, 262_144.0),
-    ("jsonb_set", 3, 262_144.0),
 ];
+/// Functions that make what a path leads through, and call themselves for each step of it. A step has two letters at least,
+/// and took 260 to 500 bytes of stack: on a thread of the usual size 8,000 of them ended the process.
+const DEEP: &[&str] = &[
+    "json_array_insert",
+    "json_insert",
+    "json_set",
+    "jsonb_array_insert",
+    "jsonb_insert",
+    "jsonb_set",
+];
+/// So long may a path be that somebody else than a caller has written, and so deep the stack then gets at most.
+pub(super) const DEEP_VALUE_BYTES_MAX: i32 = 512 * 1024;
+pub(super) const DEEP_STACK_BYTES: usize = 256 * 1024 * 1024;
 /// Functions that keep what they are given until the last row, whatever the limit of a value is.
 const GATHERING: &[&str] = &[
     "json_group_array",
@@ -77,6 +93,8 @@ pub(super) struct Care {
     pub(super) watches_memory: bool,
     /// A single step may take long.
     pub(super) is_heavy: bool,
+    /// It needs more stack than a thread usually has.
+    pub(super) is_deep: bool,
 }
 
 /// What care a caller's text needs.
@@ -84,6 +102,7 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
     // What cannot be cut is refused by SQLite as well.
     let pieces = lex(text, Engine::Sqlite, Placeholders::Unknown).unwrap_or_default();
     let (mut value_bytes_max, mut heavy, mut watches_memory) = (VALUE_BYTES_MAX, 0u32, false);
+    let mut deep = false;
     for (index, piece) in pieces.iter().enumerate() {
         // A pattern is tried at each place.
         if piece.is_word("LIKE") || piece.is_word("GLOB") {
@@ -100,6 +119,7 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
         if name == "json_pretty" && arguments > 1 {
             return Err(at(text, piece, "takes one argument here"));
         }
+        deep |= is_deep(&name);
         if GATHERING.contains(&name.as_str()) {
             watches_memory = true;
         }
@@ -125,6 +145,7 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
         steps: STEPS,
         watches_memory,
         is_heavy: heavy > 0 || watches_memory,
+        is_deep: deep,
     })
 }
 
@@ -133,6 +154,16 @@ pub(crate) fn bound_bytes_max(text: &str) -> Option<usize> {
     let care = care(text).ok()?;
     let most = usize::try_from(care.value_bytes_max).ok();
     most.filter(|_| care.is_heavy)
+}
+
+pub(super) fn is_deep(function: &str) -> bool {
+    let mut all = DEEP.iter();
+    all.any(|deep| deep.eq_ignore_ascii_case(function))
+}
+
+/// Whether an author's text needs more stack than a thread usually has.
+pub(crate) fn goes_deep(text: &str) -> bool {
+    care(text).is_ok_and(|care| care.is_deep)
 }
 
 /// Whether no single step of the query can take long.
@@ -231,6 +262,13 @@ mod tests {
             "SELECT 'open",
         ] {
             assert!(!is_light(text), "{text}");
+        }
+        for (text, deep) in [
+            ("SELECT JSON_SET(a, ?1, 1) FROM t", true),
+            ("SELECT \"jsonb_insert\" (a, ?1, 1) FROM t", true),
+            ("SELECT json_extract(a, ?1), json_set FROM t", false),
+        ] {
+            assert_eq!(goes_deep(text), deep, "{text}");
         }
         assert!(care("SELECT json_pretty(a) FROM t").is_ok());
         assert!(care("SELECT json_pretty(a, b) FROM t").is_err());

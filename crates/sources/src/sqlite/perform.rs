@@ -51,6 +51,7 @@ impl Job {
                 steps: STEPS,
                 watches_memory: false,
                 is_heavy: false,
+                is_deep: false,
             },
             recurs: None,
             shape: call.shape,

@@ -1,6 +1,7 @@
 //! Hands a job to a blocking thread and waits for it no longer than the call does.
 
 use super::Sqlite;
+use super::heavy::DEEP_STACK_BYTES;
 use super::perform::{Job, Stop, Work, perform};
 use super::quick;
 use crate::answer::Answer;
@@ -9,6 +10,7 @@ use crate::source::Call;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
+use tokio::sync::oneshot;
 use tokio::time::sleep_until;
 
 /// Tells the thread that nobody waits any more, however the waiting ended.
@@ -24,7 +26,11 @@ pub(super) async fn run(source: &Arc<Sqlite>, call: &Call, job: Job) -> Result<A
     if let Some(answer) = quick::attempt(source, &job) {
         return Ok(answer);
     }
-    within(source, call, move |source, stop| {
+    let room = match job.care.is_deep {
+        true => Room::Deep,
+        false => Room::Usual,
+    };
+    within(source, call, room, move |source, stop| {
         let work = |connection: &rusqlite::Connection| {
             let began = Instant::now();
             let answer = perform(connection, &job, stop)?;
@@ -43,10 +49,18 @@ pub(super) async fn run(source: &Arc<Sqlite>, call: &Call, job: Job) -> Result<A
     .await
 }
 
+/// How much stack a thread has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    Usual,
+    Deep,
+}
+
 /// Runs something on a blocking thread, in this tool's share of them, until the deadline.
 pub(super) async fn within<T: Send + 'static>(
     source: &Arc<Sqlite>,
     call: &Call,
+    room: Room,
     work: impl FnOnce(&Sqlite, &Arc<Stop>) -> Result<T, Error> + Send + 'static,
 ) -> Result<T, Error> {
     let stop = Arc::new(Stop {
@@ -62,16 +76,32 @@ pub(super) async fn within<T: Send + 'static>(
     };
     let _unwanted = Unwanted(Arc::clone(&stop));
     let source = Arc::clone(source);
-    let thread = tokio::task::spawn_blocking(move || {
+    let work = move || {
         let done = work(&source, &stop);
         // Held as long as the thread is, even if its caller has long gone.
         drop(share);
         done
-    });
+    };
+    let thread = async {
+        match room {
+            Room::Usual => tokio::task::spawn_blocking(work).await.ok(),
+            Room::Deep => deeply(work)?.await.ok(),
+        }
+    };
     tokio::select! {
         biased;
         () = call.cancel.cancelled() => Err(Error::Cancelled),
-        done = thread => done.unwrap_or_else(|_| Err(Error::unavailable("the query ended without an answer"))),
+        done = thread => done.unwrap_or_else(|| Err(Error::unavailable("the query ended without an answer"))),
         () = sleep_until(call.deadline) => Err(Error::Deadline),
     }
+}
+
+/// On a thread of its own: those that are kept have no such stack. What is not used of it takes no memory.
+fn deeply<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Option<oneshot::Receiver<T>> {
+    let (told, heard) = oneshot::channel();
+    let thread = std::thread::Builder::new().stack_size(DEEP_STACK_BYTES);
+    let started = thread.spawn(move || drop(told.send(work())));
+    started.ok().map(|_| heard)
 }

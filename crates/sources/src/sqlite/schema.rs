@@ -25,7 +25,7 @@ impl Sqlite {
         call: &Call,
     ) -> Result<SchemaPage, Error> {
         let filter = filter.clone();
-        run::within(self, call, move |source, stop| {
+        run::within(self, call, run::Room::Usual, move |source, stop| {
             let connection = open(&source.config, Mode::Look)?;
             let watch = Arc::clone(stop);
             let found = connection

@@ -9,6 +9,7 @@
 mod again;
 mod attack;
 mod cluster;
+mod deep;
 mod every_type;
 mod file;
 mod limits;
