@@ -43,7 +43,7 @@ pub struct Upstream {
     pub(super) hooks: Arc<Hooks>,
     pub(super) tail: Arc<Tail>,
     /// What is never told.
-    secrets: Arc<Secrets>,
+    pub(super) secrets: Arc<Secrets>,
     pub(super) current: ArcSwapOption<Connection>,
     pub(super) lists: ArcSwap<Lists>,
     pub(super) status: Mutex<Status>,
