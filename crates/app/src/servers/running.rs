@@ -349,7 +349,7 @@ impl App {
             let row = {
                 let (mut memory, now) = (self.memory(), self.clock.now());
                 let entry = memory.entry(name.to_owned()).or_default();
-                entry.see(name, self.pinning_of(server.config()), now)
+                entry.see(name, self.pinning_of(&server.config()), now)
             };
             let row = row.map(|row| Write::Server(ServerWrite::Pin(row)));
             self.note(row.into_iter().collect()).await;
