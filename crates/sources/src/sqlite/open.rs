@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a lock of somebody else is waited for.
-const BUSY_MAX: Duration = Duration::from_secs(2);
+pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
