@@ -2,9 +2,11 @@
 
 mod again;
 mod binary;
+mod catalog;
 mod driver;
 mod errors;
 mod inspect;
+mod learned;
 mod parameter;
 mod pool;
 mod pooler;
