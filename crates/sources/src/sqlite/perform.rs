@@ -325,6 +325,7 @@ pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
         )),
         Some(code) => Error::Database {
             message,
+            hint: None,
             code: format!("{code:?}"),
             parameter: None,
         },
