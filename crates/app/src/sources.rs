@@ -162,6 +162,7 @@ impl Sources {
             tracing::warn!(source = name, "{SUPERUSER_ALLOWED}");
         }
         if let Err(why) = &named.source {
+            let why = with_path(found.definition.path.as_deref(), why.clone());
             tracing::warn!(source = name, why, "this source cannot be used");
         }
         self.live.put(named);
@@ -277,7 +278,7 @@ impl App {
                 "hidden",
                 Some("another of this name is used instead: toolcrib.toml wins over what is kept here, and both over the environment".to_owned()),
             ),
-            (false, Some(why)) => ("unusable", Some(why)),
+            (false, Some(why)) => ("unusable", Some(with_path(wanted.path.as_deref(), why))),
             (false, None) if live.as_ref().is_some_and(is_untried) => ("untried", None),
             (false, None) => ("ready", None),
         };
@@ -315,6 +316,14 @@ impl App {
             Password::Sealed(id) => mask(self.vault.last4(*id).as_deref()),
             Password::Kept => mask(None),
         }
+    }
+}
+
+/// Why a source does not work, with its path if it is a file: for those who keep sources. Callers are not told it.
+fn with_path(path: Option<&str>, why: String) -> String {
+    match path {
+        Some(path) => format!("{path}: {why}"),
+        None => why,
     }
 }
 

@@ -1,6 +1,6 @@
 //! What is asked of a source itself: whether it works, what is in it, and how a role would look that can only read it.
 
-use super::not_found;
+use super::{not_found, with_path};
 use crate::App;
 use crate::error::{Error, Result};
 use crate::page;
@@ -79,7 +79,7 @@ impl App {
         Ok(match tested {
             Err(why) => SourceTest {
                 name,
-                problem: Some(why),
+                problem: Some(with_path(shown.path.as_deref(), why)),
                 warnings: shown.warnings,
                 ..found
             },

@@ -236,6 +236,10 @@ async fn a_file_is_looked_into_and_tested() {
         );
         let early = tested(app, "shop").await;
         assert_eq!(early["works"], false, "{early}");
+        assert!(
+            early["problem"].as_str().unwrap().starts_with("shop.db: "),
+            "{early}"
+        );
         // The file comes later, and nobody has to start anything again.
         file(app, "shop.db").await;
         let found = tested(app, "shop").await;
