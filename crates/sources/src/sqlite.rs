@@ -150,6 +150,7 @@ impl Sqlite {
             version: format!("SQLite {}", rusqlite::version()),
             role: None,
             read_only,
+            is_bound: true,
             warnings: Vec::new(),
         })
     }

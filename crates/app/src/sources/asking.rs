@@ -32,6 +32,8 @@ pub struct SourceTest {
     pub role: Option<String>,
     /// How the database refused to write where only reading is allowed.
     pub read_only: Option<String>,
+    /// Whether no query that reads can do more: not with a role that a read-only transaction does not bind.
+    pub is_bound: bool,
     /// Whether tools with `write` may use it, and so write all the same.
     pub allow_write: bool,
     /// Whether a role may be used that is not bound to reading.
@@ -90,6 +92,7 @@ impl App {
                 version: Some(report.version),
                 role: report.role,
                 read_only: Some(report.read_only),
+                is_bound: report.is_bound,
                 warnings: [shown.warnings, report.warnings].concat(),
                 ..found
             },

@@ -463,6 +463,7 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         assert_eq!(works["works"], true, "{works}");
         assert!(works["warnings"].to_string().contains("the role is a superuser"), "{works}");
         assert!(works["read_only"].as_str().unwrap().contains("read-only"), "{works}");
+        assert_eq!(works["is_bound"], false, "{works}");
 
         // The script makes a role that works without any of it.
         let script = app.get(&format!("{PATH}/pg/role-script?role={role}")).await.body;
@@ -480,6 +481,7 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         assert_eq!((moved.status, &moved.body["warnings"]), (200, &json!([])), "{}", moved.body);
         let works = tested(app, "pg").await;
         assert_eq!((&works["works"], &works["role"], &works["warnings"]), (&json!(true), &json!(role), &json!([])), "{works}");
+        assert_eq!(works["is_bound"], true, "{works}");
         let schema = app.get(&format!("{PATH}/pg/schema?search=people")).await.body;
         assert_eq!((&schema["items"][0]["name"], &schema["items"][0]["comment"]), (&json!("staff"), &json!("People")), "{schema}");
         let odd = app.get(&format!("{PATH}/pg/schema?search=%00")).await;

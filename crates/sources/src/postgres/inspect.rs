@@ -99,6 +99,7 @@ impl Postgres {
             version: role.version.clone(),
             role: Some(role.name.clone()),
             read_only,
+            is_bound: role.too_strong().is_none(),
             warnings: role.warnings(),
         })
     }
