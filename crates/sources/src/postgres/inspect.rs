@@ -8,6 +8,12 @@ use crate::schema::TestReport;
 use crate::source::Call;
 use serde::Deserialize;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+/// How long reading the catalog again may take.
+const RENEW_MAX: Duration = Duration::from_secs(20);
 
 #[derive(Debug, Default)]
 pub(super) struct Known {
@@ -74,7 +80,26 @@ impl Postgres {
     }
 
     pub(super) async fn rules(self: &Arc<Self>, call: &Call) -> Result<Arc<Rules>, Error> {
+        if self.known.rules.is_ripe(Instant::now()) {
+            self.renew_rules(call);
+        }
         self.known.rules.get(call, || self.ask_rules(call)).await
+    }
+
+    /// Reads the catalog again, in nobody's time.
+    fn renew_rules(self: &Arc<Self>, call: &Call) {
+        let source = Arc::clone(self);
+        let call = Call {
+            deadline: Instant::now() + RENEW_MAX,
+            cancel: CancellationToken::new(),
+            ..call.clone()
+        };
+        tokio::spawn(async move {
+            let renewed = source.known.rules.renew(source.ask_rules(&call)).await;
+            if let Err(error) = renewed {
+                tracing::debug!(%error, "the catalog of a source was not read again");
+            }
+        });
     }
 
     pub(crate) async fn test(self: &Arc<Self>, call: &Call) -> Result<TestReport, Error> {

@@ -328,7 +328,6 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     #[test]
     fn nobody_is_promised_what_a_role_is_not_bound_to() {
