@@ -186,8 +186,8 @@ pub struct SourceView {
     pub origin: &'static str,
     /// sqlite or postgres.
     pub kind: &'static str,
-    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable, or hidden (one of the same name
-    /// from elsewhere is used instead).
+    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable (also where it was tried and has
+    /// never worked), or hidden (one of the same name from elsewhere is used instead).
     pub state: &'static str,
     /// Why it is not ready.
     pub cause: Option<String>,
@@ -269,9 +269,10 @@ impl App {
         let wanted = &found.definition;
         let row = found.stored.as_ref().map(|it| &it.row);
         let live = self.source_in_use(&wanted.name);
-        let fault = live
-            .as_ref()
-            .and_then(|live| live.source.as_ref().err().cloned());
+        let fault = live.as_ref().and_then(|live| match &live.source {
+            Ok(source) => source.failure(),
+            Err(why) => Some(why.clone()),
+        });
         let is_untried = |live: &Arc<Named>| live.source.as_ref().is_ok_and(|it| it.is_untried());
         let (state, cause) = match (is_hidden, fault) {
             (true, _) => (

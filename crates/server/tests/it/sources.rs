@@ -454,13 +454,18 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         let refused = tested(app, "pg").await;
         assert_eq!(refused["works"], false, "{refused}");
         assert!(refused["problem"].as_str().unwrap().contains("superuser"), "{refused}");
+        let shown = app.get(&format!("{PATH}/pg")).await.body;
+        assert_eq!((&shown["state"], &shown["cause"]), (&json!("unusable"), &refused["problem"]), "{shown}");
         assert_eq!(app.get(&format!("{PATH}/pg/schema")).await.status, 409);
         let allowed = change(app, "PATCH", "pg", json!({"allow_superuser": true})).await.body;
         assert!(allowed["warnings"][0].as_str().unwrap().contains("allow_superuser"), "{allowed}");
         let listed = app.get(PATH).await.body;
         assert!(listed["items"][0]["warnings"][0].as_str().unwrap().contains("superuser"), "{listed}");
+        assert_eq!(allowed["state"], "untried", "{allowed}");
         let works = tested(app, "pg").await;
         assert_eq!(works["works"], true, "{works}");
+        let shown = app.get(&format!("{PATH}/pg")).await.body;
+        assert_eq!((&shown["state"], &shown["cause"]), (&json!("ready"), &Value::Null), "{shown}");
         assert!(works["warnings"].to_string().contains("the role is a superuser"), "{works}");
         assert!(works["read_only"].as_str().unwrap().contains("read-only"), "{works}");
         assert_eq!(works["is_bound"], false, "{works}");

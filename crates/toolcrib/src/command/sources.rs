@@ -273,8 +273,9 @@ pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
     let mut all = Vec::new();
     for source in page["items"].as_array().into_iter().flatten() {
         let found = match text(source, "state") {
-            "ready" | "untried" => tested(client, text(source, "name")).await?,
-            _ => Value::Null,
+            "hidden" => Value::Null,
+            // One that did not work when it was last tried may by now.
+            _ => tested(client, text(source, "name")).await?,
         };
         all.push((source.clone(), found));
     }
@@ -286,9 +287,10 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
     let mut good = 0;
     for (source, tested) in sources {
         let name = text(source, "name");
-        let problem = source["cause"]
-            .as_str()
-            .or_else(|| tested["problem"].as_str());
+        let problem = match tested.is_null() {
+            true => source["cause"].as_str(),
+            false => tested["problem"].as_str(),
+        };
         match (text(source, "state"), problem) {
             ("hidden", _) => findings.warning(
                 "sources",
