@@ -137,6 +137,7 @@ pub(crate) fn is_harmless_body(text: &str, rules: &Rules) -> bool {
         return false;
     };
     pieces.iter().all(is_open)
+        && !rules.calls_by_dot(pieces)
         && expansion::check(Engine::Postgres, pieces).is_ok()
         && columns::check(Engine::Postgres, pieces).is_ok()
         && rules.check(text, pieces).is_ok()
@@ -423,6 +424,8 @@ mod tests {
         for text in [
             "SELECT pg_sleep(1) IS NULL",
             "SELECT ($1).wipe_user",
+            "SELECT x.total",
+            "SELECT x.email",
             "SELECT $1 * 2",
             "SELECT length($1)",
             "SELECT $1::email",

@@ -11,7 +11,8 @@ const RESERVED: &[&str] = &[
     "ALL", "BOTH", "CASE", "DISTINCT", "FROM", "LATERAL", "LEADING", "NOT", "ONLY", "SELECT",
     "TRAILING", "VARIADIC", "WHERE",
 ];
-const QUERIES: &[&str] = &["SELECT", "WITH", "VALUES", "TABLE"];
+/// With what a query begins; a column may be called `values`.
+const QUERIES: &[&str] = &["SELECT", "WITH", "TABLE"];
 /// Functions that are called without parentheses.
 const VALUES: &[&str] = &[
     "CURRENT_CATALOG",
@@ -119,8 +120,18 @@ impl<'p, 't> Layout<'p, 't> {
             return true;
         }
         let listed = begins.is_some_and(|begins| begins.is_mark("(") || begins.is_mark(","));
-        let first = opened.and_then(|open| self.pieces.get(open + 1));
-        listed && first.is_some_and(|first| !is_any(first, QUERIES))
+        listed && opened.is_some_and(|open| !self.holds_query(open))
+    }
+
+    fn holds_query(&self, open: usize) -> bool {
+        match self.pieces.get(open + 1) {
+            Some(first) if first.is_word("VALUES") => {
+                let next = self.pieces.get(open + 2);
+                next.is_some_and(|next| next.is_mark("("))
+            }
+            Some(first) => is_any(first, QUERIES),
+            None => false,
+        }
     }
 
     /// Whether a name is that of a function in FROM, or the alias of one.
@@ -261,6 +272,7 @@ mod tests {
             "SELECT \"current_user\".email FROM current_user",
             "SELECT * FROM json_to_record('{}') AS x(a email)",
             "SELECT * FROM json_to_record('{}') AS (a int, b public.email)",
+            "SELECT * FROM json_to_record('{}') AS x(values int, b email)",
             "SELECT * FROM f('{}') AS x(a SETOF email)",
             "SELECT * FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS a email PATH '.')",
             "SELECT * FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS a int, b email PATH '.')",

@@ -283,6 +283,18 @@ impl Rules {
         Ok(())
     }
 
+    /// Whether a name stands behind a dot that may be called with what stands before it. The parameters of a function are
+    /// values, and look like tables.
+    pub(super) fn calls_by_dot(&self, pieces: &[Lexeme<'_>]) -> bool {
+        let is_called = |pair: &[Lexeme<'_>]| {
+            let name = pair[1].name(Engine::Postgres);
+            let is_known =
+                |name: &String| self.attributes.contains(name) || self.types.contains(name);
+            pair[0].is_mark(".") && name.as_ref().is_some_and(is_known)
+        };
+        pieces.windows(2).any(is_called)
+    }
+
     fn call(
         &self,
         text: &str,

@@ -14,6 +14,8 @@ CREATE OPERATOR * (LEFTARG = amount, RIGHTARG = int, FUNCTION = times);
 CREATE FUNCTION same(int, text) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1::text = $2';
 CREATE OPERATOR = (LEFTARG = int, RIGHTARG = text, FUNCTION = same);
 CREATE FUNCTION round(float8, int) RETURNS numeric LANGUAGE sql IMMUTABLE AS 'SELECT round($1::numeric, $2)';
+CREATE FUNCTION same(email, email) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT upper($1::text) = upper($2::text)';
+CREATE OPERATOR = (LEFTARG = email, RIGHTARG = email, FUNCTION = same);
 CREATE TABLE users (user_id int, username text, email email, price amount, length int);
 INSERT INTO users VALUES (1, 'ann', 'a@b', ROW(2), 7);
 GRANT SELECT ON users TO PUBLIC";
@@ -26,6 +28,10 @@ CREATE DOMAIN phone AS text CHECK (is_phone(VALUE));
 CREATE TABLE phones (user_id int, phone phone); INSERT INTO phones VALUES (1, '1'); GRANT SELECT ON phones TO PUBLIC;
 CREATE FUNCTION share(amount, int) RETURNS int LANGUAGE plpgsql IMMUTABLE
   AS 'BEGIN PERFORM pg_advisory_lock(32); RETURN 1; END';
+CREATE FUNCTION dial(phone, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $2';
+CREATE OPERATOR % (LEFTARG = phone, RIGHTARG = int, FUNCTION = dial);
+CREATE FUNCTION as_phone(text, int) RETURNS phone LANGUAGE sql IMMUTABLE AS 'SELECT $1';
+CREATE OPERATOR <%> (LEFTARG = text, RIGHTARG = int, FUNCTION = as_phone);
 CREATE OPERATOR / (LEFTARG = amount, RIGHTARG = int, FUNCTION = share);
 CREATE FUNCTION length(users) RETURNS int LANGUAGE plpgsql IMMUTABLE
   AS 'BEGIN PERFORM pg_advisory_lock(33); RETURN 42; END';
@@ -59,6 +65,7 @@ async fn harmless_objects_close_nothing() {
             "SELECT count(*), count(DISTINCT email) FROM users WHERE user_id >= 1",
             "SELECT u.* FROM users u JOIN users v USING (user_id) WHERE u.user_id * 2 = 2",
             "SELECT 'a@b'::email, CAST('c@d' AS email)",
+            "SELECT user_id FROM users WHERE email = 'A@B'::email",
             "SELECT user_id FROM users WHERE user_id = username",
             "SELECT price * 3 AS total FROM users",
             "SELECT round(1.25, 1), round(1.25::float8, 1), length(username), u.length FROM users u",
@@ -83,6 +90,9 @@ async fn what_is_only_sworn_to_be_harmless_does_not_run() {
         "SELECT g.phone FROM unnest(ARRAY['x']) g",
         "SELECT price / 2 FROM users",
         "SELECT price OPERATOR(public./) 2 FROM users",
+        // What is read is harmless, but not what is made for it or of it.
+        "SELECT '1' % 2",
+        "SELECT 'x'::text <%> 2",
         "SELECT length(u) FROM users u",
         "SELECT public.length(u) FROM users u",
         "SELECT length(ROW(1, 'a', 'a@b', ROW(1), 1))",
