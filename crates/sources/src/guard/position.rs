@@ -29,6 +29,13 @@ const VALUES: &[&str] = &[
     "USER",
 ];
 
+/// Functions that have another name than the word they are written with, where they stand in FROM without an alias.
+const RENAMED: &[&str] = &["CAST", "COLLATION", "TREAT", "TRIM"];
+/// In the parentheses of these FROM is followed by no table.
+const TAKE_FROM: &[&str] = &["EXTRACT", "OVERLAY", "SUBSTRING", "TRIM"];
+/// After these comes a table.
+const TABLES: &[&str] = &["FROM", "JOIN", "LATERAL"];
+
 /// A text with what is known of its parentheses.
 pub(super) struct Layout<'p, 't> {
     pieces: &'p [Lexeme<'t>],
@@ -36,6 +43,8 @@ pub(super) struct Layout<'p, 't> {
     inside: Vec<Option<usize>>,
     /// Names that stand for a function in FROM: behind such a name and a dot may be a single value.
     calls: HashSet<String>,
+    /// There is a function in FROM of which nobody knows by what name.
+    is_unnamed: bool,
 }
 
 impl<'p, 't> Layout<'p, 't> {
@@ -54,7 +63,9 @@ impl<'p, 't> Layout<'p, 't> {
             pieces,
             inside,
             calls: HashSet::new(),
+            is_unnamed: false,
         };
+        layout.is_unnamed = layout.has_unnamed();
         let called = (0..pieces.len()).filter(|index| layout.is_call(*index));
         let called = called.filter_map(|index| pieces[index].name(Engine::Postgres));
         layout.calls = called.collect();
@@ -80,7 +91,61 @@ impl<'p, 't> Layout<'p, 't> {
     pub(super) fn is_of_table(&self, index: usize) -> bool {
         let of = self.before(index, 2);
         let name = of.and_then(|of| of.name(Engine::Postgres));
-        name.is_some_and(|name| !self.calls.contains(&name))
+        name.is_some_and(|name| !self.is_unnamed && !self.calls.contains(&name))
+    }
+
+    /// Whether a function that is renamed stands where a table does. Commas are between tables only after FROM.
+    fn has_unnamed(&self) -> bool {
+        let mut in_from = vec![false];
+        for (index, piece) in self.pieces.iter().enumerate() {
+            let last = self.before(index, 1);
+            let lists = last.is_some_and(|last| last.is_mark(",") || last.is_mark("("));
+            let is_table = last.is_some_and(|last| is_any(last, TABLES))
+                || lists && in_from.last() == Some(&true);
+            if piece.is_mark("(") || piece.is_mark("[") {
+                let is_inside = in_from.last() == Some(&true);
+                in_from.push(is_inside && is_table);
+            } else if piece.is_mark(")") || piece.is_mark("]") {
+                in_from.pop();
+            } else if is_table && is_any(piece, RENAMED) && !self.takes_from(index - 1) {
+                return true;
+            } else if let Some(now) = self.clause(index)
+                && let Some(top) = in_from.last_mut()
+            {
+                *top = now;
+            }
+        }
+        false
+    }
+
+    /// Whether tables follow from a word on, or no longer do.
+    fn clause(&self, index: usize) -> Option<bool> {
+        let piece = &self.pieces[index];
+        let last = self.before(index, 1);
+        if last.is_some_and(|last| last.is_mark(".")) {
+            return None;
+        }
+        if piece.is_word("FROM") {
+            return (!self.takes_from(index)).then_some(true);
+        }
+        let is_by = self
+            .pieces
+            .get(index + 1)
+            .is_some_and(|it| it.is_word("BY"));
+        let ends = is_any(piece, &["SELECT", "WHERE", "HAVING"])
+            || is_by && is_any(piece, &["GROUP", "ORDER"]);
+        ends.then_some(false)
+    }
+
+    /// Whether a FROM is that of `EXTRACT(year FROM …)` or of `IS DISTINCT FROM`.
+    fn takes_from(&self, index: usize) -> bool {
+        if !self.pieces[index].is_word("FROM") {
+            return false;
+        }
+        let last = self.before(index, 1);
+        let word = self.inside[index].and_then(|open| self.before(open, 1));
+        last.is_some_and(|last| last.is_word("DISTINCT"))
+            || word.is_some_and(|word| is_any(word, TAKE_FROM))
     }
 
     /// Where the name begins that a piece is the end of: `a` of `a.b.c`.
@@ -182,8 +247,7 @@ impl<'p, 't> Layout<'p, 't> {
         let Some(last) = self.before(chain, 1) else {
             return false;
         };
-        let may_stand =
-            is_any(last, &["FROM", "JOIN", "LATERAL"]) || last.is_mark(",") || last.is_mark("(");
+        let may_stand = is_any(last, TABLES) || last.is_mark(",") || last.is_mark("(");
         if !may_stand {
             return false;
         }
@@ -242,6 +306,10 @@ mod tests {
             "SELECT s.email FROM (SELECT email FROM users) AS s",
             "SELECT v.email FROM (VALUES (1)) v(email)",
             "SELECT email.address FROM email",
+            "SELECT a, CAST(a AS text), TRIM(BOTH FROM a), u.email FROM users u",
+            "SELECT u.email FROM users u WHERE u.id IN (1, CAST('2' AS int)) ORDER BY u.id, CAST(u.a AS text)",
+            "SELECT EXTRACT(year FROM CAST(u.a AS date)), u.email FROM users u, t WHERE a IS DISTINCT FROM CAST(b AS int)",
+            "SELECT u.email FROM users u JOIN t ON lower(CAST(t.a AS text)) = coalesce(u.a, TRIM(u.b))",
         ] {
             assert!(!makes(text), "{text}");
         }
@@ -269,6 +337,14 @@ mod tests {
             "SELECT g.email FROM ROWS FROM (unnest(ARRAY['a'])) g",
             "SELECT g.email FROM CAST('a' AS text) g",
             "SELECT g.email FROM current_user AS g",
+            "SELECT btrim.email FROM TRIM('a')",
+            "SELECT text.email FROM users u, CAST('a' AS text)",
+            "SELECT text.email FROM users u JOIN t ON u.where = t.limit, CAST('a' AS text)",
+            "SELECT text.email FROM users u CROSS JOIN CAST('a' AS text)",
+            "SELECT text.email FROM (CAST('a' AS text) CROSS JOIN users)",
+            "SELECT a.email FROM users u, LATERAL CAST(u.a AS text)",
+            "SELECT 1 FROM users WHERE EXISTS (SELECT text.email FROM t, CAST('a' AS text))",
+            "SELECT pg_collation_for.email FROM COLLATION FOR ('a')",
             "SELECT \"current_user\".email FROM current_user",
             "SELECT * FROM json_to_record('{}') AS x(a email)",
             "SELECT * FROM json_to_record('{}') AS (a int, b public.email)",

@@ -88,6 +88,8 @@ async fn what_is_only_sworn_to_be_harmless_does_not_run() {
         "SELECT 'x'::phone",
         "SELECT ('x').phone",
         "SELECT g.phone FROM unnest(ARRAY['x']) g",
+        "SELECT btrim.phone FROM TRIM('x')",
+        "SELECT text.phone FROM users u, CAST('x' AS text)",
         "SELECT price / 2 FROM users",
         "SELECT price OPERATOR(public./) 2 FROM users",
         // What is read is harmless, but not what is made for it or of it.
