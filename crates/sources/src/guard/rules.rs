@@ -213,11 +213,17 @@ impl Rules {
             .filter(|function| !bare.contains(&function.name) && !is_listed(&listed, function))
             .map(|function| function.name.clone())
             .collect();
-        // What the server itself has under such a name, and is not harmless, is never meant by a column: `t.nextval` would
-        // be taken for one wherever `t` is no table.
+        // What the server itself has under such a name is never meant by a column: `t.nextval` would be taken for one
+        // wherever `t` is no table. Unless it is harmless, as `length` is, and no volatile one shares the name.
+        let volatile: HashSet<&str> = found
+            .iter()
+            .filter(|function| !function.core && function.volatile)
+            .map(|function| function.name.as_str())
+            .collect();
+        let is_open = |name: &str| core.contains(name) && !volatile.contains(name);
         let harmful: HashSet<&str> = found
             .iter()
-            .filter(|function| function.core && !core.contains(&function.name))
+            .filter(|function| function.core && !is_open(&function.name))
             .map(|function| function.name.as_str())
             .collect();
         let columns = found
