@@ -162,6 +162,7 @@ impl Sources {
             tracing::warn!(source = name, "{SUPERUSER_ALLOWED}");
         }
         if let Err(why) = &named.source {
+            let why = with_path(found.definition.path.as_deref(), why.clone());
             tracing::warn!(source = name, why, "this source cannot be used");
         }
         self.live.put(named);
@@ -185,8 +186,8 @@ pub struct SourceView {
     pub origin: &'static str,
     /// sqlite or postgres.
     pub kind: &'static str,
-    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable, or hidden (one of the same name
-    /// from elsewhere is used instead).
+    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable (also where it was tried and has
+    /// never worked), or hidden (one of the same name from elsewhere is used instead).
     pub state: &'static str,
     /// Why it is not ready.
     pub cause: Option<String>,
@@ -268,16 +269,17 @@ impl App {
         let wanted = &found.definition;
         let row = found.stored.as_ref().map(|it| &it.row);
         let live = self.source_in_use(&wanted.name);
-        let fault = live
-            .as_ref()
-            .and_then(|live| live.source.as_ref().err().cloned());
+        let fault = live.as_ref().and_then(|live| match &live.source {
+            Ok(source) => source.failure(),
+            Err(why) => Some(why.clone()),
+        });
         let is_untried = |live: &Arc<Named>| live.source.as_ref().is_ok_and(|it| it.is_untried());
         let (state, cause) = match (is_hidden, fault) {
             (true, _) => (
                 "hidden",
                 Some("another of this name is used instead: toolcrib.toml wins over what is kept here, and both over the environment".to_owned()),
             ),
-            (false, Some(why)) => ("unusable", Some(why)),
+            (false, Some(why)) => ("unusable", Some(with_path(wanted.path.as_deref(), why))),
             (false, None) if live.as_ref().is_some_and(is_untried) => ("untried", None),
             (false, None) => ("ready", None),
         };
@@ -315,6 +317,14 @@ impl App {
             Password::Sealed(id) => mask(self.vault.last4(*id).as_deref()),
             Password::Kept => mask(None),
         }
+    }
+}
+
+/// Why a source does not work, with its path if it is a file: for those who keep sources. Callers are not told it.
+fn with_path(path: Option<&str>, why: String) -> String {
+    match path {
+        Some(path) => format!("{path}: {why}"),
+        None => why,
     }
 }
 

@@ -138,18 +138,20 @@ impl Sql {
         }
         let answered = looked_at(definition, &prepared, source, statement).await;
         let shown = &named.name;
-        match answered {
-            Ok(()) | Err(Error::Argument { .. } | Error::TooLarge { .. }) => Ok(None),
-            Err(Error::Database { message, code, .. }) if is_elsewhere(&message, &code) => Ok(
-                Some(format!("config.query: source '{shown}' says: {message}")),
-            ),
-            Err(error @ (Error::Query { .. } | Error::Refused { .. })) => {
+        let error = match answered {
+            Ok(()) | Err(Error::Argument { .. } | Error::TooLarge { .. }) => return Ok(None),
+            Err(error) => error,
+        };
+        let said = || format!("config.query: source '{shown}' says: {}", error.in_full());
+        match &error {
+            Error::Database { message, code, .. } if is_elsewhere(message, code) => {
+                Ok(Some(said()))
+            }
+            Error::Database { .. } => Err(wrong(said())),
+            Error::Query { .. } | Error::Refused { .. } => {
                 Err(wrong(format!("config.query: {error}")))
             }
-            Err(Error::Database { message, .. }) => Err(wrong(format!(
-                "config.query: source '{shown}' says: {message}"
-            ))),
-            Err(error) => Ok(Some(failure(&error, shown, false).message)),
+            error => Ok(Some(failure(error, shown, false).message)),
         }
     }
 

@@ -43,6 +43,8 @@ pub enum Error {
     #[error("{message}")]
     Database {
         message: String,
+        /// What it says might help: "Perhaps you meant to reference the column …".
+        hint: Option<String>,
         /// SQLSTATE of PostgreSQL, or the name of SQLite's result code.
         code: String,
         /// The number of the parameter whose value it could not read.
@@ -64,6 +66,18 @@ pub enum Error {
 }
 
 impl Error {
+    /// All that is known of it: the hint of the database as well.
+    pub fn in_full(&self) -> String {
+        match self {
+            Error::Database {
+                message,
+                hint: Some(hint),
+                ..
+            } => format!("{message}. {hint}"),
+            error => error.to_string(),
+        }
+    }
+
     pub(crate) fn refused(message: impl Into<String>) -> Error {
         Error::Refused {
             message: message.into(),

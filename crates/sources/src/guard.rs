@@ -7,9 +7,11 @@
 mod columns;
 mod definition;
 mod expansion;
+mod operators;
+mod position;
 mod rules;
 
-pub(crate) use rules::{Found, HARMFUL, HARMLESS, Rules};
+pub(crate) use rules::{Behind, Catalog, Found, HARMFUL, HARMLESS, Rules};
 
 use crate::error::{Error, Place};
 use crate::lex::{Placeholders, lex};
@@ -118,6 +120,28 @@ pub(crate) fn is_harmless(text: &str, rules: &Rules) -> bool {
     };
     let disguised = pieces.iter().any(|piece| piece.kind == Kind::Disguised);
     !disguised && rules.check(text, &pieces).is_ok()
+}
+
+/// Whether the body of an SQL function is a text that a caller could have sent as well.
+pub(crate) fn is_harmless_body(text: &str, rules: &Rules) -> bool {
+    let Ok(pieces) = lex(text, Engine::Postgres, Placeholders::Unknown) else {
+        return false;
+    };
+    // What lengthens would do so once for each time that the function is used.
+    let is_open = |piece: &Lexeme<'_>| {
+        let name = piece.name(Engine::Postgres);
+        let lengthens = name.is_some_and(|name| LENGTHENING.contains(&name.as_str()));
+        piece.kind != Kind::Disguised && !lengthens
+    };
+    let Ok(pieces) = shape(text, &pieces) else {
+        return false;
+    };
+    pieces.iter().all(is_open)
+        && !rules.calls_by_dot(pieces)
+        && expansion::check(Engine::Postgres, pieces).is_ok()
+        && columns::check(Engine::Postgres, pieces).is_ok()
+        && rules.check(text, pieces).is_ok()
+        && matches!(first_word(pieces), Ok(Verdict::Run))
 }
 
 /// One statement, of bounded size and depth.
@@ -239,6 +263,10 @@ pub(crate) fn at(text: &str, piece: &Lexeme<'_>, message: impl AsRef<str>) -> Er
 mod tests {
     use super::*;
 
+    /// An own `length` that nobody has proven, and an own `round` that was.
+    const LENGTH: i64 = 20_000;
+    const ROUND: i64 = 20_001;
+
     fn rules() -> Rules {
         let function = |core: bool, name: &str, volatile: bool| Found {
             core,
@@ -246,31 +274,49 @@ mod tests {
             name: name.to_owned(),
             volatile,
             internal: name == "domain_in",
-            attribute: matches!(name, "wipe_user" | "pg_sleep" | "total"),
-            is_column: name == "total",
+            attribute: matches!(name, "wipe_user" | "pg_sleep" | "total" | "length"),
+            is_column: matches!(name, "total" | "length"),
+            unproven: match name {
+                "length" if !core => vec![LENGTH],
+                "round" if !core => vec![ROUND],
+                _ => Vec::new(),
+            },
         };
-        Rules::new(
-            &[
-                function(true, "lower", false),
-                function(true, "count", false),
-                function(true, "max", false),
-                function(true, "pg_sleep", true),
-                function(true, "random", true),
-                function(true, "current_setting", false),
-                function(true, "numeric", false),
-                function(true, "domain_in", false),
-                function(true, "jsonb_populate_record", false),
-                function(false, "wipe_user", true),
-                function(false, "max", false),
-                function(false, "lower", true),
-                function(false, "listed", true),
-                function(false, "total", true),
-            ],
-            vec!["+++".to_owned(), "~~".to_owned()],
-            ["v_evil".to_owned()],
-            ["checked".to_owned()].into(),
-            &["listed".to_owned()],
-        )
+        let functions = vec![
+            function(true, "lower", false),
+            function(true, "count", false),
+            function(true, "max", false),
+            function(true, "pg_sleep", true),
+            function(true, "random", true),
+            function(true, "current_setting", false),
+            function(true, "numeric", false),
+            function(true, "domain_in", false),
+            function(true, "jsonb_populate_record", false),
+            function(true, "length", false),
+            function(true, "round", false),
+            function(true, "repeat", false),
+            function(false, "wipe_user", true),
+            function(false, "max", false),
+            function(false, "lower", true),
+            function(false, "listed", true),
+            function(false, "total", true),
+            function(false, "length", false),
+            function(false, "round", false),
+        ];
+        let behind = |operator: &str, oid: i64| Behind {
+            operator: operator.to_owned(),
+            function: "public.f".to_owned(),
+            oid,
+        };
+        let operators = [("<#>", LENGTH), ("~~", LENGTH), ("*", LENGTH), ("=", ROUND)];
+        let catalog = Catalog {
+            functions,
+            operators: operators.map(|(name, oid)| behind(name, oid)).into(),
+            views: ["v_evil".to_owned()].into(),
+            types: ["email".to_owned()].into(),
+            rows: ["checked".to_owned()].into(),
+        };
+        Rules::new(&catalog, &["listed".to_owned()], &[ROUND].into())
     }
 
     fn verdict(text: &str) -> Result<Verdict, String> {
@@ -289,6 +335,11 @@ mod tests {
             "SELECT repeat('x', 3), repeat('y', 3)",
             "SELECT t.total, t.\"total\" FROM t",
             "SELECT checked.a, public.checked.b FROM checked, public.checked JOIN checked ON true",
+            "SELECT checked FROM t AS checked",
+            "SELECT *, count(*), t.* FROM t",
+            "SELECT a <#>> b, a <# b, a ~~* b FROM t",
+            "SELECT email, u.email, 1 AS email FROM u WHERE email = 'a'",
+            "SELECT round(1.5), t.length FROM t",
         ] {
             assert_eq!(verdict(text), Ok(Verdict::Run), "{text}");
         }
@@ -319,9 +370,17 @@ mod tests {
             "SELECT lower('a')",
             "SELECT other.f(1)",
             "SELECT current_setting('x')",
-            "SELECT 1 +++ 2",
-            "SELECT 1 OPERATOR(public.+++) 2",
+            "SELECT 1 <#> 2",
+            "SELECT 1 OPERATOR(public.<#>) 2",
             "SELECT a LIKE b FROM t",
+            "SELECT a * b FROM t",
+            "SELECT a*-b FROM t",
+            "SELECT a OPERATOR(public.*) b FROM t",
+            "SELECT 'a'::email",
+            "SELECT ('a').email",
+            "SELECT g.total FROM generate_series(1, 2) g",
+            "SELECT length(u) FROM users u",
+            "SELECT (u).length FROM users u",
             "SELECT domain_in('a', 1, -1)",
             "SELECT '(1)'::checked",
             "SELECT '(1)'::public.checked",
@@ -354,6 +413,39 @@ mod tests {
         ] {
             assert!(!is_harmless(text, &rules), "{text}");
         }
+    }
+
+    #[test]
+    fn bodies_of_functions_are_read_as_texts_of_callers() {
+        let rules = rules();
+        for text in ["SELECT $1 ~ '@'", "SELECT round($1::numeric, $2);"] {
+            assert!(is_harmless_body(text, &rules), "{text}");
+        }
+        for text in [
+            "SELECT pg_sleep(1) IS NULL",
+            "SELECT ($1).wipe_user",
+            "SELECT x.total",
+            "SELECT x.email",
+            "SELECT $1 * 2",
+            "SELECT length($1)",
+            "SELECT $1::email",
+            "SELECT repeat($1, 1000)",
+            "SELECT 1; SELECT 2",
+            "DELETE FROM people",
+            "SELECT U&\"pg_sl\\0065ep\"(1)",
+            "",
+            "SELECT 'open",
+        ] {
+            assert!(!is_harmless_body(text, &rules), "{text}");
+        }
+    }
+
+    #[test]
+    fn who_is_refused_is_told_what_would_help() {
+        let told = verdict("SELECT a * b FROM t").unwrap_err();
+        assert!(told.contains("list public.f under `functions`"), "{told}");
+        let told = verdict("SELECT 'a'::email").unwrap_err();
+        assert!(told.contains("under `functions`"), "{told}");
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod again;
 mod binary;
+mod catalog;
 mod driver;
 mod errors;
 mod inspect;
+mod learned;
 mod parameter;
 mod pool;
 mod pooler;
@@ -33,8 +35,8 @@ use parameter::Parameter;
 use pool::Pool;
 use run::{Job, Reading, Work};
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A PostgreSQL database, with its connections and what is known of it.
 #[derive(Debug)]
@@ -45,6 +47,8 @@ pub struct Postgres {
     number: SourceNumber,
     /// Somebody was connected to, and may be used.
     has_answered: AtomicBool,
+    /// Why that has not worked when it was last tried.
+    failure: Mutex<Option<String>>,
 }
 
 impl Postgres {
@@ -57,6 +61,7 @@ impl Postgres {
             known: Known::default(),
             number: SourceNumber::next(),
             has_answered: AtomicBool::new(false),
+            failure: Mutex::default(),
         }))
     }
 
@@ -126,16 +131,33 @@ impl Postgres {
     }
 
     async fn enter(self: &Arc<Self>, call: &Call) -> Result<(), Error> {
-        self.check_role(call).await?;
-        self.note_answer();
-        Ok(())
+        let checked = self.check_role(call).await;
+        self.note(checked.as_ref().err());
+        checked
+    }
+
+    /// What came of asking it something, as long as nothing is known of it.
+    pub(crate) fn note(&self, error: Option<&Error>) {
+        match error {
+            None => self.note_answer(),
+            Some(Error::Cancelled) => {}
+            Some(error) => *self.lock_failure() = Some(error.to_string()),
+        }
+    }
+
+    pub(crate) fn failure(&self) -> Option<String> {
+        self.lock_failure().clone().filter(|_| !self.has_answered())
+    }
+
+    fn lock_failure(&self) -> MutexGuard<'_, Option<String>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn has_answered(&self) -> bool {
         self.has_answered.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note_answer(&self) {
+    fn note_answer(&self) {
         // Read first: those who only read it need not wait for each other.
         if !self.has_answered() {
             self.has_answered.store(true, Ordering::Relaxed);

@@ -79,6 +79,8 @@ pub struct TestReport {
     pub role: Option<String>,
     /// How the database answered an attempt to write where only reading is allowed.
     pub read_only: String,
+    /// Whether that is true of whatever a query may do: not of a superuser, nor of a role that reaches files or programs.
+    pub is_bound: bool,
     /// What should be mended although it works.
     pub warnings: Vec<String>,
 }

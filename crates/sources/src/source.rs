@@ -114,9 +114,9 @@ impl Source {
     pub async fn test(&self, call: &Call) -> Result<TestReport, Error> {
         match self {
             Source::Postgres(source) => {
-                let report = source.test(call).await?;
-                source.note_answer();
-                Ok(report)
+                let report = source.test(call).await;
+                source.note(report.as_ref().err());
+                report
             }
             Source::Sqlite(source) => source.test(call).await,
         }
@@ -127,6 +127,14 @@ impl Source {
         match self {
             Source::Postgres(source) => !source.has_answered(),
             Source::Sqlite(_) => false,
+        }
+    }
+
+    /// Why it did not work when it was last tried, if it never has.
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Source::Postgres(source) => source.failure(),
+            Source::Sqlite(_) => None,
         }
     }
 

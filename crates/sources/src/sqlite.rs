@@ -150,6 +150,7 @@ impl Sqlite {
             version: format!("SQLite {}", rusqlite::version()),
             role: None,
             read_only,
+            is_bound: true,
             warnings: Vec::new(),
         })
     }
@@ -159,11 +160,11 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let identity = self.look()?;
+        let identity = self.look().map_err(|error| self.noted(error))?;
         self.tried.forget_others(identity);
         let connection = match self.readers.take(identity) {
             Some(connection) => connection,
-            None => open::open(&self.config, Mode::Read)?,
+            None => self.opened(Mode::Read)?,
         };
         let done = work(&connection)?;
         self.readers.keep(identity, connection);
@@ -191,16 +192,27 @@ impl Sqlite {
         &self,
         work: impl FnOnce(&Connection) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let identity = open::identify(&self.config)?;
+        let identity = open::identify(&self.config).map_err(|error| self.noted(error))?;
         let mut writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner);
         let kept = writer.take().filter(|(of, _)| *of == identity);
         let connection = match kept {
             Some((_, connection)) => connection,
-            None => open::open(&self.config, Mode::Write)?,
+            None => self.opened(Mode::Write)?,
         };
         let done = work(&connection)?;
         *writer = Some((identity, connection));
         Ok(done)
+    }
+
+    fn opened(&self, mode: Mode) -> Result<Connection, Error> {
+        open::open(&self.config, mode).map_err(|error| self.noted(error))
+    }
+
+    /// Callers are not told where the file is; the log is.
+    fn noted(&self, error: Error) -> Error {
+        let path = self.config.path.display();
+        tracing::warn!(%path, %error, "the file of a source cannot be used");
+        error
     }
 }
 

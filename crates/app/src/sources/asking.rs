@@ -1,6 +1,6 @@
 //! What is asked of a source itself: whether it works, what is in it, and how a role would look that can only read it.
 
-use super::not_found;
+use super::{not_found, with_path};
 use crate::App;
 use crate::error::{Error, Result};
 use crate::page;
@@ -32,6 +32,8 @@ pub struct SourceTest {
     pub role: Option<String>,
     /// How the database refused to write where only reading is allowed.
     pub read_only: Option<String>,
+    /// Whether no query that reads can do more: not with a role that a read-only transaction does not bind.
+    pub is_bound: bool,
     /// Whether tools with `write` may use it, and so write all the same.
     pub allow_write: bool,
     /// Whether a role may be used that is not bound to reading.
@@ -79,7 +81,7 @@ impl App {
         Ok(match tested {
             Err(why) => SourceTest {
                 name,
-                problem: Some(why),
+                problem: Some(with_path(shown.path.as_deref(), why)),
                 warnings: shown.warnings,
                 ..found
             },
@@ -90,6 +92,7 @@ impl App {
                 version: Some(report.version),
                 role: report.role,
                 read_only: Some(report.read_only),
+                is_bound: report.is_bound,
                 warnings: [shown.warnings, report.warnings].concat(),
                 ..found
             },

@@ -91,7 +91,14 @@ fn failed(error: Error) -> Failure {
     };
     let failure = Failure::new(code, format!("Error while querying DB: {error}"));
     told(match error {
-        Error::Database { code, .. } => failure.with_details(json!({"sqlstate": code})),
+        Error::Database { code, hint, .. } => {
+            let mut details = json!({"sqlstate": code});
+            // Apart from the message, which is the database's first line and nothing else.
+            if let Some(hint) = hint {
+                details["hint"] = hint.into();
+            }
+            failure.with_details(details)
+        }
         _ => failure,
     })
 }

@@ -10,9 +10,8 @@ pub(super) fn failure(error: &Error, source: &str, writes: bool) -> Failure {
             Code::InvalidInput,
             format!("Input validation failed: {error}"),
         ),
-        Error::Database { message, code, .. } => {
-            Failure::execution(message).with_details(json!({"source": source, "code": code}))
-        }
+        Error::Database { code, .. } => Failure::execution(error.in_full())
+            .with_details(json!({"source": source, "code": code})),
         Error::Source { message } => Failure::new(
             Code::NotConfigured,
             format!("Source '{source}' cannot be used: {message}"),
@@ -69,6 +68,7 @@ mod tests {
         };
         let database = Error::Database {
             message: text("division by zero"),
+            hint: None,
             code: text("22012"),
             parameter: None,
         };
@@ -111,6 +111,16 @@ mod tests {
             let failure = failure(error, "demo", false);
             assert_eq!((failure.code, &*failure.message), (code, message));
         }
+        let unknown = Error::Database {
+            message: text("column \"nmae\" does not exist"),
+            hint: Some(text("Perhaps you meant \"name\".")),
+            code: text("42703"),
+            parameter: None,
+        };
+        assert_eq!(
+            failure(&unknown, "demo", false).message,
+            "Execution error: column \"nmae\" does not exist. Perhaps you meant \"name\"."
+        );
         let told = failure(&down, "demo", true).details;
         assert_eq!(told, json!({"source": "demo", "tool_ran": null}));
     }

@@ -245,6 +245,12 @@ async fn refusals(crib: &Crib, database: &Database) {
     let unknown = told(&crib.ask("SELECT nothing FROM users").await);
     let message = "Error while querying DB: column \"nothing\" does not exist";
     assert_eq!(unknown["message"], message);
+    // What else the database says stands apart.
+    let misspelled = told(&crib.ask("SELECT usernam FROM users").await);
+    let message = "Error while querying DB: column \"usernam\" does not exist";
+    assert_eq!(misspelled["message"], message);
+    let hint = misspelled["error"]["details"]["hint"].as_str().unwrap();
+    assert!(hint.contains("users.username"), "{hint}");
     let hostile = [
         "DELETE FROM users",
         "SELECT 1; DELETE FROM users",

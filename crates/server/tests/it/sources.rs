@@ -236,6 +236,7 @@ async fn a_file_is_looked_into_and_tested() {
         );
         let early = tested(app, "shop").await;
         assert_eq!(early["works"], false, "{early}");
+        assert!(early["problem"].to_string().contains("shop.db: "));
         // The file comes later, and nobody has to start anything again.
         file(app, "shop.db").await;
         let found = tested(app, "shop").await;
@@ -450,13 +451,18 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         let refused = tested(app, "pg").await;
         assert_eq!(refused["works"], false, "{refused}");
         assert!(refused["problem"].as_str().unwrap().contains("superuser"), "{refused}");
+        let shown = app.get(&format!("{PATH}/pg")).await.body;
+        assert_eq!((&shown["state"], &shown["cause"]), (&json!("unusable"), &refused["problem"]), "{shown}");
         assert_eq!(app.get(&format!("{PATH}/pg/schema")).await.status, 409);
         let allowed = change(app, "PATCH", "pg", json!({"allow_superuser": true})).await.body;
         assert!(allowed["warnings"][0].as_str().unwrap().contains("allow_superuser"), "{allowed}");
         let listed = app.get(PATH).await.body;
         assert!(listed["items"][0]["warnings"][0].as_str().unwrap().contains("superuser"), "{listed}");
+        assert_eq!(allowed["state"], "untried", "{allowed}");
         let works = tested(app, "pg").await;
-        assert_eq!(works["works"], true, "{works}");
+        assert_eq!((&works["works"], &works["is_bound"]), (&json!(true), &json!(false)), "{works}");
+        let shown = app.get(&format!("{PATH}/pg")).await.body;
+        assert_eq!((&shown["state"], &shown["cause"]), (&json!("ready"), &Value::Null), "{shown}");
         assert!(works["warnings"].to_string().contains("the role is a superuser"), "{works}");
         assert!(works["read_only"].as_str().unwrap().contains("read-only"), "{works}");
 
@@ -475,7 +481,7 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         let moved = change(app, "PUT", "pg", json!({"kind": "postgres", "url": url})).await;
         assert_eq!((moved.status, &moved.body["warnings"]), (200, &json!([])), "{}", moved.body);
         let works = tested(app, "pg").await;
-        assert_eq!((&works["works"], &works["role"], &works["warnings"]), (&json!(true), &json!(role), &json!([])), "{works}");
+        assert_eq!((&works["is_bound"], &works["role"], &works["warnings"]), (&json!(true), &json!(role), &json!([])), "{works}");
         let schema = app.get(&format!("{PATH}/pg/schema?search=people")).await.body;
         assert_eq!((&schema["items"][0]["name"], &schema["items"][0]["comment"]), (&json!("staff"), &json!("People")), "{schema}");
         let odd = app.get(&format!("{PATH}/pg/schema?search=%00")).await;

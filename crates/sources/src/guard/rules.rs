@@ -1,10 +1,12 @@
 //! Which functions, operators and views of a PostgreSQL database a caller's text may name; made of its own catalog.
 
 use super::at;
+use super::operators::{cut, is_star};
+use super::position::Layout;
 use crate::error::Error;
 use crate::lexeme::{Kind, Lexeme};
 use crate::statement::Engine;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Functions that are volatile by declaration and harmless all the same.
 pub(crate) const HARMLESS: &[&str] = &[
@@ -116,9 +118,6 @@ const OPERATOR_WORDS: &[(&str, &[&str])] = &[
     ("SIMILAR", &["~", "!~"]),
     ("USING", &["="]),
 ];
-/// After these a name is that of a table, not of the type of its rows.
-const TABLE_WORDS: &[&str] = &["FROM", "JOIN", "ONLY", "TABLE"];
-
 /// A name of functions in one schema, as the catalog has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
@@ -134,6 +133,31 @@ pub(crate) struct Found {
     pub(crate) attribute: bool,
     /// A table has a column of that name.
     pub(crate) is_column: bool,
+    /// Numbers of those that somebody wrote in this database and that the name alone may call. What they are declared to be
+    /// proves nothing.
+    pub(crate) unproven: Vec<i64>,
+}
+
+/// An operator and a function behind it that may have an effect, unless it is proven.
+#[derive(Clone, Debug)]
+pub(crate) struct Behind {
+    pub(crate) operator: String,
+    /// With its schema.
+    pub(crate) function: String,
+    pub(crate) oid: i64,
+}
+
+/// What the catalog of a database says, as far as it matters to what a text may name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    pub(crate) functions: Vec<Found>,
+    pub(crate) operators: Vec<Behind>,
+    /// Views that a function is behind which may have an effect.
+    pub(crate) views: HashSet<String>,
+    /// Types of which no value is made without such a function.
+    pub(crate) types: HashSet<String>,
+    /// Tables whose rows are such types.
+    pub(crate) rows: HashSet<String>,
 }
 
 #[derive(Debug)]
@@ -148,9 +172,11 @@ pub(crate) struct Rules {
     attributes: HashSet<String>,
     /// Those that may behind the name of a table, because a column is meant there.
     columns: HashSet<String>,
-    /// Operators that a volatile function outside `pg_catalog` stands behind.
-    operators: Vec<String>,
+    /// Operators that a function stands behind which may have an effect, with that function.
+    operators: HashMap<String, String>,
     relations: HashSet<String>,
+    /// Types of which no value is made without a function that may have an effect.
+    types: HashSet<String>,
     /// Tables whose rows, made of text, have a function run that may have an effect: a domain among their columns checks so.
     rows: HashSet<String>,
     /// What the owner of the source allows besides, as `name` or `schema.name`.
@@ -158,23 +184,22 @@ pub(crate) struct Rules {
 }
 
 impl Rules {
-    pub(crate) fn new(
-        found: &[Found],
-        operators: Vec<String>,
-        relations: impl IntoIterator<Item = String>,
-        rows: HashSet<String>,
-        listed: &[String],
-    ) -> Rules {
+    /// `proven`: functions that were written in this database and do nothing that a caller may not.
+    pub(crate) fn new(catalog: &Catalog, listed: &[String], proven: &HashSet<i64>) -> Rules {
+        let found = &catalog.functions;
         let listed: HashSet<String> = listed.iter().cloned().collect();
         let core: HashSet<String> = found
             .iter()
             .filter(|function| function.core && is_harmless(function))
             .map(|function| function.name.clone())
             .collect();
-        // Somebody's own volatile `lower(mytype)` would be found by the bare name too.
+        // Somebody's own `lower(mytype)` would be found by the bare name too, and for more than values of that type: a row
+        // or a string without a type is taken for one of it.
+        let has_unproven =
+            |function: &Found| function.unproven.iter().any(|it| !proven.contains(it));
         let shadowed: HashSet<&str> = found
             .iter()
-            .filter(|function| !function.core && function.volatile)
+            .filter(|function| !function.core && function.volatile || has_unproven(function))
             .map(|function| function.name.as_str())
             .collect();
         let bare: HashSet<String> = core
@@ -189,34 +214,43 @@ impl Rules {
             .map(|function| function.name.clone())
             .collect();
         // What the server itself has under such a name is never meant by a column: `t.nextval` would be taken for one
-        // wherever `t` is no table.
-        let core_names: HashSet<&str> = found
+        // wherever `t` is no table. Unless it is harmless, as `length` is, and no volatile one shares the name.
+        let volatile: HashSet<&str> = found
             .iter()
-            .filter(|function| function.core)
+            .filter(|function| !function.core && function.volatile)
+            .map(|function| function.name.as_str())
+            .collect();
+        let is_open = |name: &str| core.contains(name) && !volatile.contains(name);
+        let harmful: HashSet<&str> = found
+            .iter()
+            .filter(|function| function.core && !is_open(&function.name))
             .map(|function| function.name.as_str())
             .collect();
         let columns = found
             .iter()
-            .filter(|function| function.is_column && !core_names.contains(function.name.as_str()))
+            .filter(|function| function.is_column && !harmful.contains(function.name.as_str()))
             .map(|function| function.name.clone())
             .collect();
         let server = SERVER_RELATIONS.iter().map(|name| (*name).to_owned());
         Rules {
             known: found.iter().map(|function| function.name.clone()).collect(),
-            relations: relations.into_iter().chain(server).collect(),
+            relations: catalog.views.iter().cloned().chain(server).collect(),
             core,
             bare,
             attributes,
             columns,
-            operators,
-            rows,
+            operators: operators(catalog, proven),
+            types: catalog.types.clone(),
+            rows: catalog.rows.clone(),
             listed,
         }
     }
 
     pub(super) fn check(&self, text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
+        let layout = Layout::new(pieces);
+        let filled = pieces.iter().any(fills_rows);
         for (index, piece) in pieces.iter().enumerate() {
-            self.operator(text, piece)?;
+            self.operator(text, pieces, index)?;
             let Some(name) = piece.name(Engine::Postgres) else {
                 continue;
             };
@@ -227,15 +261,18 @@ impl Rules {
                 return Err(at(
                     text,
                     piece,
-                    "is about the server, or runs a function that may have an effect; it is not open to queries here",
+                    "is about the server, or runs a function that may have an effect; it is not open to queries here. An \
+                     admin can list a view of yours under `functions` of the source",
                 ));
             }
-            if self.rows.contains(&name) && self.is_row(pieces, index) {
+            let is_row = self.rows.contains(&name);
+            let is_type = is_row || self.types.contains(&name);
+            if is_row && filled || is_type && layout.makes(index) {
                 return Err(at(
                     text,
                     piece,
                     "is used as a type, and making a value of it runs a function that may have an effect; it is not open to \
-                     queries here",
+                     queries here. An admin can list the type under `functions` of the source",
                 ));
             }
             if called {
@@ -243,14 +280,25 @@ impl Rules {
                 let schema = schema.and_then(|schema| schema.name(Engine::Postgres));
                 self.call(text, piece, dotted, schema.as_deref(), &name)?;
             } else if dotted && self.attributes.contains(&name) {
-                let of = before.iter().rev().nth(1);
-                let of_table = of.is_some_and(|of| of.name(Engine::Postgres).is_some());
-                if !of_table || !self.columns.contains(&name) {
+                // Behind a function in FROM may be a single value, and then the name is called with it.
+                if !layout.is_of_table(index) || !self.columns.contains(&name) {
                     return Err(not_open(text, piece));
                 }
             }
         }
         Ok(())
+    }
+
+    /// Whether a name stands behind a dot that may be called with what stands before it. The parameters of a function are
+    /// values, and look like tables.
+    pub(super) fn calls_by_dot(&self, pieces: &[Lexeme<'_>]) -> bool {
+        let is_called = |pair: &[Lexeme<'_>]| {
+            let name = pair[1].name(Engine::Postgres);
+            let is_known =
+                |name: &String| self.attributes.contains(name) || self.types.contains(name);
+            pair[0].is_mark(".") && name.as_ref().is_some_and(is_known)
+        };
+        pieces.windows(2).any(is_called)
     }
 
     fn call(
@@ -276,57 +324,53 @@ impl Rules {
         }
     }
 
-    /// Whether a table stands where a type may be meant, or where its rows may be filled from JSON.
-    fn is_row(&self, pieces: &[Lexeme<'_>], index: usize) -> bool {
-        let fills = |piece: &Lexeme<'_>| {
-            let name = piece.name(Engine::Postgres);
-            name.is_some_and(|name| name.contains("_populate_record"))
-        };
-        // A string right after a name is a value of that type, wherever it stands.
-        let typed = pieces.get(index + 1);
-        let is_typed = typed.is_some_and(|next| next.kind == Kind::Text);
-        if is_typed || pieces.iter().any(fills) {
-            return true;
+    fn operator(&self, text: &str, pieces: &[Lexeme<'_>], index: usize) -> Result<(), Error> {
+        let piece = &pieces[index];
+        if self.operators.is_empty() {
+            return Ok(());
         }
-        if pieces.get(index + 1).is_some_and(|next| next.is_mark(".")) {
-            return false;
-        }
-        let mut before = &pieces[..index];
-        while let [rest @ .., _, dot] = before
-            && dot.is_mark(".")
-        {
-            before = rest;
-        }
-        let table = |last: &Lexeme<'_>| {
-            last.is_mark(",") || TABLE_WORDS.iter().any(|word| last.is_word(word))
-        };
-        !before.last().is_some_and(table)
-    }
-
-    fn operator(&self, text: &str, piece: &Lexeme<'_>) -> Result<(), Error> {
-        let denied = match piece.kind {
-            Kind::Operator => self.operators.iter().any(|operator| {
-                // PostgreSQL reads `!=` as `<>`.
-                piece.text.contains(operator.as_str())
-                    || operator == "<>" && piece.text.contains("!=")
-            }),
-            Kind::Word if !self.operators.is_empty() => {
+        let used = match piece.kind {
+            Kind::Operator if is_star(pieces, index) => Vec::new(),
+            Kind::Operator => cut(piece.text),
+            Kind::Word => {
                 let word = OPERATOR_WORDS.iter().find(|(word, _)| piece.is_word(word));
-                let stands_for = word.map_or(&[][..], |(_, operators)| operators);
-                let denied = |operator: &String| stands_for.contains(&operator.as_str());
-                self.operators.iter().any(denied)
+                let stands_for = word.map(|(_, operators)| operators.to_vec());
+                stands_for.unwrap_or_default()
             }
-            _ => false,
+            _ => Vec::new(),
         };
-        if denied {
-            return Err(at(
+        match used.iter().find_map(|it| self.operators.get_key_value(*it)) {
+            None => Ok(()),
+            Some((operator, function)) => Err(at(
                 text,
                 piece,
-                "is an operator with a function behind it that may have an effect; it is not open to queries here",
-            ));
+                format!(
+                    "uses the operator {operator}, behind which is a function that may have an effect or is not known to be \
+                     harmless; it is not open to queries here. An admin can list {function} under `functions` of the source"
+                ),
+            )),
         }
-        Ok(())
     }
+}
+
+/// The operators that are not open, each with the functions behind it.
+fn operators(catalog: &Catalog, proven: &HashSet<i64>) -> HashMap<String, String> {
+    let mut operators: HashMap<String, String> = HashMap::new();
+    let refused = catalog.operators.iter();
+    for behind in refused.filter(|behind| !proven.contains(&behind.oid)) {
+        let functions = operators.entry(behind.operator.clone()).or_default();
+        if !functions.is_empty() {
+            functions.push_str(", ");
+        }
+        functions.push_str(&behind.function);
+    }
+    operators
+}
+
+/// Whether rows of a table are filled from JSON, which makes values of all types in them.
+fn fills_rows(piece: &Lexeme<'_>) -> bool {
+    let name = piece.name(Engine::Postgres);
+    name.is_some_and(|name| name.contains("_populate_record"))
 }
 
 fn is_listed(listed: &HashSet<String>, function: &Found) -> bool {

@@ -20,20 +20,16 @@ pub(super) fn database(error: &tokio_postgres::Error) -> Error {
     if PASSING.contains(&code) || code.starts_with("08") {
         return Error::unavailable(said.message());
     }
-    let mut message = match said.message() {
+    let message = match said.message() {
         // Nobody who wrote the query knows of a cursor.
         text if text.starts_with("DECLARE CURSOR must not contain data-modifying") => {
             "only queries that read are run here; this one changes data in a WITH".to_owned()
         }
         text => shortened(text),
     };
-    // "Perhaps you meant to reference the column …"
-    if let Some(hint) = said.hint() {
-        message.push_str(". ");
-        message.push_str(&shortened(hint));
-    }
     Error::Database {
         message,
+        hint: said.hint().map(shortened),
         code: code.to_owned(),
         parameter: said.where_().and_then(parameter),
     }
@@ -50,9 +46,9 @@ fn parameter(context: &str) -> Option<usize> {
 /// A value that does not fit is the fault of whoever gave it, and is told by its name.
 pub(super) fn named(error: Error, parameters: &[Parameter<'_>]) -> Error {
     let Error::Database {
-        message,
         code,
         parameter: Some(number),
+        ..
     } = &error
     else {
         return error;
@@ -62,7 +58,7 @@ pub(super) fn named(error: Error, parameters: &[Parameter<'_>]) -> Error {
     match parameter.filter(|parameter| parameter.is_given && is_value) {
         Some(parameter) => Error::Argument {
             name: parameter.name.to_owned(),
-            message: message.clone(),
+            message: error.in_full(),
         },
         None => error,
     }

@@ -26,9 +26,11 @@ WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND ($1::text IS NULL OR c.relname ILIKE $1 OR n.nspname ILIKE $1
     OR pg_catalog.obj_description(c.oid, 'pg_class') ILIKE $1
     OR EXISTS (SELECT 1 FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
       AND (a.attname ILIKE $1 OR pg_catalog.col_description(c.oid, a.attnum) ILIKE $1)))
 ORDER BY 2, 3 LIMIT $3::bigint OFFSET $4::bigint";
 
+/// Those that the role may read: rights may be given for columns alone.
 const COLUMNS: &str = "\
 SELECT a.attrelid::bigint AS oid, a.attname AS name, pg_catalog.format_type(a.atttypid, a.atttypmod) AS data_type,
   NOT a.attnotnull AS nullable, pg_catalog.pg_get_expr(d.adbin, d.adrelid) AS default,
@@ -36,6 +38,7 @@ SELECT a.attrelid::bigint AS oid, a.attname AS name, pg_catalog.format_type(a.at
 FROM pg_catalog.pg_attribute a
 LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attrelid = ANY($1::oid[]) AND a.attnum > 0 AND NOT a.attisdropped
+  AND pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT')
 ORDER BY a.attrelid, a.attnum";
 
 const KEYS: &str = "\
@@ -49,6 +52,8 @@ FROM pg_catalog.pg_constraint k
 LEFT JOIN pg_catalog.pg_class c ON c.oid = k.confrelid
 LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE k.conrelid = ANY($1::oid[]) AND k.contype IN ('p', 'f')
+  AND NOT EXISTS (SELECT 1 FROM pg_catalog.unnest(k.conkey) u(num)
+    WHERE NOT pg_catalog.has_column_privilege(k.conrelid, u.num, 'SELECT'))
 ORDER BY k.conrelid, k.conname";
 
 #[derive(Deserialize)]

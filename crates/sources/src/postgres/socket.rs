@@ -72,9 +72,11 @@ impl Dialer {
             Host::Tcp(name) => name,
             Host::Unix(folder) => {
                 let path = folder.join(format!(".s.PGSQL.{port}"));
-                let stream = UnixStream::connect(&path)
-                    .await
-                    .map_err(|error| Error::unavailable(format!("{}: {error}", path.display())))?;
+                let stream = UnixStream::connect(&path).await.map_err(|error| {
+                    // Where it is concerns who runs the server, not who calls a tool.
+                    tracing::warn!(path = %path.display(), %error, "the socket of a source cannot be reached");
+                    Error::unavailable(format!("its socket cannot be reached: {error}"))
+                })?;
                 return Ok(Socket::Unix(stream));
             }
         };

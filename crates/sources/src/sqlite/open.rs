@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long a lock of somebody else is waited for.
-const BUSY_MAX: Duration = Duration::from_secs(2);
+pub(super) const BUSY_MAX: Duration = Duration::from_secs(2);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
@@ -30,15 +30,18 @@ pub(super) struct Identity {
 }
 
 pub(super) fn identify(config: &SqliteConfig) -> Result<Identity, Error> {
-    let path = &config.path;
-    let wrong = |why: String| Error::source(format!("{}: {why}", path.display()));
-    let metadata = std::fs::metadata(path).map_err(|error| wrong(error.to_string()))?;
+    let metadata = std::fs::metadata(&config.path).map_err(|error| unreached(&error))?;
     if !metadata.is_file() {
-        return Err(wrong(
-            "is not a file; expected a SQLite database".to_owned(),
+        return Err(Error::source(
+            "its path is not that of a file; expected a SQLite database",
         ));
     }
     Ok(of(&metadata))
+}
+
+/// Where the file is concerns who runs the server, not who calls a tool: no message here names the path.
+fn unreached(error: &std::io::Error) -> Error {
+    Error::source(format!("its file cannot be reached: {error}"))
 }
 
 fn of(metadata: &std::fs::Metadata) -> Identity {
@@ -56,28 +59,24 @@ pub(super) fn open(config: &SqliteConfig, mode: Mode) -> Result<Connection, Erro
     // Without SQLITE_OPEN_URI a name such as `file:x?mode=rwc` is only a name.
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let path = resolved(config)?;
-    let connection =
-        Connection::open_with_flags(path, flags).map_err(|error| unopened(config, &error))?;
-    set_up(&connection, mode).map_err(|error| unopened(config, &error))?;
+    let connection = Connection::open_with_flags(path, flags).map_err(|error| unopened(&error))?;
+    set_up(&connection, mode).map_err(|error| unopened(&error))?;
     Ok(connection)
 }
 
 /// The file itself, by a name without links. A file that takes the place of another is opened anew, and so judged here.
 pub(super) fn resolved(config: &SqliteConfig) -> Result<PathBuf, Error> {
-    let shown = config.path.display();
-    let path = config
-        .path
-        .canonicalize()
-        .map_err(|error| Error::source(format!("{shown}: {error}")))?;
+    let path = config.path.canonicalize();
+    let path = path.map_err(|error| unreached(&error))?;
     let identity = identify(config)?;
     let mut ours = config
         .forbidden
         .iter()
         .filter_map(|path| std::fs::metadata(path).ok());
     if ours.any(|other| of(&other) == identity) {
-        return Err(Error::source(format!(
-            "{shown}: is our own database, which no query reads"
-        )));
+        return Err(Error::source(
+            "its file is our own database, which no query reads",
+        ));
     }
     let folders = config
         .forbidden
@@ -85,15 +84,20 @@ pub(super) fn resolved(config: &SqliteConfig) -> Result<PathBuf, Error> {
         .filter_map(|it| it.canonicalize().ok());
     let mut folders = folders.filter(|it| it.is_dir());
     match folders.any(|folder| path.starts_with(folder)) {
-        true => Err(Error::source(format!(
-            "{shown}: lies in a folder of our own, of which no query reads anything"
-        ))),
+        true => Err(Error::source(
+            "its file lies in a folder of our own, of which no query reads anything",
+        )),
         false => Ok(path),
     }
 }
 
-fn unopened(config: &SqliteConfig, error: &rusqlite::Error) -> Error {
-    Error::source(format!("{}: {error}", config.path.display()))
+fn unopened(error: &rusqlite::Error) -> Error {
+    // The driver puts the path behind what SQLite says.
+    let why = match error {
+        rusqlite::Error::SqliteFailure(failure, _) => failure.to_string(),
+        other => other.to_string(),
+    };
+    Error::source(format!("its file cannot be opened: {why}"))
 }
 
 fn set_up(connection: &Connection, mode: Mode) -> Result<(), rusqlite::Error> {

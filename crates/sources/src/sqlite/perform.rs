@@ -2,6 +2,7 @@
 
 use super::VALUE_BYTES_MAX;
 use super::heavy::{Care, Memory};
+use super::open::BUSY_MAX;
 use crate::answer::{
     Answer, Keys, More, Shape, Writer, affected, push_bytes, push_integer, push_string,
 };
@@ -75,6 +76,14 @@ impl Stop {
         self.unwanted.load(Ordering::Relaxed) || Instant::now() >= self.deadline
     }
 
+    /// What was answered as stopped must not be done afterwards: asked wherever a wait may have been long.
+    fn check(&self) -> Result<(), Error> {
+        match self.now() {
+            true => Err(self.error()),
+            false => Ok(()),
+        }
+    }
+
     fn error(&self) -> Error {
         if self.too_much.load(Ordering::Relaxed) {
             Error::TooLarge {
@@ -106,6 +115,7 @@ pub(super) fn perform(
     };
     let set_up = connection
         .progress_handler(job.care.steps, Some(unwanted))
+        .and_then(|()| be_patient(connection, stop))
         .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, job.care.value_bytes_max));
     set_up.map_err(|error| told(&error, stop))?;
     let answer = match job.work {
@@ -122,6 +132,12 @@ pub(super) fn perform(
         }));
     }
     Ok(answer)
+}
+
+/// Nobody waits for the lock of somebody else longer than the call does.
+fn be_patient(connection: &Connection, stop: &Stop) -> Result<(), rusqlite::Error> {
+    let left = stop.deadline.saturating_duration_since(Instant::now());
+    connection.busy_timeout(left.min(BUSY_MAX))
 }
 
 fn read(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {
@@ -172,15 +188,26 @@ fn look(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error
 }
 
 fn write(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Error> {
-    let tell = |error: rusqlite::Error| told(&error, stop);
+    let tell = |error: rusqlite::Error| match stop.check() {
+        // A lock that was not given before the deadline, say.
+        Err(stopped) => stopped,
+        Ok(()) => told(&error, stop),
+    };
+    // Others may have had the connection, and then the file, for longer than the caller waits.
+    stop.check()?;
     connection.execute_batch("BEGIN IMMEDIATE").map_err(tell)?;
     let before = connection.total_changes();
-    let written = connection
-        .prepare(&job.sql)
-        .map_err(tell)
+    let written = stop
+        .check()
+        .and_then(|()| connection.prepare(&job.sql).map_err(tell))
         .and_then(|mut statement| {
             let returns = statement.column_count() > 0;
             rows(&mut statement, job, &tell).map(|writer| (returns, writer))
+        })
+        .and_then(|written| {
+            be_patient(connection, stop).map_err(tell)?;
+            // A short statement takes fewer steps than there are between two looks at the clock.
+            stop.check().map(|()| written)
         });
     let end = if written.is_ok() {
         "COMMIT"
@@ -193,7 +220,7 @@ fn write(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Erro
         if !connection.is_autocommit() {
             drop(connection.execute_batch("ROLLBACK"));
         }
-        return Err(written.err().unwrap_or_else(|| told(&error, stop)));
+        return Err(written.err().unwrap_or_else(|| tell(error)));
     }
     let (returns, writer) = written?;
     if !returns {
@@ -299,9 +326,70 @@ pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
         )),
         Some(code) => Error::Database {
             message,
+            hint: None,
             code: format!("{code:?}"),
             parameter: None,
         },
         None => Error::refused(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+    use tokio_util::sync::CancellationToken;
+
+    fn stop(left: Duration) -> Arc<Stop> {
+        Arc::new(Stop {
+            deadline: Instant::now() + left,
+            unwanted: AtomicBool::new(false),
+            too_much: AtomicBool::new(false),
+        })
+    }
+
+    fn insert() -> Job {
+        let call = Call {
+            tool: "t".into(),
+            deadline: tokio::time::Instant::now(),
+            cancel: CancellationToken::new(),
+            shape: Shape::Records,
+            rows_max: 1,
+            bytes_max: 100,
+        };
+        let sql = "INSERT INTO t VALUES (1)".to_owned();
+        Job::new(Work::Write, sql, Vec::new(), &call)
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_written() {
+        let connection = Connection::open_in_memory().unwrap();
+        connection.execute_batch("CREATE TABLE t (a)").unwrap();
+        let count = || {
+            let count = connection.query_row("SELECT count(*) FROM t", [], |row| row.get(0));
+            count.unwrap_or(-1_i64)
+        };
+        let long = Duration::from_secs(600);
+        // The caller went while others had the connection.
+        let gone = stop(long);
+        gone.unwanted.store(true, Ordering::Relaxed);
+        let answer = perform(&connection, &insert(), &gone).unwrap();
+        assert!(matches!(answer, Err(Error::Cancelled)), "{answer:?}");
+        let answer = perform(&connection, &insert(), &stop(Duration::ZERO)).unwrap();
+        assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+        assert_eq!(count(), 0);
+        // The caller goes when the row is in already.
+        let going = stop(long);
+        let hears = Arc::clone(&going);
+        let goes = move |_: rusqlite::hooks::Action, _: &str, _: &str, _: i64| {
+            hears.unwanted.store(true, Ordering::Relaxed);
+        };
+        connection.update_hook(Some(goes)).unwrap();
+        let answer = perform(&connection, &insert(), &going).unwrap();
+        assert!(matches!(answer, Err(Error::Cancelled)), "{answer:?}");
+        assert_eq!(count(), 0);
+        let answer = perform(&connection, &insert(), &stop(long)).unwrap();
+        assert_eq!(answer.unwrap().affected, Some(1));
+        assert_eq!(count(), 1);
     }
 }

@@ -167,6 +167,7 @@ async fn nobody_home_is_told_in_time() {
     .await;
     assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
     assert!(asked.elapsed() < Duration::from_secs(1));
+    assert!(silent.is_untried() && silent.failure().is_some());
     drop(listener);
     let answer = read(&silent, "SELECT 1", Value::Null, &call(Shape::Scalar)).await;
     assert!(
@@ -267,6 +268,39 @@ async fn our_own_file_is_no_source() {
         "/no/such/file".into(),
         ":memory:".into(),
     ] {
-        assert!(Sqlite::open(SqliteConfig::new(path)).is_err());
+        let error = Sqlite::open(SqliteConfig::new(&path)).unwrap_err();
+        assert!(
+            !error.to_string().contains(path.to_str().unwrap()),
+            "{error}"
+        );
     }
+}
+
+#[tokio::test]
+async fn where_a_file_is_callers_are_not_told() {
+    let file = File::new();
+    let source = file.source();
+    let count = "SELECT count(*) FROM people";
+    assert_eq!(json(&source, count, Shape::Scalar).await, 3);
+    let folder = file.folder().to_str().unwrap();
+    let moved = file.folder().join("moved.db");
+    std::fs::rename(file.path(), &moved).unwrap();
+    let gone = source.ask(count, &call(Shape::Scalar)).await.unwrap_err();
+    assert!(matches!(gone, Error::Source { .. }), "{gone:?}");
+    assert!(!gone.to_string().contains(folder), "{gone}");
+    let written = crate::write(
+        &source,
+        "DELETE FROM people",
+        Value::Null,
+        &call(Shape::Row),
+    )
+    .await;
+    let gone = written.unwrap_err().to_string();
+    assert!(!gone.contains(folder), "{gone}");
+    // What is there now is no database.
+    std::fs::write(file.path(), "x".repeat(4096)).unwrap();
+    let other = source.ask(count, &call(Shape::Scalar)).await.unwrap_err();
+    assert!(!other.to_string().contains(folder), "{other}");
+    std::fs::rename(&moved, file.path()).unwrap();
+    assert_eq!(json(&source, count, Shape::Scalar).await, 3);
 }

@@ -15,6 +15,7 @@ mod file;
 mod limits;
 mod optional;
 mod outage;
+mod own;
 mod pooled;
 mod quick;
 mod schema;

@@ -63,6 +63,38 @@ async fn a_postgres_database_is_described() {
 }
 
 #[tokio::test]
+async fn columns_that_the_role_may_not_read_are_not_shown() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let partly = "CREATE TABLE partly (id int, open_col text, hidden_col text, PRIMARY KEY (id, hidden_col));
+        GRANT SELECT (id, open_col) ON partly TO PUBLIC";
+    server.as_owner(partly).await;
+    let columns = |table: &Table| -> Vec<String> {
+        let names = table.columns.iter().map(|column| column.name.clone());
+        names.collect()
+    };
+    let reader = server.source(&server.reader);
+    let (found, _) = tables(&reader, &all()).await;
+    let partly = find(&found, "partly");
+    assert_eq!(columns(partly), ["id", "open_col"]);
+    assert_eq!(partly.primary_key, Vec::<String>::new());
+    let search = SchemaFilter {
+        search: Some("hidden_col".to_owned()),
+        ..all()
+    };
+    assert_eq!(tables(&reader, &search).await.1, 0);
+    let owner = server.source(&server.owner);
+    let (found, _) = tables(&owner, &search).await;
+    assert_eq!(
+        columns(find(&found, "partly")),
+        ["id", "open_col", "hidden_col"]
+    );
+    assert_eq!(found[0].primary_key, ["id", "hidden_col"]);
+    server.end().await;
+}
+
+#[tokio::test]
 async fn five_thousand_tables_are_no_trouble() {
     let Some(server) = Server::start().await else {
         return;

@@ -2,9 +2,10 @@
 
 use crate::file::File;
 use crate::server::Server;
-use crate::{call, json, nothing, write};
+use crate::{call, json, nothing, within, write};
 use serde_json::{Value, json as value};
-use sources::{Bindings, Shape, Source, Statement};
+use sources::{Bindings, Error, Shape, Source, Sqlite, SqliteConfig, Statement};
+use std::time::Duration;
 
 async fn both_ways(source: &Source) {
     let records = call(Shape::Records);
@@ -81,6 +82,38 @@ async fn both_ways(source: &Source) {
 async fn sqlite_is_written_in_one_transaction() {
     let file = File::new();
     both_ways(&file.source()).await;
+}
+
+#[tokio::test]
+async fn a_write_that_was_answered_as_late_is_not_made_afterwards() {
+    let file = File::new();
+    // One place only: who comes next waits until the thread of the one before has ended.
+    let config = SqliteConfig {
+        connections_max: 1,
+        ..SqliteConfig::new(file.path())
+    };
+    let source = Source::Sqlite(Sqlite::open(config).unwrap());
+    let other = rusqlite::Connection::open(file.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let insert = "INSERT INTO badges (id, person) VALUES (1, 1)";
+    let late = within(Shape::Records, Duration::from_millis(200));
+    let answer = write(&source, insert, Value::Null, &late).await;
+    assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+    let cancelled = call(Shape::Records);
+    let asked = tokio::spawn({
+        let (source, cancelled) = (source.clone(), cancelled.clone());
+        async move { write(&source, insert, Value::Null, &cancelled).await }
+    });
+    tokio::task::yield_now().await;
+    cancelled.cancel.cancel();
+    let answer = asked.await.unwrap();
+    assert!(matches!(answer, Err(Error::Cancelled)), "{answer:?}");
+    other.execute_batch("ROLLBACK").unwrap();
+    let rows = json(&source, "SELECT count(*) FROM badges", Shape::Scalar).await;
+    assert_eq!(rows, 0);
+    // Nothing is left of it: the next one is made.
+    let answer = write(&source, insert, Value::Null, &call(Shape::Records)).await;
+    assert_eq!(answer.unwrap().affected, Some(1));
 }
 
 #[tokio::test]

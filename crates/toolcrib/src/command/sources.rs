@@ -247,10 +247,14 @@ async fn test(context: &Context, name: &str) -> Result {
 fn about_writing(tested: &Value) -> Vec<String> {
     let refused = text(tested, "read_only");
     let writes = tested["allow_write"] == true;
-    if !writes && tested["allow_superuser"] != true {
+    let is_bound = tested["is_bound"] == true;
+    if !writes && is_bound {
         return vec![format!("writing is refused: {refused}")];
     }
-    let reads = format!("queries that read cannot write: {refused}");
+    let reads = match is_bound {
+        true => format!("queries that read cannot write: {refused}"),
+        false => "queries that read may do more than that: nothing binds this role".to_owned(),
+    };
     let tools = match writes {
         true => "tools with \"write\": true can: allow_write is set",
         false => "tools with \"write\": true are refused: allow_write is not set",
@@ -269,8 +273,9 @@ pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
     let mut all = Vec::new();
     for source in page["items"].as_array().into_iter().flatten() {
         let found = match text(source, "state") {
-            "ready" | "untried" => tested(client, text(source, "name")).await?,
-            _ => Value::Null,
+            "hidden" => Value::Null,
+            // One that did not work when it was last tried may by now.
+            _ => tested(client, text(source, "name")).await?,
         };
         all.push((source.clone(), found));
     }
@@ -282,9 +287,10 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
     let mut good = 0;
     for (source, tested) in sources {
         let name = text(source, "name");
-        let problem = source["cause"]
-            .as_str()
-            .or_else(|| tested["problem"].as_str());
+        let problem = match tested.is_null() {
+            true => source["cause"].as_str(),
+            false => tested["problem"].as_str(),
+        };
         match (text(source, "state"), problem) {
             ("hidden", _) => findings.warning(
                 "sources",
@@ -318,5 +324,26 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
             "sources",
             format!("{good} of {} sources work", sources.len()),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_promised_what_a_role_is_not_bound_to() {
+        let said = |writes: bool, is_bound: bool| {
+            let refused = "cannot execute UPDATE in a read-only transaction";
+            let tested = json!({"read_only": refused, "allow_write": writes, "is_bound": is_bound});
+            about_writing(&tested).join("\n")
+        };
+        assert!(said(false, true).starts_with("writing is refused: cannot"));
+        assert!(said(true, true).starts_with("queries that read cannot write: cannot"));
+        for writes in [false, true] {
+            let said = said(writes, false);
+            assert!(!said.contains("cannot"), "{said}");
+            assert!(said.contains("may do more"), "{said}");
+        }
     }
 }

@@ -112,6 +112,7 @@ fn a_source_says_what_is_known_of_it() {
     );
     let shown = sandbox.json(&["sources", "show", "shop"]);
     assert_eq!(shown["state"], "untried", "{shown}");
+    assert_eq!(shown["cause"], Value::Null, "{shown}");
 
     file(&sandbox, "own.db");
     let own = r#"{"name": "own", "kind": "sqlite", "path": "own.db", "allow_write": true}"#;
