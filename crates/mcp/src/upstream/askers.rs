@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn so_many_are_remembered_and_no_more() {
         let (askers, now) = (Askers::new(), Instant::now());
-        let all = |letter: &str| (0..ASKERS_MAX).map(move |n| format!("{letter}{n}"));
+        let all = |letter: &'static str| (0..ASKERS_MAX).map(move |n| format!("{letter}{n}"));
         askers.suspect(all("a").collect::<Vec<_>>(), now);
         askers.suspect(all("b").collect::<Vec<_>>(), now);
         assert!(!askers.goes_alone("b0", now));

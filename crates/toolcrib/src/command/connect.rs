@@ -1,7 +1,7 @@
 //! `toolcrib connect`: what to write where, so that an MCP client finds this workspace or server.
 
 use super::mcp::{path, server_url};
-use crate::bridge::Link;
+use crate::bridge::{Link, Need};
 use crate::cli::{Connect, McpClient};
 use crate::client::{Client, encode};
 use crate::context::Context;
@@ -289,7 +289,7 @@ async fn asked_there(context: &Context, url: &str) -> std::result::Result<u16, S
         key: Some(key.to_owned()),
     };
     let headers = Vec::new();
-    let asked = tokio::time::timeout(ASKED_WITHIN, link.send("GET", &headers, None)).await;
+    let asked = tokio::time::timeout(ASKED_WITHIN, link.send("GET", &headers, None, Need::Own)).await;
     match asked {
         Ok(Ok(reply)) => Ok(reply.status),
         Ok(Err(lost)) => Err(lost.to_string()),
