@@ -6,6 +6,7 @@ mod heavy;
 mod open;
 mod perform;
 mod quick;
+mod rtree;
 mod run;
 mod schema;
 

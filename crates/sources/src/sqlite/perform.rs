@@ -118,11 +118,17 @@ pub(super) fn perform(
         .and_then(|()| be_patient(connection, stop))
         .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, job.care.value_bytes_max));
     set_up.map_err(|error| told(&error, stop))?;
-    let answer = match job.work {
+    let work = || match job.work {
         Work::Write => write(connection, job, stop),
         Work::LookAtWrite => look(connection, job, stop),
         Work::Read | Work::Explain => read(connection, job, stop),
     };
+    let mut answer = work();
+    if answer.as_ref().is_err_and(super::rtree::may_sleep)
+        && super::rtree::wake(connection, job.work).map_err(|error| told(&error, stop))?
+    {
+        answer = work();
+    }
     connection
         .progress_handler(0, None::<fn() -> bool>)
         .map_err(|error| told(&error, stop))?;

@@ -60,4 +60,6 @@ CREATE VIEW wiped AS SELECT load_extension('evil') AS a;
 CREATE TRIGGER wipe AFTER INSERT ON badges WHEN new.label = 'wipe' BEGIN DELETE FROM people; END;
 CREATE VIRTUAL TABLE notes USING fts5(title, body);
 INSERT INTO notes VALUES ('hello world', 'x'), ('other', 'hello');
+CREATE VIRTUAL TABLE places USING rtree(id, x0, x1, y0, y1, +label);
+INSERT INTO places VALUES (1, 0, 1, 0, 1, 'home'), (2, 5, 6, 5, 6, 'far');
 ANALYZE;";
