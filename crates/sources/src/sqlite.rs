@@ -4,6 +4,7 @@
 mod authorizer;
 mod heavy;
 mod open;
+mod percentile;
 mod perform;
 mod quick;
 mod rtree;

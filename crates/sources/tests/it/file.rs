@@ -56,6 +56,7 @@ INSERT INTO people VALUES (1, 'ann', 1), (2, 'bob', 1), (3, 'kim', 2);
 CREATE TABLE badges (id INTEGER PRIMARY KEY, person INTEGER REFERENCES people (id), label TEXT DEFAULT 'x');
 CREATE INDEX by_name ON people (name);
 CREATE VIEW everybody AS SELECT name FROM people;
+CREATE VIEW middle AS SELECT median(id) AS id FROM people;
 CREATE VIEW wiped AS SELECT load_extension('evil') AS a;
 CREATE TRIGGER wipe AFTER INSERT ON badges WHEN new.label = 'wipe' BEGIN DELETE FROM people; END;
 CREATE VIRTUAL TABLE notes USING fts5(title, body);
