@@ -50,7 +50,7 @@ impl Job {
             care: Care {
                 value_bytes_max: VALUE_BYTES_MAX,
                 steps: STEPS,
-                watches_memory: false,
+                growth_bytes_max: None,
                 is_heavy: false,
                 is_deep: false,
             },
@@ -105,7 +105,7 @@ pub(super) fn perform(
     stop: &Arc<Stop>,
 ) -> Result<Result<Answer, Error>, Error> {
     let watch = Arc::clone(stop);
-    let mut memory = job.care.watches_memory.then(Memory::watch).flatten();
+    let mut memory = job.care.growth_bytes_max.and_then(Memory::watch);
     let unwanted = move || {
         let too_much = memory.as_mut().is_some_and(Memory::is_too_much);
         if too_much {
