@@ -10,7 +10,7 @@ use std::collections::HashMap;
 
 const COPIES_MAX: u64 = 2000;
 /// Words that end the list of tables; both engines take none of them for the name of one.
-const AFTER_TABLES: &[&str] = &[
+pub(super) const AFTER_TABLES: &[&str] = &[
     "EXCEPT",
     "GROUP",
     "HAVING",
