@@ -197,6 +197,9 @@ mod tests {
                 assert!(check(engine, &pieces).is_err());
             }
         }
+        // Longer than a name of PostgreSQL can be.
+        let long = doubled("", ["N", "\"N\""]).replace('a', &"a".repeat(70));
+        assert!(count(Engine::Sqlite, &long) > COPIES_MAX, "{long}");
         let both = [Engine::Postgres, Engine::Sqlite];
         for (engines, query) in [
             (&both[..], "SELECT 1 FROM (@ x, @ y)"),
