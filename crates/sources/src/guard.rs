@@ -110,7 +110,7 @@ pub(crate) fn judge(text: &str, engine: Engine, rules: Option<&Rules>) -> Result
         rules.check(text, pieces)?;
         lengths(text, pieces)?;
     }
-    first_word(pieces)
+    first_word(engine, pieces)
 }
 
 /// Whether an author's text, with its parameters numbered, names nothing that the rules keep from callers.
@@ -141,7 +141,7 @@ pub(crate) fn is_harmless_body(text: &str, rules: &Rules) -> bool {
         && expansion::check(Engine::Postgres, pieces).is_ok()
         && columns::check(Engine::Postgres, pieces).is_ok()
         && rules.check(text, pieces).is_ok()
-        && matches!(first_word(pieces), Ok(Verdict::Run))
+        && matches!(first_word(Engine::Postgres, pieces), Ok(Verdict::Run))
 }
 
 /// One statement, of bounded size and depth.
@@ -236,7 +236,7 @@ fn lengths(text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-fn first_word(pieces: &[Lexeme<'_>]) -> Result<Verdict, Error> {
+fn first_word(engine: Engine, pieces: &[Lexeme<'_>]) -> Result<Verdict, Error> {
     let Some(first) = pieces.iter().find(|piece| !piece.is_mark("(")) else {
         return Ok(Verdict::PrepareOnly);
     };
@@ -246,7 +246,8 @@ fn first_word(pieces: &[Lexeme<'_>]) -> Result<Verdict, Error> {
     }
     if is(OTHERS) {
         return Err(Error::refused(format!(
-            "only queries that read are run here; expected SELECT, WITH, VALUES or TABLE, not {}",
+            "only queries that read are run here; expected {}, not {}",
+            engine.words_that_read(),
             first.text.to_ascii_uppercase()
         )));
     }
@@ -399,6 +400,20 @@ mod tests {
         }
         assert!(verdict(&"(".repeat(101)).is_err());
         assert!(verdict(&"x".repeat(70_000)).is_err());
+    }
+
+    #[test]
+    fn each_engine_is_told_of_its_own_words() {
+        for (engine, expected) in [
+            (
+                Engine::Postgres,
+                "expected SELECT, WITH, VALUES or TABLE, not SHOW",
+            ),
+            (Engine::Sqlite, "expected SELECT, WITH or VALUES, not SHOW"),
+        ] {
+            let told = judge("SHOW TABLES", engine, None).unwrap_err().to_string();
+            assert!(told.contains(expected), "{told}");
+        }
     }
 
     #[test]

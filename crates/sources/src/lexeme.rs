@@ -47,7 +47,12 @@ impl Lexeme<'_> {
     pub(crate) fn name(&self, engine: Engine) -> Option<String> {
         match self.kind {
             Kind::Word if engine == Engine::Postgres => Some(fold(self.text)),
-            Kind::Word => Some(self.text.to_owned()),
+            // SQLite does not cut names, but what is cut in quotes has to be found without them.
+            Kind::Word => {
+                let mut name = self.text.to_owned();
+                truncate(&mut name);
+                Some(name)
+            }
             Kind::Quoted => Some(unquote(self.text)),
             _ => None,
         }

@@ -4,8 +4,10 @@
 mod authorizer;
 mod heavy;
 mod open;
+mod percentile;
 mod perform;
 mod quick;
+mod rtree;
 mod run;
 mod schema;
 

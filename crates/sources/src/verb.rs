@@ -10,6 +10,16 @@ const WRITES: &[&str] = &[
 /// Those that only read or, hidden inside, are found out by the database.
 const READS: &[&str] = &["SELECT", "TABLE", "VALUES", "WITH"];
 
+impl Engine {
+    /// With what a query that reads begins, for messages.
+    pub(crate) fn words_that_read(self) -> &'static str {
+        match self {
+            Engine::Postgres => "SELECT, WITH, VALUES or TABLE",
+            Engine::Sqlite => "SELECT, WITH or VALUES",
+        }
+    }
+}
+
 impl Statement {
     /// Refuses what is no query that reads, as far as its first word tells. PostgreSQL would call it a mistake in the
     /// grammar: a cursor's has no place for it. SQLite finds words of its own for what does not change rows.
@@ -18,10 +28,7 @@ impl Statement {
             return Ok(());
         }
         self.check_plan()?;
-        let expected = match self.engine() {
-            Engine::Postgres => "SELECT, WITH, VALUES or TABLE",
-            Engine::Sqlite => "SELECT, WITH or VALUES",
-        };
+        let expected = self.engine().words_that_read();
         let instead = match (WRITES.contains(&self.verb()), self.engine()) {
             (true, _) => ", or a tool that says \"write\": true",
             (false, Engine::Postgres) => "",

@@ -2,6 +2,8 @@
 //! each of `SELECT x + x AS x`, become an expression of a million parts while the text is only planned, which nothing can
 //! stop. This counts the parts beforehand.
 
+mod queries;
+
 use super::definition::definition;
 use crate::error::Error;
 use crate::lexeme::{Kind, Lexeme, unquote};
@@ -78,6 +80,7 @@ const ENDS: &[&str] = &[
 ];
 
 pub(super) fn check(engine: Engine, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
+    queries::check(engine, pieces)?;
     if parts(engine, pieces) > PARTS_MAX {
         return Err(Error::refused(format!(
             "the columns of the query name each other so often that one would have more than {PARTS_MAX} parts; \

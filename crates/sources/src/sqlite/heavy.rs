@@ -4,7 +4,7 @@
 use crate::error::Error;
 use crate::guard::at;
 use crate::lex::{Placeholders, lex};
-use crate::lexeme::Lexeme;
+use crate::lexeme::{Kind, Lexeme};
 use crate::statement::Engine;
 use std::time::{Duration, Instant};
 
@@ -12,9 +12,16 @@ use std::time::{Duration, Instant};
 const VALUE_BYTES_MAX: f64 = 8_000_000.0;
 /// What all values of a row may have together.
 const ROW_BYTES_MAX: f64 = 32_000_000.0;
+/// What all values may have together that a text makes, each of which SQLite may keep until the end.
+const TOGETHER_BYTES_MAX: f64 = 48_000_000.0;
+/// From this depth on each pair of parentheses may hold values of its own back: one for each kind of operator.
+const DEPTH_FREE: usize = 8;
+const VALUES_OF_DEPTH: usize = 6;
 /// How far the process may grow while a query gathers. What it gathers becomes one value, which is refused for being too
 /// long at far less; the rest is for whoever else uses memory meanwhile.
 const GROWTH_BYTES_MAX: u64 = 16 * 1024 * 1024;
+/// How far it may grow while any other query of a caller runs: more than all values that we know of.
+const ANY_GROWTH_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 /// How many steps of its machine SQLite makes between two looks at the clock, where a caller wrote the text: each may be a
 /// long one.
@@ -90,7 +97,8 @@ const MATCHED_VALUE_BYTES_MAX: f64 = 262_144.0;
 pub(super) struct Care {
     pub(super) value_bytes_max: i32,
     pub(super) steps: i32,
-    pub(super) watches_memory: bool,
+    /// How far the process may grow meanwhile.
+    pub(super) growth_bytes_max: Option<u64>,
     /// A single step may take long.
     pub(super) is_heavy: bool,
     /// It needs more stack than a thread usually has.
@@ -139,11 +147,17 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
         clippy::cast_possible_truncation,
         reason = "a million at most, and the fraction does not matter"
     )]
-    let value_bytes_max = (value_bytes_max / several).min(ROW_BYTES_MAX / values) as i32;
+    let value_bytes_max = (value_bytes_max / several)
+        .min(ROW_BYTES_MAX / values)
+        .min(TOGETHER_BYTES_MAX / made(&pieces)) as i32;
     Ok(Care {
         value_bytes_max,
         steps: STEPS,
-        watches_memory,
+        growth_bytes_max: Some(if watches_memory {
+            GROWTH_BYTES_MAX
+        } else {
+            ANY_GROWTH_BYTES_MAX
+        }),
         is_heavy: heavy > 0 || watches_memory,
         is_deep: deep,
     })
@@ -174,6 +188,41 @@ pub(super) fn is_light(text: &str) -> bool {
     !searches && !pieces.is_empty() && care(text).is_ok_and(|care| !care.is_heavy)
 }
 
+/// How many values a text can have at a time, with a comma between them or not: SQLite keeps what does not change from row to
+/// row, and what a sum waits for.
+fn made(pieces: &[Lexeme<'_>]) -> f64 {
+    // After these a parenthesis calls nothing.
+    const WORDS: &[&str] = &[
+        "AND", "AS", "BY", "ELSE", "EXISTS", "FILTER", "FROM", "IN", "JOIN", "NOT", "ON", "OR",
+        "OVER", "SELECT", "THEN", "USING", "VALUES", "WHEN", "WHERE",
+    ];
+    let (mut count, mut depth, mut deepest) = (1usize, 0usize, 0usize);
+    let mut before: Option<&Lexeme<'_>> = None;
+    for piece in pieces {
+        let makes = match piece.kind {
+            Kind::Operator => piece.text.contains("||") || piece.text.contains("->"),
+            Kind::Mark if piece.text == "(" => {
+                depth += 1;
+                deepest = deepest.max(depth);
+                let name = before.filter(|before| matches!(before.kind, Kind::Word | Kind::Quoted));
+                name.is_some_and(|name| !WORDS.iter().any(|word| name.is_word(word)))
+            }
+            Kind::Mark if piece.text == ")" => {
+                depth = depth.saturating_sub(1);
+                false
+            }
+            Kind::Mark => piece.text == ",",
+            // The first SELECT is the one that the count begins with.
+            Kind::Word => piece.is_word("CASE") || piece.is_word("SELECT") && before.is_some(),
+            _ => false,
+        };
+        count += usize::from(makes);
+        before = Some(piece);
+    }
+    count += deepest.saturating_sub(DEPTH_FREE) * VALUES_OF_DEPTH;
+    f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
 /// How many arguments stand before the parenthesis that closes the call.
 fn arguments(after: &[Lexeme<'_>]) -> usize {
     let (mut depth, mut count) = (0usize, 1);
@@ -195,15 +244,15 @@ fn arguments(after: &[Lexeme<'_>]) -> usize {
 /// Tells when the process has grown too far since the query began.
 #[derive(Debug)]
 pub(super) struct Memory {
-    before: u64,
+    most: u64,
     looked: Instant,
 }
 
 impl Memory {
     /// Nothing where the system does not say how large a process is.
-    pub(super) fn watch() -> Option<Memory> {
+    pub(super) fn watch(growth_bytes_max: u64) -> Option<Memory> {
         Some(Memory {
-            before: resident_bytes()?,
+            most: resident_bytes()? + growth_bytes_max,
             looked: Instant::now(),
         })
     }
@@ -213,7 +262,7 @@ impl Memory {
             return false;
         }
         self.looked = Instant::now();
-        resident_bytes().is_some_and(|now| now > self.before + GROWTH_BYTES_MAX)
+        resident_bytes().is_some_and(|now| now > self.most)
     }
 }
 
@@ -247,12 +296,10 @@ mod tests {
         assert_eq!(most("SELECT \"like\"('b%', a) FROM t"), 262_144);
         assert_eq!(most(&format!("SELECT a{}", ", a".repeat(319))), 100_000);
         assert_eq!(most("SELECT replace(a, 'b', 'c') FROM t"), 131_072);
-        assert!(
-            care("SELECT json_group_array(a) FROM t")
-                .unwrap()
-                .watches_memory
-        );
-        assert!(!care("SELECT json_array(a) FROM t").unwrap().watches_memory);
+        let growth = |text: &str| care(text).unwrap().growth_bytes_max;
+        let (gathers, any) = (Some(GROWTH_BYTES_MAX), Some(ANY_GROWTH_BYTES_MAX));
+        assert_eq!(growth("SELECT json_group_array(a) FROM t"), gathers);
+        assert_eq!(growth("SELECT json_array(a) FROM t"), any);
         assert!(is_light("SELECT a, lower(b) FROM t WHERE id = ?1"));
         for text in [
             "SELECT a FROM t WHERE a LIKE ?1",
@@ -272,5 +319,34 @@ mod tests {
         }
         assert!(care("SELECT json_pretty(a) FROM t").is_ok());
         assert!(care("SELECT json_pretty(a, b) FROM t").is_err());
+    }
+
+    #[test]
+    fn values_count_however_they_are_made() {
+        let made = |text: &str| made(&lex(text, Engine::Sqlite, Placeholders::Unknown).unwrap());
+        for (text, expected) in [
+            ("SELECT a FROM t", 1.0),
+            ("SELECT a, b FROM t WHERE a IN (1, 2) AND (a OR b)", 3.0),
+            ("SELECT hex(a) + (lower(a || b)) + \"hex\"(c)", 5.0),
+            (
+                "SELECT CASE a WHEN 1 THEN b END, (SELECT c), a ->> 'b'",
+                6.0,
+            ),
+            ("SELECT CAST(a AS TEXT)", 2.0),
+        ] {
+            assert!(
+                (made(text) - expected).abs() < 0.5,
+                "{text}: {}",
+                made(text)
+            );
+        }
+        let sum = vec!["(name || hex(zeroblob(1)) IS NULL)"; 60].join(" + ");
+        assert!(made(&format!("SELECT {sum} FROM t")) > 180.0);
+        let nested = format!("SELECT {}1{}", "a = (".repeat(90), ")".repeat(90));
+        assert!(made(&nested) > 400.0);
+        // What people write keeps what it had.
+        let report =
+            "SELECT id, upper(name), coalesce(a, b, c), round(avg(d), 2) FROM t GROUP BY 1, 2";
+        assert!(care(report).unwrap().value_bytes_max > 3_000_000);
     }
 }

@@ -1,7 +1,7 @@
 //! Opening a file so that a query can do nothing but what its connection is for.
 
 use super::authorizer::{for_reading, for_writing};
-use super::{SqliteConfig, VALUE_BYTES_MAX};
+use super::{SqliteConfig, VALUE_BYTES_MAX, percentile};
 use crate::error::Error;
 use crate::statement::{SENT_MAX, TEXT_BYTES_MAX};
 use rusqlite::config::DbConfig;
@@ -134,6 +134,7 @@ fn set_up(connection: &Connection, mode: Mode) -> Result<(), rusqlite::Error> {
     for (limit, most) in limits {
         connection.set_limit(limit, most)?;
     }
+    percentile::register(connection)?;
     match mode {
         Mode::Read => {
             connection.pragma_update(None, "query_only", true)?;

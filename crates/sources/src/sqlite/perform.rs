@@ -50,7 +50,7 @@ impl Job {
             care: Care {
                 value_bytes_max: VALUE_BYTES_MAX,
                 steps: STEPS,
-                watches_memory: false,
+                growth_bytes_max: None,
                 is_heavy: false,
                 is_deep: false,
             },
@@ -105,7 +105,7 @@ pub(super) fn perform(
     stop: &Arc<Stop>,
 ) -> Result<Result<Answer, Error>, Error> {
     let watch = Arc::clone(stop);
-    let mut memory = job.care.watches_memory.then(Memory::watch).flatten();
+    let mut memory = job.care.growth_bytes_max.and_then(Memory::watch);
     let unwanted = move || {
         let too_much = memory.as_mut().is_some_and(Memory::is_too_much);
         if too_much {
@@ -118,11 +118,17 @@ pub(super) fn perform(
         .and_then(|()| be_patient(connection, stop))
         .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, job.care.value_bytes_max));
     set_up.map_err(|error| told(&error, stop))?;
-    let answer = match job.work {
+    let work = || match job.work {
         Work::Write => write(connection, job, stop),
         Work::LookAtWrite => look(connection, job, stop),
         Work::Read | Work::Explain => read(connection, job, stop),
     };
+    let mut answer = work();
+    if answer.as_ref().is_err_and(super::rtree::may_sleep)
+        && super::rtree::wake(connection, job.work).map_err(|error| told(&error, stop))?
+    {
+        answer = work();
+    }
     connection
         .progress_handler(0, None::<fn() -> bool>)
         .map_err(|error| told(&error, stop))?;

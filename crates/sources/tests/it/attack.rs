@@ -275,6 +275,13 @@ async fn bombs_are_bounded_on_sqlite() {
         "SELECT id AS x FROM people",
         "SELECT x + x AS x FROM (@)",
     ));
+    for around in [
+        "SELECT (SELECT x) + (SELECT x) AS x FROM (@)",
+        "SELECT x IN (SELECT x) AS x FROM (@)",
+        "SELECT (WITH c AS (SELECT x AS y) SELECT y + y FROM c) AS x FROM (@)",
+    ] {
+        bombs.push(grown("SELECT id AS x FROM people", around));
+    }
     bombs.push("(".repeat(60_000));
     bombs.push(format!("SELECT 1{}", "+1".repeat(30_000)));
     bombs.push(format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(3_000)));

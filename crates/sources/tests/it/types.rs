@@ -2,7 +2,7 @@
 
 use crate::file::File;
 use crate::server::Server;
-use crate::{call, json, read};
+use crate::{call, json, read, write};
 use rusqlite::Connection;
 use serde_json::{Value, json as value};
 use sources::{Shape, Source};
@@ -229,4 +229,30 @@ async fn a_file_that_was_exchanged_is_opened_anew() {
         json(&source, "SELECT count(*) + 0 FROM people", Shape::Scalar).await,
         1
     );
+}
+
+#[tokio::test]
+async fn an_rtree_is_read_and_written() {
+    let file = File::new();
+    let source = file.source();
+    let near = "SELECT label FROM places WHERE x0 >= 0 AND x1 <= 2";
+    let answer = source.ask(near, &call(Shape::Scalar)).await;
+    assert_eq!(answer.unwrap().json, "\"home\"");
+    // Whoever changes the tables has all connections open theirs again.
+    let other = Connection::open(file.path()).unwrap();
+    other.execute_batch("CREATE TABLE later (id)").unwrap();
+    assert_eq!(json(&source, near, Shape::Scalar).await, "home");
+    let add = "INSERT INTO places VALUES (3, 8, 9, 8, 9, :label)";
+    let added = write(&source, add, value!({"label": "new"}), &call(Shape::Row)).await;
+    assert!(added.is_ok(), "{added:?}");
+    let by_key = "SELECT label FROM places WHERE id = 3";
+    assert_eq!(json(&source, by_key, Shape::Scalar).await, "new");
+    // They are opened without asking the authorizer, and nothing else is.
+    for refused in [
+        "SELECT label FROM places, sqlite_master",
+        "SELECT rtreecheck('main', 'places') FROM places",
+    ] {
+        let answer = source.ask(refused, &call(Shape::Scalar)).await;
+        assert!(answer.is_err(), "{answer:?}");
+    }
 }
