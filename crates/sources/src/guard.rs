@@ -8,6 +8,7 @@ mod columns;
 mod definition;
 mod expansion;
 mod rules;
+mod treat;
 
 pub(crate) use rules::{Found, HARMFUL, HARMLESS, Rules};
 
@@ -105,6 +106,7 @@ pub(crate) fn judge(text: &str, engine: Engine, rules: Option<&Rules>) -> Result
     expansion::check(engine, pieces)?;
     columns::check(engine, pieces)?;
     if let Some(rules) = rules {
+        treat::check(text, pieces)?;
         rules.check(text, pieces)?;
         lengths(text, pieces)?;
     }
@@ -117,7 +119,8 @@ pub(crate) fn is_harmless(text: &str, rules: &Rules) -> bool {
         return false;
     };
     let disguised = pieces.iter().any(|piece| piece.kind == Kind::Disguised);
-    !disguised && rules.check(text, &pieces).is_ok()
+    let treats = treat::check(text, &pieces).is_err();
+    !disguised && !treats && rules.check(text, &pieces).is_ok()
 }
 
 /// One statement, of bounded size and depth.
@@ -304,6 +307,7 @@ mod tests {
             "SELECT \"pg_sleep\" /* */ (1)",
             "SELECT PG_SLEEP\n(1)",
             "SELECT pg_catalog.pg_sleep(1)",
+            "SELECT TREAT(1 AS pg_sleep)",
             "SELECT pg_catalog . \"pg_sleep\" (1)",
             "SELECT a[:pg_sleep(1)] FROM t",
             "SELECT U&\"pg_sl\\0065ep\"(1)",
@@ -350,6 +354,7 @@ mod tests {
             "SELECT pg_sleep($1)",
             "SELECT * FROM v_evil WHERE a = $1",
             "SELECT U&\"pg_sl\\0065ep\"(1)",
+            "SELECT TREAT($1 AS pg_sleep)",
             "SELECT 'open",
         ] {
             assert!(!is_harmless(text, &rules), "{text}");

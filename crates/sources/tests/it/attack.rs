@@ -52,6 +52,25 @@ fn grown(first: &str, around: &str) -> String {
     (0..30).fold(first.to_owned(), |text, _| around.replace('@', &text))
 }
 
+/// What must not be called, wherever it stands.
+const CALLS: &[&str] = &[
+    "wipe(1)::text",
+    "\"public\" . wipe /*x*/ (1)::text",
+    "set_config('a.b', 'c', false)",
+    "(SELECT TREAT('SELECT to_tsvector(''simple'', set_config(''a.b'', ''c'', false))' AS ts_stat)::text LIMIT 1)",
+];
+
+/// The attacks of the list, and each forbidden call at each place where a value may stand.
+fn attacks_postgres() -> Vec<String> {
+    let places = lines(include_str!("places_postgres.txt"));
+    assert!(places.len() >= 60);
+    let called = places
+        .iter()
+        .flat_map(|place| CALLS.iter().map(|call| place.replace('@', call)));
+    let listed = lines(include_str!("attacks_postgres.txt"));
+    listed.into_iter().chain(called).collect()
+}
+
 async fn attack_postgres(owner: bool) {
     let Some(server) = Server::start().await else {
         return;
@@ -59,7 +78,7 @@ async fn attack_postgres(owner: bool) {
     let role = if owner { &server.owner } else { &server.reader };
     server.as_owner(TRAPS).await;
     let source = server.one_connection(role);
-    let attacks = lines(include_str!("attacks_postgres.txt"));
+    let attacks = attacks_postgres();
     assert!(attacks.len() >= 150);
     let before = server.state().await;
     let clean = json(&source, CLEAN, Shape::Row).await;
