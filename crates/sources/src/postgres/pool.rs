@@ -49,6 +49,15 @@ pub(super) struct Pool {
     idle: Mutex<Vec<Idle>>,
 }
 
+/// Whose text a session runs. A function that the text names, or that stands behind what it names, can leave something in
+/// the session that no rollback takes away: a statement under the name of one that was prepared for a tool, say. So what
+/// has run callers' text serves callers only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Serves {
+    Tools,
+    Callers,
+}
+
 #[derive(Debug)]
 struct Idle {
     connection: Connection,
@@ -59,6 +68,7 @@ struct Idle {
 pub(super) struct Connection {
     pub(super) client: Client,
     driver: Driver,
+    pub(super) serves: Serves,
     pub(super) statements: Statements,
     /// The session's times are those of UTC, as they are in their binary form.
     pub(super) is_utc: bool,
@@ -95,17 +105,23 @@ impl Pool {
     }
 
     /// Waits for a place and gives it a connection. Has no deadline of its own: its caller drops it.
-    pub(super) async fn lease(&self, tool: &Arc<str>) -> Result<Lease, Error> {
+    pub(super) async fn lease(&self, tool: &Arc<str>, serves: Serves) -> Result<Lease, Error> {
         let share = self.shares.take(tool).await;
-        if let Some(connection) = self.take_idle() {
+        // Behind a pooler a session is nobody's, whoever it served.
+        let serves = match &self.session {
+            Some(_) => serves,
+            None => Serves::Tools,
+        };
+        if let Some(connection) = self.take_idle(serves) {
             return Ok(Lease {
                 connection,
                 used: true,
                 share,
             });
         }
+        self.make_room();
         Ok(Lease {
-            connection: Box::pin(self.connect()).await?,
+            connection: Box::pin(self.connect(serves)).await?,
             used: false,
             share,
         })
@@ -152,9 +168,11 @@ impl Pool {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn take_idle(&self) -> Option<Connection> {
+    fn take_idle(&self, serves: Serves) -> Option<Connection> {
         let mut idle = self.lock();
-        while let Some(Idle { connection, .. }) = idle.pop() {
+        let newest = |idle: &[Idle]| idle.iter().rposition(|it| it.connection.serves == serves);
+        while let Some(at) = newest(&idle) {
+            let Idle { connection, .. } = idle.remove(at);
             if !connection.client.is_closed() && connection.made.elapsed() < AGE_MAX {
                 return Some(connection);
             }
@@ -162,7 +180,15 @@ impl Pool {
         None
     }
 
-    async fn connect(&self) -> Result<Connection, Error> {
+    /// Closes idle connections that would be too many beside a new one: those that serve others.
+    fn make_room(&self) {
+        let mut idle = self.lock();
+        while !idle.is_empty() && self.shares.are_exceeded_by(idle.len()) {
+            idle.remove(0);
+        }
+    }
+
+    async fn connect(&self, serves: Serves) -> Result<Connection, Error> {
         let too_large = Arc::new(AtomicBool::new(false));
         let line = self.dialer.dial(&too_large).await?;
         let (client, driver) = self
@@ -175,6 +201,7 @@ impl Pool {
         let connection = Connection {
             client,
             driver: Driver::new(driver),
+            serves,
             statements: Statements::default(),
             is_utc,
             stops_after_ms: AtomicU64::new(0),

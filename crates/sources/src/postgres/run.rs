@@ -4,7 +4,7 @@
 use super::again::{Unfit, Way};
 use super::errors::{lost_statement, named, was_stopped};
 use super::parameter::Parameter;
-use super::pool::{Connection, Lease};
+use super::pool::{Connection, Lease, Serves};
 use super::{Postgres, PostgresConfig, again, read, write};
 use crate::answer::{Answer, Shape, Writer, too_large};
 use crate::error::Error;
@@ -32,11 +32,24 @@ pub(super) enum Work<'m> {
     LookAtWrite,
 }
 
+impl Work<'_> {
+    /// Whose text it is.
+    fn serves(self) -> Serves {
+        match self {
+            // Reading a text runs functions already: those that make values of its constants.
+            Work::Prepare | Work::Read(Reading::Asked) => Serves::Callers,
+            _ => Serves::Tools,
+        }
+    }
+}
+
 /// What is known of a text that is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading<'m> {
     /// It is not expected again, so that nothing is learned of it.
     Once,
+    /// The same, of a text that a caller wrote.
+    Asked,
     /// It will come again, and how it is best read shows now.
     First {
         /// It may leave a lock with the session, which outlives the transaction.
@@ -207,7 +220,7 @@ impl Task<'_> {
     async fn lease(&self) -> Result<Lease, Error> {
         tokio::select! {
             biased;
-            leased = self.source.pool.lease(&self.call.tool) => leased,
+            leased = self.source.pool.lease(&self.call.tool, self.job.work.serves()) => leased,
             () = self.call.cancel.cancelled() => Err(Error::Cancelled),
             () = sleep_until(self.call.deadline) => Err(Error::Deadline),
         }
@@ -276,7 +289,7 @@ impl Task<'_> {
                     }
                 }
             },
-            Reading::Once | Reading::Again { .. } => {}
+            Reading::Once | Reading::Asked | Reading::Again { .. } => {}
         }
         Box::pin(read::by_cursor(connection, &time.begin_read(), job, None)).await
     }
@@ -311,7 +324,10 @@ impl Task<'_> {
             && done.line == Line::Broken
             && !lease.connection.was_too_large();
         let elsewhere = self.source.config.pgbouncer && lost_statement(error);
-        repeatable && lease.used && (dead || elsewhere)
+        // What other callers left in the session is in the way of the driver's own statements.
+        let spoilt = lease.connection.serves == Serves::Callers
+            && (lost_statement(error) || matches!(error, Error::Unavailable { .. }));
+        repeatable && lease.used && (dead || elsewhere || spoilt)
     }
 
     fn end(&self, held: Held, done: Done) -> Result<Answer, Error> {

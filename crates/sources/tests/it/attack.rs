@@ -77,7 +77,7 @@ async fn attack_postgres(owner: bool) {
     };
     let role = if owner { &server.owner } else { &server.reader };
     server.as_owner(TRAPS).await;
-    let source = server.one_connection(role);
+    let source = server.two_connections(role);
     let attacks = attacks_postgres();
     assert!(attacks.len() >= 150);
     let before = server.state().await;
@@ -90,6 +90,7 @@ async fn attack_postgres(owner: bool) {
             answered.push(format!("{sql}: {}", answer.json));
         }
         assert!(asked.elapsed() < Duration::from_secs(6), "{sql}");
+        assert_eq!(server.locks().await, 0, "{sql}");
         assert_eq!(json(&source, CLEAN, Shape::Row).await, clean, "{sql}");
     }
     assert!(

@@ -86,12 +86,28 @@ impl Server {
     }
 
     pub(crate) fn one_connection(&self, role: &str) -> Source {
+        self.connections_of(role, 1)
+    }
+
+    /// A connection for tools and one for callers: what a caller's text ran on serves no tool.
+    pub(crate) fn two_connections(&self, role: &str) -> Source {
+        self.connections_of(role, 2)
+    }
+
+    fn connections_of(&self, role: &str, connections_max: usize) -> Source {
         let config = PostgresConfig {
             connections_min: 1,
-            connections_max: 1,
+            connections_max,
             ..self.config(role)
         };
         Source::Postgres(Postgres::open(config).unwrap())
+    }
+
+    /// How many locks the sessions in the database hold that outlive a transaction.
+    pub(crate) async fn locks(&self) -> i64 {
+        let sql = "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+            WHERE l.locktype = 'advisory' AND d.datname = current_database()";
+        self.admin.query_one(sql, &[]).await.unwrap().get(0)
     }
 
     /// How many statements of the role run right now that hold the text.
