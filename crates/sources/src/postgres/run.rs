@@ -124,12 +124,14 @@ impl Done {
 }
 
 /// A connection at work. If whoever waits goes away, the server is told to stop.
-struct Held {
+struct Held<'j> {
     source: Arc<Postgres>,
     lease: Option<Lease>,
+    /// The server has answered at least once.
+    answered: &'j AtomicBool,
 }
 
-impl Held {
+impl Held<'_> {
     fn lease(&self) -> &Lease {
         self.lease
             .as_ref()
@@ -144,13 +146,14 @@ impl Held {
     fn stop(self) {}
 }
 
-impl Drop for Held {
+impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
             let source = Arc::clone(&self.source);
+            let answered = self.answered.load(Ordering::Relaxed);
             // With the runtime gone the connection is closed, which stops the query as well.
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move { source.pool.stop(lease).await });
+                runtime.spawn(async move { source.pool.stop(lease, answered).await });
             }
         }
     }
@@ -194,6 +197,7 @@ pub(super) async fn run(
         let held = Held {
             source: Arc::clone(source),
             lease: Some(task.lease().await?),
+            answered: &job.answered,
         };
         let Some(done) = task.perform(held.lease()).await else {
             held.stop();
@@ -330,7 +334,7 @@ impl Task<'_> {
         repeatable && lease.used && (dead || elsewhere || spoilt)
     }
 
-    fn end(&self, held: Held, done: Done) -> Result<Answer, Error> {
+    fn end(&self, held: Held<'_>, done: Done) -> Result<Answer, Error> {
         let too_long = held.lease().connection.was_too_large();
         match done.line {
             Line::Clean => self.source.pool.give_back(held.take()),
