@@ -60,7 +60,6 @@ const SERVER_RELATIONS: &[&str] = &[
     "_pg_foreign_table_columns",
     "_pg_foreign_tables",
     "_pg_user_mappings",
-    "column_options",
     "foreign_data_wrapper_options",
     "foreign_server_options",
     "foreign_table_options",
