@@ -220,7 +220,23 @@ CREATE TABLE guarded (name text); INSERT INTO guarded VALUES ('x'); GRANT SELECT
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON guarded USING (is_fine(name));
 CREATE INDEX by_length ON people (length(name));
-CREATE RULE r AS ON INSERT TO guarded DO ALSO DELETE FROM people";
+CREATE RULE r AS ON INSERT TO guarded DO ALSO DELETE FROM people;
+CREATE TYPE lock_row AS (a locking);
+CREATE VIEW cast_locked AS SELECT id::int8::locking AS a FROM people;
+CREATE VIEW list_locked AS SELECT ('{' || id || '}')::locking[] AS a FROM people;
+CREATE VIEW filled_locked AS SELECT (jsonb_populate_record(NULL::lock_row, '{\"a\": 7}')).a AS a;
+CREATE VIEW record_locked AS SELECT * FROM jsonb_to_record('{\"a\": 7}') AS t(a locking);
+CREATE FUNCTION lock_two(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_lock(3); RETURN 1; END';
+CREATE AGGREGATE move_all (int) (SFUNC = int4pl, STYPE = int, INITCOND = '0',
+  MSFUNC = lock_two, MINVFUNC = lock_two, MSTYPE = int, MINITCOND = '0');
+CREATE VIEW moved_locked AS
+  SELECT move_all(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a FROM people;
+CREATE FUNCTION presumes(a boolean DEFAULT pg_try_advisory_lock(8)) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT a';
+CREATE FUNCTION presumes_too(a boolean DEFAULT presumes()) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT a';
+CREATE VIEW presumed_locked AS SELECT presumes() AS a;
+CREATE VIEW presumed_locked_too AS SELECT presumes_too() AS a;
+GRANT SELECT ON cast_locked, list_locked, filled_locked, record_locked, moved_locked, presumed_locked, presumed_locked_too
+  TO PUBLIC";
 
 const STATE: &str = "
 SELECT (SELECT md5(string_agg(p::text, ',' ORDER BY p.id)) FROM people p),
