@@ -7,6 +7,9 @@
 mod columns;
 mod definition;
 mod expansion;
+mod froms;
+mod gathered;
+mod items;
 mod rules;
 mod treat;
 

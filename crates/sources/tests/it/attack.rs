@@ -189,6 +189,11 @@ async fn bombs_are_bounded_on_postgres() {
         doubled("", |below| format!("a{below}")),
         grown("SELECT id AS x FROM people", "SELECT x + x AS x FROM (@) t"),
         grown("SELECT 'x'::text AS x", "SELECT x || x AS x FROM (@) t"),
+        grown(
+            "SELECT 1 AS x",
+            "SELECT (SELECT x) + (SELECT x) AS x FROM (@) t",
+        ),
+        grown("SELECT 1 AS a, 2 AS b", "SELECT t AS a, t AS b FROM (@) t"),
     ] {
         let asked = Instant::now();
         drop(source.ask(&text, &asking(Duration::from_secs(2))).await);
