@@ -7,7 +7,7 @@ use super::definition::definition;
 use super::froms::{Stand, is_read, stands};
 use super::gathered::{is_gathered, is_short};
 use super::items::{
-    alias, alias_after, is_asterisk, is_renamed, is_star, name, one_query, split, values,
+    alias, alias_after, is_asterisk, is_head, is_renamed, is_star, name, one_query, split, values,
 };
 use crate::error::Error;
 use crate::lexeme::Lexeme;
@@ -314,7 +314,8 @@ impl<'t> Text<'_, 't> {
             listed |= lists;
             for item in items.into_iter().filter(|_| !lists).flat_map(values) {
                 listed = true;
-                let (parts, _) = level.seen(true, |seen| self.sum(item, seen));
+                let (parts, grown) = level.seen(true, |seen| self.sum(item, seen));
+                self.most.set(self.most.get().max(grown));
                 counted.columns.any = counted.columns.any.max(parts);
             }
             at += end;
@@ -410,7 +411,7 @@ impl<'t> Text<'_, 't> {
             return None;
         }
         let name = name(self.engine, &item[index])?;
-        if self.is_table(&item[index]) {
+        if is_head(&item[index + 1..]) || self.is_table(&item[index]) {
             return None;
         }
         let row = match self.engine {

@@ -114,6 +114,16 @@ pub(super) fn values<'p, 't>(pieces: &'p [Lexeme<'t>]) -> Vec<&'p [Lexeme<'t>]> 
     items
 }
 
+/// Whether a name before these pieces is that of a common table expression: `… AS (`.
+pub(super) fn is_head(after: &[Lexeme<'_>]) -> bool {
+    let [as_, rest @ ..] = after else {
+        return false;
+    };
+    let told = |piece: &Lexeme<'_>| piece.is_word("NOT") || piece.is_word("MATERIALIZED");
+    let opens = rest.iter().find(|piece| !told(piece));
+    as_.is_word("AS") && opens.is_some_and(|open| open.is_mark("("))
+}
+
 /// `*`, `t.*`
 pub(super) fn is_star(item: &[Lexeme<'_>]) -> bool {
     match item {
@@ -153,7 +163,7 @@ pub(super) fn alias_after<'p, 't>(
             let end = list.iter().position(|piece| piece.is_mark(")"));
             &list[..end.unwrap_or(list.len())]
         }
-        _ => &[],
+        rest => &rest[..0],
     };
     Some((alias, list))
 }
