@@ -7,9 +7,14 @@
 mod columns;
 mod definition;
 mod expansion;
+mod froms;
+mod gathered;
+mod items;
+mod lengths;
 mod operators;
 mod position;
 mod rules;
+mod treat;
 
 pub(crate) use rules::{Behind, Catalog, Found, HARMFUL, HARMLESS, Rules};
 
@@ -107,8 +112,9 @@ pub(crate) fn judge(text: &str, engine: Engine, rules: Option<&Rules>) -> Result
     expansion::check(engine, pieces)?;
     columns::check(engine, pieces)?;
     if let Some(rules) = rules {
+        treat::check(text, pieces)?;
         rules.check(text, pieces)?;
-        lengths(text, pieces)?;
+        lengths::check(text, pieces)?;
     }
     first_word(engine, pieces)
 }
@@ -119,7 +125,8 @@ pub(crate) fn is_harmless(text: &str, rules: &Rules) -> bool {
         return false;
     };
     let disguised = pieces.iter().any(|piece| piece.kind == Kind::Disguised);
-    !disguised && rules.check(text, &pieces).is_ok()
+    let treats = treat::check(text, &pieces).is_err();
+    !disguised && !treats && rules.check(text, &pieces).is_ok()
 }
 
 /// Whether the body of an SQL function is a text that a caller could have sent as well.
@@ -130,7 +137,7 @@ pub(crate) fn is_harmless_body(text: &str, rules: &Rules) -> bool {
     // What lengthens would do so once for each time that the function is used.
     let is_open = |piece: &Lexeme<'_>| {
         let name = piece.name(Engine::Postgres);
-        let lengthens = name.is_some_and(|name| LENGTHENING.contains(&name.as_str()));
+        let lengthens = name.is_some_and(|name| lengths::LENGTHENING.contains(&name.as_str()));
         piece.kind != Kind::Disguised && !lengthens
     };
     let Ok(pieces) = shape(text, &pieces) else {
@@ -138,6 +145,7 @@ pub(crate) fn is_harmless_body(text: &str, rules: &Rules) -> bool {
     };
     pieces.iter().all(is_open)
         && !rules.calls_by_dot(pieces)
+        && treat::check(text, pieces).is_ok()
         && expansion::check(Engine::Postgres, pieces).is_ok()
         && columns::check(Engine::Postgres, pieces).is_ok()
         && rules.check(text, pieces).is_ok()
@@ -203,34 +211,6 @@ fn names(text: &str, engine: Engine, pieces: &[Lexeme<'_>]) -> Result<(), Error>
                 return Err(at(text, piece, "is too long for a name"));
             }
             _ => {}
-        }
-    }
-    Ok(())
-}
-
-/// Functions whose answer is as long as a number says.
-const LENGTHENING: &[&str] = &["lpad", "repeat", "rpad"];
-
-/// A few letters, repeated a thousand times, and that again, are a gigabyte before the query has begun.
-fn lengths(text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
-    let mut open = Vec::new();
-    let mut inside = 0usize;
-    for (index, piece) in pieces.iter().enumerate() {
-        if piece.is_mark("(") {
-            let called = index.checked_sub(1).and_then(|at| pieces.get(at));
-            let name = called.and_then(|called| called.name(Engine::Postgres));
-            let lengthens = name.is_some_and(|name| LENGTHENING.contains(&name.as_str()));
-            if let (true, 1.., Some(called)) = (lengthens, inside, called) {
-                return Err(at(
-                    text,
-                    called,
-                    "lengthens what is lengthened already; write it once",
-                ));
-            }
-            inside += usize::from(lengthens);
-            open.push(lengthens);
-        } else if piece.is_mark(")") {
-            inside -= usize::from(open.pop().unwrap_or(false));
         }
     }
     Ok(())
@@ -356,6 +336,7 @@ mod tests {
             "SELECT \"pg_sleep\" /* */ (1)",
             "SELECT PG_SLEEP\n(1)",
             "SELECT pg_catalog.pg_sleep(1)",
+            "SELECT TREAT(1 AS pg_sleep)",
             "SELECT pg_catalog . \"pg_sleep\" (1)",
             "SELECT a[:pg_sleep(1)] FROM t",
             "SELECT U&\"pg_sl\\0065ep\"(1)",
@@ -366,7 +347,7 @@ mod tests {
             "SELECT g.pg_sleep FROM generate_series(1, 2) g",
             "SELECT (1).total",
             "SELECT length(repeat(\"repeat\"('x', 1000), 1000))",
-            "SELECT lpad(lower(repeat('x', 1000)), 1000)",
+            "SELECT repeat(lower(lpad('x', 1000)), 1000)",
             "SELECT (ARRAY[1])[1].total",
             "SELECT lower('a')",
             "SELECT other.f(1)",
@@ -424,6 +405,7 @@ mod tests {
             "SELECT pg_sleep($1)",
             "SELECT * FROM v_evil WHERE a = $1",
             "SELECT U&\"pg_sl\\0065ep\"(1)",
+            "SELECT TREAT($1 AS pg_sleep)",
             "SELECT 'open",
         ] {
             assert!(!is_harmless(text, &rules), "{text}");

@@ -124,7 +124,7 @@ impl Postgres {
         self.enter(call).await?;
         let rules = self.rules(call).await?;
         let work = match judge(sql, Engine::Postgres, Some(&rules))? {
-            Verdict::Run => Work::Read(Reading::Once),
+            Verdict::Run => Work::Read(Reading::Asked),
             Verdict::PrepareOnly => Work::Prepare,
         };
         self.run(call, work, sql.into(), Vec::new()).await

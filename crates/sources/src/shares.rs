@@ -60,6 +60,11 @@ impl Shares {
             .expect("those who wait are told or are gone: nothing else removes them")
     }
 
+    /// Whether so many more than are taken would be more than there are.
+    pub(crate) fn are_exceeded_by(&self, more: usize) -> bool {
+        self.lock().taken.saturating_add(more) > self.places
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -167,6 +172,7 @@ mod tests {
         );
         let third = now(shares.take(&"third".into()));
         assert!(third.is_some());
+        assert!(!shares.are_exceeded_by(1) && shares.are_exceeded_by(2));
         drop((held, second, third));
         assert_eq!(shares.lock().taken, 0);
         assert!(shares.lock().by_tool.is_empty());

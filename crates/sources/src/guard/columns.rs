@@ -1,83 +1,28 @@
 //! Both engines put the text of a column in the place of its name before they run a query, so that twenty nested queries,
 //! each of `SELECT x + x AS x`, become an expression of a million parts while the text is only planned, which nothing can
-//! stop. This counts the parts beforehand.
+//! stop. This counts the parts beforehand. A value that is put together of others twice grows just the same, level by level,
+//! while the query runs: it is counted with them.
 
 mod queries;
 
 use super::definition::definition;
+use super::froms::{Stand, is_read, stands};
+use super::gathered::{is_gathered, is_short};
+use super::items::{
+    alias, alias_after, is_asterisk, is_head, is_renamed, is_star, name, one_query, split, values,
+};
 use crate::error::Error;
-use crate::lexeme::{Kind, Lexeme, unquote};
+use crate::lexeme::Lexeme;
 use crate::statement::Engine;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
-use std::rc::Rc;
+use std::ops::Range;
 
 const PARTS_MAX: u64 = 16_000;
-/// Words that are no columns.
-const WORDS: &[&str] = &[
-    "ALL",
-    "AND",
-    "ANY",
-    "AS",
-    "ASC",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "CAST",
-    "COLLATE",
-    "DESC",
-    "DISTINCT",
-    "ELSE",
-    "END",
-    "EXISTS",
-    "FALSE",
-    "FILTER",
-    "FOLLOWING",
-    "FROM",
-    "GROUP",
-    "HAVING",
-    "ILIKE",
-    "IN",
-    "IS",
-    "JOIN",
-    "LATERAL",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "NOT",
-    "NULL",
-    "ON",
-    "OR",
-    "ORDER",
-    "OVER",
-    "PARTITION",
-    "PRECEDING",
-    "ROWS",
-    "SELECT",
-    "THEN",
-    "TRUE",
-    "UNBOUNDED",
-    "UNION",
-    "USING",
-    "WHEN",
-    "WHERE",
-    "WITHIN",
-];
-/// Where the list of a SELECT ends.
-const ENDS: &[&str] = &[
-    "EXCEPT",
-    "FETCH",
-    "FROM",
-    "GROUP",
-    "HAVING",
-    "INTERSECT",
-    "INTO",
-    "LIMIT",
-    "OFFSET",
-    "ORDER",
-    "UNION",
-    "WHERE",
-    "WINDOW",
-];
+/// A query that gives a value is planned anew wherever it is put, which costs as much as so many plain parts.
+const QUERY_PARTS: u64 = 32;
+/// What the columns of tables have together that are read by their names.
+const ALL: &str = "*";
 
 pub(super) fn check(engine: Engine, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
     queries::check(engine, pieces)?;
@@ -96,6 +41,8 @@ struct Columns {
     named: HashMap<String, u64>,
     /// The most of a column whose name we do not know for sure.
     any: u64,
+    /// Names that stand for a whole row, with what all its columns have together.
+    rows: HashMap<String, u64>,
 }
 
 impl Columns {
@@ -104,11 +51,19 @@ impl Columns {
         named.max(self.any).max(1)
     }
 
-    fn add(&mut self, name: String, parts: u64) {
-        let known = self.named.entry(name).or_default();
-        *known = parts.max(*known);
+    fn row(&self, name: &str) -> u64 {
+        self.rows.get(name).copied().unwrap_or(1).max(1)
     }
 
+    fn add(&mut self, name: String, parts: u64) {
+        raise(&mut self.named, name, parts);
+    }
+
+    fn add_row(&mut self, name: String, parts: u64) {
+        raise(&mut self.rows, name, parts);
+    }
+
+    /// The columns of another query; the names in its FROM are its own.
     fn take(&mut self, other: &Columns) {
         for (name, parts) in &other.named {
             self.add(name.clone(), *parts);
@@ -116,337 +71,365 @@ impl Columns {
         self.any = self.any.max(other.any);
     }
 
+    /// What a whole row of them has.
+    fn total(&self) -> u64 {
+        let named = self.named.values();
+        named.fold(self.any, |sum, parts| sum.saturating_add(*parts))
+    }
+
     /// Renamed by a list of names, so that any may be any.
     fn unnamed(&self) -> Columns {
         let most = self.named.values().copied().max().unwrap_or(0);
         Columns {
-            named: HashMap::new(),
             any: most.max(self.any),
+            ..Columns::default()
         }
     }
 }
 
-/// What stands in parentheses, or the whole.
+fn raise(known: &mut HashMap<String, u64>, name: String, parts: u64) {
+    let known = known.entry(name).or_default();
+    *known = parts.max(*known);
+}
+
+/// What a name may stand for, from the inside out.
+struct Seen<'s> {
+    columns: &'s Columns,
+    outer: Option<&'s Seen<'s>>,
+}
+
+impl Seen<'_> {
+    fn most(&self, of: impl Fn(&Columns) -> u64) -> u64 {
+        let (mut seen, mut most) = (Some(self), 1);
+        while let Some(Seen { columns, outer }) = seen {
+            most = most.max(of(columns));
+            seen = *outer;
+        }
+        most
+    }
+}
+
+/// A query that is being counted.
+struct Level<'s> {
+    outer: Option<&'s Seen<'s>>,
+    /// What its common table expressions have, and their names.
+    defined: Columns,
+    /// What it reads from has.
+    read: Columns,
+}
+
+impl Level<'_> {
+    /// `beside`: what it reads from is seen as well.
+    fn seen<T>(&self, beside: bool, look: impl FnOnce(&Seen<'_>) -> T) -> T {
+        let defined = Seen {
+            columns: &self.defined,
+            outer: self.outer,
+        };
+        match beside {
+            true => look(&Seen {
+                columns: &self.read,
+                outer: Some(&defined),
+            }),
+            false => look(&defined),
+        }
+    }
+}
+
+/// What a query has.
 #[derive(Debug, Default)]
-struct Scope {
-    start: usize,
-    /// What earlier common table expressions have, here and around; shared, because every parenthesis has one.
-    before: Rc<Columns>,
-    /// What the queries in here have.
-    inner: Columns,
-    /// It is one that later ones see.
-    defines: bool,
-    /// It renames its columns by a list in its head.
-    renames: bool,
+struct Counted {
+    columns: Columns,
+    /// All its parts.
+    parts: u64,
+    /// How many of them its names have brought.
+    grown: u64,
+}
+
+impl Counted {
+    fn count(&mut self, (parts, grown): (u64, u64)) {
+        self.parts = self.parts.saturating_add(parts);
+        self.grown = self.grown.saturating_add(grown);
+    }
 }
 
 fn parts(engine: Engine, pieces: &[Lexeme<'_>]) -> u64 {
-    let mut open = vec![Scope::default()];
-    let mut most = 0;
-    for (index, piece) in pieces.iter().enumerate() {
-        if piece.is_mark("(") {
-            let Some(outer) = open.last() else { continue };
-            let mut before = Rc::clone(&outer.before);
-            // What stands beside it in FROM is seen as well.
-            if index > 0 && pieces[index - 1].is_word("LATERAL") {
-                Rc::make_mut(&mut before).take(&outer.inner);
+    let stands = stands(pieces);
+    let text = Text {
+        engine,
+        pieces,
+        stands: &stands,
+        most: Cell::new(0),
+        values: RefCell::default(),
+    };
+    text.query(0..pieces.len(), None);
+    text.most.get()
+}
+
+struct Text<'p, 't> {
+    engine: Engine,
+    pieces: &'p [Lexeme<'t>],
+    stands: &'p [Stand],
+    /// By how much the largest column or condition so far has grown.
+    most: Cell<u64>,
+    /// The parts of queries that give values and how many have been brought, by their parentheses: none is counted twice,
+    /// or those in each other would take forever.
+    values: RefCell<HashMap<usize, (u64, u64)>>,
+}
+
+impl<'t> Text<'_, 't> {
+    /// Counts what stands in parentheses, or the whole. What it reads from comes first.
+    fn query(&self, range: Range<usize>, outer: Option<&Seen<'_>>) -> Counted {
+        let mut level = Level {
+            outer,
+            defined: Columns::default(),
+            read: Columns::default(),
+        };
+        let mut counted = Counted::default();
+        let mut at = range.start;
+        while at < range.end {
+            let stand = self.stands[at];
+            if self.pieces[at].is_mark("(") {
+                if stand.is_source {
+                    self.source(&mut level, &mut counted, at);
+                } else if stand.in_from {
+                    self.called(&mut level, at);
+                }
+                at = stand.close;
+            } else if stand.in_from && is_read(&self.pieces[..at]) {
+                self.named(&mut level, at);
             }
-            let definition = definition(&pieces[..index]);
-            open.push(Scope {
-                start: index + 1,
-                before,
-                defines: definition.is_some(),
-                renames: definition.is_some_and(|definition| definition.renames),
-                ..Scope::default()
-            });
-        } else if piece.is_mark(")") && open.len() > 1 {
-            let Some(scope) = open.pop() else { continue };
-            let (start, defines, renames) = (scope.start, scope.defines, scope.renames);
-            let (mut columns, parts) = scope.columns(engine, &pieces[start..index]);
-            most = most.max(parts);
-            if renames || is_renamed(&pieces[index + 1..]) {
-                columns = columns.unnamed();
+            at += 1;
+        }
+        self.lists(&level, &mut counted, &self.visible(range));
+        counted
+    }
+
+    /// A query in FROM, or one that defines a common table expression.
+    fn source(&self, level: &mut Level<'_>, counted: &mut Counted, open: usize) {
+        let (before, close) = (&self.pieces[..open], self.stands[open].close);
+        let beside = before.last().is_some_and(|last| last.is_word("LATERAL"));
+        let inner = level.seen(beside, |seen| self.query(open + 1..close, Some(seen)));
+        counted.count((inner.parts, inner.grown));
+        let definition = definition(before).filter(|_| self.stands[open].is_query);
+        let after = self.pieces.get(close + 1..).unwrap_or_default();
+        let renames = match &definition {
+            Some(definition) => definition.renames,
+            None => is_renamed(after),
+        };
+        let total = inner.columns.total();
+        let columns = match renames {
+            true => inner.columns.unnamed(),
+            false => inner.columns,
+        };
+        if let Some(definition) = definition {
+            let defined = definition.name.and_then(|it| name(self.engine, it));
+            level.defined.take(&columns);
+            if let Some(defined) = defined {
+                level.defined.add_row(defined, total);
             }
-            let Some(outer) = open.last_mut() else {
-                continue;
-            };
-            if defines {
-                Rc::make_mut(&mut outer.before).take(&columns);
-            }
-            if defines || is_source(&pieces[..start - 1]) {
-                outer.inner.take(&columns);
+        } else {
+            level.read.take(&columns);
+            if let Some((alias, _)) = alias_after(self.engine, after) {
+                level.read.add_row(alias, total);
             }
         }
     }
-    while let Some(scope) = open.pop() {
-        let start = scope.start;
-        most = most.max(scope.columns(engine, &pieces[start..]).1);
-    }
-    most
-}
 
-impl Scope {
-    /// The columns of the queries in here, and by how much the largest of them, or of the conditions, has grown.
-    fn columns(self, engine: Engine, pieces: &[Lexeme<'_>]) -> (Columns, u64) {
-        let mut found = Vec::new();
-        let (mut most, mut at) = (0, 0);
-        // Inner queries have been counted by themselves.
-        let own = without_queries(pieces);
+    /// `FROM f(a, a) AS b`: a function there sees what stands before it.
+    fn called(&self, level: &mut Level<'_>, open: usize) {
+        let function = open.checked_sub(1).and_then(|at| self.pieces.get(at));
+        let function = function.and_then(|piece| name(self.engine, piece));
+        let Some(function) = function.filter(|_| !self.is_list(open)) else {
+            return;
+        };
+        let close = self.stands[open].close;
+        let arguments = self.visible(open + 1..close);
+        let (parts, _) = level.seen(true, |seen| self.sum(&arguments, seen));
+        let after = self.pieces.get(close + 1..).unwrap_or_default();
+        let Some((alias, list)) = alias_after(self.engine, after) else {
+            return level.read.add(function, parts);
+        };
+        for piece in list {
+            if let Some(column) = name(self.engine, piece) {
+                level.read.add(column, parts);
+            }
+        }
+        level.read.add_row(alias.clone(), parts);
+        level.read.add(alias, parts);
+    }
+
+    /// A common table expression that is read from may have other names here.
+    fn named(&self, level: &mut Level<'_>, at: usize) {
+        let Some(table) = name(self.engine, &self.pieces[at]) else {
+            return;
+        };
+        let total = level.seen(false, |seen| seen.most(|columns| columns.row(&table)));
+        // Its columns are known by their names all around; for a whole row it has to be known how many are read.
+        let all = level.read.named.get(ALL).copied().unwrap_or(0);
+        level.read.add(ALL.to_owned(), all.saturating_add(total));
+        let Some((alias, list)) = alias_after(self.engine, &self.pieces[at + 1..]) else {
+            return;
+        };
+        level.read.add_row(alias, total);
+        if !list.is_empty() {
+            level.read.any = level.read.any.max(total);
+        }
+    }
+
+    /// The pieces without those of the queries among them, and without the names that columns get in FROM.
+    fn visible(&self, range: Range<usize>) -> Vec<Lexeme<'t>> {
+        let mut own = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            own.push(self.pieces[at]);
+            let stand = self.stands[at];
+            at = match stand.is_source || stand.is_query || self.is_list(at) {
+                true => stand.close,
+                false => at + 1,
+            };
+        }
+        own
+    }
+
+    /// Counts the columns of a query, and its conditions.
+    fn lists(&self, level: &Level<'_>, counted: &mut Counted, own: &[Lexeme<'_>]) {
+        let (mut at, mut listed, mut all) = (0, false, false);
         while at < own.len() {
             let lists = own[at].is_word("SELECT");
             at += usize::from(lists);
             let (end, items) = split(&own[at..], lists);
-            for item in items {
-                let (parts, grown) = self.sum(engine, item);
-                most = most.max(grown);
-                if lists {
-                    found.push((alias(engine, item), parts));
+            let gathered = lists && is_gathered(self.engine, one_query(&own[at..]));
+            for item in &items {
+                let (parts, grown) = level.seen(true, |seen| self.sum(item, seen));
+                self.most.set(self.most.get().max(grown));
+                counted.count((parts, grown));
+                all |= lists && is_star(item);
+                let parts = match gathered && is_short(item) {
+                    true => level.seen(true, |seen| self.largest(item, seen)),
+                    false => parts,
+                };
+                match alias(self.engine, item) {
+                    _ if !lists => {}
+                    Some(name) => counted.columns.add(name, parts),
+                    None => counted.columns.any = counted.columns.any.max(parts),
                 }
+            }
+            listed |= lists;
+            for item in items.into_iter().filter(|_| !lists).flat_map(values) {
+                listed = true;
+                let (parts, grown) = level.seen(true, |seen| self.sum(item, seen));
+                self.most.set(self.most.get().max(grown));
+                counted.columns.any = counted.columns.any.max(parts);
             }
             at += end;
         }
-        let mut columns = self.inner;
-        for (name, parts) in found {
-            match name {
-                Some(name) => columns.add(name, parts),
-                None => columns.any = columns.any.max(parts),
-            }
+        // What is read from is handed on by `*`, and by what has no list: a join, or TABLE.
+        if all || !listed {
+            counted.columns.take(&level.defined);
+            counted.columns.take(&level.read);
         }
-        (columns, most)
     }
 
     /// How many parts an expression has, and how many of them its names have brought.
-    fn sum(&self, engine: Engine, item: &[Lexeme<'_>]) -> (u64, u64) {
+    fn sum(&self, item: &[Lexeme<'_>], seen: &Seen<'_>) -> (u64, u64) {
         let (mut sum, mut grown) = (0u64, 0u64);
+        if is_star(item) {
+            return (sum, grown);
+        }
         for (index, piece) in item.iter().enumerate() {
-            let called = item.get(index + 1).is_some_and(|next| next.is_mark("("));
-            let Some(name) = name(engine, piece).filter(|_| !called) else {
-                continue;
-            };
-            let parts = self.before.parts(&name).max(self.inner.parts(&name));
-            sum = sum.saturating_add(parts);
-            grown = grown.saturating_add(parts - 1);
+            if let Some((parts, brought)) = self.value(piece, seen) {
+                sum = sum.saturating_add(parts).saturating_add(QUERY_PARTS);
+                grown = grown.saturating_add(brought);
+            } else if let Some(parts) = self.name(item, index, seen) {
+                sum = sum.saturating_add(parts);
+                grown = grown.saturating_add(parts - 1);
+            }
         }
         (sum, grown)
     }
-}
 
-/// The pieces without those of inner queries.
-fn without_queries<'t>(pieces: &[Lexeme<'t>]) -> Vec<Lexeme<'t>> {
-    let mut own = Vec::with_capacity(pieces.len());
-    let mut inside: Vec<bool> = Vec::new();
-    for (index, piece) in pieces.iter().enumerate() {
-        if piece.is_mark(")") {
-            inside.pop();
+    /// A query that gives a value, where its parenthesis stands.
+    fn value(&self, piece: &Lexeme<'_>, seen: &Seen<'_>) -> Option<(u64, u64)> {
+        if !piece.is_mark("(") {
+            return None;
         }
-        let hidden = inside.last().copied().unwrap_or(false);
-        if piece.is_mark("(") {
-            let next = pieces[index + 1..].iter().find(|piece| !piece.is_mark("("));
-            let query = next.is_some_and(|next| {
-                ["SELECT", "WITH", "VALUES", "TABLE"]
-                    .iter()
-                    .any(|word| next.is_word(word))
-            });
-            inside.push(hidden || query);
+        let open = self.index(piece)?;
+        let stand = self.stands[open];
+        if !stand.is_query || stand.is_source {
+            return None;
         }
-        if !hidden {
-            own.push(*piece);
-        }
-    }
-    own
-}
-
-/// The items of a list, and where it ends; or one item up to the next SELECT.
-fn split<'p, 't>(pieces: &'p [Lexeme<'t>], lists: bool) -> (usize, Vec<&'p [Lexeme<'t>]>) {
-    let (mut depth, mut from, mut items) = (0usize, 0, Vec::new());
-    for (index, piece) in pieces.iter().enumerate() {
-        if piece.is_mark("(") {
-            depth += 1;
-        } else if piece.is_mark(")") {
-            depth = depth.saturating_sub(1);
-        } else if depth == 0 && lists && piece.is_mark(",") {
-            items.push(&pieces[from..index]);
-            from = index + 1;
-        } else if depth == 0 && (piece.is_word("SELECT") || lists && is_end(piece)) {
-            items.push(&pieces[from..index]);
-            return (index, items);
-        }
-    }
-    items.push(&pieces[from..]);
-    (pieces.len(), items)
-}
-
-fn is_end(piece: &Lexeme<'_>) -> bool {
-    ENDS.iter().any(|word| piece.is_word(word))
-}
-
-/// The name under which an item of a list is known, where that is sure.
-fn alias(engine: Engine, item: &[Lexeme<'_>]) -> Option<String> {
-    let [rest @ .., last] = item else {
-        return None;
-    };
-    let name = match last.kind {
-        // SQLite takes a string for a name.
-        Kind::Text if engine == Engine::Sqlite => Some(unquote(last.text).to_ascii_lowercase()),
-        _ => name(engine, last),
-    }?;
-    let named = match rest {
-        [] => true,
-        [.., before] => before.is_mark(".") || before.is_word("AS") || ends_value(before),
-    };
-    named.then_some(name)
-}
-
-/// Whether a name after this is an alias, and not part of an expression.
-fn ends_value(piece: &Lexeme<'_>) -> bool {
-    match piece.kind {
-        Kind::Mark => piece.is_mark(")") || piece.is_mark("]"),
-        Kind::Word => piece.is_word("END") || !WORDS.iter().any(|word| piece.is_word(word)),
-        Kind::Operator => false,
-        _ => true,
-    }
-}
-
-fn name(engine: Engine, piece: &Lexeme<'_>) -> Option<String> {
-    if WORDS.iter().any(|word| piece.is_word(word)) {
-        return None;
-    }
-    piece.name(engine).map(|name| name.to_ascii_lowercase())
-}
-
-/// Whether the columns of a query that begins here have names for what is around it. Those of one that gives a value have
-/// none: `WHERE a IN (SELECT …)`.
-fn is_source(before: &[Lexeme<'_>]) -> bool {
-    const WORDS: &[&str] = &[
-        "ALL",
-        "EXCEPT",
-        "FROM",
-        "INTERSECT",
-        "JOIN",
-        "LATERAL",
-        "UNION",
-    ];
-    before.last().is_none_or(|last| {
-        last.is_mark("(") || last.is_mark(",") || WORDS.iter().any(|word| last.is_word(word))
-    })
-}
-
-/// `… ) AS t(a, b)`
-fn is_renamed(after: &[Lexeme<'_>]) -> bool {
-    let after = match after {
-        [first, rest @ ..] if first.is_word("AS") => rest,
-        after => after,
-    };
-    let is_name = |piece: &Lexeme<'_>| matches!(piece.kind, Kind::Word | Kind::Quoted);
-    matches!(after, [name, open, ..] if is_name(name) && open.is_mark("(") && !is_end(name))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::lex::{Placeholders, lex};
-
-    fn count(engine: Engine, text: &str) -> u64 {
-        parts(engine, &lex(text, engine, Placeholders::Unknown).unwrap())
+        let known = self.values.borrow().get(&open).copied();
+        let counted = known.unwrap_or_else(|| {
+            let inner = self.query(open + 1..stand.close, Some(seen));
+            (inner.parts, inner.grown)
+        });
+        self.values.borrow_mut().insert(open, counted);
+        Some(counted)
     }
 
-    /// Eighteen times the second text around the first; `#` is the level, `@` what was before.
-    fn nested(first: &str, around: &str) -> String {
-        (1..=18).fold(first.to_owned(), |text, level| {
-            around.replace('@', &text).replace('#', &level.to_string())
+    fn index(&self, piece: &Lexeme<'_>) -> Option<usize> {
+        let starts = |piece: &Lexeme<'_>| piece.start;
+        self.pieces.binary_search_by_key(&piece.start, starts).ok()
+    }
+
+    /// Whether a name in FROM is that of a table, or the one that it gets: it adds nothing to any value.
+    fn is_table(&self, piece: &Lexeme<'_>) -> bool {
+        let Some(at) = self.index(piece).filter(|at| self.stands[*at].in_from) else {
+            return false;
+        };
+        let before = &self.pieces[..at];
+        self.renames(before) || is_read(before)
+    }
+
+    /// Whether a name after these pieces in FROM is one that something gets there.
+    fn renames(&self, before: &[Lexeme<'_>]) -> bool {
+        before.last().is_some_and(|last| {
+            last.is_word("AS") || last.is_mark(")") || name(self.engine, last).is_some()
         })
     }
 
-    #[test]
-    fn doubling_is_seen_however_it_is_spelled() {
-        let chain = |defined: &str| {
-            let mut text = "WITH a0(x) AS (SELECT 1 AS x)".to_owned();
-            for level in 1..=18 {
-                let below = level - 1;
-                let part = defined.replace('#', &level.to_string());
-                text.push_str(&part.replace('@', &format!("a{below}")));
-            }
-            text + " SELECT x FROM a18"
+    /// Whether the piece is the parenthesis in `… AS t(a, b)`.
+    fn is_list(&self, at: usize) -> bool {
+        let stand = self.stands[at];
+        let [before @ .., alias] = &self.pieces[..at] else {
+            return false;
         };
-        for text in [
-            nested(
-                "SELECT id AS x FROM people",
-                "SELECT x + x AS x FROM (@) t#",
-            ),
-            nested("SELECT id AS x FROM people", "SELECT x + x x FROM (@) t#"),
-            nested(
-                "SELECT id AS x FROM people",
-                "SELECT t#.x || t#.x AS \"x\" FROM (@) AS t#",
-            ),
-            nested(
-                "SELECT id AS x FROM people",
-                "SELECT x + x FROM (@) AS t#(x)",
-            ),
-            nested(
-                "SELECT 1 AS a, 2 AS b",
-                "SELECT a + b AS a, a - b AS b FROM (@) t#",
-            ),
-            nested(
-                "SELECT id AS abs FROM people",
-                "SELECT abs(abs + abs) FROM (@) t#",
-            ),
-            nested(
-                "SELECT id AS int4 FROM people",
-                "SELECT (int4 + int4)::int FROM (@) t#",
-            ),
-            nested(
-                "SELECT id AS x FROM people",
-                "SELECT CASE WHEN x > 1 THEN x ELSE x END AS x FROM (@) t#",
-            ),
-            nested(
-                "SELECT id AS x FROM people",
-                "SELECT * FROM (SELECT *, x + x AS x FROM (@) t#) u#",
-            ),
-            nested(
-                "SELECT id AS x FROM people",
-                "(SELECT x + x AS x FROM (@) t# LIMIT 1)",
-            ),
-            chain(", a# AS (SELECT x + x AS x FROM @)"),
-            chain(", a#(x) AS (SELECT x + x FROM @)"),
-            chain(", a# AS NOT MATERIALIZED (SELECT x + x AS x FROM @)"),
-        ] {
-            for engine in [Engine::Postgres, Engine::Sqlite] {
-                assert!(count(engine, &text) > PARTS_MAX, "{engine:?} {text}");
-            }
-        }
-        let lateral = (1..=18).fold(
-            "SELECT * FROM (SELECT 1 AS x0) t0".to_owned(),
-            |text, level| {
-                let below = level - 1;
-                format!("{text}, LATERAL (SELECT x{below} + x{below} AS x{level}) t{level}")
-            },
-        );
-        assert!(count(Engine::Postgres, &lateral) > PARTS_MAX);
+        stand.in_from
+            && !stand.is_source
+            && self.pieces[at].is_mark("(")
+            && name(self.engine, alias).is_some()
+            && self.renames(before)
     }
 
-    #[test]
-    fn honest_queries_have_few_parts() {
-        let union = "SELECT a + a AS a, b FROM t UNION ALL ".repeat(200) + "SELECT 1, 2";
-        let unions = "(SELECT a + a AS a, b FROM t) UNION ALL ".repeat(100) + "(SELECT 1, 2)";
-        let wide = format!(
-            "SELECT {} FROM (SELECT * FROM t) s",
-            vec!["s.a"; 300].join(", ")
-        );
-        let steps = "WITH a AS (SELECT dept, sum(pay) AS total, count(*) n FROM staff GROUP BY dept),
-            b AS (SELECT a.*, total / n AS mean, CASE WHEN n > 3 THEN 'many' ELSE 'few' END AS size FROM a),
-            c AS (SELECT size, avg(mean) AS mean, max(mean) - min(mean) AS spread, sum(total) AS total FROM b GROUP BY size)
-            SELECT c.size, round(c.mean, 2), c.spread / nullif(c.mean, 0) AS rel, c.total,
-                rank() OVER (ORDER BY c.total DESC) AS place
-            FROM c JOIN b ON b.size = c.size WHERE c.mean > (SELECT avg(mean) FROM b) ORDER BY c.mean + c.spread";
-        let values = format!(
-            "SELECT {} FROM t WHERE a > (SELECT avg(b * c * d * e * f * g) FROM u) AND b IN (SELECT c + d + e + f FROM v)",
-            vec!["a + b + c"; 1000].join(", ")
-        );
-        for text in [union.as_str(), &unions, &wide, steps, &values] {
-            for engine in [Engine::Postgres, Engine::Sqlite] {
-                let parts = count(engine, text);
-                assert!(parts < 1000, "{parts} {text}");
-            }
+    /// What the largest name of an expression has.
+    fn largest(&self, item: &[Lexeme<'_>], seen: &Seen<'_>) -> u64 {
+        let parts = (0..item.len()).filter_map(|index| self.name(item, index, seen));
+        parts.max().unwrap_or(1)
+    }
+
+    /// What the name at the index has, if it is that of a column or of a row.
+    fn name(&self, item: &[Lexeme<'_>], index: usize, seen: &Seen<'_>) -> Option<u64> {
+        let next = item.get(index + 1);
+        if next.is_some_and(|next| next.is_mark("(")) {
+            return None;
         }
+        let name = name(self.engine, &item[index])?;
+        if is_head(&item[index + 1..]) || self.is_table(&item[index]) {
+            return None;
+        }
+        let row = match self.engine {
+            Engine::Postgres => seen.most(|columns| columns.row(&name)),
+            Engine::Sqlite => 1,
+        };
+        // In `t.a` the table says nothing, in `ROW(t.*)` it is all.
+        if next.is_some_and(|next| next.is_mark(".")) {
+            let whole = item.get(index + 2).is_some_and(is_asterisk);
+            return whole.then_some(row);
+        }
+        Some(row.max(seen.most(|columns| columns.parts(&name))))
     }
 }
+
+#[cfg(test)]
+#[path = "columns_tests.rs"]
+mod tests;

@@ -101,31 +101,35 @@ WHERE (p.provolatile = 'v' OR p.prosecdef OR p.proname = ANY ($3::text[]) OR p.o
 
 /// Views that a volatile function is behind, at any depth; domains that check with one, and the types that hold such a
 /// domain; types cast by one. Functions of the server are not among what a view depends on, so its stored tree is searched.
+/// One that stands in the default of an argument is not even there, and neither is that of a domain which the view makes a
+/// value of: there the types tell. Of an own function that gives rows with such a domain the rows were made before.
 const RELATIONS: &str = concat!(
     "WITH RECURSIVE ",
     unproven!(),
     ", run AS (
   SELECT oid FROM unproven WHERE pg_catalog.has_function_privilege(oid, 'EXECUTE')
-), volatile AS (
+), by_itself AS (
   SELECT p.oid, n.nspname NOT IN ('pg_catalog', 'information_schema') AS own
   FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
   WHERE (p.provolatile = 'v' OR p.prosecdef OR EXISTS (
-      SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc f ON f.oid IN (a.aggtransfn, a.aggfinalfn)
+      SELECT 1 FROM pg_catalog.pg_aggregate a JOIN pg_catalog.pg_proc f ON f.oid IN (a.aggtransfn, a.aggfinalfn,
+        a.aggcombinefn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn)
       WHERE a.aggfnoid = p.oid AND f.provolatile = 'v'))
     AND NOT (n.nspname = 'pg_catalog' AND p.proname = ANY ($3::text[]))
+), by_default AS (
+  SELECT p.oid FROM pg_catalog.pg_proc p
+  WHERE p.proargdefaults::text ~ (
+    SELECT ':(funcid|opfuncid) (' || pg_catalog.string_agg(oid::text, '|') || ') ' FROM by_itself)
+  UNION
+  SELECT p.oid FROM by_default JOIN pg_catalog.pg_proc p
+    ON p.proargdefaults::text ~ (':(funcid|opfuncid) ' || by_default.oid || ' ')
+), volatile AS (
+  SELECT oid, own FROM by_itself UNION SELECT oid, true FROM by_default
 ), tree (pattern) AS (
   SELECT ':(funcid|opfuncid|winfnoid|aggfnoid) (' || pg_catalog.string_agg(oid::text, '|') || ') ' FROM volatile
 ), check_tree (pattern) AS (
   SELECT ':(funcid|opfuncid) (' || pg_catalog.string_agg(oid::text, '|') || ') '
   FROM (SELECT oid FROM volatile UNION SELECT oid FROM run) u WHERE oid NOT IN (SELECT oid FROM listed)
-), behind AS (
-  SELECT r.ev_class AS oid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
-  WHERE c.relkind = 'v' AND r.oid >= 16384 AND r.ev_action::text ~ (SELECT pattern FROM tree)
-  UNION
-  SELECT r.ev_class FROM behind
-  JOIN pg_catalog.pg_depend d ON d.refobjid = behind.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
-    AND d.classid = 'pg_catalog.pg_rewrite'::regclass
-  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
 ), holds (part, oid) AS (
   SELECT t.typbasetype, t.oid FROM pg_catalog.pg_type t WHERE t.typbasetype <> 0
   UNION ALL SELECT t.typelem, t.oid FROM pg_catalog.pg_type t WHERE t.typelem <> 0
@@ -133,11 +137,24 @@ const RELATIONS: &str = concat!(
   UNION ALL SELECT r.rngtypid, r.rngmultitypid FROM pg_catalog.pg_range r
   UNION ALL SELECT a.atttypid, c.reltype FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
     WHERE a.attnum > 0 AND c.reltype <> 0
-), checked AS (
-  SELECT k.contypid AS oid FROM pg_catalog.pg_constraint k
+), checked (oid, volatile) AS (
+  SELECT k.contypid, k.conbin::text ~ (SELECT pattern FROM tree) FROM pg_catalog.pg_constraint k
   WHERE k.contypid <> 0 AND k.conbin::text ~ (SELECT pattern FROM check_tree)
   UNION
-  SELECT holds.oid FROM checked JOIN holds ON holds.part = checked.oid
+  SELECT holds.oid, checked.volatile FROM checked JOIN holds ON holds.part = checked.oid
+), type_tree (pattern) AS (
+  SELECT ':(resulttype|typid) (' || oids || ') |:(funccoltypes|coltypes) [(]o[ 0-9]* (' || oids || ')[ )]'
+    || '|:funcid (1[0-5][0-9]{3}|[0-9]{1,4}) :funcresulttype (' || oids || ') '
+  FROM (SELECT pg_catalog.string_agg(oid::text, '|') AS oids FROM checked WHERE volatile) c
+), behind AS (
+  SELECT r.ev_class AS oid FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_class c ON c.oid = r.ev_class
+  WHERE c.relkind = 'v' AND r.oid >= 16384 AND (r.ev_action::text ~ (SELECT pattern FROM tree)
+    OR r.ev_action::text ~ (SELECT pattern FROM type_tree))
+  UNION
+  SELECT r.ev_class FROM behind
+  JOIN pg_catalog.pg_depend d ON d.refobjid = behind.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass
+    AND d.classid = 'pg_catalog.pg_rewrite'::regclass
+  JOIN pg_catalog.pg_rewrite r ON r.oid = d.objid
 )
 SELECT c.relname AS name, 'view' AS kind FROM behind JOIN pg_catalog.pg_class c ON c.oid = behind.oid WHERE c.relkind = 'v'
 UNION

@@ -41,6 +41,16 @@ impl Driver {
         .await
     }
 
+    /// Drives the line to its end.
+    pub(super) async fn end(self) {
+        let line = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = line
+            && let Err(error) = open.await
+        {
+            tracing::debug!(%error, "a connection to a source ended");
+        }
+    }
+
     fn poll(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut line = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(open) = line.as_mut() else {

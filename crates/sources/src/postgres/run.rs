@@ -4,7 +4,7 @@
 use super::again::{Unfit, Way};
 use super::errors::{lost_statement, named, was_stopped};
 use super::parameter::Parameter;
-use super::pool::{Connection, Lease};
+use super::pool::{Connection, Lease, Serves};
 use super::{Postgres, PostgresConfig, again, read, write};
 use crate::answer::{Answer, Shape, Writer, too_large};
 use crate::error::Error;
@@ -32,11 +32,24 @@ pub(super) enum Work<'m> {
     LookAtWrite,
 }
 
+impl Work<'_> {
+    /// Whose text it is.
+    fn serves(self) -> Serves {
+        match self {
+            // Reading a text runs functions already: those that make values of its constants.
+            Work::Prepare | Work::Read(Reading::Asked) => Serves::Callers,
+            _ => Serves::Tools,
+        }
+    }
+}
+
 /// What is known of a text that is read.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Reading<'m> {
     /// It is not expected again, so that nothing is learned of it.
     Once,
+    /// The same, of a text that a caller wrote.
+    Asked,
     /// It will come again, and how it is best read shows now.
     First {
         /// It may leave a lock with the session, which outlives the transaction.
@@ -111,12 +124,14 @@ impl Done {
 }
 
 /// A connection at work. If whoever waits goes away, the server is told to stop.
-struct Held {
+struct Held<'j> {
     source: Arc<Postgres>,
     lease: Option<Lease>,
+    /// The server has answered at least once.
+    answered: &'j AtomicBool,
 }
 
-impl Held {
+impl Held<'_> {
     fn lease(&self) -> &Lease {
         self.lease
             .as_ref()
@@ -131,13 +146,14 @@ impl Held {
     fn stop(self) {}
 }
 
-impl Drop for Held {
+impl Drop for Held<'_> {
     fn drop(&mut self) {
         if let Some(lease) = self.lease.take() {
             let source = Arc::clone(&self.source);
+            let answered = self.answered.load(Ordering::Relaxed);
             // With the runtime gone the connection is closed, which stops the query as well.
             if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-                runtime.spawn(async move { source.pool.stop(lease).await });
+                runtime.spawn(async move { source.pool.stop(lease, answered).await });
             }
         }
     }
@@ -181,6 +197,7 @@ pub(super) async fn run(
         let held = Held {
             source: Arc::clone(source),
             lease: Some(task.lease().await?),
+            answered: &job.answered,
         };
         let Some(done) = task.perform(held.lease()).await else {
             held.stop();
@@ -207,7 +224,7 @@ impl Task<'_> {
     async fn lease(&self) -> Result<Lease, Error> {
         tokio::select! {
             biased;
-            leased = self.source.pool.lease(&self.call.tool) => leased,
+            leased = self.source.pool.lease(&self.call.tool, self.job.work.serves()) => leased,
             () = self.call.cancel.cancelled() => Err(Error::Cancelled),
             () = sleep_until(self.call.deadline) => Err(Error::Deadline),
         }
@@ -276,7 +293,7 @@ impl Task<'_> {
                     }
                 }
             },
-            Reading::Once | Reading::Again { .. } => {}
+            Reading::Once | Reading::Asked | Reading::Again { .. } => {}
         }
         Box::pin(read::by_cursor(connection, &time.begin_read(), job, None)).await
     }
@@ -311,10 +328,13 @@ impl Task<'_> {
             && done.line == Line::Broken
             && !lease.connection.was_too_large();
         let elsewhere = self.source.config.pgbouncer && lost_statement(error);
-        repeatable && lease.used && (dead || elsewhere)
+        // What other callers left in the session is in the way of the driver's own statements.
+        let spoilt = lease.connection.serves == Serves::Callers
+            && (lost_statement(error) || matches!(error, Error::Unavailable { .. }));
+        repeatable && lease.used && (dead || elsewhere || spoilt)
     }
 
-    fn end(&self, held: Held, done: Done) -> Result<Answer, Error> {
+    fn end(&self, held: Held<'_>, done: Done) -> Result<Answer, Error> {
         let too_long = held.lease().connection.was_too_large();
         match done.line {
             Line::Clean => self.source.pool.give_back(held.take()),

@@ -3,7 +3,7 @@
 use crate::server::Server;
 use crate::{call, every_type, json, read, within, write};
 use serde_json::{Value, json as value};
-use sources::{Error, Shape, Source};
+use sources::{Error, Postgres, PostgresConfig, Shape, Source};
 use std::time::Duration;
 
 /// How many statements with this text the only session of a source keeps.
@@ -261,5 +261,53 @@ async fn json_keeps_every_digit_on_every_way() {
     let array = format!("SELECT ARRAY['{object}'::json]");
     let answer = read(&source, &array, Value::Null, &call(Shape::Scalar)).await;
     assert_eq!(answer.unwrap().json, format!("[{object}]"));
+    server.end().await;
+}
+
+/// A function that somebody built into the database can leave statements in its session, under the names that the driver
+/// gave to those of tools.
+#[tokio::test]
+async fn what_callers_leave_in_a_session_reaches_no_tool() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let forge = "CREATE FUNCTION forge() RETURNS int LANGUAGE plpgsql AS $f$
+        DECLARE n text;
+        BEGIN
+          FOR n IN SELECT name FROM pg_prepared_statements LOOP
+            EXECUTE 'DEALLOCATE ' || n;
+            EXECUTE 'PREPARE ' || n || ' AS SELECT ''forged''::text';
+          END LOOP;
+          RETURN 1;
+        END $f$";
+    server.as_owner(forge).await;
+    let honest = "SELECT name FROM people WHERE id = 1";
+    for connections_max in [1, 4] {
+        let config = PostgresConfig {
+            connections_min: 1,
+            connections_max,
+            functions: vec!["forge".to_owned()],
+            ..server.config(&server.reader)
+        };
+        let source = Source::Postgres(Postgres::open(config).unwrap());
+        for _ in 0..3 {
+            for _ in 0..3 {
+                assert_eq!(json(&source, honest, Shape::Scalar).await, "ann");
+            }
+            // Of a type that it does not know the driver asks with statements of its own, which are forged as well. The
+            // next caller does not notice.
+            for asked in [
+                "SELECT 'ok'::mood",
+                "SELECT forge()",
+                "SELECT '(1,x)'::pair",
+            ] {
+                let answer = source.ask(asked, &call(Shape::Scalar)).await;
+                assert!(answer.is_ok(), "{asked}: {answer:?}");
+            }
+        }
+        assert_eq!(json(&source, honest, Shape::Scalar).await, "ann");
+        let open = server.connections(&server.reader).await;
+        assert!(open <= 4, "{open}");
+    }
     server.end().await;
 }

@@ -52,14 +52,33 @@ fn grown(first: &str, around: &str) -> String {
     (0..30).fold(first.to_owned(), |text, _| around.replace('@', &text))
 }
 
+/// What must not be called, wherever it stands.
+const CALLS: &[&str] = &[
+    "wipe(1)::text",
+    "\"public\" . wipe /*x*/ (1)::text",
+    "set_config('a.b', 'c', false)",
+    "(SELECT TREAT('SELECT to_tsvector(''simple'', set_config(''a.b'', ''c'', false))' AS ts_stat)::text LIMIT 1)",
+];
+
+/// The attacks of the list, and each forbidden call at each place where a value may stand.
+fn attacks_postgres() -> Vec<String> {
+    let places = lines(include_str!("places_postgres.txt"));
+    assert!(places.len() >= 60);
+    let called = places
+        .iter()
+        .flat_map(|place| CALLS.iter().map(|call| place.replace('@', call)));
+    let listed = lines(include_str!("attacks_postgres.txt"));
+    listed.into_iter().chain(called).collect()
+}
+
 async fn attack_postgres(owner: bool) {
     let Some(server) = Server::start().await else {
         return;
     };
     let role = if owner { &server.owner } else { &server.reader };
     server.as_owner(TRAPS).await;
-    let source = server.one_connection(role);
-    let attacks = lines(include_str!("attacks_postgres.txt"));
+    let source = server.two_connections(role);
+    let attacks = attacks_postgres();
     assert!(attacks.len() >= 150);
     let before = server.state().await;
     let clean = json(&source, CLEAN, Shape::Row).await;
@@ -71,6 +90,7 @@ async fn attack_postgres(owner: bool) {
             answered.push(format!("{sql}: {}", answer.json));
         }
         assert!(asked.elapsed() < Duration::from_secs(6), "{sql}");
+        assert_eq!(server.locks().await, 0, "{sql}");
         assert_eq!(json(&source, CLEAN, Shape::Row).await, clean, "{sql}");
     }
     assert!(
@@ -169,6 +189,11 @@ async fn bombs_are_bounded_on_postgres() {
         doubled("", |below| format!("a{below}")),
         grown("SELECT id AS x FROM people", "SELECT x + x AS x FROM (@) t"),
         grown("SELECT 'x'::text AS x", "SELECT x || x AS x FROM (@) t"),
+        grown(
+            "SELECT 1 AS x",
+            "SELECT (SELECT x) + (SELECT x) AS x FROM (@) t",
+        ),
+        grown("SELECT 1 AS a, 2 AS b", "SELECT t AS a, t AS b FROM (@) t"),
     ] {
         let asked = Instant::now();
         drop(source.ask(&text, &asking(Duration::from_secs(2))).await);

@@ -94,6 +94,50 @@ async fn whoever_goes_away_leaves_nothing_running() {
     server.end().await;
 }
 
+/// Goes on until nobody holds the lock any more, whoever asks it to stop.
+const STUBBORN: &str = "CREATE FUNCTION stubborn() RETURNS int LANGUAGE plpgsql AS $f$
+BEGIN
+  LOOP
+    BEGIN
+      PERFORM pg_sleep(0.02);
+      EXIT WHEN NOT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 99);
+    EXCEPTION WHEN query_canceled THEN NULL;
+    END;
+  END LOOP;
+  RETURN 1;
+END $f$";
+
+#[tokio::test]
+async fn what_cannot_be_stopped_keeps_its_place() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    server.as_owner(STUBBORN).await;
+    let lock = "SELECT pg_advisory_lock(99)";
+    server.admin.batch_execute(lock).await.unwrap();
+    let source = server.one_connection(&server.reader);
+    let sql = "SELECT stubborn()";
+    let first = call(Shape::Scalar);
+    let asked = tokio::spawn({
+        let (source, first) = (source.clone(), first.clone());
+        async move { read(&source, sql, Value::Null, &first).await }
+    });
+    server.until(&server.reader, "FETCH", 1).await;
+    first.cancel.cancel();
+    assert!(matches!(asked.await.unwrap(), Err(Error::Cancelled)));
+    for _ in 0..3 {
+        let late = within(Shape::Scalar, Duration::from_millis(300));
+        let answer = read(&source, sql, Value::Null, &late).await;
+        assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+        assert_eq!(server.running(&server.reader, "FETCH").await, 1);
+    }
+    let unlock = "SELECT pg_advisory_unlock(99)";
+    server.admin.batch_execute(unlock).await.unwrap();
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    assert_eq!(server.running(&server.reader, "FETCH").await, 0);
+    server.end().await;
+}
+
 #[tokio::test]
 async fn sleepers_of_one_tool_do_not_delay_another() {
     let Some(server) = Server::start().await else {

@@ -3,7 +3,7 @@
 use crate::cluster::{Cluster, open};
 use crate::{call, json, read, within};
 use serde_json::Value;
-use sources::{Call, Error, Shape, Source};
+use sources::{Call, Error, PostgresConfig, Shape, Source};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -245,4 +245,35 @@ async fn a_line_that_swallows_everything_is_given_up() {
     recovers(&source, cut).await;
     assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
     cluster.until_sessions(8).await;
+}
+
+/// The place of a query is kept until the server is done with it. Of one whose line is cut nothing is ever heard: the server
+/// is asked for it.
+#[tokio::test]
+async fn a_line_cut_in_the_middle_of_a_query_gives_its_place_back() {
+    let Some(cluster) = Cluster::start(&[], |_| {}).await else {
+        return;
+    };
+    let (port, swallows) = proxy(cluster.port).await;
+    let source = open(PostgresConfig {
+        connections_max: 1,
+        ..cluster.config_at(port)
+    });
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
+    let asked = tokio::spawn({
+        let source = source.clone();
+        let late = within(Shape::Scalar, Duration::from_secs(2));
+        async move { read(&source, "SELECT pg_sleep(60)", Value::Null, &late).await }
+    });
+    let admin = cluster.admin().await;
+    let running = "SELECT 1 FROM pg_stat_activity WHERE usename = 'reader' AND state = 'active' AND query LIKE 'FETCH%'";
+    while admin.query(running, &[]).await.unwrap().is_empty() {
+        assert!(!asked.is_finished());
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    swallows.send(true).unwrap();
+    let answer = asked.await.unwrap();
+    assert!(matches!(answer, Err(Error::Deadline)), "{answer:?}");
+    swallows.send(false).unwrap();
+    assert_eq!(json(&source, "SELECT 1", Shape::Scalar).await, 1);
 }

@@ -1,8 +1,8 @@
 //! What is in a database, and what a test of it says.
 
-use crate::call;
 use crate::file::File;
 use crate::server::Server;
+use crate::{call, json};
 use sources::{SchemaFilter, Shape, Source, Table, TableKind};
 
 async fn tables(source: &Source, filter: &SchemaFilter) -> (Vec<Table>, u64) {
@@ -228,5 +228,40 @@ async fn tests_prove_that_reading_is_all() {
             .any(|warning| warning.contains("tables")),
         "{owner:?}"
     );
+    server.end().await;
+}
+
+/// The script for the reader was run when the server started; it leaves alone what others need.
+#[tokio::test]
+async fn the_role_script_leaves_extensions_alone() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    let known = "SELECT 1 FROM pg_available_extensions WHERE name = 'citext'";
+    if server.admin.query(known, &[]).await.unwrap().is_empty() {
+        println!("skipped: the server has no extension citext");
+        return server.end().await;
+    }
+    let role = format!("{}_too", server.reader);
+    let make = "CREATE EXTENSION citext; CREATE SCHEMA \"it's\"; CREATE FUNCTION \"it's\".f(int) RETURNS int LANGUAGE sql AS 'SELECT 1'";
+    server.admin.batch_execute(make).await.unwrap();
+    let schemas = ["public".to_owned(), "it's".to_owned()];
+    let database: String = server
+        .admin
+        .query_one("SELECT current_database()::text", &[])
+        .await
+        .unwrap()
+        .get(0);
+    let script = sources::role_script(&role, &database, &schemas);
+    server.admin.batch_execute(&script).await.unwrap();
+    let source = server.source(&server.reader);
+    let equal = json(&source, "SELECT 'A'::citext = 'a'::citext", Shape::Scalar).await;
+    assert_eq!(equal, true);
+    let open = "SELECT has_function_privilege($1, p.oid, 'EXECUTE') FROM pg_proc p WHERE p.proname IN ('wipe', 'f')";
+    let open = server.admin.query(open, &[&role]).await.unwrap();
+    assert_eq!(open.len(), 2);
+    assert!(open.iter().all(|row| !row.get::<_, bool>(0)));
+    let gone = format!("DROP OWNED BY {role}; DROP ROLE {role}");
+    server.admin.batch_execute(&gone).await.unwrap();
     server.end().await;
 }

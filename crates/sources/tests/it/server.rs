@@ -86,12 +86,28 @@ impl Server {
     }
 
     pub(crate) fn one_connection(&self, role: &str) -> Source {
+        self.connections_of(role, 1)
+    }
+
+    /// A connection for tools and one for callers: what a caller's text ran on serves no tool.
+    pub(crate) fn two_connections(&self, role: &str) -> Source {
+        self.connections_of(role, 2)
+    }
+
+    fn connections_of(&self, role: &str, connections_max: usize) -> Source {
         let config = PostgresConfig {
             connections_min: 1,
-            connections_max: 1,
+            connections_max,
             ..self.config(role)
         };
         Source::Postgres(Postgres::open(config).unwrap())
+    }
+
+    /// How many locks the sessions in the database hold that outlive a transaction.
+    pub(crate) async fn locks(&self) -> i64 {
+        let sql = "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database
+            WHERE l.locktype = 'advisory' AND d.datname = current_database()";
+        self.admin.query_one(sql, &[]).await.unwrap().get(0)
     }
 
     /// How many statements of the role run right now that hold the text.
@@ -204,7 +220,23 @@ CREATE TABLE guarded (name text); INSERT INTO guarded VALUES ('x'); GRANT SELECT
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
 CREATE POLICY p ON guarded USING (is_fine(name));
 CREATE INDEX by_length ON people (length(name));
-CREATE RULE r AS ON INSERT TO guarded DO ALSO DELETE FROM people";
+CREATE RULE r AS ON INSERT TO guarded DO ALSO DELETE FROM people;
+CREATE TYPE lock_row AS (a locking);
+CREATE VIEW cast_locked AS SELECT id::int8::locking AS a FROM people;
+CREATE VIEW list_locked AS SELECT ('{' || id || '}')::locking[] AS a FROM people;
+CREATE VIEW filled_locked AS SELECT (jsonb_populate_record(NULL::lock_row, '{\"a\": 7}')).a AS a;
+CREATE VIEW record_locked AS SELECT * FROM jsonb_to_record('{\"a\": 7}') AS t(a locking);
+CREATE FUNCTION lock_two(int, int) RETURNS int LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_lock(3); RETURN 1; END';
+CREATE AGGREGATE move_all (int) (SFUNC = int4pl, STYPE = int, INITCOND = '0',
+  MSFUNC = lock_two, MINVFUNC = lock_two, MSTYPE = int, MINITCOND = '0');
+CREATE VIEW moved_locked AS
+  SELECT move_all(id) OVER (ORDER BY id ROWS BETWEEN 1 PRECEDING AND CURRENT ROW) AS a FROM people;
+CREATE FUNCTION presumes(a boolean DEFAULT pg_try_advisory_lock(8)) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT a';
+CREATE FUNCTION presumes_too(a boolean DEFAULT presumes()) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT a';
+CREATE VIEW presumed_locked AS SELECT presumes() AS a;
+CREATE VIEW presumed_locked_too AS SELECT presumes_too() AS a;
+GRANT SELECT ON cast_locked, list_locked, filled_locked, record_locked, moved_locked, presumed_locked, presumed_locked_too
+  TO PUBLIC";
 
 const STATE: &str = "
 SELECT (SELECT md5(string_agg(p::text, ',' ORDER BY p.id)) FROM people p),
