@@ -36,7 +36,8 @@ CREATE OPERATOR / (LEFTARG = amount, RIGHTARG = int, FUNCTION = share);
 CREATE FUNCTION length(users) RETURNS int LANGUAGE plpgsql IMMUTABLE
   AS 'BEGIN PERFORM pg_advisory_lock(33); RETURN 42; END';
 CREATE FUNCTION hidden(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1 FROM pg_advisory_lock(34)';
-CREATE FUNCTION scale(amount) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT hidden(1)'";
+CREATE FUNCTION scale(amount) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT hidden(1)';
+SELECT pg_advisory_unlock_all()";
 
 async fn refused(source: &Source, sql: &str) -> String {
     match source.ask(sql, &call(Shape::Records)).await {
