@@ -288,7 +288,7 @@ mod tests {
         let read = read(&file).await;
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).unwrap();
-        assert_eq!(read.unwrap(), [tool.clone()]);
+        assert_eq!(read.unwrap(), std::slice::from_ref(&tool));
         assert_eq!(read_file(&file, true).await.unwrap(), [tool]);
         let none = folder.path().join("none.db");
         let error = read_file(&none, false).await.unwrap_err();

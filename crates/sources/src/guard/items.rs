@@ -95,7 +95,7 @@ pub(super) fn values<'p, 't>(pieces: &'p [Lexeme<'t>]) -> Vec<&'p [Lexeme<'t>]> 
     let (mut depth, mut from, mut items) = (0usize, None, Vec::new());
     let mut listed = false;
     for (index, piece) in pieces.iter().enumerate() {
-        let ends = piece.is_mark(")") && depth == 1 || piece.is_mark(",") && depth == 1;
+        let ends = depth == 1 && (piece.is_mark(")") || piece.is_mark(","));
         if let (true, true, Some(start)) = (listed, ends, from) {
             items.push(&pieces[start..index]);
             from = Some(index + 1);

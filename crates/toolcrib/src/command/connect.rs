@@ -289,7 +289,8 @@ async fn asked_there(context: &Context, url: &str) -> std::result::Result<u16, S
         key: Some(key.to_owned()),
     };
     let headers = Vec::new();
-    let asked = tokio::time::timeout(ASKED_WITHIN, link.send("GET", &headers, None, Need::Own)).await;
+    let asked =
+        tokio::time::timeout(ASKED_WITHIN, link.send("GET", &headers, None, Need::Own)).await;
     match asked {
         Ok(Ok(reply)) => Ok(reply.status),
         Ok(Err(lost)) => Err(lost.to_string()),
