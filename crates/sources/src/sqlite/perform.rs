@@ -124,8 +124,10 @@ pub(super) fn perform(
         Work::Read | Work::Explain => read(connection, job, stop),
     };
     let mut answer = work();
-    if answer.as_ref().is_err_and(super::rtree::may_sleep)
-        && super::rtree::wake(connection, job.work).map_err(|error| told(&error, stop))?
+    let reads = matches!(job.work, Work::Read | Work::Explain);
+    if reads
+        && answer.as_ref().is_err_and(super::rtree::may_sleep)
+        && super::rtree::wake(connection).map_err(|error| told(&error, stop))?
     {
         answer = work();
     }

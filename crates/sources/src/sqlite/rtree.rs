@@ -1,8 +1,7 @@
 //! R-Tree tables prepare statements that write as soon as one is opened, and look up how large SQLite takes it to be. No query
 //! may do either, so they are opened beforehand, by a text of our own that the authorizer is not asked about.
 
-use super::authorizer::{for_reading, for_writing};
-use super::perform::Work;
+use super::authorizer::for_reading;
 use crate::error::Error;
 use rusqlite::Connection;
 use rusqlite::hooks::{AuthContext, Authorization};
@@ -13,14 +12,11 @@ pub(super) fn may_sleep(error: &Error) -> bool {
     told.contains("not authorized") || told.contains("prohibited")
 }
 
-/// Opens the R-Tree tables of the file; false if there are none. An error means that the connection is not to be used again.
-pub(super) fn wake(connection: &Connection, work: Work) -> Result<bool, rusqlite::Error> {
+/// Opens the R-Tree tables of the file for a connection that reads; false if there are none. An error means that the connection is not to be used again.
+pub(super) fn wake(connection: &Connection) -> Result<bool, rusqlite::Error> {
     connection.authorizer(None::<fn(AuthContext<'_>) -> Authorization>)?;
     let woken = open_all(connection);
-    match work {
-        Work::Write | Work::LookAtWrite => connection.authorizer(Some(for_writing))?,
-        Work::Read | Work::Explain => connection.authorizer(Some(for_reading))?,
-    }
+    connection.authorizer(Some(for_reading))?;
     // What kept us from it says less than what the query was refused with.
     Ok(woken.unwrap_or(false))
 }
