@@ -8,6 +8,7 @@ use crate::source::{Source, dependencies, lines_with, root, words};
 const RANKS: &[(&str, u8)] = &[
     ("catalog", 0),
     ("documents", 0),
+    ("encoder", 0),
     ("expression", 0),
     ("fetch", 0),
     ("process", 0),
