@@ -1,0 +1,159 @@
+//! The project's own set: a request is right if its outcome is, and for a call its tools are. Of the test half only the
+//! sums are ever shown.
+
+use crate::ranking::share;
+use crate::{Bench, say};
+use selection::{Item, Parameter, Selection};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub(crate) fn items(folder: &Path) -> Vec<Item> {
+    let text = std::fs::read_to_string(folder.join("pool.json")).unwrap_or_default();
+    let pool: Value = serde_json::from_str(&text).unwrap_or_default();
+    let tools = pool["items"].as_array().cloned().unwrap_or_default();
+    tools.iter().map(item).collect()
+}
+
+fn item(tool: &Value) -> Item {
+    let word = |key: &str| tool[key].as_str().map(str::to_owned);
+    let schema = &tool["input_schema"];
+    let required: Vec<&str> = schema["required"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let parameter = |(name, about): (&String, &Value)| Parameter {
+        name: name.clone(),
+        description: about["description"].as_str().unwrap_or_default().to_owned(),
+        required: required.contains(&name.as_str()),
+    };
+    let examples = tool["examples"].as_array().into_iter().flatten();
+    Item {
+        name: word("name").unwrap_or_default(),
+        description: word("description").unwrap_or_default(),
+        description_user: word("description_user"),
+        title: tool["annotations"]["title"].as_str().map(str::to_owned),
+        parameters: schema["properties"]
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(parameter)
+            .collect(),
+        examples: examples
+            .filter_map(|it| it.as_str().map(str::to_owned))
+            .collect(),
+        trusted: true,
+    }
+}
+
+pub(crate) fn is_dev(query: &str) -> bool {
+    let hash: [u8; 32] = Sha256::digest(query.as_bytes()).into();
+    hash[0].is_multiple_of(2)
+}
+
+/// The rows of one half.
+pub(crate) fn rows(folder: &Path, half: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join("gold.jsonl")).unwrap_or_default();
+    let all = text
+        .lines()
+        .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let query = |row: &Value| row["query"].as_str().unwrap_or_default().to_owned();
+    all.filter(|row| is_dev(&query(row)) == (half == "dev"))
+        .collect()
+}
+
+pub(crate) fn measure(bench: &mut Bench, folder: &Path, half: &str) {
+    let items = items(folder);
+    let weights = bench.weights.clone();
+    let corpus = bench.corpus(&items, &weights);
+    let mut sums: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut add = |key: String, right: bool| {
+        let sum = sums.entry(key).or_default();
+        sum.0 += usize::from(right);
+        sum.1 += 1;
+    };
+    for row in rows(folder, half) {
+        let word = |key: &str| row[key].as_str().unwrap_or_default();
+        let found = corpus.select(
+            word("query"),
+            |at| items[at].name != "request_human_input",
+            5,
+        );
+        let gold: Vec<&str> = row["gold"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let name = |at: usize| items[at].name.as_str();
+        let top = found.candidates.first().map_or("", |it| name(it.at));
+        let outcome = found.outcome.to_string();
+        let mut tools: Vec<&str> = found.tools.iter().map(|at| name(*at)).collect();
+        let mut wanted = gold.clone();
+        wanted.sort_unstable();
+        tools.sort_unstable();
+        let is_outcome = outcome == word("outcome");
+        let is_top = gold.contains(&top);
+        let is_right = is_outcome && (word("outcome") != "call" || is_top);
+        add("all".to_owned(), is_right);
+        add(format!("language {}", word("lang")), is_right);
+        add(
+            format!("outcome {}, only that", word("outcome")),
+            is_outcome,
+        );
+        add(format!("outcome {}", word("outcome")), is_right);
+        if word("outcome") == "call" {
+            add("top-1 of calls".to_owned(), is_top);
+            add("all tools of calls, were they called".to_owned(), {
+                let mut would: Vec<&str> = corpus
+                    .needed(word("query"), |at| items[at].name != "request_human_input")
+                    .into_iter()
+                    .map(name)
+                    .collect();
+                would.sort_unstable();
+                would == wanted
+            });
+        }
+        if word("outcome") == "ask" {
+            add("top-1 of asks".to_owned(), top == word("about"));
+        }
+        for tag in row["tags"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
+            add(format!("tag {tag}"), is_right);
+        }
+        let is_wrong = !is_right || (word("outcome") == "call" && tools != wanted);
+        if half == "dev" && is_wrong {
+            say(&format!(
+                "- {} {gold:?} → {outcome} {tools:?} {top}",
+                word("outcome")
+            ));
+            tell(&row, &found, &items);
+        }
+    }
+    for (key, (right, all)) in sums {
+        let (part, error) = share(right, all);
+        say(&format!(
+            "{half} {key:<38} {right:>3} of {all:>3} {part:5.1} ± {error:.1}"
+        ));
+    }
+}
+
+/// What was asked, and what was found for it.
+fn tell(row: &Value, found: &Selection, items: &[Item]) {
+    let because = &found.because;
+    say(&format!(
+        "    {} (about {}) | {because}",
+        row["query"], row["about"]
+    ));
+    for it in found.candidates.iter().take(3) {
+        let name = &items[it.at].name;
+        say(&format!("      {:.3} {name}: {}", it.score, it.why));
+    }
+}

@@ -1,0 +1,233 @@
+//! Call, none or ask: what the features are for each row, and how often the outcome is right.
+
+use crate::data::{Row, pool_of, rows};
+use crate::ranking::share;
+use crate::{Bench, gold, say};
+use selection::{FEATURES, Item, Selection};
+use serde_json::json;
+use std::collections::{BTreeMap, HashMap};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A request with what is right for it, and which rows it must not be parted from.
+struct Case {
+    set: &'static str,
+    query: String,
+    outcome: &'static str,
+    group: Option<String>,
+    tools: Arc<Vec<Item>>,
+}
+
+fn outcome(name: &str) -> &'static str {
+    match name {
+        "none" => "none",
+        "ask" => "ask",
+        _ => "call",
+    }
+}
+
+/// The rows whose outcome somebody has written down.
+fn written(folder: &Path) -> Vec<Case> {
+    let decisions = rows(folder, "functionchat_calldecision.dev.jsonl");
+    let called: HashMap<String, String> = decisions
+        .iter()
+        .filter_map(|row| Some((row.query.clone(), row.gold.first()?.clone())))
+        .collect();
+    let mut cases = Vec::new();
+    for row in decisions {
+        let set = match (row.category.as_str(), row.is_later_turn) {
+            ("CALL" | "REJECT", _) => "FunctionChat",
+            ("SLOT-all", _) => "FunctionChat",
+            (_, false) => "FunctionChat some",
+            (_, true) => "FunctionChat later",
+        };
+        cases.push(Case {
+            set,
+            outcome: outcome(row.outcome.as_deref().unwrap_or_default()),
+            group: called.get(&row.query).cloned(),
+            query: row.query,
+            tools: row.tools,
+        });
+    }
+    let plain = |set: &'static str, outcome: &'static str| {
+        move |row: Row| Case {
+            set,
+            outcome,
+            group: Some(row.gold.first().cloned().unwrap_or(row.query.clone())),
+            query: row.query,
+            tools: row.tools,
+        }
+    };
+    let none = rows(folder, "bfcl_irrelevance.dev.jsonl").into_iter();
+    cases.extend(none.map(plain("BFCL irrelevance", "none")));
+    let call = rows(folder, "bfcl_multiple.dev.jsonl").into_iter();
+    cases.extend(call.map(plain("BFCL multiple", "call")));
+    let live = rows(folder, "bfcl_live_multiple.dev.jsonl").into_iter();
+    cases.extend(live.step_by(3).map(plain("BFCL live", "call")));
+    let chat = rows(folder, "metatool_single.dev.jsonl").into_iter();
+    cases.extend(chat.step_by(3).map(plain("MetaTool", "call")));
+    cases
+}
+
+/// Some of many tools: every so manyeth, from a place that the number tells.
+fn some(pool: &[Item], count: usize, number: usize) -> Vec<Item> {
+    let step = (pool.len() / count.max(1)).max(1);
+    let start = number * 7919 % step;
+    pool.iter()
+        .skip(start)
+        .step_by(step)
+        .take(count)
+        .cloned()
+        .collect()
+}
+
+/// Rows that follow from others: a request among the tools of another set needs none of them, and one that only says
+/// what a tool does gives it nothing to do it with.
+fn made(folder: &Path) -> Vec<Case> {
+    let seal = pool_of(folder, "sealtools_tools.jsonl");
+    let meta = pool_of(folder, "metatool_tools.jsonl");
+    let mut cases = Vec::new();
+    let sizes = [5, 15, 50, 150];
+    let chat = rows(folder, "metatool_single.dev.jsonl");
+    for (number, row) in chat.iter().step_by(5).enumerate() {
+        cases.push(Case {
+            set: "made none",
+            query: row.query.clone(),
+            outcome: "none",
+            group: Some(row.gold[0].clone()),
+            tools: Arc::new(some(&seal, sizes[number % 4], number)),
+        });
+    }
+    let single = rows(folder, "sealtools.dev.jsonl");
+    for (number, row) in single.iter().filter(|it| it.gold.len() == 1).enumerate() {
+        let group = Some(row.gold[0].clone());
+        let query = row.query.clone();
+        let others = some(&meta, sizes[number % 4], number);
+        cases.push(Case {
+            set: "made none",
+            query: query.clone(),
+            outcome: "none",
+            group: group.clone(),
+            tools: Arc::new(others),
+        });
+        let Some(own) = seal.iter().find(|it| it.name == row.gold[0]) else {
+            continue;
+        };
+        let mut tools = some(&seal, sizes[number % 4], number);
+        tools.push(own.clone());
+        let tools = Arc::new(tools);
+        let gives = query
+            .chars()
+            .skip(1)
+            .any(|c| c.is_ascii_digit() || c.is_uppercase() || c == '"');
+        if gives {
+            cases.push(Case {
+                set: "Seal-Tools",
+                query,
+                outcome: "call",
+                group: group.clone(),
+                tools: Arc::clone(&tools),
+            });
+        }
+        if own.parameters.iter().any(|it| it.required) {
+            let small = own.description.to_lowercase();
+            let starts = ["Please ", "Can you ", "I want to ", ""];
+            let query = format!("{}{}", starts[number % 4], small.trim_end_matches('.'));
+            cases.push(Case {
+                set: "made ask",
+                query,
+                outcome: "ask",
+                group,
+                tools,
+            });
+        }
+    }
+    cases
+}
+
+fn own(folder: &Path) -> Vec<Case> {
+    let items = gold::items(folder);
+    let tools: Vec<Item> = items
+        .into_iter()
+        .filter(|it| it.name != "request_human_input")
+        .collect();
+    let tools = Arc::new(tools);
+    let case = |row: serde_json::Value| Case {
+        set: if row["lang"] == "ko" {
+            "gold ko"
+        } else {
+            "gold en"
+        },
+        query: row["query"].as_str().unwrap_or_default().to_owned(),
+        outcome: outcome(row["outcome"].as_str().unwrap_or_default()),
+        group: None,
+        tools: Arc::clone(&tools),
+    };
+    gold::rows(folder, "dev").into_iter().map(case).collect()
+}
+
+fn each(bench: &mut Bench, cases: &[Case], mut with: impl FnMut(&Case, &Selection, &str)) {
+    let mut last: Option<(usize, selection::Corpus)> = None;
+    for case in cases {
+        let pool = Arc::as_ptr(&case.tools) as usize;
+        if last.as_ref().is_none_or(|it| it.0 != pool) {
+            let weights = bench.weights.clone();
+            last = Some((pool, bench.corpus(&case.tools, &weights)));
+        }
+        let Some((_, corpus)) = &last else { continue };
+        let found = corpus.select(&case.query, |_| true, 1);
+        let top = found
+            .candidates
+            .first()
+            .map_or("", |it| &case.tools[it.at].name);
+        with(case, &found, top);
+    }
+}
+
+/// The features of all rows, for the script that trains the weights.
+pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
+    let mut cases = written(&bench.folder);
+    cases.extend(made(&bench.folder));
+    if !gold.is_empty() {
+        cases.extend(own(Path::new(gold)));
+    }
+    let mut text = json!({"features": FEATURES.to_vec()}).to_string() + "\n";
+    each(bench, &cases, |case, found, top| {
+        let group = case.group.as_deref().unwrap_or(top);
+        let row = json!({"set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query});
+        let _ = writeln!(text, "{row}");
+    });
+    say(&format!(
+        "features of {} rows: {:?}",
+        cases.len(),
+        std::fs::write(file, text)
+    ));
+}
+
+/// How often the outcome is right, with the weights that are built in.
+pub(crate) fn measure(bench: &mut Bench) {
+    let mut cases = written(&bench.folder);
+    cases.extend(made(&bench.folder));
+    let mut sums: BTreeMap<(&str, &str), (usize, usize)> = BTreeMap::new();
+    each(bench, &cases, |case, found, _| {
+        let sum = sums.entry((case.set, case.outcome)).or_default();
+        sum.0 += usize::from(found.outcome.to_string() == case.outcome);
+        sum.1 += 1;
+    });
+    for ((set, outcome), (right, all)) in &sums {
+        let (part, error) = share(*right, *all);
+        say(&format!(
+            "{set:<20} {outcome:<5} {right:>4} of {all:>4} {part:5.1} ± {error:.1}"
+        ));
+    }
+    let three: Vec<f64> = sums
+        .iter()
+        .filter(|it| it.0.0 == "FunctionChat")
+        .map(|it| share(it.1.0, it.1.1).0)
+        .collect();
+    let mean = three.iter().sum::<f64>() / 3.0;
+    say(&format!(
+        "FunctionChat balanced, seen in training: {mean:.1}"
+    ));
+}

@@ -1,0 +1,231 @@
+//! How often the right tool comes first, and what each signal adds to that.
+
+use crate::data::{Row, rows};
+use crate::{Bench, say};
+use selection::{Corpus, Weights};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Name, file, which of its rows, and what is to be reached.
+type Set = (&'static str, &'static str, fn(&Row) -> bool, f64);
+
+const SETS: [Set; 7] = [
+    ("BFCL multiple", "bfcl_multiple.dev.jsonl", |_| true, 99.0),
+    ("BFCL live", "bfcl_live_multiple.dev.jsonl", |_| true, 90.6),
+    (
+        "FunctionChat random",
+        "functionchat_singlecall.dev.jsonl",
+        |it| it.category.contains("random"),
+        87.5,
+    ),
+    (
+        "FunctionChat close",
+        "functionchat_singlecall.dev.jsonl",
+        |it| it.category.contains("close"),
+        66.0,
+    ),
+    (
+        "Seal-Tools single",
+        "sealtools.dev.jsonl",
+        |it| it.gold.len() == 1,
+        92.0,
+    ),
+    ("MetaTool", "metatool_single.dev.jsonl", |_| true, 53.0),
+    (
+        "Seal-Tools several",
+        "sealtools.dev.jsonl",
+        |it| it.gold.len() > 1,
+        0.0,
+    ),
+];
+
+/// The right ones in hundred, and one standard error.
+pub(crate) fn share(right: usize, all: usize) -> (f64, f64) {
+    let all = all.max(1) as f64;
+    let share = right as f64 / all;
+    (100.0 * share, 100.0 * (share * (1.0 - share) / all).sqrt())
+}
+
+/// The corpus of a row; the same for rows that share their tools.
+#[derive(Default)]
+pub(crate) struct Corpora(Option<(usize, Arc<Corpus>)>);
+
+impl Corpora {
+    pub(crate) fn of(&mut self, bench: &mut Bench, row: &Row, weights: &Weights) -> Arc<Corpus> {
+        let pool = Arc::as_ptr(&row.tools) as usize;
+        match &self.0 {
+            Some((known, corpus)) if *known == pool => Arc::clone(corpus),
+            _ => {
+                let corpus = Arc::new(bench.corpus(&row.tools, weights));
+                self.0 = Some((pool, Arc::clone(&corpus)));
+                corpus
+            }
+        }
+    }
+}
+
+/// Of the rows: how many have a right tool first, among the first five, and how many there are.
+fn count(bench: &mut Bench, rows: &[Row], weights: &Weights) -> (usize, usize, usize) {
+    let mut corpora = Corpora::default();
+    let (mut first, mut five) = (0, 0);
+    for row in rows {
+        let corpus = corpora.of(bench, row, weights);
+        let found = corpus.select(&row.query, |_| true, 5).candidates;
+        let is_right = |at: usize| row.gold.contains(&row.tools[at].name);
+        first += usize::from(found.first().is_some_and(|it| is_right(it.at)));
+        five += usize::from(found.iter().any(|it| is_right(it.at)));
+    }
+    (first, five, rows.len())
+}
+
+fn of_set(bench: &Bench, set: &Set) -> Vec<Row> {
+    let mut found = rows(&bench.folder, set.1);
+    found.retain(|row| (set.2)(row));
+    found
+}
+
+pub(crate) fn top(bench: &mut Bench) {
+    for set in &SETS {
+        let rows = of_set(bench, set);
+        let (first, five, all) = {
+            let weights = bench.weights.clone();
+            count(bench, &rows, &weights)
+        };
+        let (top, error) = share(first, all);
+        let (among, _) = share(five, all);
+        let goal = set.3;
+        let verdict = if top + error >= goal {
+            "reached"
+        } else {
+            "MISSED"
+        };
+        say(&format!(
+            "{:<20} {all:>4} top-1 {top:5.1} ± {error:.1} (goal {goal}, {verdict}), among five {among:5.1}",
+            set.0
+        ));
+    }
+}
+
+pub(crate) fn signals(bench: &mut Bench) {
+    let all = bench.weights.clone();
+    let changed = |change: fn(&mut Weights)| {
+        let mut weights = all.clone();
+        change(&mut weights);
+        weights
+    };
+    let alone = |change: fn(&mut Weights)| {
+        let mut weights = all.clone();
+        (weights.about, weights.name) = (0.0, 0.0);
+        (weights.words, weights.spelling) = (0.0, 0.0);
+        change(&mut weights);
+        weights
+    };
+    let variants = [
+        ("all", all.clone()),
+        ("without meaning", changed(|it| it.about = 0.0)),
+        ("without name", changed(|it| it.name = 0.0)),
+        ("without words", changed(|it| it.words = 0.0)),
+        ("without spelling", changed(|it| it.spelling = 0.0)),
+        ("without clauses", changed(|it| it.clauses = 0.0)),
+        ("without usual", changed(|it| it.usual = 0.0)),
+        ("meaning alone", alone(|it| it.about = 1.0)),
+        ("name alone", alone(|it| it.name = 1.0)),
+        ("words alone", alone(|it| it.words = 1.0)),
+        ("spelling alone", alone(|it| it.spelling = 1.0)),
+    ];
+    let sets: Vec<Vec<Row>> = SETS.iter().map(|set| of_set(bench, set)).collect();
+    for (name, weights) in variants {
+        let mut line = format!("{name:<18}");
+        for (set, rows) in SETS.iter().zip(&sets) {
+            let (first, _, all) = count(bench, rows, &weights);
+            line += &format!(" | {} {:.1}", set.0, share(first, all).0);
+        }
+        say(&line);
+    }
+}
+
+/// Requests that need several tools, and those that need one: is the set of tools right?
+pub(crate) fn clauses(bench: &mut Bench) {
+    for set in &SETS {
+        let rows = of_set(bench, set);
+        let mut corpora = Corpora::default();
+        let (mut found, mut right, mut wanted, mut exact, mut several) = (0, 0, 0, 0, 0);
+        for row in &rows {
+            let corpus = {
+                let weights = bench.weights.clone();
+                corpora.of(bench, row, &weights)
+            };
+            let tools = corpus.needed(&row.query, |_| true);
+            let hits = tools
+                .iter()
+                .filter(|at| row.gold.contains(&row.tools[**at].name))
+                .count();
+            found += tools.len();
+            right += hits;
+            wanted += row.gold.len();
+            exact += usize::from(hits == row.gold.len() && hits == tools.len());
+            several += usize::from(tools.len() > 1);
+        }
+        let (precision, recall) = (share(right, found).0, share(right, wanted).0);
+        let (exact, several) = (share(exact, rows.len()).0, share(several, rows.len()).0);
+        say(&format!(
+            "{:<20} tools found: precision {precision:.1}, recall {recall:.1}, exact {exact:.1}; several found {several:.1}",
+            set.0
+        ));
+    }
+}
+
+/// With k example prompts for each tool, taken from the other rows: asked are those rows whose tool has as many.
+pub(crate) fn examples(bench: &mut Bench) {
+    let rows = rows(&bench.folder, "metatool_single.dev.jsonl");
+    let mut by_tool: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, row) in rows.iter().enumerate() {
+        by_tool.entry(&row.gold[0]).or_default().push(at);
+    }
+    const MOST: usize = 3;
+    let asked: Vec<usize> = by_tool
+        .values()
+        .filter(|it| it.len() > MOST)
+        .flatten()
+        .copied()
+        .collect();
+    let weights = bench.weights.clone();
+    let base = bench.corpus(&rows[0].tools, &weights);
+    for k in [0, 1, MOST] {
+        let mut first = 0;
+        for fold in 0..=MOST {
+            // Each tool leaves out another of its rows in each turn.
+            let mut items = rows[0].tools.to_vec();
+            for item in &mut items {
+                let own = by_tool
+                    .get(item.name.as_str())
+                    .map_or(&[][..], Vec::as_slice);
+                let others = own
+                    .iter()
+                    .enumerate()
+                    .filter(|(at, _)| at % (MOST + 1) != fold);
+                item.examples = others
+                    .take(k)
+                    .map(|(_, at)| rows[*at].query.clone())
+                    .collect();
+            }
+            let corpus = base.with(&items, &mut bench.vectors);
+            for at in &asked {
+                let own = &by_tool[rows[*at].gold[0].as_str()];
+                let place = own.iter().position(|it| it == at).unwrap_or_default();
+                if place % (MOST + 1) == fold {
+                    let best = corpus.select(&rows[*at].query, |_| true, 1).candidates;
+                    let is_right = best
+                        .first()
+                        .is_some_and(|it| items[it.at].name == rows[*at].gold[0]);
+                    first += usize::from(is_right);
+                }
+            }
+        }
+        let (top, error) = share(first, asked.len());
+        say(&format!(
+            "MetaTool, {} rows, {k} examples: top-1 {top:.1} ± {error:.1}",
+            asked.len()
+        ));
+    }
+}

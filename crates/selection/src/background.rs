@@ -1,0 +1,38 @@
+//! Requests about everything. Some texts are near to whatever is asked, as short and chatty ones are; how near a tool is
+//! to these on the average is taken off, so that only what is nearer than usual counts.
+
+/// Of many kinds, long and short, polite and curt, half of them Korean.
+pub(crate) const REQUESTS: [&str; 32] = [
+    "What time does the museum open on Sundays?",
+    "Please write a short poem about autumn leaves.",
+    "how do i fix a leaking tap",
+    "Turn off the lights in the living room.",
+    "Compare the two phones for me and say which one is better.",
+    "remind me to call mum",
+    "Who won the match last night?",
+    "I'd like to learn how to play the guitar, where should I start?",
+    "Add 3 and 5.",
+    "The report is late again, what can we do about it?",
+    "Play some jazz",
+    "Find the file that I was working on yesterday and send it to Anna.",
+    "Explain photosynthesis to a child.",
+    "Can you check whether my passport is still valid?",
+    "Show everything from last month",
+    "Delete user 42 from the system.",
+    "내일 아침 7시에 깨워줘",
+    "이 문장을 더 공손하게 고쳐 주세요.",
+    "요즘 볼만한 영화 있어?",
+    "김치찌개는 어떻게 끓여요?",
+    "거실 불 좀 꺼줘",
+    "지난주에 받은 파일을 찾아서 팀장님께 전달해 주세요.",
+    "우리 집 강아지가 밥을 안 먹어요",
+    "두 제품을 비교해서 알려줘",
+    "비밀번호를 바꾸고 싶어요",
+    "가까운 주차장 어디야?",
+    "어제 경기 누가 이겼어?",
+    "이번 달 지출 내역을 정리해줘",
+    "광합성이 뭐야",
+    "회원 42번을 삭제해 주세요.",
+    "음악 틀어줘",
+    "여권이 아직 유효한지 확인해 줄래?",
+];

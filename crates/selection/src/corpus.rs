@@ -1,0 +1,179 @@
+//! The tools that are chosen from, made ready: never changed, shared by all who ask, and made anew when a tool changes,
+//! of which only that tool costs much time.
+
+use crate::background::REQUESTS;
+use crate::bm25;
+use crate::dense::{Rows, Vector};
+use crate::grams;
+use crate::item::Item;
+use crate::parts::{Key, Making, Part, Texts, key};
+use crate::rank::Weights;
+use crate::vectors::{Encode, Vectors};
+use crate::words::spoken;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+pub struct Corpus {
+    pub(crate) encoder: Arc<dyn Encode>,
+    pub(crate) weights: Weights,
+    pub(crate) parts: Vec<Arc<Part>>,
+    pub(crate) rows: Rows,
+    pub(crate) words: bm25::Index,
+    pub(crate) spellings: grams::Index,
+    background: Vec<Arc<Vector>>,
+    keys: Vec<Key>,
+    /// By what a sentence may call them.
+    names: HashMap<String, usize>,
+}
+
+impl fmt::Debug for Corpus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Corpus of {} tools", self.parts.len())
+    }
+}
+
+impl Corpus {
+    /// Vectors that are known are not made again, and those that are made are known from now on.
+    #[must_use]
+    pub fn new(items: &[Item], encoder: Arc<dyn Encode>, vectors: &mut Vectors) -> Self {
+        Corpus::weighed(items, encoder, vectors, Weights::default())
+    }
+
+    /// As `new`, with other weights: to measure what each is worth.
+    #[must_use]
+    pub fn weighed(
+        items: &[Item],
+        encoder: Arc<dyn Encode>,
+        vectors: &mut Vectors,
+        weights: Weights,
+    ) -> Self {
+        let background = REQUESTS.iter().filter_map(|it| vectors.of(&*encoder, it));
+        let empty = Corpus {
+            background: background.collect(),
+            encoder,
+            weights,
+            parts: Vec::new(),
+            rows: Rows::default(),
+            words: bm25::Index::default(),
+            spellings: grams::Index::default(),
+            keys: Vec::new(),
+            names: HashMap::new(),
+        };
+        empty.with(items, vectors)
+    }
+
+    /// The same for other items: those that it has already cost nothing.
+    #[must_use]
+    pub fn with(&self, items: &[Item], vectors: &mut Vectors) -> Self {
+        let known: HashMap<&Key, &Arc<Part>> = self.keys.iter().zip(&self.parts).collect();
+        let keys: Vec<Key> = items.iter().map(key).collect();
+        let making = Making {
+            encoder: &*self.encoder,
+            weights: &self.weights,
+            background: &self.background,
+        };
+        let part = |(item, key): (&Item, &Key)| match known.get(key) {
+            Some(part) => Arc::clone(part),
+            None => Arc::new(Part::new(item, &making, vectors)),
+        };
+        let parts: Vec<Arc<Part>> = items.iter().zip(&keys).map(part).collect();
+        let vector = parts.iter().find_map(|it| it.blended.as_ref());
+        let mut names = HashMap::with_capacity(parts.len());
+        for (at, part) in parts.iter().enumerate() {
+            names.entry(spoken(&part.name)).or_insert(at);
+        }
+        Corpus {
+            encoder: Arc::clone(&self.encoder),
+            background: self.background.clone(),
+            weights: self.weights.clone(),
+            rows: Rows::new(
+                vector.map_or(0, Vector::dimension),
+                parts.iter().map(|it| it.blended.as_ref()),
+            ),
+            words: bm25::Index::new(parts.iter().map(|it| &it.bag)),
+            spellings: grams::Index::new(parts.iter().map(|it| &it.spelling)),
+            parts,
+            keys,
+            names,
+        }
+    }
+
+    /// Forgets the vectors that none of these items needs.
+    pub fn tidy(items: &[Item], vectors: &mut Vectors) {
+        let texts: Vec<Texts> = items.iter().map(Texts::new).collect();
+        vectors.keep(texts.iter().flat_map(Texts::encoded).chain(REQUESTS));
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.parts.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// The tool that a sentence calls so.
+    pub(crate) fn named(&self, name: &str) -> Option<usize> {
+        self.names.get(&spoken(name)).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::vectors::tests::Words;
+
+    fn items(count: usize) -> Vec<Item> {
+        let item = |at: usize| Item {
+            name: format!("tool_{at}"),
+            description: format!("Does the thing of number {at}"),
+            ..Item::default()
+        };
+        (0..count).map(item).collect()
+    }
+
+    #[test]
+    fn to_change_one_tool_encodes_one_text() {
+        let mut vectors = Vectors::default();
+        let mut all = items(20);
+        let corpus = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
+        let before = vectors.made();
+        all[7].description = "Something else".to_owned();
+        let after = corpus.with(&all, &mut vectors);
+        assert_eq!(vectors.made() - before, 1);
+        assert_eq!(after.len(), 20);
+        let kept = corpus.parts.iter().zip(&after.parts);
+        assert_eq!(kept.filter(|(a, b)| Arc::ptr_eq(a, b)).count(), 19);
+    }
+
+    #[test]
+    fn known_vectors_are_not_made_again() {
+        let mut vectors = Vectors::default();
+        let all = items(5);
+        let _ = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
+        let mut stored = Vectors::from_bytes(&vectors.to_bytes()).unwrap();
+        let _ = Corpus::new(&all, Arc::new(Words("words")), &mut stored);
+        assert_eq!(stored.made(), 0);
+    }
+
+    #[test]
+    fn vectors_of_tools_that_are_gone_are_forgotten() {
+        let mut vectors = Vectors::default();
+        let all = items(5);
+        let _ = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
+        let before = vectors.len();
+        Corpus::tidy(&all[..4], &mut vectors);
+        assert_eq!(before - vectors.len(), 2);
+    }
+
+    #[test]
+    fn tools_are_known_by_what_sentences_call_them() {
+        let corpus = Corpus::new(&items(3), Arc::new(Words("words")), &mut Vectors::default());
+        assert_eq!(corpus.named("Tool_1"), Some(1));
+        assert_eq!(corpus.named("tool 2"), Some(2));
+        assert_eq!(corpus.named("other"), None);
+    }
+}

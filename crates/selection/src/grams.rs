@@ -1,0 +1,203 @@
+//! How alike request and tool are spelt: runs of two to four characters, each counted by how rare it is. Finds
+//! `forecasting` in `forecast`, and words of Korean under their endings.
+
+use crate::words::key;
+
+/// Runs share a slot where their hashes do; there are so many slots that it rarely matters.
+const SLOTS: usize = 1 << 16;
+
+/// A tool's spelling is that of its name and of the beginning of its description.
+const TEXT_CHARS_MAX: usize = 600;
+
+/// A run that stands in many tools says little, and would cost the most time.
+const COMMON_SHARE: f32 = 0.2;
+const COMMON_LEAST: usize = 64;
+
+/// The slots of one text in order, each with how often it is hit.
+#[derive(Debug, Default)]
+pub(crate) struct Spelling(Vec<(u16, u16)>);
+
+impl Spelling {
+    pub(crate) fn new(text: &str) -> Self {
+        let mut slots: Vec<u16> = Vec::new();
+        let small = text.to_lowercase();
+        let mut buffer: Vec<char> = vec![' '];
+        for c in small.chars().take(TEXT_CHARS_MAX) {
+            let c = if c.is_alphanumeric() { c } else { ' ' };
+            if c != ' ' || buffer.last() != Some(&' ') {
+                buffer.push(c);
+            }
+        }
+        if buffer.last() != Some(&' ') {
+            buffer.push(' ');
+        }
+        let mut bytes = [0_u8; 16];
+        for start in 0..buffer.len() {
+            let mut end = 0;
+            for (taken, c) in buffer[start..].iter().take(4).enumerate() {
+                end += c.encode_utf8(&mut bytes[end..]).len();
+                // What begins or ends with a gap says where a word begins or ends; a gap in the middle says nothing.
+                if *c == ' ' && taken > 0 {
+                    if taken > 1 {
+                        slots.push(slot(&bytes[..end]));
+                    }
+                    break;
+                }
+                if taken > 0 {
+                    slots.push(slot(&bytes[..end]));
+                }
+            }
+        }
+        slots.sort_unstable();
+        let counted = slots.chunk_by(|a, b| a == b);
+        let count = |run: &[u16]| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX));
+        Spelling(counted.map(count).collect())
+    }
+}
+
+fn slot(bytes: &[u8]) -> u16 {
+    (key(bytes) >> 16) as u16
+}
+
+/// The spellings of all tools.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// Where the worths of each slot begin, and one more.
+    starts: Vec<u32>,
+    /// The number of a tool, and what the run is worth for it, as parts of a vector of length 1.
+    worths: Vec<(u32, f32)>,
+    /// How many tools have each slot; those in most have no worths.
+    with: Vec<u32>,
+    tools: usize,
+}
+
+impl Index {
+    pub(crate) fn new<'a>(spellings: impl Iterator<Item = &'a Spelling> + Clone) -> Self {
+        let mut with = vec![0_u32; SLOTS];
+        let mut tools = 0;
+        for spelling in spellings.clone() {
+            tools += 1;
+            for (slot, _) in &spelling.0 {
+                with[usize::from(*slot)] += 1;
+            }
+        }
+        let common = common(tools);
+        let mut starts = Vec::with_capacity(SLOTS + 1);
+        let mut total = 0;
+        for count in &with {
+            starts.push(total);
+            total += if *count > common { 0 } else { *count };
+        }
+        starts.push(total);
+        let mut worths = vec![(0, 0.0); total as usize];
+        let mut next = starts.clone();
+        for (number, spelling) in (0_u32..).zip(spellings) {
+            let rarity = |slot: u16| rarity(tools, with[usize::from(slot)]);
+            let length = length(spelling, rarity);
+            for (slot, count) in &spelling.0 {
+                let at = usize::from(*slot);
+                if with[at] <= common {
+                    let worth = weight(*count) * rarity(*slot) / length;
+                    worths[next[at] as usize] = (number, worth);
+                    next[at] += 1;
+                }
+            }
+        }
+        Index {
+            starts,
+            worths,
+            with,
+            tools,
+        }
+    }
+
+    /// Adds the cosine of a request's spelling with that of each tool to the scores.
+    pub(crate) fn add(&self, asked: &Spelling, scores: &mut [f32]) {
+        if self.tools == 0 {
+            return;
+        }
+        let rarity = |slot: u16| rarity(self.tools, self.with[usize::from(slot)]);
+        let length = length(asked, rarity);
+        for (slot, count) in &asked.0 {
+            let at = usize::from(*slot);
+            let worths = &self.worths[self.starts[at] as usize..self.starts[at + 1] as usize];
+            let own = weight(*count) * rarity(*slot) / length;
+            for (number, worth) in worths {
+                scores[*number as usize] += own * worth;
+            }
+        }
+    }
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of a count need not be exact"
+)]
+fn common(tools: usize) -> u32 {
+    ((tools as f32 * COMMON_SHARE) as usize).max(COMMON_LEAST) as u32
+}
+
+fn weight(count: u16) -> f32 {
+    1.0 + f32::from(count).ln()
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    reason = "how rare a run is need not be exact"
+)]
+fn rarity(all: usize, with: u32) -> f32 {
+    ((1.0 + all as f32) / (1.0 + with as f32)).ln() + 1.0
+}
+
+fn length(spelling: &Spelling, rarity: impl Fn(u16) -> f32) -> f32 {
+    let square = |(slot, count): &(u16, u16)| (weight(*count) * rarity(*slot)).powi(2);
+    let sum: f32 = spelling.0.iter().map(square).sum();
+    sum.sqrt().max(1e-6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scores(tools: &[&str], query: &str) -> Vec<f32> {
+        let spellings: Vec<Spelling> = tools.iter().map(|it| Spelling::new(it)).collect();
+        let mut scores = vec![0.0; tools.len()];
+        Index::new(spellings.iter()).add(&Spelling::new(query), &mut scores);
+        scores
+    }
+
+    #[test]
+    fn the_same_text_is_as_alike_as_can_be() {
+        let found = scores(
+            &["weather forecast", "날씨 조회", "sum"],
+            "Weather: forecast!",
+        );
+        assert!((found[0] - 1.0).abs() < 1e-4, "{found:?}");
+        assert!(found[1].abs() < 1e-6 && found[2].abs() < 0.1, "{found:?}");
+    }
+
+    #[test]
+    fn forms_of_a_word_are_alike() {
+        let tools = [
+            "weather_forecast",
+            "stock price",
+            "날씨를 조회한다",
+            "주식을 조회한다",
+        ];
+        let best = |query: &str| {
+            let found = scores(&tools, query);
+            (0..found.len()).max_by(|a, b| found[*a].total_cmp(&found[*b]))
+        };
+        assert_eq!(best("forecasting"), Some(0));
+        assert_eq!(best("오늘 날씨가 어때?"), Some(2));
+        assert_eq!(best("주식은 얼마야"), Some(3));
+    }
+
+    #[test]
+    fn nothing_is_alike_to_nothing() {
+        assert_eq!(scores(&[], "anything"), [] as [f32; 0]);
+        assert_eq!(scores(&["", "tool"], ""), [0.0, 0.0]);
+    }
+}

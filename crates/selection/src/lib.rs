@@ -1,0 +1,35 @@
+//! Which tool a request needs, whether it needs one at all, and whether it says enough to call it. Works without any
+//! service: words, spelling and the meaning of whole sentences, weighed and added up.
+//!
+//! Knows nothing of who asks: what the asker may see is given with each request.
+
+mod background;
+mod bm25;
+mod clauses;
+mod corpus;
+mod dense;
+mod features;
+mod grams;
+mod item;
+mod korean;
+mod outcome;
+mod outcome_weights;
+mod parts;
+mod praise;
+mod preference;
+mod rank;
+mod request;
+mod rules;
+mod select;
+mod vectors;
+mod why;
+mod words;
+
+pub use corpus::Corpus;
+pub use features::{FEATURES, Features};
+pub use item::{Item, Parameter};
+pub use outcome::Outcome;
+pub use rank::Weights;
+pub use select::{Candidate, Selection};
+pub use vectors::{Encode, Vectors};
+pub use why::Why;

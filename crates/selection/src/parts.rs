@@ -1,0 +1,225 @@
+//! What is worked out once for a tool: its words, its spelling, its vectors and its rules. Kept as long as the tool says
+//! the same.
+
+use crate::bm25::Bag;
+use crate::dense::Vector;
+use crate::grams::Spelling;
+use crate::item::Item;
+use crate::preference::{Kind, Rule, read};
+use crate::rank::Weights;
+use crate::vectors::{Encode, Vectors};
+use crate::words::{cut, spoken, words};
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// An encoder reads no more of a description than this with profit: the longer the text, the less its vector says.
+const ABOUT_BYTES_MAX: usize = 600;
+const EXAMPLES_MAX: usize = 24;
+
+/// What the words of each text of a tool weigh.
+const NAME: f32 = 2.0;
+const TITLE: f32 = 1.0;
+const ABOUT: f32 = 1.0;
+const PARAMETER: f32 = 0.7;
+const PARAMETER_ABOUT: f32 = 0.4;
+const EXAMPLE: f32 = 0.7;
+
+pub(crate) type Key = [u8; 32];
+
+/// What all parts are made with.
+pub(crate) struct Making<'a> {
+    pub(crate) encoder: &'a dyn Encode,
+    pub(crate) weights: &'a Weights,
+    pub(crate) background: &'a [Arc<Vector>],
+}
+
+#[derive(Debug)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) bag: Bag,
+    pub(crate) spelling: Spelling,
+    pub(crate) about: Option<Arc<Vector>>,
+    pub(crate) named: Option<Arc<Vector>>,
+    pub(crate) examples: Vec<Arc<Vector>>,
+    pub(crate) rules: Vec<(Rule, Option<Arc<Vector>>)>,
+    pub(crate) required: usize,
+    /// All vectors in one, by their weights.
+    pub(crate) blended: Option<Vector>,
+    /// How near it is to any request, and how much nearer the nearest of its examples is than they are on the whole.
+    pub(crate) usual: f32,
+    pub(crate) usual_nearest: f32,
+}
+
+impl Part {
+    pub(crate) fn new(item: &Item, making: &Making<'_>, known: &mut Vectors) -> Self {
+        let (encoder, weights) = (making.encoder, making.weights);
+        let texts = Texts::new(item);
+        let mut vector = |text: &str| known.of(encoder, text);
+        let about = vector(&texts.about);
+        let user = texts.user.as_deref().and_then(&mut vector);
+        let named = vector(&texts.name);
+        let examples: Vec<Arc<Vector>> =
+            texts.examples.iter().filter_map(|it| vector(it)).collect();
+        let rules = texts.rules.into_iter().map(|rule| {
+            let when = vector(&rule.condition);
+            (rule, when)
+        });
+        let rules = rules.collect();
+        let required = item.parameters.iter().filter(|it| it.required).count();
+        let blended = blended(&[&about, &user], named.as_deref(), &examples, weights);
+        let (usual, usual_nearest) = usual(blended.as_ref(), &examples, making.background);
+        Part {
+            usual,
+            usual_nearest,
+            name: item.name.clone(),
+            bag: bag(item, &texts.plain),
+            spelling: Spelling::new(&format!("{} {}", texts.name, texts.plain)),
+            blended,
+            about,
+            named,
+            examples,
+            rules,
+            required,
+        }
+    }
+}
+
+/// The texts of a tool that are compared as a whole.
+pub(crate) struct Texts {
+    pub(crate) name: String,
+    pub(crate) plain: String,
+    pub(crate) about: String,
+    pub(crate) user: Option<String>,
+    pub(crate) examples: Vec<String>,
+    pub(crate) rules: Vec<Rule>,
+}
+
+impl Texts {
+    pub(crate) fn new(item: &Item) -> Self {
+        let mut said = read(&item.description);
+        let user = item.description_user.as_deref().map(read);
+        let title = item.title.as_deref().filter(|it| !it.trim().is_empty());
+        let name = title.map_or_else(|| spoken(&item.name), spoken);
+        let about = format!("{name}: {}", cut(&said.text, ABOUT_BYTES_MAX));
+        let mut plain = std::mem::take(&mut said.text);
+        let mut rules = said.rules;
+        let mut user_about = None;
+        if let Some(user) = user {
+            plain.push(' ');
+            plain.push_str(&user.text);
+            user_about = Some(cut(&user.text, ABOUT_BYTES_MAX).to_owned());
+            rules.extend(user.rules);
+        }
+        // What anybody may write is not listened to.
+        rules.retain(|rule| item.trusted && (rule.kind != Kind::Own || !rule.condition.is_empty()));
+        let examples = item.examples.iter().take(EXAMPLES_MAX);
+        Texts {
+            name,
+            plain,
+            about,
+            user: user_about,
+            examples: examples
+                .map(|it| cut(it, ABOUT_BYTES_MAX).to_owned())
+                .collect(),
+            rules,
+        }
+    }
+
+    /// All that is encoded.
+    pub(crate) fn encoded(&self) -> impl Iterator<Item = &str> {
+        let own = [self.about.as_str(), self.name.as_str()].into_iter();
+        let user = self.user.as_deref().into_iter();
+        let examples = self.examples.iter().map(String::as_str);
+        let conditions = self.rules.iter().map(|it| it.condition.as_str());
+        own.chain(user).chain(examples).chain(conditions)
+    }
+}
+
+fn bag(item: &Item, plain: &str) -> Bag {
+    let mut fields = vec![(words(&item.name), NAME), (words(plain), ABOUT)];
+    let title = item.title.as_deref().unwrap_or_default();
+    fields.push((words(title), TITLE));
+    for parameter in &item.parameters {
+        fields.push((words(&parameter.name), PARAMETER));
+        fields.push((words(&parameter.description), PARAMETER_ABOUT));
+    }
+    let examples = item.examples.iter().take(EXAMPLES_MAX);
+    fields.extend(examples.map(|it| (words(it), EXAMPLE)));
+    Bag::new(
+        fields
+            .iter()
+            .map(|(words, weight)| (words.as_slice(), *weight)),
+    )
+}
+
+/// To be near to a sum is to be near to its parts, so that one row for each tool is enough. The weights of what a tool
+/// has add up to the same for all: to say more is no advantage.
+fn blended(
+    abouts: &[&Option<Arc<Vector>>],
+    named: Option<&Vector>,
+    examples: &[Arc<Vector>],
+    weights: &Weights,
+) -> Option<Vector> {
+    let mut parts: Vec<(&Vector, f32)> = Vec::new();
+    let abouts: Vec<&Vector> = abouts.iter().filter_map(|it| it.as_deref()).collect();
+    let share = |count: usize| 1.0 / f32::from(u16::try_from(count).unwrap_or(u16::MAX));
+    let own = weights.own(!examples.is_empty());
+    parts.extend(
+        abouts
+            .iter()
+            .map(|it| (*it, weights.about * own * share(abouts.len()))),
+    );
+    parts.extend(named.map(|it| (it, weights.name * own)));
+    let all = (weights.about + weights.name) * (1.0 - own);
+    parts.extend(
+        examples
+            .iter()
+            .map(|it| (&**it, all * share(examples.len()))),
+    );
+    Vector::sum(parts.into_iter())
+}
+
+fn usual(
+    blended: Option<&Vector>,
+    examples: &[Arc<Vector>],
+    background: &[Arc<Vector>],
+) -> (f32, f32) {
+    let mean = |each: &dyn Fn(&Vector) -> f32| {
+        let count = u16::try_from(background.len().max(1)).unwrap_or(u16::MAX);
+        background.iter().map(|it| each(it)).sum::<f32>() / f32::from(count)
+    };
+    let near = |it: &Vector| blended.map_or(0.0, |own| own.dot(it));
+    let more = |it: &Vector| spread(examples.iter().map(|own| own.dot(it))).map_or(0.0, |it| it.1);
+    (mean(&near), mean(&more))
+}
+
+/// The nearest, and how much nearer it is than they are on the whole.
+pub(crate) fn spread(near: impl Iterator<Item = f32> + Clone) -> Option<(f32, f32)> {
+    let nearest = near.clone().max_by(f32::total_cmp)?;
+    let count = u16::try_from(near.clone().count()).unwrap_or(u16::MAX);
+    Some((nearest, nearest - near.sum::<f32>() / f32::from(count)))
+}
+
+/// The same for two tools only if they say the same.
+pub(crate) fn key(item: &Item) -> Key {
+    let mut hash = Sha256::new();
+    let mut text = |text: &str| {
+        hash.update(text.len().to_le_bytes());
+        hash.update(text.as_bytes());
+    };
+    text(&item.name);
+    text(item.title.as_deref().unwrap_or("\0"));
+    text(&item.description);
+    text(item.description_user.as_deref().unwrap_or("\0"));
+    for parameter in &item.parameters {
+        text(&parameter.name);
+        text(&parameter.description);
+        text(if parameter.required { "required" } else { "" });
+    }
+    text("examples");
+    for example in &item.examples {
+        text(example);
+    }
+    text(if item.trusted { "trusted" } else { "" });
+    hash.finalize().into()
+}

@@ -1,0 +1,149 @@
+//! How well each tool fits one text: meaning, words and spelling, weighed and added up.
+
+use crate::corpus::Corpus;
+use crate::dense::Vector;
+use crate::grams::Spelling;
+use crate::parts::{Part, spread};
+use crate::request::core;
+use crate::words::{Word, words};
+use std::borrow::Cow;
+
+/// What each signal weighs. Found by measuring on public sets; a weight of 0 turns a signal off.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Weights {
+    /// The meaning of name and description together.
+    pub about: f32,
+    /// The meaning of the name alone.
+    pub name: f32,
+    /// The words, rare ones first.
+    pub words: f32,
+    pub spelling: f32,
+    /// The meaning of the example prompts on the whole, measured by that of the tool's own texts.
+    pub examples: f32,
+    /// That of the nearest of them.
+    pub nearest: f32,
+    /// What is taken off for being near to any request.
+    pub usual: f32,
+    /// What fitting a clause is worth, measured by fitting the whole.
+    pub clauses: f32,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Weights {
+            about: 1.0,
+            name: 0.3,
+            words: 0.6,
+            spelling: 0.8,
+            examples: 0.7,
+            nearest: 0.7,
+            usual: 1.0,
+            clauses: 0.8,
+        }
+    }
+}
+
+impl Weights {
+    /// What the tool's own texts weigh among all that has a meaning.
+    pub(crate) fn own(&self, has_examples: bool) -> f32 {
+        match has_examples {
+            true => 1.0 / (1.0 + self.examples + self.nearest),
+            false => 1.0,
+        }
+    }
+
+    /// By which scores are divided, so that hardly any is above 1.
+    fn all(&self) -> f32 {
+        (self.about + self.name + self.words + self.spelling).max(1e-6)
+    }
+}
+
+/// A request or a clause of it, made ready to be compared.
+pub(crate) struct Asked<'a> {
+    pub(crate) text: Cow<'a, str>,
+    pub(crate) words: Vec<Word>,
+    spelling: Spelling,
+    pub(crate) vector: Option<Vector>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(text: &'a str, corpus: &Corpus) -> Self {
+        let text = core(text);
+        Asked {
+            words: words(&text),
+            spelling: Spelling::new(&text),
+            vector: Vector::new(&corpus.encoder.encode(&text)),
+            text,
+        }
+    }
+
+    /// How near this is to a vector, from -1 to 1.
+    pub(crate) fn near(&self, other: Option<&Vector>) -> f32 {
+        match (&self.vector, other) {
+            (Some(own), Some(other)) => own.dot(other),
+            _ => 0.0,
+        }
+    }
+}
+
+/// What each signal says of each tool, and what comes of it.
+#[derive(Debug, Default)]
+pub(crate) struct Signals {
+    words: Vec<f32>,
+    spelling: Vec<f32>,
+    pub(crate) scores: Vec<f32>,
+}
+
+impl Signals {
+    pub(crate) fn new(asked: &Asked<'_>, corpus: &Corpus) -> Self {
+        let none = || vec![0.0; corpus.parts.len()];
+        let (mut scores, mut by_words, mut spelling) = (none(), none(), none());
+        if let Some(vector) = &asked.vector {
+            corpus.rows.add(vector, &mut scores);
+        }
+        let weights = &corpus.weights;
+        let mut mass = 0.0;
+        if weights.words > 0.0 {
+            mass = corpus.words.add(&asked.words, &mut by_words);
+        }
+        if weights.spelling > 0.0 {
+            corpus.spellings.add(&asked.spelling, &mut spelling);
+        }
+        let share = 1.0 / f32::max(mass, 1e-6);
+        let all = 1.0 / weights.all();
+        let others = by_words.iter_mut().zip(&spelling);
+        let scored = scores.iter_mut().zip(others).zip(&corpus.parts);
+        for ((score, (words, spelling)), part) in scored {
+            *words *= share;
+            *score = (*score - weights.usual * part.usual
+                + weights.words * *words
+                + weights.spelling * spelling)
+                * all;
+        }
+        Signals {
+            words: by_words,
+            spelling,
+            scores,
+        }
+    }
+
+    pub(crate) fn words(&self, at: usize) -> f32 {
+        self.words[at]
+    }
+
+    pub(crate) fn spelling(&self, at: usize) -> f32 {
+        self.spelling[at]
+    }
+}
+
+/// What the nearest example prompt adds to a score that counts them on the whole. Worked out only for tools that are
+/// near anyway: there may be many examples.
+pub(crate) fn nearest(asked: &Asked<'_>, part: &Part, weights: &Weights) -> Option<(f32, f32)> {
+    let near = part.examples.iter().map(|it| asked.near(Some(it)));
+    let (nearest, more) = spread(near)?;
+    let weight = (weights.about + weights.name) * weights.own(true) * weights.nearest;
+    Some((
+        nearest,
+        weight * (more - weights.usual * part.usual_nearest) / weights.all(),
+    ))
+}

@@ -1,0 +1,89 @@
+//! What trusted descriptions say about when to take which tool, applied to a ranking.
+
+use crate::corpus::Corpus;
+use crate::preference::{Kind, Rule};
+use crate::rank::Asked;
+use crate::select::Ranked;
+
+/// A rule moves only what is near the top anyway: it decides between tools that fit, and brings in no stranger.
+const REACH: usize = 5;
+
+/// What a tool loses where it says that it is not for this.
+const LOSS: f32 = 0.12;
+
+/// How near a request must at least be to a condition.
+const NEAR: f32 = 0.25;
+
+/// How much nearer it must be to a condition than to the tool that names another: what a tool is for is said in its
+/// description, and often in another language than the request.
+const CLEARLY: f32 = 0.08;
+
+/// How far it must at least be from the only thing that a tool is for.
+const FAR: f32 = 0.05;
+
+pub(crate) fn apply(corpus: &Corpus, asked: &Asked<'_>, ranked: &mut [Ranked]) {
+    let reach = ranked.len().min(REACH);
+    let near = &mut ranked[..reach];
+    for it in near.iter_mut() {
+        lose(corpus, asked, it);
+    }
+    near.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let hosts: Vec<usize> = near.iter().map(|it| it.at).collect();
+    for host in hosts {
+        let part = &corpus.parts[host];
+        for (rule, when) in &part.rules {
+            let own = asked.near(part.about.as_deref());
+            let holds = rule.condition.is_empty() || {
+                let distance = asked.near(when.as_deref());
+                distance >= NEAR && distance >= own + CLEARLY
+            };
+            if holds {
+                prefer(corpus, rule, host, near);
+            }
+        }
+    }
+}
+
+/// `not for W` where the request is nearer to W than to the tool; `only for X` where it is near to neither.
+fn lose(corpus: &Corpus, asked: &Asked<'_>, it: &mut Ranked) {
+    let part = &corpus.parts[it.at];
+    let own = asked.near(part.about.as_deref());
+    for (rule, when) in &part.rules {
+        let distance = asked.near(when.as_deref());
+        let (loses, said) = match rule.kind {
+            Kind::Not => (distance >= NEAR && distance >= own, "not for"),
+            // What it is only for stands in its description, too; here is but a nudge.
+            Kind::Only => (distance < FAR && distance < own, "only for"),
+            Kind::Own | Kind::Prefer(_) => (false, ""),
+        };
+        if loses {
+            it.score -= LOSS;
+            it.rule = Some(format!("says it is {said} {}", rule.condition));
+        }
+    }
+}
+
+/// Puts the tool that a rule names before the one that names it.
+fn prefer(corpus: &Corpus, rule: &Rule, host: usize, near: &mut [Ranked]) {
+    let place = |at: usize, near: &[Ranked]| near.iter().position(|it| it.at == at);
+    let (target, before) = match &rule.kind {
+        Kind::Prefer(name) => (corpus.named(name), place(host, near)),
+        Kind::Own => (Some(host), Some(0)),
+        Kind::Only | Kind::Not => return,
+    };
+    let from = target.and_then(|target| place(target, near));
+    let (Some(from), Some(to)) = (from, before) else {
+        return;
+    };
+    if from > to {
+        let score = near[to].score;
+        near[to..=from].rotate_right(1);
+        near[to].score = score + 1e-4;
+        let name = &corpus.parts[host].name;
+        let when = match rule.condition.as_str() {
+            "" => "always".to_owned(),
+            condition => format!("if {condition}"),
+        };
+        near[to].rule = Some(format!("preferred by {name} {when}"));
+    }
+}
