@@ -48,11 +48,16 @@ impl Builtin for Calculator {
             annotations: pure(),
             parallel_capable: true,
             examples: &[
-                "what is 17 times 23",
                 "12.5% of 340",
-                "convert 5 km to miles",
                 "340의 12.5%는 얼마야",
-                "17 곱하기 23 계산해줘",
+                "what's (1284 + 976) / 8 - 35",
+                "Add 10% VAT to 48,900 for me",
+                "square root of 7921?",
+                "we split 186,400 won between 7 people, how much each",
+                "2의 20제곱 계산해줘",
+                "35만원에서 15% 할인하면 얼마예요?",
+                "3,500 더하기 12,800 더하기 960 다 합치면?",
+                "log10(5000) 소수 셋째 자리까지 반올림해 주세요",
             ],
         }
     }

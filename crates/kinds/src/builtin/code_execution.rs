@@ -142,10 +142,16 @@ impl Builtin for CodeExecution {
             },
             parallel_capable: true,
             examples: &[
-                "run this python code",
-                "compute the median of these numbers with python",
-                "이 파이썬 코드를 실행해줘",
-                "transform this CSV with a script",
+                "run this in python: print(sum(i*i for i in range(1, 101)))",
+                "What does this script print? for w in ['kiwi','fig']: print(w[::-1])",
+                "simulate 10,000 dice rolls with a small program and tell me how often two sixes come up",
+                "write and run a script that sorts these lines by the second column: b,3 a,9 c,1",
+                "execute `seq 1 20 | awk '{s+=$1} END {print s}'` in a shell",
+                "이 파이썬 코드 돌려줘: import statistics; print(statistics.median([3, 9, 4, 7]))",
+                "아래 CSV를 스크립트로 JSON으로 바꿔 주세요\nname,age\nmina,31\njun,28",
+                "bash로 echo hello | md5sum 실행한 결과 알려줘",
+                "1부터 1000 사이 소수 다 뽑는 코드 짜서 실행까지 해줄래",
+                "파이썬 돌려서 [12, 45, 7, 33, 90] 표준편차랑 히스토그램 좀 뽑아줘",
             ],
         }
     }

@@ -144,10 +144,16 @@ impl Builtin for DocParser {
             },
             parallel_capable: true,
             examples: &[
-                "read this PDF",
-                "extract the tables of this Excel file",
-                "이 한글(HWP) 문서의 내용을 알려줘",
-                "문서를 마크다운으로 바꿔줘",
+                "when does the lease in contracts/lease_2026.pdf run out? have a look inside the file",
+                "extract the tables of sales_q3.xlsx",
+                "What's on slide 4 of pitch_final.pptx?",
+                "open minutes.docx from the workspace and turn it into markdown",
+                "which items does the attached invoice_0882.pdf list",
+                "보도자료.hwp 내용 좀 읽어줘",
+                "업로드한 취업규칙.pdf에서 퇴직금 부분 찾아주세요",
+                "견적서.xlsx 파일 열어서 합계가 얼만지 봐줄래",
+                "발표자료.pptx 글자만 뽑아서 마크다운으로 바꿔줘",
+                "이력서_김하나.docx 파일에 뭐라고 적혀 있는지 알려주세요",
             ],
         }
     }

@@ -56,9 +56,15 @@ impl Builtin for GetSimSearch {
             parallel_capable: true,
             examples: &[
                 "which columns hold the e-mail address of a user",
-                "find documents similar to this text",
+                "what table would I join to get the shipping date of an order?",
+                "Before I write the SQL: where in the schema are payment amounts kept",
+                "look for stored column descriptions close in meaning to 'churn date' and 'last login'",
+                "is there a field for the birthday of members in our database, what's it called",
                 "사용자 이메일 칼럼을 찾아줘",
                 "주문 날짜 필드가 어느 테이블에 있어?",
+                "매출이랑 관련된 컬럼이 DB에 뭐뭐 있는지 알려주세요",
+                "'탈퇴 사유'랑 의미가 비슷한 칼럼 설명 다섯 개만 찾아줘",
+                "쿼리 짜기 전에 회원 등급 저장하는 테이블이 뭔지부터 봐줄래",
             ],
         }
     }

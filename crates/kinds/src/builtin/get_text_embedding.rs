@@ -65,8 +65,16 @@ impl Builtin for GetTextEmbedding {
             annotations: looks_up(),
             parallel_capable: true,
             examples: &[
-                "give me the embedding of this sentence",
-                "이 문장들의 임베딩 벡터를 만들어줘",
+                "give me the embedding of the sentence 'late parcels make customers angry'",
+                "I need the raw vectors for these three titles: Red shoes, Blue boots, Green socks",
+                "Encode \"refund policy\" and \"return rules\" as numbers so I can compute their cosine myself",
+                "vectorize this string: winter sale starts monday",
+                "what does our model turn 'hello world' into, show the list of floats",
+                "'배송이 빨라요' 이 문장 임베딩 벡터로 만들어줘",
+                "상품명 세 개를 벡터로 변환해 주세요: 사과, 배, 포도",
+                "\"환불 문의\"를 숫자 배열로 인코딩한 값이 필요해요",
+                "'안녕하세요'랑 '반갑습니다' 각각 임베딩 값 좀 뽑아줄래",
+                "클러스터링 돌리려고 하는데 '가격이 비싸요', '품질이 좋아요' 벡터값 줘",
             ],
         }
     }

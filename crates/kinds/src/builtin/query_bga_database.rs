@@ -129,10 +129,16 @@ impl Builtin for QueryBgaDatabase {
             annotations: looks_up(),
             parallel_capable: true,
             examples: &[
-                "how many users signed up last month",
-                "run this SQL on the BGA database",
-                "지난달 주문 건수를 조회해줘",
-                "이 SQL을 실행해줘",
+                "how many users signed up last month, per country",
+                "SELECT status, count(*) FROM orders GROUP BY status",
+                "run this SQL on the BGA database: select user_id, created_at from users order by created_at desc limit 10",
+                "Get the ten best selling categories of 2026 out of BGA",
+                "what was the average basket per week this quarter? query the database",
+                "지난달 주문 건수를 일별로 조회해줘",
+                "BGA DB에서 올해 월별 매출 합계 뽑아주세요",
+                "select * from products where price > 100000 limit 5 이 쿼리 실행해줘",
+                "가입하고 한 번도 로그인 안 한 회원이 몇 명인지 디비에서 세어줘",
+                "비지에이 데이터베이스 orders 테이블 최근 3건만 보여줄래",
             ],
         }
     }

@@ -35,8 +35,9 @@ impl Builtin for RequestHumanInput {
             parallel_capable: true,
             examples: &[
                 "ask the user which account to use",
-                "사용자에게 확인을 받아줘",
-                "I need a human decision before going on",
+                "I need a human decision before going on: delete the old backups, yes or no?",
+                "진행하기 전에 사용자에게 확인을 받아줘",
+                "담당자한테 A안과 B안 중 뭘로 할지 물어보고 답 올 때까지 기다려줘",
             ],
         }
     }

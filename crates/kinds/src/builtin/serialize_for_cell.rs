@@ -23,8 +23,14 @@ impl Builtin for SerializeForCell {
             annotations: pure(),
             parallel_capable: true,
             examples: &[
-                "clean the no-break spaces out of this text",
-                "이 텍스트의 NBSP를 공백으로 바꿔줘",
+                "clean the no-break spaces out of this value before it goes into the SQL: 'Kim\u{a0}Minji'",
+                "make \"Total\u{a0}amount\u{a0}(KRW)\" safe for a table cell",
+                "my WHERE name = 'ACME\u{a0}Ltd' matches nothing because of U+00A0, fix the literal",
+                "replace every nbsp in 'unit\u{a0}price' with a normal blank so that I can query by it",
+                "'서울\u{a0}강남구' 이 값의 NBSP를 공백으로 바꿔줘",
+                "쿼리 조건에 넣을 건데 '홍\u{a0}길동'에서 U+00A0 문자 없애주세요",
+                "표 셀에 들어갈 \"합계\u{a0}금액\" 정리해줄래? 줄바꿈 없는 공백이 섞여 있어",
+                "SQL에 넣기 전에 '부산\u{a0}지점' nbsp 처리 좀 부탁",
             ],
         }
     }

@@ -43,9 +43,16 @@ impl Builtin for WebFetch {
             annotations: reads_the_web(),
             parallel_capable: true,
             examples: &[
-                "read this web page",
                 "fetch https://example.com and summarise it",
-                "이 웹페이지 내용을 읽어줘",
+                "go to https://status.example.net/history and see whether there was an outage on Nov 3",
+                "Open https://en.wikipedia.org/wiki/Hangul and give me the section on vowels",
+                "read me the terms at http://shop.example/terms, is there a return fee?",
+                "https://api.example.org/status.json - what's in there right now",
+                "https://news.example.kr/articles/48213 이 기사 내용 읽어줘",
+                "이 링크 뭐라고 써 있는지 알려주세요 https://gov.example.kr/notice/991",
+                "https://docs.example.com/install 들어가서 설치 방법만 정리해줄래",
+                "http://paper.example.org/2211.pdf 여기 결론이 뭐야?",
+                "https://velog.example/@mina/rust-start 글 좀 가져와서 핵심만 말해줘",
             ],
         }
     }

@@ -168,9 +168,15 @@ impl Builtin for WebSearch {
             parallel_capable: true,
             examples: &[
                 "search the web for the latest Rust release",
-                "what happened in the news today",
-                "웹에서 최신 뉴스를 검색해줘",
-                "인터넷에서 찾아봐",
+                "what happened in the world news today",
+                "who won the Nobel Prize in Literature this year?",
+                "google the best way to descale an espresso machine",
+                "Is there anything new about the EU AI act, find me sources online",
+                "웹에서 반도체 업계 최신 뉴스를 검색해줘",
+                "요즘 인기 있는 넷플릭스 드라마 뭐 있는지 인터넷에서 찾아봐",
+                "어제 한일전 축구 몇 대 몇으로 끝났어?",
+                "내년 최저임금 얼마로 결정됐는지 검색해 주세요",
+                "갤럭시 신제품 언제 나온대? 기사 좀 찾아줄래",
             ],
         }
     }
