@@ -163,7 +163,8 @@ def main():
         faults.append("tools.json: a name is there twice")
     pool = set(names) | BUILTINS | DEMO
     required = {tool["name"]: tool["input_schema"].get("required") for tool in tools}
-    required["get_user_daily_limit"] = ["user_name"]
+    stored = json.loads((HERE / "pool.json").read_text(encoding="utf-8"))["items"]
+    required |= {item["name"]: item["input_schema"].get("required") for item in stored if item["name"] not in required}
     examples = [example for tool in tools for example in tool.get("examples", [])]
     if options.pool:
         items = json.loads(pathlib.Path(options.pool).read_text(encoding="utf-8"))["items"]

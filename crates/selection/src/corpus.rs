@@ -6,6 +6,7 @@ use crate::bm25;
 use crate::dense::{Rows, Vector};
 use crate::grams;
 use crate::item::Item;
+use crate::nature::{Reader, usual_requests};
 use crate::parts::{Key, Making, Part, Texts, key};
 use crate::rank::Weights;
 use crate::vectors::{Encode, Vectors};
@@ -22,9 +23,17 @@ pub struct Corpus {
     pub(crate) words: bm25::Index,
     pub(crate) spellings: grams::Index,
     background: Vec<Arc<Vector>>,
+    /// Whether what all requests are read by has its vectors. Another corpus is to be made once they can be had.
+    is_ready: bool,
+    pub(crate) reader: Reader,
     keys: Vec<Key>,
     /// By what a sentence may call them.
     names: HashMap<String, usize>,
+}
+
+/// Texts that requests are read by, whatever tools there are.
+fn common() -> impl Iterator<Item = &'static str> {
+    REQUESTS.into_iter().chain(usual_requests())
 }
 
 impl fmt::Debug for Corpus {
@@ -48,9 +57,13 @@ impl Corpus {
         vectors: &mut Vectors,
         weights: Weights,
     ) -> Self {
-        let background = REQUESTS.iter().filter_map(|it| vectors.of(&*encoder, it));
+        vectors.learn(&*encoder, common());
+        let background: Vec<Arc<Vector>> =
+            REQUESTS.iter().filter_map(|it| vectors.known(it)).collect();
         let empty = Corpus {
-            background: background.collect(),
+            is_ready: common().all(|it| vectors.known(it).is_some()),
+            reader: Reader::new(vectors),
+            background,
             encoder,
             weights,
             parts: Vec::new(),
@@ -66,18 +79,29 @@ impl Corpus {
     /// The same for other items: those that it has already cost nothing.
     #[must_use]
     pub fn with(&self, items: &[Item], vectors: &mut Vectors) -> Self {
-        let known: HashMap<&Key, &Arc<Part>> = self.keys.iter().zip(&self.parts).collect();
+        let known = self.keys.iter().zip(&self.parts);
+        let known: HashMap<&Key, &Arc<Part>> = known.filter(|(_, it)| it.is_whole).collect();
         let keys: Vec<Key> = items.iter().map(key).collect();
+        let both = items.iter().zip(&keys);
+        let new: Vec<Option<Texts>> = both
+            .map(|(item, key)| (!known.contains_key(key)).then(|| Texts::new(item)))
+            .collect();
+        vectors.learn(
+            &*self.encoder,
+            new.iter().flatten().flat_map(Texts::encoded),
+        );
         let making = Making {
-            encoder: &*self.encoder,
+            vectors,
             weights: &self.weights,
             background: &self.background,
+            reader: &self.reader,
         };
-        let part = |(item, key): (&Item, &Key)| match known.get(key) {
-            Some(part) => Arc::clone(part),
-            None => Arc::new(Part::new(item, &making, vectors)),
+        let part = |((item, key), texts): ((&Item, &Key), Option<Texts>)| match texts {
+            Some(texts) => Arc::new(Part::new(item, texts, &making)),
+            None => Arc::clone(known[key]),
         };
-        let parts: Vec<Arc<Part>> = items.iter().zip(&keys).map(part).collect();
+        let parts = items.iter().zip(&keys).zip(new).map(part);
+        let parts: Vec<Arc<Part>> = parts.collect();
         let vector = parts.iter().find_map(|it| it.blended.as_ref());
         let mut names = HashMap::with_capacity(parts.len());
         for (at, part) in parts.iter().enumerate() {
@@ -86,6 +110,8 @@ impl Corpus {
         Corpus {
             encoder: Arc::clone(&self.encoder),
             background: self.background.clone(),
+            is_ready: self.is_ready,
+            reader: self.reader.clone(),
             weights: self.weights.clone(),
             rows: Rows::new(
                 vector.map_or(0, Vector::dimension),
@@ -102,7 +128,20 @@ impl Corpus {
     /// Forgets the vectors that none of these items needs.
     pub fn tidy(items: &[Item], vectors: &mut Vectors) {
         let texts: Vec<Texts> = items.iter().map(Texts::new).collect();
-        vectors.keep(texts.iter().flat_map(Texts::encoded).chain(REQUESTS));
+        let common = common().map(|it| -> &str { it });
+        vectors.keep(texts.iter().flat_map(Texts::encoded).chain(common));
+    }
+
+    /// Whether what all requests are read by has its vectors. `with` does not make up for them.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.is_ready
+    }
+
+    /// Whether every tool has all its vectors, too.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.is_ready && self.parts.iter().all(|it| it.is_whole)
     }
 
     #[must_use]
@@ -147,6 +186,20 @@ mod tests {
         assert_eq!(after.len(), 20);
         let kept = corpus.parts.iter().zip(&after.parts);
         assert_eq!(kept.filter(|(a, b)| Arc::ptr_eq(a, b)).count(), 19);
+    }
+
+    #[test]
+    fn what_has_no_vectors_yet_is_made_whole_later() {
+        let mut vectors = Vectors::default();
+        vectors.allow(Some(0));
+        let all = items(3);
+        let none = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
+        assert!(!none.is_ready() && !none.is_whole());
+        vectors.allow(Some(common().count()));
+        let ready = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
+        assert!(ready.is_ready() && !ready.is_whole());
+        vectors.allow(None);
+        assert!(ready.with(&all, &mut vectors).is_whole());
     }
 
     #[test]

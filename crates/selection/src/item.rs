@@ -1,5 +1,7 @@
 //! What is known of a tool before it is chosen.
 
+use serde_json::Value;
+
 /// A tool, as it is described to those who choose.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Item {
@@ -21,4 +23,84 @@ pub struct Parameter {
     pub name: String,
     pub description: String,
     pub required: bool,
+    /// Its type in JSON, such as `string`; empty where nothing says it.
+    pub kind: String,
+    /// Such as `date` or `email`; empty where nothing says it.
+    pub format: String,
+    /// All that it may be, where that is a list.
+    pub choices: Vec<String>,
+    pub examples: Vec<String>,
+    /// Whether there is something to take where nothing is given.
+    pub has_default: bool,
+}
+
+impl Parameter {
+    /// The parameters of a tool, from the JSON schema of what it takes.
+    #[must_use]
+    pub fn of_schema(schema: &Value) -> Vec<Parameter> {
+        let required: Vec<&str> = texts(&schema["required"]).collect();
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        let parameter = |(name, about): (&String, &Value)| {
+            let word = |key: &str| about[key].as_str().unwrap_or_default().to_owned();
+            let kind = match &about["type"] {
+                Value::Array(all) => all
+                    .iter()
+                    .filter_map(Value::as_str)
+                    .find(|it| *it != "null"),
+                one => one.as_str(),
+            };
+            let items = &about["items"];
+            let choices = texts(&about["enum"]).chain(texts(&items["enum"]));
+            Parameter {
+                name: name.clone(),
+                description: word("description"),
+                required: required.contains(&name.as_str()),
+                kind: kind.unwrap_or_default().to_owned(),
+                format: word("format"),
+                choices: choices.map(str::to_owned).collect(),
+                examples: texts(&about["examples"]).map(str::to_owned).collect(),
+                has_default: about.get("default").is_some_and(|it| !it.is_null()),
+            }
+        };
+        properties.map(parameter).collect()
+    }
+}
+
+fn texts(list: &Value) -> impl Iterator<Item = &str> {
+    list.as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_schema_says_what_is_to_be_given() {
+        let schema = json!({
+            "properties": {
+                "city": {"type": ["string", "null"], "description": "Where", "examples": ["Seoul"]},
+                "days": {"type": "integer", "default": 3},
+                "on": {"type": "string", "format": "date"},
+                "mode": {"type": "array", "items": {"enum": ["car", "walk"]}}
+            },
+            "required": ["city", "mode"]
+        });
+        let [city, days, on, mode] = Parameter::of_schema(&schema).try_into().unwrap();
+        assert_eq!((city.kind.as_str(), city.required), ("string", true));
+        assert_eq!(
+            (city.description.as_str(), city.examples),
+            ("Where", vec!["Seoul".to_owned()])
+        );
+        assert!(days.has_default && !days.required && !city.has_default);
+        assert_eq!(on.format, "date");
+        assert_eq!(
+            (mode.required, mode.choices),
+            (true, vec!["car".to_owned(), "walk".to_owned()])
+        );
+        assert_eq!(Parameter::of_schema(&Value::Null), []);
+    }
 }

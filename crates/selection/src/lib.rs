@@ -3,6 +3,7 @@
 //!
 //! Knows nothing of who asks: what the asker may see is given with each request.
 
+mod asking;
 mod background;
 mod bm25;
 mod clauses;
@@ -11,7 +12,11 @@ mod dense;
 mod features;
 mod grams;
 mod item;
+mod kinds;
 mod korean;
+mod lexicon;
+mod manner;
+mod nature;
 mod outcome;
 mod outcome_weights;
 mod parts;
@@ -21,13 +26,18 @@ mod rank;
 mod request;
 mod rules;
 mod select;
+mod slot;
+mod slots;
+mod values;
 mod vectors;
+mod wants;
 mod why;
 mod words;
 
 pub use corpus::Corpus;
 pub use features::{FEATURES, Features};
 pub use item::{Item, Parameter};
+pub use nature::usual_requests;
 pub use outcome::Outcome;
 pub use rank::Weights;
 pub use select::{Candidate, Selection};

@@ -1,8 +1,8 @@
-//! Whether to call a tool, to call none, or to ask the human for what is missing: a small table of weights, trained on
-//! public data by `scripts/train-outcome`.
+//! Whether to call a tool, to call none, or to ask the human for what is missing: a small network, trained on public data
+//! and on the project's own by `scripts/train-outcome`.
 
 use crate::features::{FEATURES, Features};
-use crate::outcome_weights::WEIGHTS;
+use crate::outcome_weights::{HIDDEN, MEAN, OUT};
 use std::fmt;
 
 /// What is to be done with a request.
@@ -49,10 +49,8 @@ impl Verdict {
 const REASONS: usize = 3;
 
 pub(crate) fn judge(features: &Features) -> Verdict {
-    let sums = WEIGHTS.map(|weights| {
-        let products = weights[1..].iter().zip(features.0).map(|(a, b)| a * b);
-        weights[0] + products.sum::<f32>()
-    });
+    let hidden = HIDDEN.map(|weights| sum(&weights, &features.0).tanh());
+    let sums = OUT.map(|weights| sum(&weights, &hidden));
     let best = (0..3)
         .max_by(|a, b| sums[*a].total_cmp(&sums[*b]))
         .unwrap_or(0);
@@ -60,17 +58,30 @@ pub(crate) fn judge(features: &Features) -> Verdict {
     Verdict {
         outcome: OUTCOMES[best],
         certainty: powers[best] / powers.iter().sum::<f32>(),
-        because: because(features, best),
+        because: because(features, &hidden, best),
     }
 }
 
-/// What spoke most for this outcome, against what the others made of it.
-fn because(features: &Features, best: usize) -> String {
+/// The first weight stands for itself.
+fn sum(weights: &[f32], inputs: &[f32]) -> f32 {
+    let products = weights[1..].iter().zip(inputs).map(|(a, b)| a * b);
+    weights[0] + products.sum::<f32>()
+}
+
+/// What spoke most for this outcome and against the others, measured by how requests are on the whole.
+fn because(features: &Features, hidden: &[f32], best: usize) -> String {
+    // How much each hidden sum moves the outcome, where it stands now.
+    let moves = |at: usize| {
+        let others = (0..3).filter(|it| *it != best).map(|it| OUT[it][at + 1]);
+        (OUT[best][at + 1] - others.sum::<f32>() / 2.0) * (1.0 - hidden[at] * hidden[at])
+    };
+    let moves: Vec<f32> = (0..hidden.len()).map(moves).collect();
     let says = |at: usize| {
-        let others = (0..3)
-            .filter(|it| *it != best)
-            .map(|it| WEIGHTS[it][at + 1]);
-        (WEIGHTS[best][at + 1] - others.sum::<f32>() / 2.0) * features.0[at]
+        let slope = HIDDEN
+            .iter()
+            .zip(&moves)
+            .map(|(weights, it)| weights[at + 1] * it);
+        slope.sum::<f32>() * (features.0[at] - MEAN[at])
     };
     let mut all: Vec<(usize, f32)> = (0..FEATURES.len()).map(|at| (at, says(at))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));

@@ -5,9 +5,11 @@ use crate::bm25::Bag;
 use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::item::Item;
+use crate::nature::Reader;
 use crate::preference::{Kind, Rule, read};
 use crate::rank::Weights;
-use crate::vectors::{Encode, Vectors};
+use crate::slots::Slots;
+use crate::vectors::Vectors;
 use crate::words::{cut, spoken, words};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -24,13 +26,20 @@ const PARAMETER: f32 = 0.7;
 const PARAMETER_ABOUT: f32 = 0.4;
 const EXAMPLE: f32 = 0.7;
 
+/// Fewer examples may be about the world by chance.
+const WORLDLY_EXAMPLES: usize = 5;
+
+/// Below this a tool is about one thing, though that may change from day to day.
+const WORLDLY_LEAST: f32 = 0.4;
+
 pub(crate) type Key = [u8; 32];
 
 /// What all parts are made with.
 pub(crate) struct Making<'a> {
-    pub(crate) encoder: &'a dyn Encode,
+    pub(crate) vectors: &'a Vectors,
     pub(crate) weights: &'a Weights,
     pub(crate) background: &'a [Arc<Vector>],
+    pub(crate) reader: &'a Reader,
 }
 
 #[derive(Debug)]
@@ -39,22 +48,33 @@ pub(crate) struct Part {
     pub(crate) bag: Bag,
     pub(crate) spelling: Spelling,
     pub(crate) about: Option<Arc<Vector>>,
+    pub(crate) user: Option<Arc<Vector>>,
     pub(crate) named: Option<Arc<Vector>>,
     pub(crate) examples: Vec<Arc<Vector>>,
     pub(crate) rules: Vec<(Rule, Option<Arc<Vector>>)>,
-    pub(crate) required: usize,
+    pub(crate) slots: Slots,
+    /// Whether all its texts have vectors. One without some is made anew at the next chance.
+    pub(crate) is_whole: bool,
+    /// How much what it is asked for is about the world as it is just now.
+    pub(crate) world: f32,
     /// All vectors in one, by their weights.
     pub(crate) blended: Option<Vector>,
     /// How near it is to any request, and how much nearer the nearest of its examples is than they are on the whole.
     pub(crate) usual: f32,
     pub(crate) usual_nearest: f32,
+    /// How much nearer the better of its two descriptions is than they are on the whole.
+    pub(crate) usual_apart: f32,
 }
 
 impl Part {
-    pub(crate) fn new(item: &Item, making: &Making<'_>, known: &mut Vectors) -> Self {
-        let (encoder, weights) = (making.encoder, making.weights);
-        let texts = Texts::new(item);
-        let mut vector = |text: &str| known.of(encoder, text);
+    pub(crate) fn new(item: &Item, texts: Texts, making: &Making<'_>) -> Self {
+        let weights = making.weights;
+        let mut is_whole = true;
+        let mut vector = |text: &str| {
+            let found = making.vectors.known(text);
+            is_whole &= found.is_some() || text.trim().is_empty();
+            found
+        };
         let about = vector(&texts.about);
         let user = texts.user.as_deref().and_then(&mut vector);
         let named = vector(&texts.name);
@@ -65,21 +85,26 @@ impl Part {
             (rule, when)
         });
         let rules = rules.collect();
-        let required = item.parameters.iter().filter(|it| it.required).count();
         let blended = blended(&[&about, &user], named.as_deref(), &examples, weights);
         let (usual, usual_nearest) = usual(blended.as_ref(), &examples, making.background);
+        let usual_apart = apart(about.as_deref(), user.as_deref(), making.background);
+        let world = world(&examples, making.reader);
         Part {
             usual,
+            world,
             usual_nearest,
+            usual_apart,
             name: item.name.clone(),
             bag: bag(item, &texts.plain),
             spelling: Spelling::new(&format!("{} {}", texts.name, texts.plain)),
             blended,
             about,
+            user,
             named,
             examples,
             rules,
-            required,
+            slots: Slots::new(item),
+            is_whole,
         }
     }
 }
@@ -179,6 +204,17 @@ fn blended(
     Vector::sum(parts.into_iter())
 }
 
+/// On the whole: one example among many tells nothing.
+fn world(examples: &[Arc<Vector>], reader: &Reader) -> f32 {
+    let count = f32::from(u16::try_from(examples.len().max(1)).unwrap_or(u16::MAX));
+    if examples.len() < WORLDLY_EXAMPLES {
+        return 0.0;
+    }
+    let sum: f32 = examples.iter().map(|it| reader.world(Some(it))).sum();
+    // Many tools are asked for what is new of one thing; only few for what is new at all.
+    ((sum / count - WORLDLY_LEAST) / (1.0 - WORLDLY_LEAST)).clamp(0.0, 1.0)
+}
+
 fn usual(
     blended: Option<&Vector>,
     examples: &[Arc<Vector>],
@@ -191,6 +227,17 @@ fn usual(
     let near = |it: &Vector| blended.map_or(0.0, |own| own.dot(it));
     let more = |it: &Vector| spread(examples.iter().map(|own| own.dot(it))).map_or(0.0, |it| it.1);
     (mean(&near), mean(&more))
+}
+
+fn apart(about: Option<&Vector>, user: Option<&Vector>, background: &[Arc<Vector>]) -> f32 {
+    let (Some(about), Some(user)) = (about, user) else {
+        return 0.0;
+    };
+    let count = f32::from(u16::try_from(background.len().max(1)).unwrap_or(u16::MAX));
+    let each = background
+        .iter()
+        .map(|it| (about.dot(it) - user.dot(it)).abs() / 2.0);
+    each.sum::<f32>() / count
 }
 
 /// The nearest, and how much nearer it is than they are on the whole.
@@ -215,6 +262,13 @@ pub(crate) fn key(item: &Item) -> Key {
         text(&parameter.name);
         text(&parameter.description);
         text(if parameter.required { "required" } else { "" });
+        text(if parameter.has_default { "default" } else { "" });
+        text(&parameter.kind);
+        text(&parameter.format);
+        for one in parameter.choices.iter().chain(&parameter.examples) {
+            text(one);
+        }
+        text("next");
     }
     text("examples");
     for example in &item.examples {

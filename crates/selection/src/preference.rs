@@ -3,7 +3,7 @@
 //! the invoices; what they say is kept as rules. What a tool says in its own praise is taken out, and kept nowhere.
 
 use crate::korean::korean;
-use crate::praise::{is_claim, without_praise};
+use crate::praise::{before_claim, without_praise};
 
 /// A sentence about when to take which tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,10 +38,12 @@ pub(crate) fn read(description: &str) -> Said {
     let mut last = None;
     for sentence in sentences(description) {
         let small = sentence.to_ascii_lowercase();
-        if is_claim(&small) {
+        let sentence = before_claim(sentence, &small);
+        if sentence.is_empty() {
             continue;
         }
-        let found = rules(sentence, &small, &mut last);
+        let small = &small[..sentence.len()];
+        let found = rules(sentence, small, &mut last);
         // What a tool is only for is what it is for.
         let is_about = found.is_empty() || found.iter().all(|it| it.kind == Kind::Only);
         if is_about {

@@ -38,7 +38,7 @@ impl Default for Weights {
             examples: 0.7,
             nearest: 0.7,
             usual: 1.0,
-            clauses: 0.8,
+            clauses: 0.6,
         }
     }
 }
@@ -58,6 +58,9 @@ impl Weights {
     }
 }
 
+/// What a tool that is asked about the world just now gains for a request that does so.
+const WORLD: f32 = 0.3;
+
 /// A request or a clause of it, made ready to be compared.
 pub(crate) struct Asked<'a> {
     pub(crate) text: Cow<'a, str>,
@@ -75,6 +78,17 @@ impl<'a> Asked<'a> {
             vector: Vector::new(&corpus.encoder.encode(&text)),
             text,
         }
+    }
+
+    /// What the better of the two descriptions of a tool adds to a score that counts both alike: they may be in two
+    /// languages, and the request is in one.
+    pub(crate) fn better(&self, part: &Part, weights: &Weights) -> f32 {
+        let (Some(about), Some(user)) = (part.about.as_deref(), part.user.as_deref()) else {
+            return 0.0;
+        };
+        let apart = (self.near(Some(about)) - self.near(Some(user))).abs() / 2.0;
+        let own = weights.own(!part.examples.is_empty());
+        weights.about * own * (apart - weights.usual * part.usual_apart) / weights.all()
     }
 
     /// How near this is to a vector, from -1 to 1.
@@ -110,15 +124,22 @@ impl Signals {
             corpus.spellings.add(&asked.spelling, &mut spelling);
         }
         let share = 1.0 / f32::max(mass, 1e-6);
+        // Nothing was near, so nothing is nearer than usual.
+        let usual = match asked.vector {
+            Some(_) => weights.usual,
+            None => 0.0,
+        };
         let all = 1.0 / weights.all();
+        let world = WORLD * corpus.reader.world(asked.vector.as_ref());
         let others = by_words.iter_mut().zip(&spelling);
         let scored = scores.iter_mut().zip(others).zip(&corpus.parts);
         for ((score, (words, spelling)), part) in scored {
             *words *= share;
-            *score = (*score - weights.usual * part.usual
+            *score = (*score - usual * part.usual
                 + weights.words * *words
                 + weights.spelling * spelling)
-                * all;
+                * all
+                + world * part.world;
         }
         Signals {
             words: by_words,

@@ -1,6 +1,7 @@
 //! What trusted descriptions say about when to take which tool, applied to a ranking.
 
 use crate::corpus::Corpus;
+use crate::parts::Part;
 use crate::preference::{Kind, Rule};
 use crate::rank::Asked;
 use crate::select::Ranked;
@@ -32,7 +33,7 @@ pub(crate) fn apply(corpus: &Corpus, asked: &Asked<'_>, ranked: &mut [Ranked]) {
     for host in hosts {
         let part = &corpus.parts[host];
         for (rule, when) in &part.rules {
-            let own = asked.near(part.about.as_deref());
+            let own = own(part, asked);
             let holds = rule.condition.is_empty() || {
                 let distance = asked.near(when.as_deref());
                 distance >= NEAR && distance >= own + CLEARLY
@@ -44,10 +45,17 @@ pub(crate) fn apply(corpus: &Corpus, asked: &Asked<'_>, ranked: &mut [Ranked]) {
     }
 }
 
+/// How near a request is to what a tool says of itself, or to what it is asked for.
+fn own(part: &Part, asked: &Asked<'_>) -> f32 {
+    let examples = part.examples.iter().map(|it| asked.near(Some(it)));
+    let said = [&part.about, &part.user].map(|it| asked.near(it.as_deref()));
+    examples.chain(said).fold(0.0, f32::max)
+}
+
 /// `not for W` where the request is nearer to W than to the tool; `only for X` where it is near to neither.
 fn lose(corpus: &Corpus, asked: &Asked<'_>, it: &mut Ranked) {
     let part = &corpus.parts[it.at];
-    let own = asked.near(part.about.as_deref());
+    let own = own(part, asked);
     for (rule, when) in &part.rules {
         let distance = asked.near(when.as_deref());
         let (loses, said) = match rule.kind {

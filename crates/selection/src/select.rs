@@ -8,6 +8,7 @@ use crate::outcome::{Outcome, Verdict, judge};
 use crate::preference::is_identifier;
 use crate::rank::{Asked, Signals, nearest};
 use crate::rules;
+use crate::values::Given;
 use crate::why::Why;
 use crate::words::cut;
 
@@ -19,6 +20,14 @@ const CLOSE: usize = 48;
 
 /// What a request gains for a tool that it calls by its name.
 const CALLED: f32 = 0.5;
+
+/// What a tool gains that takes all that the request gives and only some tools take: an address, a file, a number of
+/// an order. One that takes nothing of it loses as much.
+const TAKES: f32 = 0.04;
+
+/// What a tool loses of which nothing that it needs is given. One that needs nothing loses half of it: that nothing is
+/// missing says little there.
+const LACKS: f32 = 0.03;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
@@ -71,11 +80,12 @@ impl Corpus {
         let request = cut(request.trim(), REQUEST_BYTES_MAX);
         let shown: Vec<usize> = (0..self.parts.len()).filter(|at| visible(*at)).collect();
         let texts = self.texts(request);
+        let given = Given::new(request);
         let whole = Ranking::new(self, &texts);
-        let mut ranked = whole.close(self, &shown);
+        let mut ranked = whole.close(self, &given, &shown);
         rules::apply(self, &texts.asked[0], &mut ranked);
-        let top = whole.top(self, &ranked, &shown);
-        let features = Features::new(request, &top, self);
+        let top = whole.top(self, &given, &ranked, &shown);
+        let features = Features::new(request, &given, &top);
         let verdict = match ranked.is_empty() {
             true => Verdict::nothing(),
             false => judge(&features),
@@ -107,8 +117,9 @@ impl Corpus {
         let request = cut(request.trim(), REQUEST_BYTES_MAX);
         let shown: Vec<usize> = (0..self.parts.len()).filter(|at| visible(*at)).collect();
         let texts = self.texts(request);
+        let given = Given::new(request);
         let whole = Ranking::new(self, &texts);
-        let mut ranked = whole.close(self, &shown);
+        let mut ranked = whole.close(self, &given, &shown);
         rules::apply(self, &texts.asked[0], &mut ranked);
         whole.needed(self, &ranked, &shown)
     }
@@ -152,7 +163,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// The best of those that may be seen, in order.
-    fn close(&self, corpus: &Corpus, shown: &[usize]) -> Vec<Ranked> {
+    fn close(&self, corpus: &Corpus, given: &Given, shown: &[usize]) -> Vec<Ranked> {
         let clause = corpus.weights.clauses;
         // Of all tools no more is kept than a place and a score: there may be many.
         let mut best: Vec<(usize, f32)> = shown
@@ -168,6 +179,9 @@ impl<'a> Ranking<'a> {
             let part = &corpus.parts[at];
             let found = nearest(&self.texts.asked[text], part, &corpus.weights);
             score += found.map_or(0.0, |it| it.1);
+            score += self.texts.asked[text].better(part, &corpus.weights);
+            score += TAKES * part.slots.takes(given);
+            score -= LACKS * part.slots.fill(given).loss();
             if is_identifier(&part.name) && is_called(&self.texts.asked[0].text, &part.name) {
                 score += CALLED;
             }
@@ -185,7 +199,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// What is known of the best one, against all others that may be seen.
-    fn top(&self, corpus: &Corpus, ranked: &[Ranked], shown: &[usize]) -> Top {
+    fn top(&self, corpus: &Corpus, given: &Given, ranked: &[Ranked], shown: &[usize]) -> Top {
         let Some(first) = ranked.first() else {
             return Top::default();
         };
@@ -195,8 +209,9 @@ impl<'a> Ranking<'a> {
         let asked = &self.texts.asked[0];
         let second = ranked.get(1).map_or(mean, |it| it.score);
         Top {
-            at: Some(first.at),
-            about: asked.near(part.about.as_deref()),
+            about: asked
+                .near(part.about.as_deref())
+                .max(asked.near(part.user.as_deref())),
             name: asked.near(part.named.as_deref()),
             example: first.example,
             words: whole.words(first.at),
@@ -205,6 +220,10 @@ impl<'a> Ranking<'a> {
             above: (whole.scores[first.at] - mean) / spread,
             margin: first.score - second,
             shown: shown.len(),
+            filled: part.slots.fill(given),
+            world: part.world,
+            nature: corpus.reader.read(asked.vector.as_ref()),
+            idle: corpus.reader.idle(asked.vector.as_ref()),
         }
     }
 

@@ -11,6 +11,16 @@ pub trait Encode: Send + Sync {
     /// Always of the same length for the same encoder. Of no length where the text could not be encoded.
     fn encode(&self, text: &str) -> Vec<f32>;
 
+    /// Of many texts, in their order: some encoders take less time for them together.
+    fn encode_all(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        texts.iter().map(|it| self.encode(it)).collect()
+    }
+
+    /// Finds out what has to be known before a request can be encoded, where that takes long. False: not now.
+    fn prepare(&self) -> bool {
+        true
+    }
+
     /// Vectors of another encoder mean something else.
     fn id(&self) -> &str;
 }
@@ -24,6 +34,8 @@ pub struct Vectors {
     known: HashMap<Key, Arc<Vector>>,
     /// How many were made rather than found.
     made: usize,
+    /// How many more may be made; all that are wanted, where it is not said.
+    allowance: Option<usize>,
 }
 
 impl Vectors {
@@ -36,23 +48,49 @@ impl Vectors {
         }
     }
 
-    /// The vector of a text, made where it is not known. A text that the encoder cannot take is left out, and asked for
-    /// again next time.
-    pub(crate) fn of(&mut self, encoder: &dyn Encode, text: &str) -> Option<Arc<Vector>> {
-        if text.trim().is_empty() {
-            return None;
+    /// How many vectors are made from now on, before texts are left without. None: as many as are wanted.
+    pub fn allow(&mut self, allowance: Option<usize>) {
+        self.allowance = allowance;
+    }
+
+    /// Makes the vectors of those texts that have none, as many as are allowed.
+    pub(crate) fn learn<'a>(&mut self, encoder: &dyn Encode, texts: impl Iterator<Item = &'a str>) {
+        self.take(encoder);
+        let mut seen = HashSet::new();
+        let is_new = |it: &&str| !it.trim().is_empty() && seen.insert(key(it));
+        let texts = texts
+            .filter(is_new)
+            .filter(|it| !self.known.contains_key(&key(it)));
+        let mut wanted: Vec<&str> = texts.collect();
+        if let Some(allowance) = &mut self.allowance {
+            wanted.truncate(*allowance);
+            *allowance -= wanted.len();
         }
+        if wanted.is_empty() {
+            return;
+        }
+        let made = encoder.encode_all(&wanted);
+        for (text, numbers) in wanted.iter().zip(&made) {
+            if let Some(vector) = Vector::new(numbers) {
+                self.made += 1;
+                self.known.insert(key(text), Arc::new(vector));
+            }
+        }
+    }
+
+    /// The vector of a text, where it is known.
+    pub(crate) fn known(&self, text: &str) -> Option<Arc<Vector>> {
+        self.known.get(&key(text)).cloned()
+    }
+
+    /// Vectors of another encoder are of no use.
+    fn take(&mut self, encoder: &dyn Encode) {
         if self.encoder != encoder.id() {
-            *self = Vectors::new(encoder.id());
+            *self = Vectors {
+                allowance: self.allowance,
+                ..Vectors::new(encoder.id())
+            };
         }
-        let key = key(text);
-        if let Some(known) = self.known.get(&key) {
-            return Some(Arc::clone(known));
-        }
-        let vector = Arc::new(Vector::new(&encoder.encode(text))?);
-        self.made += 1;
-        self.known.insert(key, Arc::clone(&vector));
-        Some(vector)
     }
 
     /// Forgets all texts but these.
@@ -145,34 +183,53 @@ pub(crate) mod tests {
         }
     }
 
+    fn learn(vectors: &mut Vectors, encoder: &'static str, texts: &[&str]) {
+        vectors.learn(&Words(encoder), texts.iter().copied());
+    }
+
     #[test]
     fn a_text_is_encoded_once() {
         let mut vectors = Vectors::new("a");
-        let first = vectors.of(&Words("a"), "one text").unwrap();
-        let again = vectors.of(&Words("a"), "one text").unwrap();
-        assert!(Arc::ptr_eq(&first, &again));
+        learn(&mut vectors, "a", &["one text", "one text", "  "]);
+        let first = vectors.known("one text").unwrap();
+        learn(&mut vectors, "a", &["one text"]);
+        assert!(Arc::ptr_eq(&first, &vectors.known("one text").unwrap()));
         assert_eq!((vectors.len(), vectors.made()), (1, 1));
-        assert!(vectors.of(&Words("a"), "  ").is_none());
+        assert!(vectors.known("  ").is_none());
+    }
+
+    #[test]
+    fn no_more_are_made_than_are_allowed() {
+        let mut vectors = Vectors::new("a");
+        vectors.allow(Some(2));
+        learn(&mut vectors, "a", &["one", "two", "three"]);
+        assert_eq!(
+            (vectors.made(), vectors.known("three").is_some()),
+            (2, false)
+        );
+        learn(&mut vectors, "a", &["one", "three"]);
+        assert_eq!(vectors.made(), 2);
+        vectors.allow(None);
+        learn(&mut vectors, "a", &["three"]);
+        assert_eq!(vectors.made(), 3);
     }
 
     #[test]
     fn vectors_of_another_encoder_are_forgotten() {
         let mut vectors = Vectors::new("a");
-        vectors.of(&Words("a"), "one text");
-        vectors.of(&Words("b"), "another text");
+        learn(&mut vectors, "a", &["one text"]);
+        learn(&mut vectors, "b", &["another text"]);
         assert_eq!((vectors.len(), vectors.made()), (1, 1));
     }
 
     #[test]
     fn they_come_back_from_bytes() {
         let mut vectors = Vectors::new("a");
-        for text in ["one", "two", "셋"] {
-            vectors.of(&Words("a"), text);
-        }
+        learn(&mut vectors, "a", &["one", "two", "셋"]);
         let bytes = vectors.to_bytes();
         let mut back = Vectors::from_bytes(&bytes).unwrap();
         assert_eq!(back.to_bytes(), bytes);
-        back.of(&Words("a"), "two");
+        learn(&mut back, "a", &["two"]);
         assert_eq!((back.len(), back.made()), (3, 0));
         for wrong in [&bytes[..2], &bytes[..bytes.len() - 1], &bytes[..7]] {
             assert!(Vectors::from_bytes(wrong).is_none());
@@ -184,9 +241,7 @@ pub(crate) mod tests {
     #[test]
     fn what_is_no_longer_wanted_goes() {
         let mut vectors = Vectors::new("a");
-        for text in ["one", "two"] {
-            vectors.of(&Words("a"), text);
-        }
+        learn(&mut vectors, "a", &["one", "two"]);
         vectors.keep(["two", "three"].into_iter());
         assert_eq!(vectors.len(), 1);
     }

@@ -81,6 +81,7 @@ fn item(tool: &Value) -> Item {
                     name: name.to_owned(),
                     description: description.to_owned(),
                     required: is_required,
+                    ..Parameter::default()
                 });
             }
             _ => match parameters.last_mut() {

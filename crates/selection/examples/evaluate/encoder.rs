@@ -1,52 +1,72 @@
-//! Vectors that were made beforehand, from files; texts that have none are written down.
+//! The encoder of this program, as selection wants it. Requests are asked again with every run, so what it made of them
+//! is kept in a file too.
 
+use encoder::{DIMENSION, Encoder};
 use selection::Encode;
-use std::collections::{BTreeSet, HashMap};
-use std::path::Path;
-use std::sync::Mutex;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-pub(crate) struct Filed {
-    known: HashMap<String, Vec<f32>>,
-    missing: Mutex<BTreeSet<String>>,
+pub(crate) struct Own {
+    encoder: Encoder,
+    /// Nothing, where the time that it takes is to be measured.
+    known: Option<Mutex<HashMap<String, Vec<f32>>>>,
 }
 
-impl Filed {
-    /// `texts.json`, a list of texts, and `vectors.f32`, 512 numbers for each.
-    pub(crate) fn new(folder: &Path) -> Self {
-        let texts = std::fs::read_to_string(folder.join("texts.json")).unwrap_or_default();
+impl Own {
+    pub(crate) fn open() -> Result<Self, encoder::Error> {
+        Ok(Own {
+            encoder: Encoder::open()?,
+            known: None,
+        })
+    }
+
+    /// With what an earlier run has kept.
+    pub(crate) fn knowing(file: &Path) -> Result<Self, encoder::Error> {
+        let texts = std::fs::read_to_string(texts_of(file)).unwrap_or_default();
         let texts: Vec<String> = serde_json::from_str(&texts).unwrap_or_default();
-        let bytes = std::fs::read(folder.join("vectors.f32")).unwrap_or_default();
+        let bytes = std::fs::read(file).unwrap_or_default();
         let number = |it: &[u8]| f32::from_le_bytes([it[0], it[1], it[2], it[3]]);
         let vectors = bytes
-            .chunks_exact(2048)
+            .chunks_exact(4 * DIMENSION)
             .map(|it| it.chunks_exact(4).map(number).collect());
-        Filed {
-            known: texts.into_iter().zip(vectors).collect(),
-            missing: Mutex::default(),
-        }
+        let known = texts.into_iter().zip(vectors).collect();
+        Ok(Own {
+            encoder: Encoder::open()?,
+            known: Some(Mutex::new(known)),
+        })
     }
 
-    pub(crate) fn missing(&self) -> Vec<String> {
-        let missing = self
-            .missing
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        missing.iter().cloned().collect()
+    pub(crate) fn keep(&self, file: &Path) -> std::io::Result<()> {
+        let Some(known) = &self.known else {
+            return Ok(());
+        };
+        let known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts: Vec<&String> = known.keys().collect();
+        let bytes = known.values().flatten().flat_map(|it| it.to_le_bytes());
+        std::fs::write(file, bytes.collect::<Vec<u8>>())?;
+        std::fs::write(
+            texts_of(file),
+            serde_json::to_string(&texts).unwrap_or_default(),
+        )
     }
 }
 
-impl Encode for Filed {
+fn texts_of(file: &Path) -> PathBuf {
+    file.with_extension("json")
+}
+
+impl Encode for Own {
     fn encode(&self, text: &str) -> Vec<f32> {
-        if let Some(known) = self.known.get(text) {
-            return known.clone();
+        let Some(known) = &self.known else {
+            return self.encoder.encode(text).to_vec();
+        };
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(vector) = known.get(text) {
+            return vector.clone();
         }
-        let mut missing = self
-            .missing
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        missing.insert(text.to_owned());
-        let mut vector = vec![0.0; 512];
-        vector[0] = 1.0;
+        let vector = self.encoder.encode(text).to_vec();
+        known.insert(text.to_owned(), vector.clone());
         vector
     }
 

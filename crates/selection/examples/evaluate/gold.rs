@@ -18,30 +18,13 @@ pub(crate) fn items(folder: &Path) -> Vec<Item> {
 
 fn item(tool: &Value) -> Item {
     let word = |key: &str| tool[key].as_str().map(str::to_owned);
-    let schema = &tool["input_schema"];
-    let required: Vec<&str> = schema["required"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .collect();
-    let parameter = |(name, about): (&String, &Value)| Parameter {
-        name: name.clone(),
-        description: about["description"].as_str().unwrap_or_default().to_owned(),
-        required: required.contains(&name.as_str()),
-    };
     let examples = tool["examples"].as_array().into_iter().flatten();
     Item {
         name: word("name").unwrap_or_default(),
         description: word("description").unwrap_or_default(),
         description_user: word("description_user"),
         title: tool["annotations"]["title"].as_str().map(str::to_owned),
-        parameters: schema["properties"]
-            .as_object()
-            .into_iter()
-            .flatten()
-            .map(parameter)
-            .collect(),
+        parameters: Parameter::of_schema(&tool["input_schema"]),
         examples: examples
             .filter_map(|it| it.as_str().map(str::to_owned))
             .collect(),
@@ -55,8 +38,8 @@ pub(crate) fn is_dev(query: &str) -> bool {
 }
 
 /// The rows of one half.
-pub(crate) fn rows(folder: &Path, half: &str) -> Vec<Value> {
-    let text = std::fs::read_to_string(folder.join("gold.jsonl")).unwrap_or_default();
+pub(crate) fn rows(folder: &Path, file: &str, half: &str) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join(file)).unwrap_or_default();
     let all = text
         .lines()
         .filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -65,7 +48,7 @@ pub(crate) fn rows(folder: &Path, half: &str) -> Vec<Value> {
         .collect()
 }
 
-pub(crate) fn measure(bench: &mut Bench, folder: &Path, half: &str) {
+pub(crate) fn measure(bench: &mut Bench, folder: &Path, file: &str, half: &str) {
     let items = items(folder);
     let weights = bench.weights.clone();
     let corpus = bench.corpus(&items, &weights);
@@ -75,13 +58,16 @@ pub(crate) fn measure(bench: &mut Bench, folder: &Path, half: &str) {
         sum.0 += usize::from(right);
         sum.1 += 1;
     };
-    for row in rows(folder, half) {
+    for row in rows(folder, file, half) {
         let word = |key: &str| row[key].as_str().unwrap_or_default();
-        let found = corpus.select(
-            word("query"),
-            |at| items[at].name != "request_human_input",
-            5,
-        );
+        // Some rows name the tools that may be seen.
+        let own = row["tools"].as_array();
+        let visible = |at: usize| {
+            let name = items[at].name.as_str();
+            let is_own = own.is_none_or(|own| own.iter().any(|it| it == name));
+            is_own && name != "request_human_input"
+        };
+        let found = corpus.select(word("query"), visible, 5);
         let gold: Vec<&str> = row["gold"]
             .as_array()
             .into_iter()
@@ -109,7 +95,7 @@ pub(crate) fn measure(bench: &mut Bench, folder: &Path, half: &str) {
             add("top-1 of calls".to_owned(), is_top);
             add("all tools of calls, were they called".to_owned(), {
                 let mut would: Vec<&str> = corpus
-                    .needed(word("query"), |at| items[at].name != "request_human_input")
+                    .needed(word("query"), visible)
                     .into_iter()
                     .map(name)
                     .collect();

@@ -1,9 +1,11 @@
-//! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where WHAT is of `top`,
-//! `signals`, `clauses`, `examples`, `poison`, `outcome`, `features FILE GOLD`, `gold FOLDER dev|test`, `speed`.
+//! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where VECTORS is a file that
+//! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`, `features FILE GOLD`, `gold FOLDER dev|test`,
+//! `web FOLDER dev|test`, `speed`.
 
 mod data;
 mod encoder;
 mod gold;
+mod idle;
 mod outcomes;
 mod poison;
 mod ranking;
@@ -34,12 +36,18 @@ fn main() {
         say("evaluate FOLDER VECTORS WHAT…");
         return;
     };
-    let filed = Arc::new(encoder::Filed::new(Path::new(vectors)));
+    let requests = Path::new(vectors).with_extension("requests");
+    let own = match encoder::Own::knowing(&requests) {
+        Ok(own) => Arc::new(own),
+        Err(error) => return say(&format!("the encoder: {error:?}")),
+    };
+    let known = std::fs::read(vectors).ok();
+    let known = known.and_then(|bytes| Vectors::from_bytes(&bytes));
     let mut bench = Bench {
         folder: PathBuf::from(folder),
-        vectors: Vectors::new(filed.id()),
+        vectors: known.unwrap_or_else(|| Vectors::new(own.id())),
         weights: Weights::default(),
-        encoder: Arc::<encoder::Filed>::clone(&filed),
+        encoder: Arc::<encoder::Own>::clone(&own),
     };
     let mut what = what.iter().map(String::as_str);
     while let Some(one) = what.next() {
@@ -57,22 +65,21 @@ fn main() {
             }
             "gold" => {
                 let folder = next();
-                gold::measure(&mut bench, Path::new(folder), next());
+                gold::measure(&mut bench, Path::new(folder), "gold.jsonl", next());
+            }
+            "web" => {
+                let folder = next();
+                gold::measure(&mut bench, Path::new(folder), "web_search.jsonl", next());
             }
             "weights" => bench.weights = weights(next()),
             "speed" => speed::measure(&mut bench),
             other => say(&format!("{other}: not known")),
         }
     }
-    let missing = filed.missing();
-    if !missing.is_empty() {
-        let text = serde_json::to_string(&missing).unwrap_or_default();
-        let path = Path::new(vectors).join("missing.json");
-        let written = std::fs::write(path, text);
-        say(&format!(
-            "{} texts have no vector; written down: {written:?}",
-            missing.len()
-        ));
+    if bench.vectors.made() > 0 {
+        let kept = std::fs::write(vectors, bench.vectors.to_bytes());
+        let kept = kept.and_then(|()| own.keep(&requests));
+        say(&format!("{} vectors made: {kept:?}", bench.vectors.made()));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Call, none or ask: what the features are for each row, and how often the outcome is right.
 
 use crate::data::{Row, pool_of, rows};
+use crate::idle::IDLE;
 use crate::ranking::share;
 use crate::{Bench, gold, say};
 use selection::{FEATURES, Item, Selection};
@@ -16,6 +17,8 @@ struct Case {
     query: String,
     outcome: &'static str,
     group: Option<String>,
+    /// Of a call, the tools that are right; empty where nobody says.
+    gold: Vec<String>,
     tools: Arc<Vec<Item>>,
 }
 
@@ -46,6 +49,7 @@ fn written(folder: &Path) -> Vec<Case> {
             set,
             outcome: outcome(row.outcome.as_deref().unwrap_or_default()),
             group: called.get(&row.query).cloned(),
+            gold: row.gold,
             query: row.query,
             tools: row.tools,
         });
@@ -55,6 +59,7 @@ fn written(folder: &Path) -> Vec<Case> {
             set,
             outcome,
             group: Some(row.gold.first().cloned().unwrap_or(row.query.clone())),
+            gold: row.gold,
             query: row.query,
             tools: row.tools,
         }
@@ -96,6 +101,7 @@ fn made(folder: &Path) -> Vec<Case> {
             query: row.query.clone(),
             outcome: "none",
             group: Some(row.gold[0].clone()),
+            gold: Vec::new(),
             tools: Arc::new(some(&seal, sizes[number % 4], number)),
         });
     }
@@ -109,6 +115,7 @@ fn made(folder: &Path) -> Vec<Case> {
             query: query.clone(),
             outcome: "none",
             group: group.clone(),
+            gold: Vec::new(),
             tools: Arc::new(others),
         });
         let Some(own) = seal.iter().find(|it| it.name == row.gold[0]) else {
@@ -127,6 +134,7 @@ fn made(folder: &Path) -> Vec<Case> {
                 query,
                 outcome: "call",
                 group: group.clone(),
+                gold: row.gold.clone(),
                 tools: Arc::clone(&tools),
             });
         }
@@ -139,6 +147,7 @@ fn made(folder: &Path) -> Vec<Case> {
                 query,
                 outcome: "ask",
                 group,
+                gold: Vec::new(),
                 tools,
             });
         }
@@ -153,18 +162,44 @@ fn own(folder: &Path) -> Vec<Case> {
         .filter(|it| it.name != "request_human_input")
         .collect();
     let tools = Arc::new(tools);
-    let case = |row: serde_json::Value| Case {
-        set: if row["lang"] == "ko" {
-            "gold ko"
-        } else {
-            "gold en"
+    let case = |row: &serde_json::Value, is_web: bool| Case {
+        set: match (is_web, row["lang"] == "ko") {
+            (true, _) => "web",
+            (false, true) => "gold ko",
+            (false, false) => "gold en",
         },
         query: row["query"].as_str().unwrap_or_default().to_owned(),
         outcome: outcome(row["outcome"].as_str().unwrap_or_default()),
         group: None,
-        tools: Arc::clone(&tools),
+        // Of a request that does not say enough, the tool that it is about.
+        gold: row["gold"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .chain(row.get("about"))
+            .filter_map(|it| it.as_str().map(str::to_owned))
+            .collect(),
+        tools: match row["tools"].as_array() {
+            Some(own) => {
+                let named = |it: &&Item| own.iter().any(|name| *name == it.name.as_str());
+                Arc::new(tools.iter().filter(named).cloned().collect())
+            }
+            None => Arc::clone(&tools),
+        },
     };
-    gold::rows(folder, "dev").into_iter().map(case).collect()
+    let rows = gold::rows(folder, "gold.jsonl", "dev");
+    let mut cases: Vec<Case> = rows.iter().map(|row| case(row, false)).collect();
+    let web = gold::rows(folder, "web_search.jsonl", "dev");
+    cases.extend(web.iter().map(|row| case(row, true)));
+    cases.extend(IDLE.iter().map(|query| Case {
+        set: "written none",
+        query: (*query).to_owned(),
+        outcome: "none",
+        group: Some((*query).to_owned()),
+        gold: Vec::new(),
+        tools: Arc::clone(&tools),
+    }));
+    cases
 }
 
 fn each(bench: &mut Bench, cases: &[Case], mut with: impl FnMut(&Case, &Selection, &str)) {
@@ -195,7 +230,7 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
     let mut text = json!({"features": FEATURES.to_vec()}).to_string() + "\n";
     each(bench, &cases, |case, found, top| {
         let group = case.group.as_deref().unwrap_or(top);
-        let row = json!({"set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query});
+        let row = json!({"set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
         let _ = writeln!(text, "{row}");
     });
     say(&format!(

@@ -1,0 +1,264 @@
+//! How a request speaks: whether it orders, asks, refuses, points at something unsaid, or says that it does not know.
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Manner {
+    pub(crate) is_knowledge: bool,
+    pub(crate) is_talk: bool,
+    pub(crate) is_order: bool,
+    /// Something is meant that the request does not say.
+    pub(crate) is_vague: bool,
+    /// It says itself that something is not known.
+    pub(crate) is_unknown: bool,
+    /// Something is not to be done.
+    pub(crate) is_refusal: bool,
+}
+
+impl Manner {
+    pub(crate) fn new(request: &str) -> Self {
+        let small = request.to_lowercase().replace('’', "'");
+        let any = |phrases: &[&str]| phrases.iter().any(|it| holds(&small, it));
+        Manner {
+            is_knowledge: any(&KNOWLEDGE),
+            is_talk: any(&TALK),
+            is_order: any(&ORDER),
+            is_vague: any(&VAGUE),
+            is_unknown: any(&UNKNOWN),
+            is_refusal: any(&REFUSAL),
+        }
+    }
+}
+
+/// Whether a phrase stands in a text; one of letters only where no letter goes on.
+fn holds(text: &str, phrase: &str) -> bool {
+    let mut found = text.match_indices(phrase);
+    found.any(|(at, _)| {
+        let before = text[..at].chars().next_back();
+        let after = text[at + phrase.len()..].chars().next();
+        let is_open = |c: Option<char>| c.is_none_or(|c| !c.is_ascii_alphanumeric());
+        !phrase.is_ascii() || (is_open(before) && is_open(after))
+    })
+}
+
+/// Asked of somebody who knows, not of somebody who does.
+const KNOWLEDGE: [&str; 46] = [
+    "who is",
+    "who was",
+    "who wrote",
+    "who invented",
+    "who painted",
+    "who discovered",
+    "what is the meaning",
+    "meaning of",
+    "what does",
+    "what is a",
+    "what is an",
+    "what are",
+    "what was",
+    "why",
+    "explain",
+    "define",
+    "definition of",
+    "how does",
+    "difference between",
+    "history of",
+    "capital of",
+    "tell me about",
+    "when did",
+    "when was",
+    "what causes",
+    "in which year",
+    "in what year",
+    "뭐야",
+    "무엇",
+    "뭔가요",
+    "뭐예요",
+    "왜",
+    "설명",
+    "차이",
+    "누구",
+    "누가",
+    "의미",
+    "역사",
+    "수도는",
+    "이유",
+    "무슨 뜻",
+    "무슨뜻",
+    "몇 년에",
+    "뭐가 달라",
+    "개념",
+    "원리",
+];
+
+const TALK: [&str; 31] = [
+    "hello",
+    "hi",
+    "good morning",
+    "good evening",
+    "thanks",
+    "thank you",
+    "how are you",
+    "joke",
+    "poem",
+    "haiku",
+    "bye",
+    "nice to meet",
+    "who are you",
+    "your name",
+    "do you think",
+    "your opinion",
+    "안녕",
+    "고마",
+    "감사합",
+    "반가",
+    "잘 지",
+    "농담",
+    "심심",
+    "힘들",
+    "삼행시",
+    "너는",
+    "넌 ",
+    "생각해",
+    "haha",
+    "lol",
+    "ㅋㅋ",
+];
+
+const ORDER: [&str; 46] = [
+    "find",
+    "search",
+    "get",
+    "send",
+    "create",
+    "make",
+    "book",
+    "schedule",
+    "convert",
+    "calculate",
+    "check",
+    "show",
+    "list",
+    "give me",
+    "look up",
+    "retrieve",
+    "add",
+    "delete",
+    "remove",
+    "update",
+    "set",
+    "play",
+    "order",
+    "translate",
+    "run",
+    "open",
+    "download",
+    "i need",
+    "i want",
+    "help me",
+    "can you",
+    "could you",
+    "해줘",
+    "해 줘",
+    "주세요",
+    "알려",
+    "줄래",
+    "줘",
+    "찾아",
+    "보내",
+    "싶어",
+    "싶습",
+    "부탁",
+    "해라",
+    "please",
+    "pls",
+];
+
+/// Points to something that the request does not say.
+const VAGUE: [&str; 31] = [
+    "something",
+    "someone",
+    "somebody",
+    "somewhere",
+    "that one",
+    "this one",
+    "deploy it",
+    "send it",
+    "that user",
+    "that customer",
+    "stuff",
+    "things",
+    "a file",
+    "the file",
+    "an order",
+    "nearby",
+    "near me",
+    "around here",
+    "for a while",
+    "그거",
+    "이거",
+    "그것",
+    "이것",
+    "거기",
+    "여기",
+    "그 고객",
+    "그 사람",
+    "뭔가",
+    "누군가",
+    "하나",
+    "한 통",
+];
+
+const UNKNOWN: [&str; 16] = [
+    "don't know",
+    "do not know",
+    "don't remember",
+    "can't remember",
+    "forgot",
+    "not sure",
+    "no idea",
+    "don't have the",
+    "lost the",
+    "몰라",
+    "모르겠",
+    "모르는데",
+    "기억이 안",
+    "기억 안",
+    "까먹",
+    "잊어버",
+];
+
+const REFUSAL: [&str; 17] = [
+    "never mind",
+    "nevermind",
+    "don't send",
+    "don't do",
+    "do not send",
+    "not yet",
+    "no need",
+    "forget it",
+    "myself then",
+    "cancel that",
+    "하지 마",
+    "하지마",
+    "보내지 마",
+    "됐어",
+    "안 해도",
+    "괜찮아",
+    "내가 할게",
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_request_speaks_is_seen() {
+        let manner = Manner::new("Why is the sky blue?");
+        assert!(manner.is_knowledge && !manner.is_order && !manner.is_talk);
+        assert!(Manner::new("안녕하세요").is_talk);
+        assert!(Manner::new("find a hotel").is_order && !Manner::new("findings").is_order);
+        assert!(Manner::new("그거 보내줘").is_vague);
+        assert!(Manner::new("I don’t remember the number").is_unknown);
+        assert!(Manner::new("아니 하지 마").is_refusal);
+        assert_eq!(Manner::new("서울역"), Manner::default());
+    }
+}

@@ -1,0 +1,328 @@
+//! What a tool must be given, and how much of it a request gives.
+
+use crate::item::Item;
+use crate::slot::Slot;
+use crate::values::{Given, Sort, Value};
+use crate::wants::Want;
+use crate::words::words;
+
+/// What is worked out once for a tool.
+#[derive(Debug, Default)]
+pub(crate) struct Slots {
+    pub(crate) all: Vec<Slot>,
+    /// How keys of its things look, as far as it says.
+    pub(crate) shapes: Vec<String>,
+    /// The words that it has itself, in order; what it only has as an example is a value.
+    own: Vec<u32>,
+}
+
+/// How much of what a tool needs is given.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Filled {
+    pub(crate) needed: usize,
+    /// The sum of how well each is filled, from 0 to 1.
+    pub(crate) sum: f32,
+    pub(crate) worst: f32,
+    pub(crate) missing: usize,
+    /// Values that are left for nothing.
+    pub(crate) over: usize,
+    /// Values that are more than some word.
+    pub(crate) sure: usize,
+    /// The one that is filled worst, among the slots.
+    worst_at: Option<usize>,
+    /// Whether it is known what that one wants.
+    pub(crate) is_typed: bool,
+    /// Words that are none of the tool's own.
+    pub(crate) foreign: usize,
+}
+
+impl Filled {
+    /// The share of what is needed that is not given.
+    pub(crate) fn lacking(&self) -> f32 {
+        match u8::try_from(self.needed) {
+            Ok(needed @ 1..) => 1.0 - self.sum / f32::from(needed),
+            _ => 0.0,
+        }
+    }
+
+    /// What that costs a tool among others.
+    pub(crate) fn loss(&self) -> f32 {
+        if self.needed == 0 {
+            0.5
+        } else {
+            self.lacking()
+        }
+    }
+}
+
+impl Slots {
+    pub(crate) fn new(item: &Item) -> Self {
+        let mut shapes: Vec<String> = Vec::new();
+        let about = item.parameters.iter().map(|it| it.description.as_str());
+        let given = item.parameters.iter().flat_map(|it| &it.examples);
+        let texts = about
+            .chain(given.map(String::as_str))
+            .chain(item.examples.iter().map(String::as_str));
+        for text in texts {
+            for value in Given::new(text).values {
+                if value.sort == Sort::Key {
+                    shapes.push(shape(&value.text));
+                }
+            }
+        }
+        shapes.sort_unstable();
+        shapes.dedup();
+        Slots {
+            all: item.parameters.iter().map(Slot::new).collect(),
+            shapes,
+            own: own(item),
+        }
+    }
+
+    /// Whether a word is one of the tool's own: `room` gives a tool that books rooms nothing.
+    fn is_own(&self, value: &Value) -> bool {
+        let all = &value.keys;
+        let known = all.iter().filter(|it| self.own.binary_search(it).is_ok());
+        known.count() * 2 >= all.len().max(1)
+    }
+
+    /// Gives each slot the best value that is left, those first that few values fit.
+    pub(crate) fn fill(&self, given: &Given) -> Filled {
+        let is_value = |it: &&Value| match it.sort {
+            Sort::Word => !self.is_own(it),
+            Sort::Name => it.text.len() > 24 || !self.is_own(it),
+            _ => true,
+        };
+        let mut left: Vec<Option<&Value>> =
+            given.values.iter().filter(is_value).map(Some).collect();
+        let mut filled = Filled {
+            sure: left
+                .iter()
+                .flatten()
+                .filter(|it| it.sort != Sort::Word)
+                .count(),
+            worst: 1.0,
+            foreign: left
+                .iter()
+                .flatten()
+                .filter(|it| matches!(it.sort, Sort::Word | Sort::Name))
+                .count(),
+            ..Filled::default()
+        };
+        let mut order: Vec<usize> = (0..self.all.len())
+            .filter(|at| self.all[*at].is_needed)
+            .collect();
+        order.sort_by_key(|at| self.all[*at].freedom());
+        for at in order {
+            let fit = self.all[at].take(&mut left);
+            filled.needed += 1;
+            filled.sum += fit;
+            filled.missing += usize::from(fit < 0.5);
+            if fit < filled.worst || filled.worst_at.is_none() {
+                filled.worst = fit;
+                filled.worst_at = Some(at);
+                filled.is_typed = self.all[at].is_typed;
+            }
+        }
+        filled.over = left.iter().flatten().count();
+        filled
+    }
+
+    /// How much of what only some tools take this one takes, from -1 to 1; 0 where nothing of the kind is given.
+    pub(crate) fn takes(&self, given: &Given) -> f32 {
+        let (mut taken, mut all) = (0_u8, 0_u8);
+        for value in &given.values {
+            let takes = |wants: &[Want]| self.all.iter().any(|it| wants.contains(&it.want));
+            let is_taken = match value.sort {
+                Sort::Web => takes(&[Want::Web, Want::File, Want::Picture]),
+                Sort::Mail => takes(&[Want::Mail]),
+                Sort::Picture => takes(&[Want::Picture]),
+                Sort::File => takes(&[Want::File]),
+                Sort::Language => takes(&[Want::Language]),
+                Sort::Currency => takes(&[Want::Currency]),
+                Sort::Key => self.shapes.contains(&shape(&value.text)),
+                _ => continue,
+            };
+            all = all.saturating_add(1);
+            taken = taken.saturating_add(u8::from(is_taken));
+        }
+        match all {
+            0 => 0.0,
+            _ => 2.0 * f32::from(taken) / f32::from(all) - 1.0,
+        }
+    }
+}
+
+/// Words of the name and of what the tool says of itself; of its examples only those that stand in several.
+fn own(item: &Item) -> Vec<u32> {
+    let mut own: Vec<u32> = Vec::new();
+    let mut add = |text: &str| own.extend(words(text).into_iter().map(|it| it.key));
+    add(&item.name);
+    for text in [&item.title, &item.description_user].into_iter().flatten() {
+        add(text);
+    }
+    add(&item.description);
+    for parameter in &item.parameters {
+        add(&parameter.name);
+        let about = parameter.description.as_str();
+        let end = ["e.g.", "예:", "such as", "for example", "예 :", "예시"]
+            .iter()
+            .filter_map(|it| about.find(it))
+            .min();
+        add(&about[..end.unwrap_or(about.len())]);
+    }
+    let mut seen: Vec<u32> = Vec::new();
+    for example in &item.examples {
+        let mut keys: Vec<u32> = words(example).into_iter().map(|it| it.key).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        seen.extend(keys);
+    }
+    seen.sort_unstable();
+    let often = seen
+        .chunk_by(|a, b| a == b)
+        .filter(|it| it.len() * 3 >= item.examples.len().max(6));
+    own.extend(often.map(|it| it[0]));
+    own.sort_unstable();
+    own.dedup();
+    own
+}
+
+/// `A-10021` looks like `A-20931`, and `PAY-231` like `APP-7`.
+pub(crate) fn shape(text: &str) -> String {
+    let mut shape = String::new();
+    let mut run = 0;
+    let mut last = ' ';
+    for c in text.chars() {
+        let class = match c {
+            '0'..='9' => '9',
+            'a'..='z' | 'A'..='Z' => 'A',
+            other => other,
+        };
+        run = if class == last { run + 1 } else { 1 };
+        match (class, run) {
+            ('A', 1) => shape.push(c.to_ascii_uppercase()),
+            // Which letters they are says nothing where there are several.
+            ('A', 2) => {
+                shape.pop();
+                shape.push_str("**");
+            }
+            ('A' | '9', 2..) => {}
+            _ => shape.push(class),
+        }
+        last = class;
+    }
+    shape
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::item::Parameter;
+
+    fn tool(parameters: &[(&str, &str, &str)]) -> Item {
+        let parameter = |(name, kind, about): &(&str, &str, &str)| Parameter {
+            name: (*name).to_owned(),
+            kind: (*kind).to_owned(),
+            description: (*about).to_owned(),
+            required: true,
+            ..Parameter::default()
+        };
+        Item {
+            name: "book_room".to_owned(),
+            description: "Books a meeting room. 회의실을 예약합니다.".to_owned(),
+            parameters: parameters.iter().map(parameter).collect(),
+            ..Item::default()
+        }
+    }
+
+    fn missing(parameters: &[(&str, &str, &str)], request: &str) -> usize {
+        Slots::new(&tool(parameters))
+            .fill(&Given::new(request))
+            .missing
+    }
+
+    #[test]
+    fn what_is_not_given_is_missing() {
+        let room = [
+            ("room", "string", "Name of the room"),
+            ("date", "string", "Day"),
+            ("start_time", "string", "When it begins"),
+        ];
+        for (request, expected) in [
+            ("Book Hallasan tomorrow at 9:30", 0),
+            ("Book Hallasan tomorrow", 1),
+            ("Book a meeting room", 3),
+            ("백두 회의실 내일 3시에 예약해줘", 0),
+            ("회의실 예약해줘", 3),
+        ] {
+            assert_eq!(missing(&room, request), expected, "{request}");
+        }
+        let money = [
+            ("from_currency", "string", "From"),
+            ("to_currency", "string", "To"),
+        ];
+        assert_eq!(missing(&money, "100 dollars in euros"), 0);
+        assert_eq!(missing(&money, "change 700"), 2);
+        let way = [
+            ("origin", "string", "Start"),
+            ("destination", "string", "End"),
+        ];
+        assert_eq!(missing(&way, "from Pangyo to Suwon"), 0);
+        assert_eq!(missing(&way, "how do i get to Suwon station"), 1);
+        assert_eq!(missing(&[("width", "integer", "")], "make it 400 wide"), 0);
+        assert_eq!(missing(&[("width", "integer", "")], "make it smaller"), 1);
+    }
+
+    #[test]
+    fn what_follows_from_the_rest_need_not_be_given() {
+        let mut item = tool(&[("days", "integer", "How many days")]);
+        item.parameters[0].has_default = true;
+        assert_eq!(Slots::new(&item).fill(&Given::new("book")).needed, 0);
+        let same = [(
+            "end_date",
+            "string",
+            "Last day; the same day for a single one",
+        )];
+        assert_eq!(missing(&same, "book"), 0);
+    }
+
+    #[test]
+    fn the_words_of_a_tool_are_no_values() {
+        let text = [("title", "string", "What it is called")];
+        assert_eq!(missing(&text, "book a meeting room"), 1);
+        assert_eq!(missing(&text, "book a kickoff"), 0);
+    }
+
+    #[test]
+    fn a_choice_is_known_by_its_name() {
+        let mut item = tool(&[("mode", "string", "How")]);
+        item.parameters[0].choices = vec!["car".to_owned(), "half_day".to_owned()];
+        let slots = Slots::new(&item);
+        let worst = |request: &str| slots.fill(&Given::new(request)).worst;
+        assert!(worst("by car") > 0.9 && worst("a half day") > 0.9);
+        assert!(worst("by 7") < 0.1);
+    }
+
+    #[test]
+    fn tools_take_what_fits_them() {
+        let order = Slots::new(&tool(&[(
+            "order_id",
+            "string",
+            "Order number, e.g. A-10021",
+        )]));
+        let page = Slots::new(&tool(&[("url", "string", "The address")]));
+        let takes = |slots: &Slots, request: &str| slots.takes(&Given::new(request));
+        assert!(takes(&order, "where is A-20931") > 0.9 && takes(&page, "where is A-20931") < 0.0);
+        assert!(
+            takes(&page, "read https://a.example") > 0.9
+                && takes(&order, "read https://a.example") < 0.0
+        );
+        assert!(takes(&order, "hello").abs() < 1e-6);
+        assert_eq!(
+            (shape("PAY-231"), shape("APP-7")),
+            ("**-9".to_owned(), "**-9".to_owned())
+        );
+        assert_ne!(shape("A-1"), shape("C-1"));
+    }
+}
