@@ -8,12 +8,13 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 18] = [
+const TABLES: [&str; 19] = [
     "users",
     "keys",
     "tools",
     "tool_versions",
     "tool_tests",
+    "confirmed_requests",
     "idempotency",
     "agents",
     "toolsets",
@@ -31,7 +32,7 @@ const TABLES: [&str; 18] = [
 
 /// Of these an older backup knows nothing, in the order in which they came. The others have always been there: one
 /// that is missing is lost.
-const LATER: [&str; 8] = [
+const LATER: [&str; 9] = [
     "tool_tests",
     "toolsets",
     "servers",
@@ -40,6 +41,7 @@ const LATER: [&str; 8] = [
     "server_tokens",
     "server_clients",
     "sources",
+    "confirmed_requests",
 ];
 
 /// What is no part of a backup: whoever restores one logs in again.

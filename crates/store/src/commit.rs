@@ -2,6 +2,10 @@
 
 use crate::agents::{AgentRow, PUT_AGENT};
 use crate::audit::{APPEND, Act, LAST, chained};
+use crate::confirmed::{
+    BOUND_CONFIRMED, CONFIRMED_MAX, ConfirmedRow, ConfirmedWrite, PUT_CONFIRMED,
+    REMOVE_ALL_CONFIRMED, REMOVE_CONFIRMED,
+};
 use crate::db::{Db, each};
 use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
@@ -172,6 +176,31 @@ macro_rules! of_server {
     };
 }
 
+/// What has to be done about confirmed requests.
+macro_rules! of_confirmed {
+    ($write:expr) => {
+        match $write {
+            ConfirmedWrite::Put(row) => vec![
+                must!(
+                    PUT_CONFIRMED,
+                    row.tool_id,
+                    ConfirmedRow::hash(&row.request),
+                    &row.request,
+                    row.user_id,
+                    row.at
+                ),
+                may!(BOUND_CONFIRMED, row.tool_id, CONFIRMED_MAX),
+            ],
+            ConfirmedWrite::Remove { tool_id, request } => vec![must!(
+                REMOVE_CONFIRMED,
+                tool_id,
+                ConfirmedRow::hash(request)
+            )],
+            ConfirmedWrite::RemoveAll(tool_id) => vec![may!(REMOVE_ALL_CONFIRMED, tool_id)],
+        }
+    };
+}
+
 /// One that stores a sign-in to an upstream server.
 macro_rules! put_server_token {
     ($row:expr) => {
@@ -228,6 +257,7 @@ pub enum Write {
         version: i64,
     },
     Policy(PolicyRow),
+    Confirmed(ConfirmedWrite),
     Limit(LimitRow),
     NoLimit {
         target_type: String,
@@ -313,6 +343,7 @@ impl Db {
                             row.created_at, row.updated_at)],
                         Write::NoSource { id, version } => vec![must!(REMOVE_SOURCE, id, version)],
                         Write::Policy(row) => vec![must!(ADD_POLICY, row.version, &row.document, row.created_at)],
+                        Write::Confirmed(write) => of_confirmed!(write),
                         Write::Limit(row) => vec![must!(PUT_LIMIT, &row.target_type, row.target_id, &row.target_name,
                             row.max_count, row.updated_at)],
                         Write::NoLimit { target_type, target_id } => vec![must!(DELETE_LIMIT, target_type, target_id)],

@@ -5,6 +5,7 @@ pub mod agents;
 pub mod audit;
 pub mod backup;
 pub mod commit;
+pub mod confirmed;
 pub mod custom_tools;
 pub mod db;
 pub mod demo;

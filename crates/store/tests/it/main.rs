@@ -18,6 +18,7 @@ use store::{Db, Error};
 use uuid::Uuid;
 
 mod access;
+mod confirmed;
 mod secrets;
 mod server_tokens;
 mod servers;

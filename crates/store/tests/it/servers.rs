@@ -133,6 +133,7 @@ async fn from_before_servers(db: &Db, folder: &std::path::Path) {
         "server_tokens",
         "server_clients",
         "sources",
+        "confirmed_requests",
     ] {
         remove(table).unwrap();
     }
