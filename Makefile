@@ -88,6 +88,10 @@ show-mcp: ## show MCP on both sides and in both eras, with figures
 show-data: build ## show SQL tools, data search and vectors, with figures
 	scripts/with-postgres scripts/show-data
 
+.PHONY: show-selection
+show-selection: build ## show how tools are chosen, with figures (SELECTION_DATA names the public sets' folder)
+	scripts/with-postgres scripts/show-selection
+
 .PHONY: clean
 clean: ## remove everything that was built, installed or made by `make run`
 	cargo clean

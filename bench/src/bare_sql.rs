@@ -4,6 +4,7 @@
 use std::net::SocketAddr;
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Json;
 use axum::extract::State;
@@ -11,6 +12,7 @@ use axum::http::StatusCode;
 use axum::routing::post;
 use axum::serve::ListenerExt;
 use clap::Args;
+use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,7 +44,11 @@ const ROWS: &str = "CREATE TABLE bench_users (id INTEGER PRIMARY KEY, name TEXT 
 INSERT INTO bench_users WITH RECURSIVE r(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM r WHERE i < 9999)
 SELECT i, 'user-' || i FROM r";
 
-/// What a source does around each query that reads.
+/// How long a query on a file may take, and how long its values may be.
+const DEADLINE: Duration = Duration::from_secs(30);
+const VALUE_BYTES_MAX: i32 = 16 << 20;
+
+/// What a source does around each query that reads, on PostgreSQL.
 const BEGIN: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = 30000; SET LOCAL lock_timeout = 30000; \
                      SET LOCAL idle_in_transaction_session_timeout = 35000";
 
@@ -138,15 +144,29 @@ async fn answer(
 
 fn from_file(connections: &Mutex<Vec<Connection>>, id: i32) -> Result<Value, Failure> {
     let connection = taken(connections)?;
-    let row = connection
-        .prepare_cached("SELECT id, name FROM bench_users WHERE id = ?1")
+    let row = guard(&connection)
+        .and_then(|()| connection.prepare_cached("SELECT id, name FROM bench_users WHERE id = ?1"))
         .and_then(|mut statement| {
             statement.query_row([id], |row| {
                 Ok(json!({"id": row.get::<_, i64>(0)?, "name": row.get::<_, String>(1)?}))
             })
         });
+    let row = row.and_then(|row| {
+        connection.progress_handler(0, None::<fn() -> bool>)?;
+        Ok(row)
+    });
     put_back(connections, connection);
     row.map_err(|e| e.to_string())
+}
+
+/// As a source guards each query on a file: it ends at its deadline, waits for no lock longer than that, and makes no
+/// value that is too long.
+fn guard(connection: &Connection) -> rusqlite::Result<()> {
+    let deadline = Instant::now() + DEADLINE;
+    connection.progress_handler(1000, Some(move || Instant::now() >= deadline))?;
+    connection.busy_timeout(DEADLINE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX)?;
+    Ok(())
 }
 
 async fn from_server(

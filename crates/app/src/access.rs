@@ -38,6 +38,8 @@ pub struct Access {
 struct People {
     users: HashMap<Uuid, UserRow>,
     ids: HashMap<String, Uuid>,
+    /// Who runs the place: what their tools say of other tools is listened to.
+    admins: Arc<HashSet<Uuid>>,
     keys: HashMap<Uuid, KeyEntry>,
     /// The operator's own key, from the environment.
     operator: Option<([u8; 32], Arc<Caller>)>,
@@ -59,6 +61,9 @@ impl Access {
     ) -> Self {
         let users: HashMap<Uuid, UserRow> = users.into_iter().map(|u| (u.id, u)).collect();
         let ids = users.values().map(|u| (u.name.clone(), u.id)).collect();
+        let is_admin = |user: &&UserRow| user.deleted_at.is_none() && role_of(user) == Role::Admin;
+        let admins = users.values().filter(is_admin).map(|user| user.id);
+        let admins = Arc::new(admins.collect());
         let live = |id: &Uuid| users.get(id).filter(|user| user.deleted_at.is_none());
         let keys = keys.into_iter().filter(|row| row.revoked_at.is_none());
         let keys = keys.filter_map(|row| {
@@ -73,6 +78,7 @@ impl Access {
             people: Arc::new(People {
                 keys,
                 ids,
+                admins,
                 operator: operator_key.map(|key| {
                     let hash = Sha256::digest(key.as_bytes()).into();
                     (hash, Arc::new(operator_caller("TOOLCRIB_ADMIN_KEY")))
@@ -135,6 +141,10 @@ impl Access {
     pub fn user_named(&self, name: &str) -> Option<&UserRow> {
         let id = self.people.ids.get(name).filter(|id| **id != SYSTEM_USER)?;
         self.people.users.get(id)
+    }
+
+    pub(crate) fn admins(&self) -> &Arc<HashSet<Uuid>> {
+        &self.people.admins
     }
 
     /// Everybody but the system user.

@@ -14,6 +14,8 @@ pub struct Terms {
     pub expected_version: Option<i64>,
     /// Not really: everything is checked, and nothing is changed.
     pub dry_run: bool,
+    /// The answer says what the change does to the requests of the gold set.
+    pub effect: bool,
 }
 
 impl App {
@@ -22,10 +24,22 @@ impl App {
         &self,
         caller: Arc<Caller>,
         write: Write,
-        dry_run: bool,
+        terms: Terms,
     ) -> Result<ToolView> {
         let asker = Arc::clone(&caller);
-        let entry = self.queue(caller, write, dry_run).await?;
-        self.checked(entry, &asker)
+        let baseline = match terms.effect {
+            true => Some(self.baseline().await?),
+            false => None,
+        };
+        let entry = self.queue(caller, write, terms.dry_run).await?;
+        let mut view = self.checked(entry.clone(), &asker)?;
+        if let (Some(baseline), Some(entry)) = (baseline, entry) {
+            // The change is made: that its effect is not known is no reason to say otherwise.
+            match self.effect(asker, baseline, entry).await {
+                Ok(effect) => view.effect = Some(effect),
+                Err(error) => tracing::error!(%error, "the effect of a change is not known"),
+            }
+        }
+        Ok(view)
     }
 }

@@ -9,6 +9,7 @@ pub mod backup;
 pub mod calls;
 mod dry_run;
 pub mod error;
+pub mod eval;
 pub mod executions_view;
 pub mod explain;
 pub mod health;
@@ -25,6 +26,7 @@ pub mod reassign;
 pub mod retrieval;
 pub mod sealing_keys;
 pub mod secrets;
+pub mod select;
 pub mod servers;
 pub mod sessions;
 pub mod shelf;
@@ -95,6 +97,7 @@ pub struct App {
     /// What upstream servers would tell, where nobody keeps them connected.
     unheard: Mutex<Option<mpsc::UnboundedReceiver<mcp::upstream::Notice>>>,
     vectors: Arc<kinds::retrieval::Vectors>,
+    chooser: select::Chooser,
     pub workspace: PathBuf,
     pub data: PathBuf,
     /// This installation's name in rows it writes.

@@ -7,6 +7,7 @@ use crate::owner::{OwnerLock, node_name};
 use crate::passwords::Passwords;
 use crate::plan::Plan;
 use crate::sealing_keys::{self, KeyFault, KeySource};
+use crate::select::{Chooser, Confirmed};
 use crate::servers::Servers;
 use crate::shelf::{self, FileShelf};
 use crate::sign_in::Tokens;
@@ -32,6 +33,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use store::Db;
+use store::tool_tests::ToolTestRow;
 use store::tools::ToolRow;
 use tokio::sync::{mpsc, watch};
 
@@ -51,6 +53,10 @@ pub struct Options {
     pub sources: crate::sources::Settings,
     /// Who else may say who somebody is.
     pub oidc: Option<crate::oidc::Settings>,
+    /// Requests of which it is known what is right, for those who change what tools say of themselves.
+    pub gold: PathBuf,
+    /// Whether requests of which somebody confirmed the tool count as examples of it.
+    pub confirmed: bool,
     pub env: EnvLookup,
     pub clock: Clock,
     /// Whether edits on disk are followed; a short command needs none of it.
@@ -74,6 +80,9 @@ pub enum StartError {
     /// The stored secrets cannot be opened.
     #[error("{0}")]
     Sealing(#[from] KeyFault),
+    /// The model inside the program cannot be read.
+    #[error("{0}")]
+    Encoder(#[from] encoder::Error),
     #[error("{0}")]
     Log(#[from] executions::LogError),
     #[error("{0}")]
@@ -136,14 +145,14 @@ impl App {
         let access = read_access(&store, key, now).await?;
         let vault = open_vault(&options, &store).await?;
         let kept_servers = Servers::load(&store, options.servers.clone(), now).await?;
-        let tested = store.tool_tests().await?.into_iter();
-        let tested = tested.map(|row| (row.tool_id, row)).collect();
+        let tested = tests_by_tool(store.tool_tests().await?);
         let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
         options.kinds.node = Some(node.clone());
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
         let kept_sources = sources(&options, &store, &vault, Arc::clone(&runnable.sources)).await?;
         let (upstreams, mut notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let vectors = Arc::clone(&runnable.vectors);
+        let chooser = chooser(&options, &store, &vectors).await?;
         // Where nobody keeps servers connected, what they would tell is kept for whoever does.
         let unheard = notices.take_if(|_| !options.watch);
         let named = |tool: &Tool| tool.definition.name.clone();
@@ -166,6 +175,7 @@ impl App {
             kept_servers,
             kept_sources,
             upstreams,
+            chooser,
             vectors,
             told: tokio::sync::broadcast::Sender::new(256),
             unheard: Mutex::new(unheard),
@@ -195,14 +205,18 @@ impl App {
             tokens,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
-        app.meet_servers(notices).await;
+        app.begin(notices).await;
         Ok(app)
     }
 
-    /// Connects the upstream servers; where nobody is to listen to them, what they offered last is shown.
-    async fn meet_servers(self: &Arc<Self>, notices: Option<mpsc::UnboundedReceiver<Notice>>) {
+    /// Connects the upstream servers and follows what tools there are; where nobody is to listen to servers, what they
+    /// offered last is shown.
+    async fn begin(self: &Arc<Self>, notices: Option<mpsc::UnboundedReceiver<Notice>>) {
         match notices {
-            Some(notices) => crate::upstreams::connect(self, notices).await,
+            Some(notices) => {
+                crate::upstreams::connect(self, notices).await;
+                Chooser::follow(self);
+            }
             None => self.show_last_tools().await,
         }
     }
@@ -217,6 +231,22 @@ impl App {
         self.load_limits().await?;
         self.settle_idempotency().await
     }
+}
+
+fn tests_by_tool(rows: Vec<ToolTestRow>) -> HashMap<uuid::Uuid, ToolTestRow> {
+    rows.into_iter().map(|row| (row.tool_id, row)).collect()
+}
+
+/// What requests are compared with, by the model that the configuration names or by our own.
+async fn chooser(
+    options: &Options,
+    store: &Db,
+    vectors: &kinds::retrieval::Vectors,
+) -> Result<Chooser, StartError> {
+    let confirmed = Confirmed::load(store, options.confirmed).await?;
+    let model = vectors.embeddings().ok().cloned();
+    let gold = options.gold.clone();
+    Ok(Chooser::new(&options.data, gold, confirmed, model)?)
 }
 
 /// The databases of SQL tools, where their kind finds them.

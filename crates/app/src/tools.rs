@@ -62,6 +62,9 @@ pub struct ToolView {
     /// Of a tool of an MCP server: that its definition is another than before, or that letters hide in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
+    /// In answer to a change with `effect=true`: what it does to the requests of the gold set.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub effect: Option<crate::select::Effect>,
     #[schema(value_type = Option<Object>)]
     pub approval: Option<Value>,
     pub owner: String,
@@ -188,7 +191,7 @@ impl App {
         caller: Arc<Caller>,
         body: &str,
         before: &Before,
-        dry_run: bool,
+        terms: Terms,
     ) -> Result<ToolView> {
         let shelf = asked_shelf(body)?;
         let (owner, created_at) = self.taken_over(&caller, shelf, before)?;
@@ -201,7 +204,7 @@ impl App {
             owner,
             created_at,
         };
-        self.done(caller, write, dry_run).await
+        self.done(caller, write, terms).await
     }
 
     /// Whose a new tool is, and since when it is there if not since now.
@@ -304,7 +307,7 @@ impl App {
             expected_version: terms.expected_version,
             action,
         };
-        self.done(caller, write, terms.dry_run).await
+        self.done(caller, write, terms).await
     }
 
     pub async fn delete_tool(
@@ -406,6 +409,7 @@ impl App {
             tests: definition.tests,
             tested: self.tested(entry),
             trouble: None,
+            effect: None,
             flags: self.flags_of(tool),
             approval: definition.approval,
             owner: self.user_name(tool.owner),

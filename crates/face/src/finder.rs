@@ -3,79 +3,15 @@
 use crate::context::{Context, Params};
 use crate::listing::shown;
 use crate::result::{Done, failed};
-use crate::search::{Field, Index};
-use catalog::catalogue::Entry;
-use catalog::toolset::{CALL_TOOL, FIND_TOOLS, Pick, Shown};
+use catalog::toolset::{CALL_TOOL, FIND_TOOLS};
 use executor::{CallError, Code};
 use mcp::wire::{RpcError, code};
 use serde_json::{Map, Value, json};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 const FOUND: u64 = 5;
 const FOUND_MAX: u64 = 20;
 const QUERY_CHARS_MAX: usize = 1_000;
-
-/// The tools that are not listed, and how they are found.
-#[derive(Debug)]
-pub(crate) struct Finder {
-    items: Vec<Item>,
-    /// Made when somebody first looks for something.
-    index: OnceLock<Index>,
-}
-
-#[derive(Debug)]
-struct Item {
-    name: Arc<str>,
-    entry: Arc<Entry>,
-    pick: Option<Pick>,
-}
-
-impl Item {
-    fn shown(&self) -> Shown<'_> {
-        Shown {
-            name: &self.name,
-            entry: &self.entry,
-            pick: self.pick.as_ref(),
-        }
-    }
-
-    fn description(&self) -> &str {
-        let own = self.pick.as_ref().and_then(|it| it.description.as_deref());
-        own.unwrap_or(&self.entry.tool.definition.description)
-    }
-
-    fn fields(&self) -> Vec<Field<'_>> {
-        let definition = &self.entry.tool.definition;
-        let mut fields: Vec<Field<'_>> = vec![(&*self.name, 3.0), (self.description(), 1.0)];
-        let title = definition.annotations.title.as_deref();
-        fields.extend(title.map(|title| (title, 2.0)));
-        let user = definition.description_user.as_deref();
-        fields.extend(user.map(|text| (text, 1.0)));
-        fields.extend(definition.examples.iter().map(|it| (it.as_str(), 1.0)));
-        fields
-    }
-}
-
-impl Finder {
-    pub(crate) fn new(visible: &[Shown<'_>]) -> Self {
-        let item = |it: &Shown<'_>| Item {
-            name: it.name.into(),
-            entry: Arc::clone(it.entry),
-            pick: it.pick.cloned(),
-        };
-        Finder {
-            items: visible.iter().map(item).collect(),
-            index: OnceLock::new(),
-        }
-    }
-
-    fn find(&self, query: &str, most: usize) -> Vec<Value> {
-        let make = || Index::new(self.items.iter().map(Item::fields));
-        let best = self.index.get_or_init(make).best(query, most);
-        let best = best.into_iter().map(|at| shown(&self.items[at].shown()));
-        best.map(brief).collect()
-    }
-}
 
 /// What is needed to choose and to call it.
 fn brief(mut tool: Value) -> Value {
@@ -129,24 +65,32 @@ pub(crate) async fn find(context: &Context, params: &Params) -> Result<Done, Rpc
         Ok(asked) => asked,
         Err(why) => return refused(context, why),
     };
+    let app = &context.face.app;
     // Else the first to look in a new workspace would find nothing.
-    context.face.app.servers_awaited().await;
+    app.servers_awaited().await;
     let (face, caller) = (Arc::clone(&context.face), Arc::clone(&context.caller));
-    let look = move || {
-        let listing = face.listings.of(&face.app.executor, &caller);
-        let finder = listing.finder.as_ref();
-        finder.map_or_else(Vec::new, |finder| finder.find(&query, most))
+    // The first one to look pays for the list: too long for a thread that answers requests.
+    let list = move || face.listings.of(&face.app.executor, &caller);
+    let listing = tokio::task::spawn_blocking(list).await;
+    let listing = listing.map_err(|error| lost(&error))?;
+    let found: Vec<Value> = match &listing.found_among {
+        None => Vec::new(),
+        Some(among) => {
+            let best = app.find(among, &query, most).await;
+            let best = best.map_err(|error| lost(&error))?.into_iter();
+            best.map(|at| brief(shown(&among.shown(at)))).collect()
+        }
     };
-    // The first one to look pays for the list and the index: too long for a thread that answers requests.
-    let found = tokio::task::spawn_blocking(look).await.map_err(|error| {
-        tracing::error!(%error, "a search for tools was lost");
-        RpcError::new(code::INTERNAL, "The tools could not be searched")
-    })?;
     let answer = json!({"tools": found}).to_string();
     let text = Value::from(answer.as_str());
     Ok(Done::of(format!(
         r#""content":[{{"type":"text","text":{text}}}],"structuredContent":{answer}"#
     )))
+}
+
+fn lost(error: &dyn std::fmt::Display) -> RpcError {
+    tracing::error!(%error, "a search for tools was lost");
+    RpcError::new(code::INTERNAL, "The tools could not be searched")
 }
 
 fn asked(arguments: Option<&Map<String, Value>>) -> Result<(String, usize), String> {

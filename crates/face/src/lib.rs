@@ -4,7 +4,6 @@
 pub mod exchange;
 pub mod headers;
 pub mod modern;
-pub mod search;
 pub mod sessions;
 
 mod addresses;

@@ -5,8 +5,9 @@ mod finds;
 
 use crate::context::{Context, Params, invalid};
 use crate::exchange::Shared;
-use crate::finder::{self, Finder};
+use crate::finder;
 use crate::result::Done;
+use app::select::Among;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
@@ -40,7 +41,7 @@ pub(crate) struct Listing {
     /// The same for the same tools.
     pub(crate) fingerprint: u64,
     /// Where two tools stand for the others.
-    pub(crate) finder: Option<Finder>,
+    pub(crate) found_among: Option<Arc<Among>>,
 }
 
 #[derive(Debug, Default)]
@@ -115,8 +116,8 @@ impl Listings {
             .get(&fingerprint)
             .and_then(Weak::upgrade);
         let listing = shared.unwrap_or_else(|| {
-            let finder = by_finding.then(|| Finder::new(&visible));
-            Arc::new(Listing::new(&visible, fingerprint, finder))
+            let among = by_finding.then(|| Arc::new(Among::new(&visible)));
+            Arc::new(Listing::new(&visible, fingerprint, among))
         });
         if kept.by_caller.len() >= CALLERS_MAX {
             // Rare enough to begin anew: whoever is still there has theirs made again.
@@ -187,9 +188,9 @@ fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
 }
 
 impl Listing {
-    fn new(visible: &[Shown<'_>], fingerprint: u64, finder: Option<Finder>) -> Self {
+    fn new(visible: &[Shown<'_>], fingerprint: u64, found_among: Option<Arc<Among>>) -> Self {
         let mut is_newer = false;
-        let tools = match finder.is_some() {
+        let tools = match found_among.is_some() {
             true => Tools::of(finder::tools()),
             false => {
                 let all = visible.iter().map(shown);
@@ -201,7 +202,7 @@ impl Listing {
             tools,
             legacy,
             fingerprint,
-            finder,
+            found_among,
         }
     }
 

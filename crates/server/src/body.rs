@@ -53,6 +53,21 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
     }
 }
 
+/// The same where there may be none at all.
+pub(crate) struct PerhapsBody<T>(pub(crate) Option<T>);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Server>> for PerhapsBody<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, ApiError> {
+        if hyper::body::Body::is_end_stream(request.body()) {
+            return Ok(PerhapsBody(None));
+        }
+        let JsonBody(body) = JsonBody::from_request(request, server).await?;
+        Ok(PerhapsBody(Some(body)))
+    }
+}
+
 /// Every body here is an object: one that is none, or no JSON at all, is told as a definition's is.
 fn misread(body: &[u8], error: &serde_json::Error) -> ApiError {
     let text = String::from_utf8_lossy(body);

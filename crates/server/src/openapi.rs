@@ -17,6 +17,7 @@ use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, Secur
     ),
     tags(
         (name = "tools", description = "What tools there are, and changing them"),
+        (name = "selection", description = "Which tool a request needs"),
         (name = "calls", description = "Running tools"),
         (name = "executions", description = "What happened"),
         (name = "agents", description = "Models, their instructions and their tools"),

@@ -1,8 +1,8 @@
 //! The whole API on one screen. What is not in its document stands in `unlisted.rs`.
 
 use crate::api::{
-    admin, agents, audit, calls, executions, health, keys, limits, login, policy, secrets, servers,
-    sign_in, sources, tools, toolsets, users, vectors, versions,
+    admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, policy,
+    secrets, select, servers, sign_in, sources, tools, toolsets, users, vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -87,7 +87,7 @@ impl Server {
 
 pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
     let router = OpenApiRouter::with_openapi(openapi::base());
-    of_vectors(of_sources(of_servers(router)))
+    of_selection(of_vectors(of_sources(of_servers(router))))
         .routes(routes!(tools::list_tools, tools::create_tool))
         .routes(routes!(
             tools::get_tool,
@@ -190,6 +190,15 @@ fn of_sources(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
         .routes(routes!(sources::source_schema))
         .routes(routes!(sources::test_source))
         .routes(routes!(sources::role_script))
+}
+
+/// What concerns the choice of tools.
+fn of_selection(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
+    router.routes(routes!(select::select)).routes(routes!(
+        confirmed::list_confirmed,
+        confirmed::confirm,
+        confirmed::unconfirm
+    ))
 }
 
 /// What concerns collections of vectors.

@@ -1,6 +1,7 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
 mod access;
+mod choosing;
 mod exchange;
 mod servers;
 mod sources;
@@ -8,6 +9,7 @@ mod toolsets;
 mod vectors;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
+pub(crate) use choosing::{Confirming, Eval, Trial};
 pub(crate) use exchange::{CustomExport, CustomImport, Export, Import};
 pub(crate) use servers::Servers;
 pub(crate) use sources::Sources;
@@ -118,6 +120,8 @@ pub(crate) enum Command {
     /// Keep documents that are found by what they mean, for get_sim_search and for agents
     #[command(subcommand)]
     Vectors(Vectors),
+    /// Measure how often the right tool is chosen for requests of which that is known
+    Eval(Eval),
     /// Copy everything into a new folder, also while the server runs: registry, log, vectors, tools.json, mcp.json, toolcrib.toml
     Backup {
         /// A folder that does not exist yet, or is empty
@@ -249,13 +253,14 @@ pub(crate) struct Making {
 pub(crate) enum Tools {
     /// List tools
     List(ToolFilter),
-    /// List tools whose name or description holds all these words
+    /// Find the tools that fit a request, and say whether it needs one (`list --q` looks for words)
     Search {
-        /// All of them must be there
-        #[arg(required = true)]
+        /// What is to be done, in English or Korean
+        #[arg(required = true, value_name = "REQUEST")]
         words: Vec<String>,
-        #[command(flatten)]
-        filter: ToolFilter,
+        /// How many tools to show at most
+        #[arg(long, default_value_t = 5, value_parser = value_parser!(u16).range(1..=50))]
+        limit: u16,
     },
     /// Show one tool
     Show {
@@ -282,6 +287,8 @@ pub(crate) enum Tools {
         /// Change only the members that are given; null removes one
         #[arg(long)]
         patch: bool,
+        #[command(flatten)]
+        trial: Trial,
     },
     /// Remove a tool; `restore` brings it back
     Remove {
@@ -338,6 +345,8 @@ pub(crate) enum Tools {
         /// The name it had, or its id
         name: String,
     },
+    #[command(flatten)]
+    Confirming(Confirming),
 }
 
 #[derive(Debug, Args)]

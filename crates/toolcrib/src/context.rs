@@ -128,6 +128,8 @@ impl Context {
                 pinning: Pinning::from_name(config.text("mcp.pinning")).unwrap_or_default(),
             },
             sources: config.sources(),
+            gold: place.workspace.join(config.text("selection.gold")),
+            confirmed: config.yes("selection.confirmed"),
             // It was checked when it was loaded.
             oidc: config.oidc().unwrap_or_default(),
             kinds: kinds::Options {

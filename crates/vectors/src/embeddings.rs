@@ -95,6 +95,11 @@ impl Embeddings {
         })
     }
 
+    /// The same for the same model at the same address: vectors of another mean something else.
+    pub fn id(&self) -> String {
+        format!("{} {}", self.settings.url, self.settings.model)
+    }
+
     /// A vector for each text, in their order. All of them, or an error.
     pub async fn embed(&self, texts: &[String], deadline: Instant) -> Result<Vec<Embedding>> {
         if texts.len() > TEXTS_MAX {

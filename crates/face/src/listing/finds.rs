@@ -52,7 +52,7 @@ impl Listings {
             && let Some(known) = kept.by_caller.get(&who)
             && known.holds(catalogue, policy, caller)
         {
-            return known.listing.finder.is_some();
+            return known.listing.found_among.is_some();
         }
         let is_listed = |it: &Shown<'_>| {
             let is_allowed = policy.verdict(caller, &it.entry.tool) == Verdict::Allowed;

@@ -123,6 +123,8 @@ pub(crate) struct CreateQuery {
     created_at: Option<String>,
     /// Whether to check everything, answer 200 with the tool as it would be, and register nothing.
     dry_run: Option<bool>,
+    /// Whether the answer says what the change does to the requests of the gold set (`selection.gold`).
+    effect: Option<bool>,
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -131,6 +133,8 @@ pub(crate) struct CreateQuery {
 pub(crate) struct ChangeQuery {
     /// Whether to check everything, answer with the tool as it would be, and change nothing.
     dry_run: Option<bool>,
+    /// Whether the answer says what the change does to the requests of the gold set (`selection.gold`).
+    effect: Option<bool>,
 }
 
 impl ChangeQuery {
@@ -138,6 +142,7 @@ impl ChangeQuery {
         Terms {
             expected_version,
             dry_run: self.dry_run == Some(true),
+            effect: self.effect == Some(true),
         }
     }
 }
@@ -156,13 +161,17 @@ pub(crate) async fn create_tool(
         owner: query.owner,
         created_at: query.created_at,
     };
-    let dry_run = query.dry_run == Some(true);
+    let terms = Terms {
+        dry_run: query.dry_run == Some(true),
+        effect: query.effect == Some(true),
+        ..Terms::default()
+    };
     let work = async move {
-        let made = server.app.create_tool(caller, &body, &before, dry_run);
+        let made = server.app.create_tool(caller, &body, &before, terms);
         made.await
     };
     let tool = owned(work).await?;
-    if dry_run {
+    if terms.dry_run {
         return Ok(Json(tool).into_response());
     }
     let location = HeaderValue::from_str(&format!("/api/v1/tools/{}", tool.name));

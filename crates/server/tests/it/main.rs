@@ -8,6 +8,7 @@
 
 mod audit;
 mod calls;
+mod confirmed;
 mod dry_runs;
 mod executions;
 mod guarded;
@@ -30,6 +31,7 @@ mod secrets;
 mod secrets_kept;
 mod seed_002;
 mod seed_002_constraints;
+mod select;
 mod servers;
 mod servers_down;
 mod servers_fit;

@@ -35,6 +35,8 @@ pub(crate) struct Setup {
     pub(crate) servers: app::servers::Settings,
     pub(crate) sources: app::sources::Settings,
     pub(crate) vectors: kinds::retrieval::VectorOptions,
+    /// Whether confirmed requests count.
+    pub(crate) confirmed: bool,
 }
 
 pub(crate) struct Answer {
@@ -170,6 +172,8 @@ impl TestApp {
             oidc: None,
             servers: setup.servers.clone(),
             sources: setup.sources.clone(),
+            gold: folder.path().join("gold.jsonl"),
+            confirmed: setup.confirmed,
             kinds: kinds::Options {
                 fixtures: true,
                 conformance: setup.mcp.conformance,
@@ -267,6 +271,24 @@ impl TestApp {
             Policy::default(),
             sealing,
             self.setup.clone(),
+        )
+        .await
+    }
+
+    /// The same after somebody switched confirmed requests on or off.
+    pub(crate) async fn restart_confirmed(&self, confirmed: bool) -> TestApp {
+        self.stop().await;
+        let setup = Setup {
+            confirmed,
+            ..self.setup.clone()
+        };
+        TestApp::open(
+            Arc::clone(&self.folder),
+            self.database.clone(),
+            self.clock.clone(),
+            Policy::default(),
+            None,
+            setup,
         )
         .await
     }

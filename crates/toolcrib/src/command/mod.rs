@@ -5,6 +5,7 @@ pub(crate) mod audit;
 pub(crate) mod backup;
 pub(crate) mod call;
 pub(crate) mod cases;
+mod confirmed;
 pub(crate) mod connect;
 mod custom_export;
 mod custom_kept;
@@ -12,6 +13,8 @@ mod custom_rows;
 mod custom_tools;
 pub(crate) mod definition;
 pub(crate) mod doctor;
+mod effect;
+pub(crate) mod eval;
 pub(crate) mod findings;
 mod foreign;
 pub(crate) mod history;
@@ -26,6 +29,7 @@ pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod policy;
 mod scripts;
+mod search;
 pub(crate) mod secrets;
 pub(crate) mod serve;
 pub(crate) mod servers;
@@ -73,6 +77,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Servers(servers) => servers::run(context, servers).await,
         Command::Sources(sources) => sources::run(context, sources).await,
         Command::Vectors(vectors) => vectors::run(context, vectors).await,
+        Command::Eval(asked) => eval::run(context, asked).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
             manual::completions(context, shell);
@@ -116,6 +121,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Usage
         | Command::Secrets(_)
         | Command::Vectors(_)
+        | Command::Eval(_)
         | Command::Backup { .. }
         | Command::Doctor => None,
     }

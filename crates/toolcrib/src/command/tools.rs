@@ -1,9 +1,9 @@
 //! `toolcrib tools`: list, show, change and try out tools, and their history.
 
 use super::definition::{How, send, with_shelf};
-use super::history;
 use super::input::Input;
-use crate::cli::{ToolFilter, Tools};
+use super::{confirmed, effect, history};
+use crate::cli::{ToolFilter, Tools, Trial};
 use crate::client::{Client, encode, query};
 use crate::context::Context;
 use crate::out::{Out, Paint, Result, printable};
@@ -16,16 +16,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
     let out = &context.out;
     match command {
         Tools::List(filter) => list(context, filter).await,
-        Tools::Search { words, mut filter } => {
-            filter.q = Some(
-                words
-                    .into_iter()
-                    .chain(filter.q)
-                    .collect::<Vec<_>>()
-                    .join(" "),
-            );
-            list(context, filter).await
-        }
+        Tools::Search { words, limit } => super::search::run(context, &words, limit).await,
         Tools::Show { name } => {
             let tool = Client::with(context, async |client| client.get(&path(&name)).await).await?;
             show(out, &tool);
@@ -50,12 +41,10 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             name,
             definition,
             patch,
+            trial,
         } => {
             let how = if patch { How::Patch } else { How::Replace };
-            let input = Input::definition(&definition)?;
-            let tool = send(context, how, &path(&name), &input).await?;
-            warn(context, &tool);
-            told(out, &tool, "updated")
+            update(context, how, &name, &definition, &trial).await
         }
         Tools::Remove { name } => {
             let ask =
@@ -88,7 +77,27 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             let tool = post(context, &format!("{}/restore", path(&name)), json!({})).await?;
             told(out, &tool, "restored")
         }
+        Tools::Confirming(command) => confirmed::run(context, command).await,
     }
+}
+
+async fn update(
+    context: &Context,
+    how: How,
+    name: &str,
+    definition: &str,
+    trial: &Trial,
+) -> Result {
+    let input = Input::definition(definition)?;
+    let path = format!("{}{}", path(name), effect::asked(trial));
+    let tool = send(context, how, &path, &input).await?;
+    warn(context, &tool);
+    effect::show(&context.out, &tool["effect"]);
+    let done = match trial.dry_run {
+        true => "nothing was changed; it would have updated",
+        false => "updated",
+    };
+    told(&context.out, &tool, done)
 }
 
 async fn explain(context: &Context, name: &str, arguments: Option<&str>) -> Result {

@@ -161,6 +161,8 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("web_search.base_url", Holds::Text),
     key("web_search.api_key", Holds::Text).secret(),
+    key("selection.gold", Holds::File),
+    key("selection.confirmed", Holds::Yes),
     key("vectors.embeddings_url", Holds::Text).also("TEXT_EMBEDDING_MODEL_URL"),
     key("vectors.embeddings_model", Holds::Text).also("TEXT_EMBEDDING_MODEL_NAME"),
     key("vectors.embeddings_key", Holds::Text).secret(),

@@ -1,6 +1,7 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
 mod backup;
+mod choosing;
 mod commands;
 mod configuration;
 mod connecting;

@@ -88,6 +88,11 @@ fn every_command_about_databases_does_what_it_shows() {
     follow("data.md", 8, &Sandbox::bare().with("PATH", &path()));
 }
 
+#[test]
+fn every_command_about_choosing_tools_does_what_it_shows() {
+    follow("selection.md", 3, &Sandbox::bare().with("PATH", &path()));
+}
+
 /// With a model for which a text is about mail, about dates, and a little about anything.
 #[test]
 fn every_command_of_the_guide_to_data_search_does_what_it_shows() {

@@ -39,6 +39,7 @@ const CONFINED: &[(&str, &[&str])] = &[
 const TABLES: &[&str] = &[
     "agents",
     "audit",
+    "confirmed_requests",
     "executions",
     "idempotency",
     "keys",

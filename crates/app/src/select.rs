@@ -1,0 +1,192 @@
+//! Which tool a request needs: asked by people, agents and `find_tools`, among the tools that the asker may call.
+
+mod among;
+mod chooser;
+mod confirmed;
+mod effect;
+mod encoders;
+mod item;
+
+pub use among::Among;
+pub(crate) use chooser::{Choice, Chooser};
+pub(crate) use confirmed::Confirmed;
+pub use confirmed::{CONFIRMED_CHARS_MAX, ConfirmedPage, ConfirmedView};
+pub use effect::{ChangedRow, Effect};
+pub(crate) use encoders::own as own_encoder;
+pub(crate) use item::item_of;
+
+use crate::App;
+use crate::error::{Error, Result};
+use catalog::caller::{Caller, Scope};
+use catalog::catalogue::Entry;
+use catalog::policy::Verdict;
+use selection::{Outcome, Selection};
+use serde::Serialize;
+use std::collections::HashSet;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// What is done where a request says too little: somebody is asked.
+pub const ASKING: &str = "request_human_input";
+
+/// How many tools are told unless it is said, and at most.
+const CANDIDATES: usize = 5;
+pub const CANDIDATES_MAX: usize = 50;
+/// In characters.
+pub const QUERY_MAX: usize = 10_000;
+const AMONG_MAX: usize = 10_000;
+
+/// What somebody wants to have done.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    pub query: String,
+    pub limit: Option<usize>,
+    /// Only these tools are looked at, by name; all that the caller may call where it is not said.
+    pub among: Option<Vec<String>>,
+}
+
+/// The tool that fits, if any does.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SelectView {
+    /// call: a tool is to be called; none: no tool is needed, or none fits; ask: it is not said what a call would need.
+    #[schema(example = "call")]
+    pub outcome: String,
+    /// The first of `tools`; null where none is to be called.
+    pub tool: Option<String>,
+    /// What to call, in this order. `request_human_input` where somebody has to be asked.
+    pub tools: Vec<String>,
+    /// The tool that the question would be for, where somebody has to be asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub about: Option<String>,
+    /// The best first.
+    pub candidates: Vec<CandidateView>,
+    /// How sure the outcome is, from 0 to 1.
+    pub certainty: f64,
+    /// What spoke for the outcome.
+    pub because: String,
+}
+
+/// A tool that may be right.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct CandidateView {
+    pub name: String,
+    pub score: f64,
+    /// What spoke for it.
+    pub why: String,
+}
+
+impl App {
+    /// What a request needs among the tools that the caller may call.
+    pub async fn select(
+        self: &Arc<Self>,
+        caller: Arc<Caller>,
+        request: Request,
+    ) -> Result<SelectView> {
+        let limit = checked(&request)?;
+        // Else the first to ask in a new workspace would be told that nothing fits.
+        self.servers_awaited().await;
+        let choice = self.choice().await?;
+        let app = Arc::clone(self);
+        let choose = move || {
+            let visible = app.may_be_chosen(&choice.entries, &caller, request.among.as_deref())?;
+            let selected = choice
+                .corpus
+                .select(&request.query, |at| visible[at], limit);
+            Ok(view(&choice, &selected))
+        };
+        let chosen = tokio::task::spawn_blocking(choose).await;
+        chosen.map_err(|error| Error::Internal(format!("a selection was lost: {error}")))?
+    }
+
+    /// The corpus of the catalogue as it is now.
+    async fn choice(self: &Arc<Self>) -> Result<Arc<Choice>> {
+        self.chooser.of(self).await
+    }
+
+    /// For each of these tools, whether this caller may be told to call it.
+    fn may_be_chosen(
+        &self,
+        entries: &[Arc<Entry>],
+        caller: &Caller,
+        among: Option<&[String]>,
+    ) -> Result<Vec<bool>> {
+        let policy = self.executor.policy.load();
+        // Who may only look is told what they would need.
+        let caller = Caller {
+            scopes: caller.scopes.with(Scope::Call),
+            ..caller.clone()
+        };
+        let wanted = among.map(named).transpose()?;
+        let may = |entry: &Arc<Entry>| {
+            let is_wanted = wanted
+                .as_ref()
+                .is_none_or(|names| names.contains(&*entry.name));
+            is_wanted
+                && *entry.name != *ASKING
+                && policy.verdict(&caller, &entry.tool) == Verdict::Allowed
+        };
+        Ok(entries.iter().map(may).collect())
+    }
+}
+
+fn checked(request: &Request) -> Result<usize> {
+    let length = request.query.chars().take(QUERY_MAX + 1).count();
+    if request.query.trim().is_empty() || length > QUERY_MAX {
+        let why = format!("query: expected a text of 1 to {QUERY_MAX} characters");
+        return Err(Error::invalid(why));
+    }
+    if request
+        .among
+        .as_ref()
+        .is_some_and(|it| it.len() > AMONG_MAX)
+    {
+        let why = format!("tools: expected at most {AMONG_MAX} names");
+        return Err(Error::invalid(why));
+    }
+    match request.limit {
+        None => Ok(CANDIDATES),
+        Some(limit @ 1..=CANDIDATES_MAX) => Ok(limit),
+        Some(other) => {
+            let why =
+                format!("limit: expected a whole number from 1 to {CANDIDATES_MAX}, got {other}");
+            Err(Error::invalid(why))
+        }
+    }
+}
+
+/// Names of tools that are not there are told like those that may not be called: not at all.
+fn named(names: &[String]) -> Result<HashSet<&str>> {
+    if names.is_empty() {
+        let why = "tools: expected at least one name; leave it out to choose among all tools";
+        return Err(Error::invalid(why.to_owned()));
+    }
+    Ok(names.iter().map(String::as_str).collect())
+}
+
+fn view(choice: &Choice, selected: &Selection) -> SelectView {
+    let name = |at: usize| choice.entries[at].name.to_string();
+    let found: Vec<String> = selected.tools.iter().map(|at| name(*at)).collect();
+    let (tools, about) = match selected.outcome {
+        Outcome::Ask => (vec![ASKING.to_owned()], found.into_iter().next()),
+        Outcome::Call | Outcome::None => (found, None),
+    };
+    let candidate = |it: &selection::Candidate| CandidateView {
+        name: name(it.at),
+        score: rounded(it.score),
+        why: it.why.to_string(),
+    };
+    SelectView {
+        outcome: selected.outcome.to_string(),
+        tool: tools.first().cloned(),
+        tools,
+        about,
+        candidates: selected.candidates.iter().map(candidate).collect(),
+        certainty: rounded(selected.certainty),
+        because: selected.because.clone(),
+    }
+}
+
+/// More digits say nothing.
+fn rounded(share: f32) -> f64 {
+    (f64::from(share) * 1e4).round() / 1e4
+}

@@ -1,0 +1,204 @@
+//! What turns sentences into vectors: the encoder that is part of the program, or the model behind an endpoint where the
+//! configuration names one. Whatever sentences a model is shown, their vectors share much, some models' far more than
+//! others': what all sentences have in common is taken off, so that what near means is alike for every model.
+
+use catalog::hex::hex;
+use encoder::Encoder;
+use selection::Encode;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+use tokio::runtime::Handle;
+use vectors::Embeddings;
+
+/// Changes with the model, so that vectors of another are made anew.
+const ID: &str = "use-multilingual-3";
+
+/// A request waits no longer for an endpoint; without its vector tools are found by their words.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
+/// Nor is it asked again for so long once it did not answer.
+const AWAY: Duration = Duration::from_secs(10);
+
+/// Texts in one request, and how long that may take.
+const BATCH: usize = 64;
+const BATCH_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The encoder of the program.
+struct Own(Encoder);
+
+pub(crate) fn own() -> Result<Arc<dyn Encode>, encoder::Error> {
+    Ok(Arc::new(Own(Encoder::open()?)))
+}
+
+impl Encode for Own {
+    fn encode(&self, text: &str) -> Vec<f32> {
+        self.0.encode(text).to_vec()
+    }
+
+    fn id(&self) -> &str {
+        ID
+    }
+}
+
+/// A model behind an endpoint. Asked only on threads that may wait.
+pub(crate) struct Endpoint {
+    embeddings: Arc<Embeddings>,
+    runtime: Handle,
+    id: String,
+    /// Since when it does not answer.
+    away: Mutex<Option<Instant>>,
+    /// What the vectors of all sentences have in common. Until that is known, no text has a vector.
+    common: OnceLock<Vec<f32>>,
+}
+
+impl Endpoint {
+    pub(crate) fn new(embeddings: Arc<Embeddings>) -> Self {
+        // Its address may hold a key.
+        let id = Sha256::digest(embeddings.id().as_bytes());
+        Endpoint {
+            id: format!("{} without what is common", hex(&id[..16])),
+            away: Mutex::default(),
+            common: OnceLock::new(),
+            runtime: Handle::current(),
+            embeddings,
+        }
+    }
+}
+
+impl Encode for Endpoint {
+    fn encode_all(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let mut all = Vec::with_capacity(texts.len());
+        if let Some(common) = self.common() {
+            for batch in texts.chunks(BATCH) {
+                let Some(made) = self.batch(batch) else { break };
+                all.extend(made.iter().map(|it| without(it, common)));
+            }
+        }
+        all.resize(texts.len(), Vec::new());
+        all
+    }
+
+    fn encode(&self, text: &str) -> Vec<f32> {
+        let Some(common) = self.common.get().filter(|_| !self.is_away()) else {
+            return Vec::new();
+        };
+        let made = self.asked(&[text], REQUEST_TIMEOUT);
+        let made = made.ok().and_then(|all| all.into_iter().next());
+        made.map(|it| without(&it, common)).unwrap_or_default()
+    }
+
+    fn prepare(&self) -> bool {
+        self.common().is_some()
+    }
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+}
+
+/// Why there are no vectors.
+enum Failed {
+    /// Nobody answered.
+    Away,
+    /// One of the texts is not taken.
+    Refused,
+}
+
+impl Endpoint {
+    /// Worked out in the background: it takes many texts.
+    fn common(&self) -> Option<&[f32]> {
+        if self.common.get().is_none() {
+            let usual: Vec<&str> = selection::usual_requests().collect();
+            let mut all = Vec::with_capacity(usual.len());
+            for batch in usual.chunks(BATCH) {
+                all.extend(self.batch(batch)?);
+            }
+            let _ = self.common.set(mean(&all));
+        }
+        self.common.get().map(Vec::as_slice)
+    }
+
+    /// The vectors of some texts, empty for those that the model does not take. None: the endpoint is away.
+    fn batch(&self, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
+        match self.asked(texts, BATCH_TIMEOUT) {
+            Ok(made) => Some(made),
+            Err(Failed::Away) => None,
+            Err(Failed::Refused) => {
+                let one = |text: &&str| match self.asked(&[*text], BATCH_TIMEOUT) {
+                    Ok(made) => Some(made.into_iter().next().unwrap_or_default()),
+                    Err(Failed::Refused) => Some(Vec::new()),
+                    Err(Failed::Away) => None,
+                };
+                texts.iter().map(one).collect()
+            }
+        }
+    }
+
+    fn asked(&self, texts: &[&str], within: Duration) -> Result<Vec<Vec<f32>>, Failed> {
+        let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
+        let made = self.embeddings.embed(&texts, Instant::now() + within);
+        let made = self.runtime.block_on(made);
+        let is_away = matches!(made, Err(vectors::Error::Away { .. }));
+        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        *away = is_away.then(Instant::now);
+        made.map(|all| all.into_iter().map(|it| it.vector).collect())
+            .map_err(|error| {
+                tracing::warn!(%error, "texts have no vectors; tools are found by their words");
+                match is_away {
+                    true => Failed::Away,
+                    false => Failed::Refused,
+                }
+            })
+    }
+
+    fn is_away(&self) -> bool {
+        let away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
+        away.is_some_and(|since| since.elapsed() < AWAY)
+    }
+}
+
+/// The mean of vectors of length 1.
+fn mean(all: &[Vec<f32>]) -> Vec<f32> {
+    let mut sum = vec![0.0; all.iter().map(Vec::len).max().unwrap_or(0)];
+    let count = f32::from(u16::try_from(all.len()).unwrap_or(u16::MAX));
+    for vector in all {
+        let share = 1.0 / (length(vector) * count);
+        for (sum, number) in sum.iter_mut().zip(vector) {
+            *sum += number * share;
+        }
+    }
+    sum
+}
+
+fn without(vector: &[f32], common: &[f32]) -> Vec<f32> {
+    let length = length(vector);
+    let both = vector.iter().zip(common);
+    both.map(|(number, common)| number / length - common)
+        .collect()
+}
+
+fn length(vector: &[f32]) -> f32 {
+    let squares: f32 = vector.iter().map(|it| it * it).sum();
+    squares.sqrt().max(1e-12)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_common_is_taken_off_whatever_the_length_of_vectors() {
+        let all = [vec![3.0, 4.0], vec![6.0, -8.0]];
+        let common = mean(&all);
+        assert!(
+            (common[0] - 0.6).abs() < 1e-6 && common[1].abs() < 1e-6,
+            "{common:?}"
+        );
+        let left = without(&[30.0, 40.0], &common);
+        assert!(
+            left[0].abs() < 1e-6 && (left[1] - 0.8).abs() < 1e-6,
+            "{left:?}"
+        );
+        assert_eq!(without(&[0.0, 0.0], &[0.0, 0.0]), [0.0, 0.0]);
+    }
+}

@@ -1,0 +1,60 @@
+//! A tool of the catalogue, as those see it who choose between tools.
+
+use super::confirmed::Requests;
+use catalog::catalogue::Entry;
+use catalog::tool::Shelf;
+use selection::{Item, Parameter};
+use serde_json::Value;
+use std::collections::HashSet;
+use uuid::Uuid;
+
+/// What a tool says about other tools counts where whoever runs the server has said it: it is built in, stands in the
+/// workspace's file, or an admin owns it. An upstream server speaks for itself.
+fn is_trusted(entry: &Entry, admins: &HashSet<Uuid>) -> bool {
+    match entry.tool.shelf {
+        Shelf::Builtin | Shelf::File => true,
+        Shelf::Database => admins.contains(&entry.tool.owner),
+        Shelf::Server => false,
+    }
+}
+
+/// Its own examples come first: where there are too many, they are the ones that count.
+fn examples(entry: &Entry, confirmed: &Requests) -> Vec<String> {
+    let mut examples = entry.tool.definition.examples.clone();
+    for row in confirmed.get(&entry.tool.id).into_iter().flatten() {
+        if !examples.contains(&row.request) {
+            examples.push(row.request.clone());
+        }
+    }
+    examples
+}
+
+pub(crate) fn item(entry: &Entry, admins: &HashSet<Uuid>, confirmed: &Requests) -> Item {
+    let definition = &entry.tool.definition;
+    Item {
+        name: definition.name.clone(),
+        title: definition.annotations.title.clone(),
+        description: definition.description.clone(),
+        description_user: definition.description_user.clone(),
+        parameters: Parameter::of_schema(&definition.input_schema),
+        examples: examples(entry, confirmed),
+        trusted: is_trusted(entry, admins),
+    }
+}
+
+/// A tool as JSON, whose author is believed.
+pub(crate) fn item_of(tool: &Value) -> Item {
+    let word = |key: &str| tool[key].as_str().map(str::to_owned);
+    let examples = tool["examples"].as_array().into_iter().flatten();
+    Item {
+        name: word("name").unwrap_or_default(),
+        title: tool["annotations"]["title"].as_str().map(str::to_owned),
+        description: word("description").unwrap_or_default(),
+        description_user: word("description_user"),
+        parameters: Parameter::of_schema(&tool["input_schema"]),
+        examples: examples
+            .filter_map(|it| Some(it.as_str()?.to_owned()))
+            .collect(),
+        trusted: true,
+    }
+}

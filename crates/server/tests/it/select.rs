@@ -1,0 +1,273 @@
+//! Choosing tools over REST: what is found, for whom, how soon after a change, and what a change does to known requests.
+
+use crate::testapp::{ADMIN, TestApp, definition, on_both};
+use serde_json::{Value, json};
+
+const PATH: &str = "/api/v1/select";
+
+fn tool(name: &str, description: &str, parameter: &str) -> Value {
+    let mut tool = definition(name);
+    tool["description"] = json!(description);
+    tool["input_schema"] = json!({"type": "object", "required": [parameter], "properties": {parameter: {"type": "string"}}});
+    tool
+}
+
+async fn shop(app: &TestApp) {
+    let mut parcels = tool(
+        "track_parcel",
+        "Tells where a parcel is by its tracking number",
+        "tracking_number",
+    );
+    parcels["examples"] = json!([
+        "운송장 1234567890 배송 조회해줘",
+        "Where is parcel 1234567890 now?"
+    ]);
+    for body in [
+        parcels,
+        tool("book_room", "Reserves a meeting room in the office", "room"),
+        tool("get_forecast", "도시의 내일 날씨 예보를 알려준다", "city"),
+    ] {
+        let made = app.post("/api/v1/tools", body).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+    }
+}
+
+async fn best(app: &TestApp, key: &str, query: &str) -> Value {
+    let found = app.as_key(key, "POST", PATH, json!({"query": query})).await;
+    assert_eq!(found.status, 200, "{}", found.body);
+    found.body["candidates"][0]["name"].clone()
+}
+
+#[tokio::test]
+async fn a_request_finds_its_tool_in_both_languages() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        for (query, expected) in [
+            ("Where is my package 6890012345?", "track_parcel"),
+            ("택배 6890012345 지금 어디쯤 왔어?", "track_parcel"),
+            (
+                "Please reserve the big meeting room for Monday",
+                "book_room",
+            ),
+            ("회의실 하나 잡아줘", "book_room"),
+            (
+                "What will the weather be like in Busan tomorrow?",
+                "get_forecast",
+            ),
+        ] {
+            assert_eq!(best(app, ADMIN, query).await, expected, "{query}");
+        }
+        let found = app
+            .post(
+                PATH,
+                json!({"query": "택배 6890012345 어디야?", "limit": 2}),
+            )
+            .await
+            .body;
+        assert_eq!(found["candidates"].as_array().unwrap().len(), 2);
+        assert!(
+            found["candidates"][0]["why"]
+                .as_str()
+                .unwrap()
+                .contains("meaning")
+        );
+        assert_eq!(
+            (&found["outcome"], &found["tool"]),
+            (&json!("call"), &json!("track_parcel"))
+        );
+        assert_eq!(found["tools"], json!(["track_parcel"]));
+        let among = json!({"query": "택배 어디야?", "tools": ["book_room", "nothing"]});
+        let found = app.post(PATH, among).await.body;
+        let names: Vec<&Value> = found["candidates"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|it| &it["name"])
+            .collect();
+        assert_eq!(names, ["book_room"]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn small_talk_needs_no_tool_and_what_says_too_little_is_asked_for() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        let thanks = app
+            .post(PATH, json!({"query": "Thanks a lot, have a nice evening!"}))
+            .await
+            .body;
+        assert_eq!(
+            (&thanks["outcome"], &thanks["tool"], &thanks["tools"]),
+            (&json!("none"), &Value::Null, &json!([]))
+        );
+        let asked = app
+            .post(
+                PATH,
+                json!({"query": "Can you tell me where my parcel is?"}),
+            )
+            .await
+            .body;
+        let told = (&asked["outcome"], &asked["tool"], &asked["about"]);
+        assert_eq!(
+            told,
+            (
+                &json!("ask"),
+                &json!("request_human_input"),
+                &json!("track_parcel")
+            )
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_change_counts_for_the_very_next_request() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        let query = "Water the plants on the balcony";
+        assert_ne!(best(app, ADMIN, query).await, "irrigate");
+        app.post(
+            "/api/v1/tools",
+            tool("irrigate", "Waters the plants on a balcony", "balcony"),
+        )
+        .await;
+        assert_eq!(best(app, ADMIN, query).await, "irrigate");
+        let patch = json!({"description": "Plays a song"});
+        app.as_key(ADMIN, "PATCH", "/api/v1/tools/irrigate", patch)
+            .await;
+        assert_eq!(
+            best(app, ADMIN, "Put on some music, the song of yesterday").await,
+            "irrigate"
+        );
+        let patch = json!({"is_active": false});
+        app.as_key(ADMIN, "PATCH", "/api/v1/tools/irrigate", patch)
+            .await;
+        assert_ne!(
+            best(app, ADMIN, "Put on some music, the song of yesterday").await,
+            "irrigate"
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn nobody_is_told_of_a_tool_that_they_may_not_call() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        let query = json!({"query": "Where is my package 6890012345?", "limit": 50});
+        let user = json!({"name": "kim", "password": "a long password 1", "role": "author"});
+        assert_eq!(app.post("/api/v1/users", user).await.status, 201);
+        let key = json!({"name": "kim's", "user": "kim", "scopes": ["read", "call"]});
+        let key = app.post("/api/v1/keys", key).await.body["key"]
+            .as_str()
+            .unwrap()
+            .to_owned();
+        let found = app.as_key(&key, "POST", PATH, query.clone()).await.body;
+        assert!(!found.to_string().contains("track_parcel"), "{found}");
+        // Who may look but not call is told what they would need.
+        let reader = app.key(&["read"]).await;
+        let found = app.as_key(&reader, "POST", PATH, query).await.body;
+        assert_eq!(found["candidates"][0]["name"], "track_parcel");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_cannot_be_asked_is_refused_with_its_place() {
+    on_both(async |app: &TestApp| {
+        for (body, start) in [
+            (json!({"query": "  "}), "query: expected a text"),
+            (
+                json!({"query": "x".repeat(10_001)}),
+                "query: expected a text",
+            ),
+            (
+                json!({"query": "x", "limit": 0}),
+                "limit: expected a whole number from 1 to 50",
+            ),
+            (
+                json!({"query": "x", "limit": 51}),
+                "limit: expected a whole number from 1 to 50",
+            ),
+            (
+                json!({"query": "x", "tools": []}),
+                "tools: expected at least one name",
+            ),
+        ] {
+            let refused = app.post(PATH, body).await;
+            assert_eq!(refused.status, 422, "{}", refused.body);
+            assert!(
+                refused.message().starts_with(start),
+                "{}",
+                refused.message()
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_changes_a_tool_learns_what_becomes_of_known_requests() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        let path = "/api/v1/tools/book_room?effect=true&dry_run=true";
+        let patch =
+            json!({"description": "Tells where a parcel with a tracking number is right now"});
+        let refused = app.as_key(ADMIN, "PATCH", path, patch.clone()).await;
+        assert_eq!(refused.status, 422);
+        assert!(
+            refused
+                .message()
+                .starts_with("effect: gold.jsonl cannot be read"),
+            "{}",
+            refused.message()
+        );
+        let gold = [
+            json!({"query": "Reserve a meeting room for ten people", "gold": ["book_room"]}),
+            json!({"query": "Where is my parcel 6890012345?", "gold": ["track_parcel"]}),
+        ];
+        let text: String = gold.iter().map(|it| format!("{it}\n")).collect();
+        let file = app.tools_file().with_file_name("gold.jsonl");
+        std::fs::write(&file, text).unwrap();
+        let told = app.as_key(ADMIN, "PATCH", path, patch.clone()).await;
+        assert_eq!(told.status, 200, "{}", told.body);
+        let effect = &told.body["effect"];
+        assert_eq!(
+            (&effect["n"], &effect["right_before"]),
+            (&json!(2), &json!(2))
+        );
+        let same = json!({"description": "Reserves a meeting room in our office"});
+        let told = app
+            .as_key(ADMIN, "PATCH", "/api/v1/tools/book_room?effect=true", same)
+            .await;
+        assert_eq!(told.body["effect"]["right_after"], 2, "{}", told.body);
+        let unlike = json!({"description": "Bakes bread", "annotations": {"title": "Baker"}});
+        let told = app
+            .as_key(
+                ADMIN,
+                "PATCH",
+                "/api/v1/tools/book_room?effect=true",
+                unlike,
+            )
+            .await
+            .body;
+        let changed = told["effect"]["changed"].as_array().unwrap();
+        let worse = changed.iter().find(|it| it["change"] == "worse");
+        assert_eq!(worse.unwrap()["query"], gold[0]["query"], "{told}");
+        assert_eq!(
+            app.get("/api/v1/tools/book_room").await.body["description"],
+            "Bakes bread"
+        );
+        std::fs::write(&file, "nonsense").unwrap();
+        let refused = app.as_key(ADMIN, "PATCH", path, patch).await;
+        assert!(
+            refused
+                .message()
+                .starts_with("effect: gold.jsonl, line 1: not JSON"),
+            "{}",
+            refused.message()
+        );
+    })
+    .await;
+}
