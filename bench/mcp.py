@@ -1,7 +1,7 @@
 """The scenario `mcp`: calls over MCP in both eras beside the same call over REST and the bare server, a long list, and a
 server that stands in front of another one.
 
-The figures beside other programs (the official SDK, other gateways) are not ours to run here; docs/performance.md has them.
+What it is beside other programs is peers.py's.
 """
 
 import json
@@ -103,5 +103,6 @@ def gateway(bench, report, engine, upstream, tool, sent, cleaned, number):
             added = statistics.median(r[1]["p50_us"] - r[0]["p50_us"] for r in rounds) / 1000
             report.goal("added by the gateway, median, one connection", engine, added, 0.12, " ms", errors=first + second)
         else:
+            # A figure: an upstream that is as quick as its gateway is the hardest there is. `mcp-peers` has the goal.
             ratio = statistics.median(r[1]["rps"] / r[0]["rps"] for r in rounds)
-            report.goal("gateway over its upstream, 8 connections", engine, ratio, 0.45, at_least=True, errors=first + second)
+            report.note(f"gateway over its upstream, which is this program as well, 8 connections: {ratio:.3f}, errors {first + second}")

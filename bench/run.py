@@ -27,6 +27,7 @@ import urllib.parse
 import kinds
 import mcp
 import mcp_faults
+import peers
 import sql
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -288,7 +289,8 @@ def slow(bench, report, engine):
 SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "idle": idle, "lists": lists, "slow": slow,
              "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number),
              "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED),
-             "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions, "sql": sql.run}
+             "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions, "mcp-peers": peers.mcp, "sql": sql.run,
+             "sql-peers": peers.rows}
 
 
 def find(given, name, how):
@@ -431,7 +433,7 @@ def run(bench, report):
             print(f"\n{name} [{engine}]  load average {os.getloadavg()[0]:.1f}", flush=True)
             try:
                 SCENARIOS[name](bench, report, engine)
-            except (Problem, subprocess.TimeoutExpired) as problem:
+            except (Problem, RuntimeError, subprocess.SubprocessError) as problem:
                 # One broken scenario must not hide the others; it counts as a failed goal.
                 report.goals.append({"goal": name, "engine": engine, "verdict": "FAIL", "problem": str(problem)})
                 print(f"  FAIL  {name}: {problem}", flush=True)

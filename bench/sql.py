@@ -16,10 +16,10 @@ ASKED = {"id": "{i%10000}"}
 ROW = '{"id":{i%10000},"name":"user-{i%10000}"}'
 
 
-def run(bench, report, engine):
-    """`bench` and `report` are run.py's."""
+def servers(bench, engine):
+    """Where the rows are, a bare server that reads them, and ours."""
     workspace = bench.folder / f"workspace-sql-{engine}"
-    workspace.mkdir()
+    workspace.mkdir(exist_ok=True)
     if engine == "postgres":
         place = bench.database()
         source, bare_arguments = f'kind = "postgres"\nurl = "{place}"\nallow_superuser = true', ["--postgres", place]
@@ -32,7 +32,12 @@ def run(bench, report, engine):
     (workspace / "mcp.json").write_text('{"mcpServers": {}}')
     (workspace / "toolcrib.toml").write_text(f"[sources.bench]\n{source}\n")
     command = [bench.binary, "serve", "--workspace", workspace, "--data", bench.folder / f"data-sql-{engine}", "--listen", "127.0.0.1:0"]
-    ours = bench.start(command, bench.environment(False))
+    return place, bare, bench.start(command, bench.environment(False))
+
+
+def run(bench, report, engine):
+    """`bench` and `report` are run.py's."""
+    _, bare, ours = servers(bench, engine)
     asked = json.dumps({"arguments": ASKED}).replace('"{i%10000}"', "{i%10000}")
     over_mcp = mcp.message("tools/call", {"name": TOOL["name"], "arguments": ASKED}, True).replace('"{i%10000}"', "{i%10000}")
     rounds = []

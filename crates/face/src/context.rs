@@ -5,9 +5,8 @@ use crate::sessions::{Hears, Session};
 use catalog::caller::Caller;
 use executor::line::Sender;
 use mcp::wire::{Era, RpcError, code};
-use serde::de::{Error as _, MapAccess, Visitor};
+use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::Arc;
@@ -65,19 +64,92 @@ pub(crate) struct Params {
     pub(crate) meta: Meta,
 }
 
-/// What we understand of `_meta`.
-#[derive(Debug, Default, Deserialize)]
+/// What we understand of `_meta`. Whatever else stands there is not ours to refuse, nor to take for an object.
+#[derive(Debug, Default)]
 pub(crate) struct Meta {
-    #[serde(default, rename = "io.modelcontextprotocol/protocolVersion")]
     pub(crate) version: Option<Value>,
-    #[serde(default, rename = "io.modelcontextprotocol/clientCapabilities")]
     pub(crate) capabilities: Option<Value>,
-    #[serde(default, rename = "io.modelcontextprotocol/logLevel")]
     log_level: Option<Value>,
-    #[serde(default, rename = "progressToken")]
     progress_token: Option<Value>,
-    #[serde(default, rename = "toolcrib/idempotency_key")]
     idempotency_key: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(field_identifier)]
+enum MetaName {
+    #[serde(rename = "io.modelcontextprotocol/protocolVersion")]
+    Version,
+    #[serde(rename = "io.modelcontextprotocol/clientCapabilities")]
+    Capabilities,
+    #[serde(rename = "io.modelcontextprotocol/logLevel")]
+    LogLevel,
+    #[serde(rename = "progressToken")]
+    ProgressToken,
+    #[serde(rename = "toolcrib/idempotency_key")]
+    IdempotencyKey,
+    #[serde(other)]
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Meta {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Known;
+        impl<'de> Visitor<'de> for Known {
+            type Value = Meta;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Meta, A::Error> {
+                let mut meta = Meta::default();
+                while let Some(name) = map.next_key()? {
+                    let place = match name {
+                        MetaName::Version => &mut meta.version,
+                        MetaName::Capabilities => &mut meta.capabilities,
+                        MetaName::LogLevel => &mut meta.log_level,
+                        MetaName::ProgressToken => &mut meta.progress_token,
+                        MetaName::IdempotencyKey => &mut meta.idempotency_key,
+                        MetaName::Other => {
+                            map.next_value::<IgnoredAny>()?;
+                            continue;
+                        }
+                    };
+                    *place = map.next_value()?;
+                }
+                Ok(meta)
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Meta, A::Error> {
+                IgnoredAny.visit_seq(seq).map(|_| Meta::default())
+            }
+
+            fn visit_unit<E>(self) -> Result<Meta, E> {
+                Ok(Meta::default())
+            }
+
+            fn visit_bool<E>(self, _: bool) -> Result<Meta, E> {
+                Ok(Meta::default())
+            }
+
+            fn visit_i64<E>(self, _: i64) -> Result<Meta, E> {
+                Ok(Meta::default())
+            }
+
+            fn visit_u64<E>(self, _: u64) -> Result<Meta, E> {
+                Ok(Meta::default())
+            }
+
+            fn visit_f64<E>(self, _: f64) -> Result<Meta, E> {
+                Ok(Meta::default())
+            }
+
+            fn visit_str<E>(self, _: &str) -> Result<Meta, E> {
+                Ok(Meta::default())
+            }
+        }
+        from.deserialize_any(Known)
+    }
 }
 
 impl Params {
@@ -139,11 +211,7 @@ impl<'de> Deserialize<'de> for Params {
                 params.members.reserve(2);
                 while let Some(name) = map.next_key::<String>()? {
                     if name == "_meta" {
-                        let meta: &RawValue = map.next_value()?;
-                        // Whatever else stands there is not ours to refuse, nor to take for an object.
-                        if meta.get().starts_with('{') {
-                            params.meta = serde_json::from_str(meta.get()).unwrap_or_default();
-                        }
+                        params.meta = map.next_value()?;
                     } else if params.members.len() == MEMBERS_MAX {
                         return Err(A::Error::custom("too many members"));
                     } else {
@@ -200,6 +268,10 @@ mod tests {
             json!({"_meta": 1}),
             json!({"_meta": null}),
             json!({"_meta": [META_VERSION]}),
+            json!({"_meta": true}),
+            json!({"_meta": -1}),
+            json!({"_meta": 1.5}),
+            json!({"_meta": META_VERSION}),
         ] {
             assert!(read(&odd).unwrap().meta.version.is_none(), "{odd}");
         }

@@ -5,47 +5,37 @@ use executor::line::Receiver;
 use std::future::Future;
 use std::pin::{Pin, pin};
 
-/// A text, most of which may be shared with others: what is long and the same for many is not copied for each.
+/// A text whose end may be shared with others: what is long and the same for many is not copied for each.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text {
     pub(crate) own: String,
-    pub(crate) shared: Option<Shared>,
-}
-
-/// What stands in a text without being part of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Shared {
-    /// Where, in bytes.
-    pub(crate) at: usize,
-    /// In UTF-8.
-    pub(crate) bytes: Bytes,
+    /// In UTF-8. It comes last, so that all goes out at once: behind something long, a few bytes more would be a message
+    /// of their own.
+    pub(crate) shared: Bytes,
 }
 
 impl Text {
     pub fn is_shared(&self) -> bool {
-        self.shared.is_some()
+        !self.shared.is_empty()
     }
 
-    pub fn pieces(self) -> [Bytes; 3] {
-        let mut own = Bytes::from(self.own);
-        match self.shared {
-            None => [own, Bytes::new(), Bytes::new()],
-            Some(Shared { at, bytes }) => [own.split_to(at), bytes, own],
-        }
+    pub fn pieces(self) -> [Bytes; 2] {
+        [self.own.into(), self.shared]
     }
 
     pub fn into_string(mut self) -> String {
-        if let Some(Shared { at, bytes }) = self.shared {
-            self.own
-                .insert_str(at, str::from_utf8(&bytes).unwrap_or_default());
-        }
+        self.own
+            .push_str(str::from_utf8(&self.shared).unwrap_or_default());
         self.own
     }
 }
 
 impl From<String> for Text {
     fn from(own: String) -> Self {
-        Text { own, shared: None }
+        Text {
+            own,
+            shared: Bytes::new(),
+        }
     }
 }
 

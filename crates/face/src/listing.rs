@@ -2,15 +2,14 @@
 //! or the policy changes. Callers who see the same share the text. Where there are too many, two stand for all of them.
 
 mod finds;
+mod pages;
 
-use crate::context::{Context, Params, invalid};
-use crate::exchange::Shared;
+pub(crate) use pages::{cursor, page};
+
+use crate::context::{Context, Params};
 use crate::finder;
 use crate::result::Done;
 use app::select::Among;
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use bytes::Bytes;
 use catalog::caller::{Caller, Scopes};
 use catalog::catalogue::Catalogue;
 use catalog::names::Names;
@@ -19,15 +18,12 @@ use catalog::tool::{Definition, KindName};
 use catalog::toolset::Shown;
 use executor::Executor;
 use mcp::wire::{Era, RpcError};
+use pages::Tools;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
-use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use uuid::Uuid;
-
-/// Many clients never ask for a second page, so the first is long.
-const PAGE: usize = 1_000;
 
 /// For how many callers a list is kept.
 const CALLERS_MAX: usize = 1_024;
@@ -42,14 +38,6 @@ pub(crate) struct Listing {
     pub(crate) fingerprint: u64,
     /// Where two tools stand for the others.
     pub(crate) found_among: Option<Arc<Among>>,
-}
-
-#[derive(Debug, Default)]
-struct Tools {
-    /// As they stand between the brackets.
-    text: Bytes,
-    /// Each tool's name, and where it ends in the text.
-    ends: Vec<(Arc<str>, usize)>,
 }
 
 #[derive(Debug)]
@@ -214,55 +202,6 @@ impl Listing {
     }
 }
 
-impl Tools {
-    fn of(all: impl IntoIterator<Item = Value>) -> Self {
-        let (mut text, mut ends) = (String::new(), Vec::new());
-        for tool in all {
-            if !text.is_empty() {
-                text.push(',');
-            }
-            text.push_str(&tool.to_string());
-            let name = tool["name"].as_str().unwrap_or_default();
-            ends.push((name.into(), text.len()));
-        }
-        text.shrink_to_fit();
-        let text = text.into();
-        Tools { text, ends }
-    }
-
-    fn page(&self, after: Option<&str>) -> Done {
-        let (
-            Range {
-                start: first,
-                end: last,
-            },
-            next,
-        ) = page(&self.ends, |(name, _)| name, after);
-        let start = match first {
-            0 => 0,
-            // Behind the comma.
-            _ => (self.ends[first - 1].1 + 1).min(self.text.len()),
-        };
-        let end = match last {
-            0 => 0,
-            _ => self.ends[last - 1].1,
-        };
-        let mut members = r#""tools":["#.to_owned();
-        let shared = Shared {
-            at: members.len(),
-            bytes: self.text.slice(start..end.max(start)),
-        };
-        members.push(']');
-        if let Some(next) = next {
-            members.push_str(&format!(r#","nextCursor":"{next}""#));
-        }
-        Done {
-            shared: Some(shared),
-            ..Done::of(members)
-        }
-    }
-}
-
 pub(crate) async fn list(context: &Context, params: &Params) -> Result<Done, RpcError> {
     let after = cursor(params)?;
     context.face.app.servers_awaited().await;
@@ -272,42 +211,6 @@ pub(crate) async fn list(context: &Context, params: &Params) -> Result<Done, Rpc
         .of(&context.face.app.executor, &context.caller);
     let era = context.era();
     Ok(listing.page(after.as_deref(), era).cached(era))
-}
-
-/// The page after the item of this name, and where to go on. From the start again where that item is gone from a list
-/// with an order of its own.
-pub(crate) fn page<T>(
-    all: &[T],
-    name: impl Fn(&T) -> &str,
-    after: Option<&str>,
-) -> (Range<usize>, Option<String>) {
-    let first = after.map_or(0, |after| {
-        let place = all.iter().position(|it| name(it) == after);
-        match place {
-            Some(place) => place + 1,
-            None if all.is_sorted_by(|a, b| name(a) <= name(b)) => {
-                all.partition_point(|it| name(it) <= after)
-            }
-            None => 0,
-        }
-    });
-    let last = (first + PAGE).min(all.len());
-    let is_more = last < all.len();
-    let next = is_more.then(|| URL_SAFE_NO_PAD.encode(name(&all[last - 1])));
-    (first..last, next)
-}
-
-/// Where to go on, as we have said before.
-pub(crate) fn cursor(params: &Params) -> Result<Option<String>, RpcError> {
-    let Some(cursor) = params.get("cursor").filter(|it| !it.is_null()) else {
-        return Ok(None);
-    };
-    let bytes = cursor
-        .as_str()
-        .and_then(|it| URL_SAFE_NO_PAD.decode(it).ok());
-    let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
-    text.map(Some)
-        .ok_or_else(|| invalid("params.cursor is none that this server has given"))
 }
 
 /// A tool as clients see it, changed as its toolset wants it.
@@ -437,23 +340,6 @@ fn refers_elsewhere(schema: &Value) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn pages_hold_everything_once() {
-        let all: Vec<String> = (0..2 * PAGE + 1).rev().map(|n| format!("{n:05}")).collect();
-        let (mut seen, mut after) = (Vec::new(), None);
-        loop {
-            let (range, next) = page(&all, |it| it, after.as_deref());
-            seen.extend_from_slice(&all[range]);
-            let Some(next) = next else { break };
-            let mut params = Params::default();
-            params.set("cursor", next.into());
-            after = cursor(&params).unwrap();
-        }
-        assert_eq!(seen, all);
-        let (gone, _) = page(&all, |it| it, Some("x"));
-        assert_eq!(gone, 0..PAGE);
-    }
 
     #[test]
     fn what_is_no_object_is_put_into_one() {

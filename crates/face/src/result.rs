@@ -1,7 +1,8 @@
 //! Results as the protocol words them: the members that matter, and what each era wants around them.
 
 use crate::context::missing_capability;
-use crate::exchange::{Shared, Text};
+use crate::exchange::Text;
+use bytes::Bytes;
 use executor::code::McpReport;
 use executor::kind::FROM_OUTSIDE;
 use executor::response::ResponseStatus;
@@ -21,8 +22,9 @@ const EXECUTION_ID: &str = "toolcrib/execution_id";
 pub(crate) struct Done {
     /// Without the braces: `"content":[…],"isError":true`.
     pub(crate) members: String,
-    /// What stands among the members and is not copied.
-    pub(crate) shared: Option<Shared>,
+    /// How the last member begins, and the rest of it with what closes the result and its message, which is not copied:
+    /// `"tools":[` and `…]}}`.
+    pub(crate) last: Option<(&'static str, Bytes)>,
     pub(crate) meta: Map<String, Value>,
     /// The call's, which stands in `_meta`, too.
     pub(crate) execution_id: Option<Uuid>,
@@ -102,7 +104,9 @@ impl Done {
     pub(crate) fn text(self, era: Era) -> Text {
         let mut own = String::new();
         let shared = self.write(&mut own, era);
-        Text { own, shared }
+        let text = Text { own, shared }.into_string();
+        // Without the message around it.
+        text[..text.len() - 1].to_owned().into()
     }
 
     /// The answer to the request whose id was `id`.
@@ -110,17 +114,12 @@ impl Done {
         let mut own = String::with_capacity(self.members.len() + id.get().len() + 320);
         own.extend([r#"{"jsonrpc":"2.0","id":"#, id.get(), r#","result":"#]);
         let shared = self.write(&mut own, era);
-        own.push('}');
         Text { own, shared }
     }
 
-    /// Writes it behind what is there; what is shared has its place from the beginning.
-    fn write(mut self, text: &mut String, era: Era) -> Option<Shared> {
+    /// Writes it behind what is there, up to the end of the message; gives what is still to come.
+    fn write(mut self, text: &mut String, era: Era) -> Bytes {
         text.push('{');
-        let shared = self.shared.map(|it| Shared {
-            at: text.len() + it.at,
-            ..it
-        });
         text.push_str(&self.members);
         let mut before = if self.members.is_empty() { "" } else { "," };
         if era == Era::Modern {
@@ -137,9 +136,18 @@ impl Done {
             push_name(text, "_meta");
             let server = (era == Era::Modern).then_some(self.server.as_deref());
             write_meta(text, &self.meta, self.execution_id, server);
+            before = ",";
         }
-        text.push('}');
-        shared
+        match self.last {
+            Some((opening, rest)) => {
+                text.extend([before, opening]);
+                rest
+            }
+            None => {
+                text.push_str("}}");
+                Bytes::new()
+            }
+        }
     }
 }
 
@@ -228,7 +236,6 @@ fn succeeded(response: &ToolResponse) -> Done {
     match data.as_bytes().first() {
         // Text as it is, without its quotes.
         Some(b'"') => members.push_str(data),
-        Some(b'n') => members.push_str(r#""""#),
         _ => push_text(&mut members, data),
     }
     members.push('}');
@@ -337,6 +344,14 @@ mod tests {
             let text = of_call(response, Era::Legacy).unwrap().text(Era::Legacy);
             serde_json::from_str(&text.own).unwrap()
         };
+        let nothing = ToolResponse {
+            data: RawValue::NULL.to_owned(),
+            is_whole: false,
+            ..response(None)
+        };
+        let answer = told(&nothing);
+        assert_eq!(answer["content"][0]["text"], "null");
+        assert_eq!(answer["structuredContent"], json!({"result": null}));
         let good = json!({"status": "success", "message": "SQL \"executed\".", "data": {"type": "csv_table"}});
         let answer = told(&response(None));
         assert_eq!(answer["structuredContent"], good);

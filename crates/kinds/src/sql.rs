@@ -15,7 +15,7 @@ use catalog::tool::Definition;
 use executor::kind::{CheckFuture, RunFuture};
 use executor::{Code, Data, Failure, Kind, Output, Run};
 use failure::{failure, is_elsewhere};
-use faults::{unknown_parameter, unused_properties};
+use faults::{misused_properties, unknown_parameter};
 use prepared::Prepared;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -189,7 +189,7 @@ impl Kind for Sql {
         }
         let troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let known = troubles.get(&definition.name).cloned();
-        known.or_else(|| unused_properties(definition))
+        known.or_else(|| misused_properties(definition))
     }
 
     fn needs_trust(&self, definition: &Definition) -> Option<String> {

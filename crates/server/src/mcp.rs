@@ -124,7 +124,7 @@ async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response
             initialized(server, &client, &message)
         }
         Ok(None) => {
-            let why = "A session is needed: send initialize first, and its Mcp-Session-Id with every request";
+            let why = "A session is needed: send initialize first, and over HTTP its Mcp-Session-Id with every request; or name the version 2026-07-28 in params._meta of each request, which needs none";
             let error = RpcError::new(-32000, why);
             json(StatusCode::BAD_REQUEST, wire::error(message.id, &error))
         }

@@ -25,7 +25,7 @@ mod verb;
 pub use answer::{Answer, Shape};
 pub use binding::Bindings;
 pub use error::{Error, Place};
-pub use mention::stands_in_text;
+pub use mention::{is_compared, stands_in_text};
 pub use postgres::{Postgres, PostgresConfig, role_script};
 pub use quotes::without_quotes;
 pub use schema::{Column, ForeignKey, SchemaFilter, SchemaPage, Table, TableKind, TestReport};

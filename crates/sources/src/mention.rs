@@ -1,7 +1,7 @@
-//! Whether a parameter is written where the database reads only text, which is what its author has to be told.
+//! Where a parameter is written: in what the database reads only as text, or beside a comparison. Its author has to be told.
 
 use crate::lex::{Placeholders, lex};
-use crate::lexeme::Kind;
+use crate::lexeme::{Kind, Lexeme};
 use crate::statement::Engine;
 
 /// Whether `:name` or `{{name}}` stands in a string, in a quoted name or in a comment of the query.
@@ -24,6 +24,26 @@ pub fn stands_in_text(query: &str, engine: Engine, name: &str) -> bool {
         inner.is_some_and(|(inner, _)| inner.trim() == name)
     });
     colons.chain(braces).any(|(at, _)| !is_read(at))
+}
+
+/// Whether the parameter stands right behind an operator or a word that compares one value with another.
+pub fn is_compared(query: &str, engine: Engine, name: &str) -> bool {
+    let Ok(pieces) = lex(query, engine, Placeholders::Read) else {
+        return false;
+    };
+    let compares = |before: &Lexeme<'_>| match before.kind {
+        Kind::Operator => matches!(
+            before.text,
+            "=" | "==" | "<>" | "!=" | "<" | ">" | "<=" | ">="
+        ),
+        _ => ["LIKE", "ILIKE", "GLOB"]
+            .iter()
+            .any(|word| before.is_word(word)),
+    };
+    pieces.windows(2).any(|pair| match pair {
+        [before, it] => it.kind == Kind::Placeholder && it.text == name && compares(before),
+        _ => false,
+    })
 }
 
 /// Neither a cast before it nor the rest of a longer name after it.

@@ -1,5 +1,5 @@
-//! Takes the quotes away from a parameter that is a whole string: `'{{name}}'`, as those write it whose values are pasted into
-//! the text. Here a value is bound, and between quotes nothing is.
+//! Takes parameters out of strings: `'{{name}}'` and `'%{{name}}%'`, as those write it whose values are pasted into the text.
+//! Here a value is bound, and between quotes nothing is.
 
 use crate::lex::{Placeholders, lex};
 use crate::lexeme::{Kind, Lexeme};
@@ -12,8 +12,8 @@ const BEFORE_VALUES: &[&str] = &[
     "WHEN", "WHERE",
 ];
 
-/// The query with `{{name}}` for `'{{name}}'` where that stands for a value, and the names of these parameters, each once.
-/// Nothing where the text cannot be cut.
+/// The query with `{{name}}` for `'{{name}}'`, and `('%' || {{name}} || '%')` for `'%{{name}}%'`, where that stands for a value;
+/// and the names of these parameters, each once. Nothing where the text cannot be cut.
 pub fn without_quotes(
     query: &str,
     engine: Engine,
@@ -22,38 +22,79 @@ pub fn without_quotes(
     let pieces = lex(query, engine, Placeholders::Read).ok()?;
     let (mut text, mut names, mut at) = (String::new(), Vec::new(), 0);
     for (index, piece) in pieces.iter().enumerate() {
-        let Some(name) = quoted_name(piece, engine).filter(|name| is_parameter(name)) else {
-            continue;
-        };
-        if !is_value(&pieces[..index], &pieces[index + 1..]) {
+        let parts = parts(piece, &is_parameter);
+        if parts.is_empty() || !is_value(&pieces[..index], &pieces[index + 1..]) {
             continue;
         }
         text.push_str(&query[at..piece.start]);
-        text.push_str(&query[piece.start + 1..piece.end - 1]);
+        let written: Vec<String> = parts.iter().map(Part::written).collect();
+        match written.as_slice() {
+            [one] => text.push_str(one),
+            several => text.extend(["(", &several.join(" || "), ")"]),
+        }
         at = piece.end;
-        if !names.iter().any(|known| known == name) {
-            names.push(name.to_owned());
+        for part in parts {
+            if let Part::Parameter(braced) = part {
+                let name = named(braced);
+                if !names.iter().any(|known| known == name) {
+                    names.push(name.to_owned());
+                }
+            }
         }
     }
     text.push_str(&query[at..]);
     Some((text, names))
 }
 
-/// The name in a plain string that is one placeholder and nothing else. `':name'` is text to those who bind as well.
-fn quoted_name<'t>(piece: &Lexeme<'t>, engine: Engine) -> Option<&'t str> {
-    if piece.kind != Kind::Text {
-        return None;
-    }
-    let inner = piece.text.strip_prefix('\'')?.strip_suffix('\'')?;
-    let pieces = lex(inner, engine, Placeholders::Read).ok()?;
-    match pieces.as_slice() {
-        [only] => {
-            let is_whole = (only.start, only.end) == (0, inner.len());
-            let is_meant = only.kind == Kind::Placeholder && inner.starts_with("{{");
-            (is_whole && is_meant).then_some(only.text)
+/// A part of a string.
+enum Part<'t> {
+    /// As it stands between the quotes.
+    Text(&'t str),
+    /// With its braces.
+    Parameter(&'t str),
+}
+
+impl Part<'_> {
+    fn written(&self) -> String {
+        match self {
+            Part::Text(text) => format!("'{text}'"),
+            Part::Parameter(braced) => (*braced).to_owned(),
         }
-        _ => None,
     }
+}
+
+fn named(braced: &str) -> &str {
+    braced[2..braced.len() - 2].trim()
+}
+
+/// A plain string taken apart at the parameters in it; nothing where there are none. `':name'` is text to those who bind as
+/// well.
+fn parts<'t>(piece: &Lexeme<'t>, is_parameter: &impl Fn(&str) -> bool) -> Vec<Part<'t>> {
+    let inner = (piece.kind == Kind::Text).then_some(piece.text);
+    let inner = inner.and_then(|text| text.strip_prefix('\'')?.strip_suffix('\''));
+    let (mut parts, mut left) = (Vec::new(), inner.unwrap_or_default());
+    let mut from = 0;
+    let mut has_any = false;
+    while let Some(start) = left[from..].find("{{").map(|at| from + at) {
+        let Some(end) = left[start..].find("}}").map(|at| start + at + 2) else {
+            break;
+        };
+        let braced = &left[start..end];
+        if !is_parameter(named(braced)) {
+            from = start + 2;
+            continue;
+        }
+        has_any = true;
+        if start > 0 {
+            parts.push(Part::Text(&left[..start]));
+        }
+        parts.push(Part::Parameter(braced));
+        (left, from) = (&left[end..], 0);
+    }
+    if !left.is_empty() {
+        parts.push(Part::Text(left));
+    }
+    if has_any { parts } else { Vec::new() }
 }
 
 fn is_value(before: &[Lexeme<'_>], after: &[Lexeme<'_>]) -> bool {
@@ -75,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_parameter_that_is_the_whole_string_loses_its_quotes() {
+    fn parameters_are_taken_out_of_the_strings_that_stand_for_values() {
         let of = |query: &str| without_quotes(query, Engine::Postgres, |name| name != "other");
         let done = |query: &str, expected: &str, names: &[&str]| {
             let (text, found) = of(query).unwrap();
@@ -92,11 +133,14 @@ mod tests {
             "SELECT {{ a }} WHERE x IN ({{b}},{{a}}) AND y LIKE {{사용자}}",
             &["a", "b", "사용자"],
         );
+        done(
+            "SELECT 1 WHERE a LIKE '%{{nm}}%' AND b = '{{a}}{{b}}' OR c = 'it''s {{nm}}''' AND d = '{{other}}{{ a }}'",
+            "SELECT 1 WHERE a LIKE ('%' || {{nm}} || '%') AND b = ({{a}} || {{b}}) OR c = ('it''s ' || {{nm}} || '''') AND d = ('{{other}}' || {{ a }})",
+            &["nm", "a", "b"],
+        );
         for kept in [
-            "SELECT '%{{nm}}%'",
-            "SELECT '{{a}}{{b}}'",
-            "SELECT ' {{nm}}'",
-            "SELECT '{{nm}}'''",
+            "SELECT '{{nm'",
+            "SELECT 'nm}}'",
             "SELECT ':nm'",
             "SELECT '{{other}}'",
             "SELECT x AS '{{nm}}' FROM t",

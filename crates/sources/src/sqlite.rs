@@ -73,7 +73,10 @@ pub struct Sqlite {
 impl Sqlite {
     /// Checks that the file is one that may be used; it is opened with the first call.
     pub fn open(config: SqliteConfig) -> Result<Arc<Sqlite>, Error> {
-        open::resolved(&config)?;
+        let path = open::resolved(&config)?;
+        if !open::is_database(&path) {
+            return Err(Error::source("its file is no SQLite database"));
+        }
         Ok(Arc::new(Sqlite {
             shares: Shares::new(config.connections_max),
             readers: Kept::new(config.connections_max),

@@ -277,6 +277,8 @@ pub(crate) enum Tools {
         /// Where it lives: `database` or `file` (tools.json)
         #[arg(long, value_parser = ["database", "file"])]
         shelf: Option<String>,
+        #[command(flatten)]
+        trial: Trial,
     },
     /// Replace a tool's definition
     Update {

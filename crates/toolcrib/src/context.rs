@@ -268,7 +268,8 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
             place.owner(),
             place.workspace.display()
         ))
-        .hint("only one server can run on a workspace: stop that one, or name another with --workspace"),
+        .hint("only one server can run on a workspace: stop that one, or name another with --workspace")
+        .hint("where that is `toolcrib mcp`, an MCP client has started it: close the client, start the server, and the client's next one joins it"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
         StartError::Sealing(fault) => Failure::configuration(vec![fault.what]).hint(fault.remedy),

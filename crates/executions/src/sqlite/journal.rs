@@ -159,12 +159,12 @@ impl Journal {
     /// are taken.
     fn draft(&self, row: &Execution) -> std::io::Result<Option<u64>> {
         // Looked up twice rather than written twice: a line is long, and nobody should wait for it.
-        let line = Line::of(row, self.lock().rows.has_begun(row.id))?;
+        let line = Line::of(row, self.lock().rows.has_begun(row.id));
         let mut lines = self.lock();
         if self.is_refusing(&lines) {
             return Ok(None);
         }
-        let draft = lines.draft(row, line)?;
+        let draft = lines.draft(row, line);
         drop(lines);
         draft.write()?;
         Ok(Some(draft.turn))
@@ -253,7 +253,7 @@ impl Journal {
         private_file(&path)?;
         let mut text = Vec::new();
         for row in rows {
-            write_line(&mut text, row).map_err(|error| LogError::file(&path, &error))?;
+            write_line(&mut text, row);
         }
         text.push(b'\n');
         let file = OpenOptions::new().append(true).open(&path);
@@ -286,25 +286,25 @@ impl Journal {
 
 impl Lines {
     fn append(&mut self, row: &Execution) -> std::io::Result<()> {
-        let line = Line::of(row, self.rows.has_begun(row.id))?;
-        self.draft(row, line)?.write()
+        let line = Line::of(row, self.rows.has_begun(row.id));
+        self.draft(row, line).write()
     }
 
     /// What is to be written for a row, and where.
-    fn draft(&mut self, row: &Execution, mut line: Line) -> std::io::Result<Draft> {
+    fn draft(&mut self, row: &Execution, mut line: Line) -> Draft {
         if line.is_end && !self.rows.has_begun(row.id) {
             // Its beginning has gone meanwhile.
-            line = Line::of(row, false)?;
+            line = Line::of(row, false);
         }
         let (turn, line) = (self.turn, line.text);
         let one = &mut self.files[self.active];
         // However much of it is there in the end.
         one.bytes += line.len() as u64;
-        Ok(Draft {
+        Draft {
             file: Arc::clone(&one.file),
             line,
             turn,
-        })
+        }
     }
 }
 

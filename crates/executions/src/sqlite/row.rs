@@ -6,31 +6,50 @@ use crate::queue::{Entry, Mode};
 use crate::record::{Execution, Status};
 use crate::stats::Group;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{CachedStatement, Connection, Row, ToSql, params};
+use rusqlite::{CachedStatement, Connection, Row, Statement, ToSql};
 use std::borrow::Cow;
 use uuid::Uuid;
 
-macro_rules! insert {
+/// A place in an insert for each of `written!`.
+macro_rules! places {
     () => {
-        concat!(
-            "INSERT INTO executions (",
-            written!(),
-            ") VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20)"
-        )
+        "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"
     };
 }
-const INSERT_STARTED: &str = concat!(insert!(), " ON CONFLICT (started_at, id) DO NOTHING");
-const INSERT_FINISHED: &str = concat!(insert!(), replace!());
+/// `OR FAIL`: after an error all is taken back with its transaction, so SQLite need not be able to take back a statement.
+macro_rules! insert {
+    () => {
+        concat!("INSERT OR FAIL INTO executions (", written!(), ") VALUES ")
+    };
+}
+const INSERT_STARTED: &str = concat!(
+    insert!(),
+    places!(),
+    " ON CONFLICT (started_at, id) DO NOTHING"
+);
+const INSERT_FINISHED: &str = concat!(insert!(), places!(), replace!());
 const INSERT_INTERRUPTED: &str = concat!(
     insert!(),
+    places!(),
     replace!(),
     " WHERE executions.status = 'started'"
 );
+
+/// Ends of calls are most of all rows, so several go into one statement: each new one finds its place in the trees from the
+/// place of the last.
+const TOGETHER: usize = 16;
+macro_rules! four {
+    ($places:expr) => {
+        concat!($places, ",", $places, ",", $places, ",", $places)
+    };
+}
+const INSERT_TOGETHER: &str = concat!(insert!(), four!(four!(places!())), replace!());
 
 /// The inserts of a batch, prepared once for all its rows.
 pub(super) struct Inserts<'a> {
     started: CachedStatement<'a>,
     finished: CachedStatement<'a>,
+    together: CachedStatement<'a>,
     /// For what a killed server left.
     interrupted: Option<CachedStatement<'a>>,
     connection: &'a Connection,
@@ -42,45 +61,68 @@ impl<'a> Inserts<'a> {
         Ok(Inserts {
             started,
             finished: connection.prepare_cached(INSERT_FINISHED)?,
+            together: connection.prepare_cached(INSERT_TOGETHER)?,
             interrupted: None,
             connection,
         })
     }
 
-    pub(super) fn insert(&mut self, entry: &Entry) -> rusqlite::Result<()> {
-        let statement = match entry.mode {
-            Mode::Started => &mut self.started,
-            Mode::Finish => &mut self.finished,
-            Mode::Interrupted => match &mut self.interrupted {
-                Some(prepared) => prepared,
-                none => none.insert(self.connection.prepare_cached(INSERT_INTERRUPTED)?),
-            },
-        };
-        let row = &entry.row;
-        statement.execute(params![
-            row.id.as_bytes(),
-            row.started_at,
-            row.status.as_str(),
-            &*row.tool_name,
-            row.tool_version,
-            &*row.tool_hash,
-            &*row.caller,
-            row.key.as_deref(),
-            row.agent.as_ref().map(Uuid::as_bytes),
-            row.run.as_ref().map(Uuid::as_bytes),
-            row.toolset.as_deref(),
-            row.transport.as_ref(),
-            row.error_code.as_deref(),
-            row.elapsed_us,
-            &*row.node,
-            row.arguments,
-            row.output,
-            row.error,
-            row.log_text,
-            row.behind.as_deref(),
-        ])?;
+    /// In their order.
+    pub(super) fn insert(&mut self, entries: &[Entry]) -> rusqlite::Result<()> {
+        let mut left = entries;
+        while let Some(first) = left.first() {
+            let several = left.first_chunk::<TOGETHER>();
+            let several = several.filter(|all| all.iter().all(|it| it.mode == Mode::Finish));
+            let (statement, now) = match (several, first.mode) {
+                (Some(_), _) => (&mut self.together, TOGETHER),
+                (None, Mode::Finish) => (&mut self.finished, 1),
+                (None, Mode::Started) => (&mut self.started, 1),
+                (None, Mode::Interrupted) => {
+                    let prepared = match &mut self.interrupted {
+                        Some(prepared) => prepared,
+                        none => none.insert(self.connection.prepare_cached(INSERT_INTERRUPTED)?),
+                    };
+                    (prepared, 1)
+                }
+            };
+            let (these, rest) = left.split_at(now);
+            let mut place = 0;
+            for entry in these {
+                bind(statement, &mut place, &entry.row)?;
+            }
+            statement.raw_execute()?;
+            left = rest;
+        }
         Ok(())
     }
+}
+
+/// A row into the places of a statement that follow `place`, in the order of `written!`.
+fn bind(statement: &mut Statement<'_>, place: &mut usize, row: &Execution) -> rusqlite::Result<()> {
+    let mut next = |value: &dyn ToSql| {
+        *place += 1;
+        statement.raw_bind_parameter(*place, value)
+    };
+    next(row.id.as_bytes())?;
+    next(&row.started_at)?;
+    next(&row.status.as_str())?;
+    next(&&*row.tool_name)?;
+    next(&row.tool_version)?;
+    next(&&*row.tool_hash)?;
+    next(&&*row.caller)?;
+    next(&row.key.as_deref())?;
+    next(&row.agent.as_ref().map(Uuid::as_bytes))?;
+    next(&row.run.as_ref().map(Uuid::as_bytes))?;
+    next(&row.toolset.as_deref())?;
+    next(&row.transport.as_ref())?;
+    next(&row.error_code.as_deref())?;
+    next(&row.elapsed_us)?;
+    next(&&*row.node)?;
+    next(&row.arguments)?;
+    next(&row.output)?;
+    next(&row.error)?;
+    next(&row.log_text)?;
+    next(&row.behind.as_deref())
 }
 
 /// Runs a query, giving each row to `take` until it says that it has enough.

@@ -290,11 +290,7 @@ impl Writer {
         }
         // Prepared once a connection.
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
-        let mut inserts = row::Inserts::new(connection)?;
-        for entry in entries {
-            inserts.insert(entry)?;
-        }
-        drop(inserts);
+        row::Inserts::new(connection)?.insert(entries)?;
         connection.prepare_cached("COMMIT")?.execute(())?;
         let rows = entries.iter().map(|entry| entry.row.weight() + ROW_BYTES);
         self.unmoved_bytes += COMMIT_BYTES + rows.sum::<usize>();

@@ -2,7 +2,7 @@
 //! that is wrong which is wrong for each of them.
 
 use super::prepared::{callers, properties, text};
-use ::sources::{Engine, Error, Place, Statement, stands_in_text};
+use ::sources::{Engine, Error, Place, Statement, is_compared, stands_in_text};
 use catalog::definition::Fault;
 use catalog::tool::{Definition, KindName};
 use serde_json::Value;
@@ -109,8 +109,29 @@ pub(super) fn unknown_parameter<'s>(
     Some((name, statement.place(name)?))
 }
 
-/// Arguments that make no difference.
-pub(super) fn unused_properties(definition: &Definition) -> Option<String> {
+/// Arguments that make no difference, or not the one that was meant.
+pub(super) fn misused_properties(definition: &Definition) -> Option<String> {
+    unused_properties(definition).or_else(|| compared_whole(definition))
+}
+
+/// A list or an object beside an operator that compares: none of its items is looked at.
+fn compared_whole(definition: &Definition) -> Option<String> {
+    let query = text(definition, "query");
+    let is_whole = |schema: &Value| matches!(schema["type"].as_str(), Some("array" | "object"));
+    let mut whole = properties(definition).filter(|(_, schema)| is_whole(schema));
+    whole.find_map(|(name, schema)| {
+        is_compared(query, Engine::Sqlite, name).then(|| match schema["type"].as_str() {
+            Some("array") => format!(
+                "`{name}` is a list and is compared as a whole, which no single value equals; write IN (:{name}), or json_each(:{name}) on SQLite"
+            ),
+            _ => format!(
+                "`{name}` is an object and is compared as a whole; give its members as parameters of their own"
+            ),
+        })
+    })
+}
+
+fn unused_properties(definition: &Definition) -> Option<String> {
     let query = text(definition, "query");
     let read = [Engine::Postgres, Engine::Sqlite].map(|engine| Statement::read(query, engine));
     let is_used = |name: &String| {
@@ -128,7 +149,7 @@ pub(super) fn unused_properties(definition: &Definition) -> Option<String> {
     };
     if let Some(name) = unused.iter().find(is_text) {
         return Some(format!(
-            "`{name}` of the input schema stands in quotes or in a comment of the query, where it is only text; take the quotes away"
+            "`{name}` of the input schema stands in quotes or in a comment of the query, where it is only text; write it outside of them, and join it to the rest of a text: '%' || :{name} || '%'"
         ));
     }
     (!unused.is_empty()).then(|| {
@@ -234,5 +255,15 @@ mod tests {
             told.starts_with("`b` of the input schema stands in quotes"),
             "{told}"
         );
+        let told = |query: &str| {
+            let config = json!({"source": "s", "query": query});
+            let names = json!({"ids": {"type": "array"}, "a": {"type": "integer"}});
+            misused_properties(&definition(&config, &schema(names)))
+        };
+        assert_eq!(told("SELECT 1 WHERE :a = 1 AND x IN (:ids)"), None);
+        for query in ["SELECT :a WHERE x = :ids", "SELECT :a WHERE x LIKE {{ids}}"] {
+            let told = told(query).unwrap();
+            assert!(told.starts_with("`ids` is a list"), "{told}");
+        }
     }
 }

@@ -2,16 +2,17 @@
 
 use super::tools::owned;
 use crate::auth::{CanAuthor, CanRead};
-use crate::body::{JsonBody, PathOf, PerhapsBody};
+use crate::body::{JsonBody, PathOf, PerhapsBody, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use app::select::{ConfirmedPage, ConfirmedView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
+use executor::Code;
 use serde::Deserialize;
 use std::sync::Arc;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,16 +57,31 @@ pub(crate) async fn confirm(
     Ok((status, Json(view)))
 }
 
-/// Takes back what was confirmed: the request of the body or, without a body, all of this tool.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UnconfirmQuery {
+    /// Whether all requests of the tool are meant; then there is no body.
+    #[serde(default)]
+    all: bool,
+}
+
+/// Takes back what was confirmed: the request of the body or, with `all=true`, all of this tool.
 #[utoipa::path(delete, path = "/api/v1/tools/{name}/confirmed", tag = "selection",
-    params(("name" = String, Path, description = "Name or id")), request_body = Option<ConfirmedBody>,
+    params(("name" = String, Path, description = "Name or id"), UnconfirmQuery), request_body = Option<ConfirmedBody>,
     responses((status = 204), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn unconfirm(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
+    QueryOf(query): QueryOf<UnconfirmQuery>,
     PerhapsBody(body): PerhapsBody<ConfirmedBody>,
 ) -> Result<StatusCode, ApiError> {
+    // A body that got lost on its way must not take everything with it.
+    if query.all == body.is_some() {
+        let why = "Say what to take back: one request with a body {\"query\": \"…\"}, or all of the tool with ?all=true and no body";
+        return Err(ApiError::new(Code::Invalid, why));
+    }
     let work = async move {
         let query = body.as_ref().map(|it| it.query.as_str());
         server.app.unconfirm(&caller, &name, query).await

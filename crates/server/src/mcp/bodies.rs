@@ -152,7 +152,7 @@ fn events(body: mpsc::Receiver<Bytes>) -> Response {
 
 /// A text, piece by piece, so that nothing of it is copied.
 struct Pieces {
-    left: std::array::IntoIter<Bytes, 3>,
+    left: std::array::IntoIter<Bytes, 2>,
     bytes: u64,
 }
 

@@ -122,7 +122,8 @@ async fn it_is_off_unless_somebody_switches_it_on() {
         assert_eq!(best(&off).await, before);
         assert_eq!(queries(&off, &path).await, [QUERY]);
         assert_eq!(off.get(&path).await.body["counts"], false);
-        let gone = off.as_key(ADMIN, "DELETE", &path, Value::Null).await;
+        let all = format!("{path}?all=true");
+        let gone = off.as_key(ADMIN, "DELETE", &all, Value::Null).await;
         assert_eq!(gone.status, 204, "{}", gone.body);
         assert!(queries(&off, &path).await.is_empty());
         off.stop().await;
@@ -167,9 +168,22 @@ async fn the_newest_twenty_are_kept_and_the_tool_may_go_and_come_back() {
         let back = app.post(&format!("{path}/restore"), Value::Null).await;
         assert_eq!(back.status, 200, "{}", back.body);
         assert_eq!(queries(app, PARCEL).await, kept);
-        let gone = app.as_key(ADMIN, "DELETE", PARCEL, Value::Null).await;
+        // A body that got lost takes nothing with it, and one too many says that something was misunderstood.
+        let all = format!("{PARCEL}?all=true");
+        let one = json!({"query": "request 3"});
+        for (path, body) in [(PARCEL, Value::Null), (&*all, one)] {
+            let refused = app.as_key(ADMIN, "DELETE", path, body).await;
+            assert_eq!(refused.status, 422, "{}", refused.body);
+            assert!(
+                refused.message().contains("all=true"),
+                "{}",
+                refused.message()
+            );
+        }
+        assert_eq!(queries(app, PARCEL).await, kept);
+        let gone = app.as_key(ADMIN, "DELETE", &all, Value::Null).await;
         assert_eq!(gone.status, 204, "{}", gone.body);
-        let gone = app.as_key(ADMIN, "DELETE", PARCEL, Value::Null).await;
+        let gone = app.as_key(ADMIN, "DELETE", &all, Value::Null).await;
         assert_eq!(gone.status, 204, "there is nothing left to do");
         assert!(queries(app, PARCEL).await.is_empty());
     })
@@ -194,7 +208,7 @@ async fn only_who_may_change_a_tool_says_what_it_is_right_for() {
             let said = app.as_key(key, "GET", path, Value::Null).await;
             assert_eq!(said.status, 200, "{}", said.body);
         }
-        let refused = app.as_key(&lee, "DELETE", path, Value::Null).await;
+        let refused = app.as_key(&lee, "DELETE", path, body.clone()).await;
         assert_eq!(refused.status, 403);
         assert!(
             refused.message().starts_with("Only its owner or an admin"),

@@ -209,7 +209,7 @@ fn of_data() -> Vec<Row> {
         row("POST", "/api/v1/select", "/api/v1/select", json!({"query": "x"}), Read, 200),
         row("GET", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", none.clone(), Read, 404),
         row("POST", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", json!({"query": "x"}), Author, 404),
-        row("DELETE", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", none.clone(), Author, 404),
+        row("DELETE", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", json!({"query": "x"}), Author, 404),
         row("GET", "/api/v1/vectors", "/api/v1/vectors", none.clone(), Author, 200),
         row("POST", "/api/v1/vectors/import", "/api/v1/vectors/import", json!({"records": []}), Operate, 422),
         row("POST", "/api/v1/vectors/from-schema", "/api/v1/vectors/from-schema", json!({"source": "none"}), Operate, 404),

@@ -6,9 +6,9 @@ use crate::error::Error;
 use crate::statement::{SENT_MAX, TEXT_BYTES_MAX};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long a lock of somebody else is waited for.
@@ -83,12 +83,23 @@ pub(super) fn resolved(config: &SqliteConfig) -> Result<PathBuf, Error> {
         .iter()
         .filter_map(|it| it.canonicalize().ok());
     let mut folders = folders.filter(|it| it.is_dir());
-    match folders.any(|folder| path.starts_with(folder)) {
-        true => Err(Error::source(
+    if folders.any(|folder| path.starts_with(folder)) {
+        return Err(Error::source(
             "its file lies in a folder of our own, of which no query reads anything",
-        )),
-        false => Ok(path),
+        ));
     }
+    Ok(path)
+}
+
+/// Whether SQLite takes the file for a database of its own. Asked through SQLite: whoever closes the file themselves takes
+/// away the locks that its connections hold. Whatever else is wrong is told when it is used.
+pub(super) fn is_database(path: &Path) -> bool {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let looked = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0))
+    });
+    let code = looked.err().and_then(|error| error.sqlite_error_code());
+    code != Some(ErrorCode::NotADatabase)
 }
 
 fn unopened(error: &rusqlite::Error) -> Error {

@@ -307,6 +307,14 @@ async fn our_own_file_is_no_source() {
     };
     let error = Sqlite::open(config).unwrap_err().to_string();
     assert!(error.contains("a folder of our own"), "{error}");
+    let other = file.folder().join("notes.db");
+    std::fs::write(
+        &other,
+        "{\"tools\": []} is no database, however long it is".repeat(20),
+    )
+    .unwrap();
+    let error = Sqlite::open(SqliteConfig::new(&other)).unwrap_err();
+    assert!(error.to_string().contains("no SQLite database"), "{error}");
     for path in [
         file.folder().to_owned(),
         "/no/such/file".into(),

@@ -23,9 +23,16 @@ pub(crate) enum Confirming {
     Unconfirm {
         /// Name or id of the tool
         name: String,
-        /// The request, as `confirmed` shows it [default: all of the tool]
-        #[arg(value_name = "REQUEST")]
+        /// The request, as `confirmed` shows it
+        #[arg(
+            value_name = "REQUEST",
+            required_unless_present = "all",
+            conflicts_with = "all"
+        )]
         words: Vec<String>,
+        /// All requests of the tool
+        #[arg(long)]
+        all: bool,
     },
 }
 

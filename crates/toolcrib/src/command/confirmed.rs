@@ -12,8 +12,8 @@ pub(crate) async fn run(context: &Context, command: Confirming) -> Result {
     match command {
         Confirming::Confirm { name, words } => confirm(context, &name, &words.join(" ")).await,
         Confirming::Confirmed { name } => list(context, &name).await,
-        Confirming::Unconfirm { name, words } => {
-            let query = (!words.is_empty()).then(|| words.join(" "));
+        Confirming::Unconfirm { name, words, all } => {
+            let query = (!all).then(|| words.join(" "));
             unconfirm(context, &name, query).await
         }
     }
@@ -63,7 +63,11 @@ async fn list(context: &Context, name: &str) -> Result {
 
 async fn unconfirm(context: &Context, name: &str, query: Option<String>) -> Result {
     let body = query.as_ref().map(|query| json!({"query": query}));
-    let ask = async |client: &Client| client.request("DELETE", &place(name), body).await?.ok();
+    let place = match &query {
+        Some(_) => place(name),
+        None => format!("{}?all=true", place(name)),
+    };
+    let ask = async |client: &Client| client.request("DELETE", &place, body).await?.ok();
     Client::with(context, ask).await?;
     let out = &context.out;
     if out.json {

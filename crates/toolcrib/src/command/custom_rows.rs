@@ -89,15 +89,18 @@ fn input_schema(parameters: &[CustomParameter], notes: &mut Vec<String>) -> Resu
     Ok(schema)
 }
 
-/// The query without quotes around its parameters: who pasted values needed them, who binds values must not have them.
+/// The query without its parameters in quotes: who pasted values needed them, who binds values must not have them.
 fn bare(query: String, parameters: &[CustomParameter], notes: &mut Vec<String>) -> String {
     let is_parameter = |name: &str| parameters.iter().any(|it| it.name == name);
     let Some((bare, names)) = kinds::sql::without_quotes(&query, is_parameter) else {
         return query;
     };
-    let shown: Vec<String> = names.iter().map(|it| format!("'{{{{{it}}}}}'")).collect();
+    if names.is_empty() {
+        return query;
+    }
+    let shown: Vec<String> = names.iter().map(|it| format!("{{{{{it}}}}}")).collect();
     notes.push(format!(
-        "the quotes around {} in its query are taken away: values are bound, and in quotes they would be text",
+        "{} stood in quotes in its query and was taken out of them (a part of a text is joined to it with ||): values are bound, and in quotes they would be text",
         shown.join(", ")
     ));
     // Pasted, an argument that is left out was an empty text; bound, it is NULL, which equals nothing.
@@ -310,9 +313,10 @@ mod tests {
         };
         let meant = definition(&row, "demo", "row").unwrap();
         // There is no parameter m: that is text.
-        let query = "SELECT :user_name WHERE n = {{n}} OR n = '{{m}}' OR n LIKE '%{{n}}%'";
+        let query =
+            "SELECT :user_name WHERE n = {{n}} OR n = '{{m}}' OR n LIKE ('%' || {{n}} || '%')";
         assert_eq!(meant.definition["config"]["query"], query);
-        assert!(meant.notes[0].starts_with("the quotes around '{{n}}'"));
+        assert!(meant.notes[0].starts_with("{{n}} stood in quotes"));
         assert_eq!(
             meant.notes[1..],
             [

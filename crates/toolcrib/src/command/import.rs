@@ -55,9 +55,9 @@ fn servers(context: &Context, file: &Path, force: bool, only: &[String], dry_run
     let own = own
         .and_then(Value::as_object_mut)
         .ok_or_else(|| failed("read", &"it is no object with mcpServers"))?;
-    let mut taken = take_over(own, found.servers, force)?;
+    let mut taken = take_over(own, found.servers, force);
     taken.no_effect = found.no_effect;
-    taken.left_out = left_out;
+    taken.left_out.extend(left_out);
     let text = format!("{all:#}\n");
     if let Err(problems) = read_servers(MCP_FILE, &text, &|_| None) {
         let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -88,20 +88,19 @@ fn refused(left_out: &[LeftOut]) -> Failure {
     failure
 }
 
-fn take_over(
-    own: &mut Map<String, Value>,
-    found: Map<String, Value>,
-    force: bool,
-) -> Result<Taken> {
+fn take_over(own: &mut Map<String, Value>, found: Map<String, Value>, force: bool) -> Taken {
     let mut taken = Taken::default();
     for (name, server) in found {
         match own.get(&name) {
             Some(there) if *there == server => taken.same.push(name),
             Some(_) if !force => {
-                return Err(Failure::failed(format!(
-                    "mcp.json has another server '{name}' already; nothing was changed"
-                ))
-                .hint("rename one of them, replace it with --force, or take others with --only"));
+                let why = format!(
+                    "mcp.json has another server '{name}' already; rename one of them, or replace it with --force"
+                );
+                taken.left_out.push(LeftOut {
+                    name,
+                    why: vec![why],
+                });
             }
             _ => {
                 let members = server.as_object().cloned().unwrap_or_default();
@@ -112,7 +111,7 @@ fn take_over(
             }
         }
     }
-    Ok(taken)
+    taken
 }
 
 /// Whether a member, behind its server's name, says which tools may be called.

@@ -26,6 +26,7 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
             definition,
             making,
             shelf,
+            trial,
         } => {
             let input = super::made::definition(context, definition.as_deref(), &making)?;
             let input = with_shelf(input, shelf.as_deref())?;
@@ -33,9 +34,15 @@ pub(crate) async fn run(context: &Context, command: Tools) -> Result {
                 out.line(&input.text);
                 return Ok(());
             }
-            let tool = send(context, How::Create, "/api/v1/tools", &input).await?;
+            let path = format!("/api/v1/tools{}", effect::asked(&trial));
+            let tool = send(context, How::Create, &path, &input).await?;
             warn(context, &tool);
-            told(out, &tool, "added")
+            effect::show(out, &tool["effect"]);
+            let done = match trial.dry_run {
+                true => "nothing was changed; it would have added",
+                false => "added",
+            };
+            told(out, &tool, done)
         }
         Tools::Update {
             name,

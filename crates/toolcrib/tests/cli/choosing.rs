@@ -139,7 +139,7 @@ fn what_is_confirmed_counts_until_it_is_taken_back() {
     sandbox.ok(&["restore", "copy"]);
     assert_eq!(sandbox.json(&["tools", "confirmed", tool]), page);
     assert_eq!(best(), tool);
-    let gone = sandbox.json(&["tools", "unconfirm", tool]);
+    let gone = sandbox.json(&["tools", "unconfirm", tool, "--all"]);
     assert_eq!(gone["removed"], true);
     assert_eq!(sandbox.ok(&["tools", "confirmed", tool]), "");
 }
@@ -166,6 +166,12 @@ fn a_change_tells_its_effect_on_known_requests() {
             "config": {"name": "calculator"}, "input_schema": {"type": "object"}});
         sandbox.ok(&["tools", "add", &tool.to_string()]);
     }
+    let third = json!({"name": "gamma", "description": "d", "kind": "builtin", "config": {"name": "calculator"},
+        "input_schema": {"type": "object"}});
+    let said = sandbox.run(&["tools", "add", &third.to_string(), "--dry-run"]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("nothing was changed"), "{said:?}");
+    assert_ne!(sandbox.run(&["tools", "show", "gamma"]).code, 0);
     let row = json!({"query": "Reserve a meeting room for ten people", "gold": ["alpha"]});
     let patch = r#"{"description": "Bakes bread from flour"}"#;
     let update = ["tools", "update", "alpha", patch, "--patch", "--effect"];

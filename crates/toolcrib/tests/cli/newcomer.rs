@@ -333,6 +333,16 @@ fn one_bad_server_of_another_client_keeps_no_other_out() {
     for shown in [&done.stdout, &done.stderr, &file] {
         assert!(!shown.contains("pa55word"), "{shown}");
     }
+    // Nor does one whose name is taken.
+    let again = r#"{"mcpServers": {"fine": {"command": "d"}, "more": {"command": "e"}}}"#;
+    sandbox.write("again.json", again);
+    let done = sandbox.run(&["import", "mcp-servers", "again.json", "--json"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let told: Value = serde_json::from_str(&done.stdout).unwrap();
+    assert_eq!(told["added"], json!(["more"]), "{told}");
+    assert_eq!(told["left_out"][0]["name"], "fine", "{told}");
+    let why = told["left_out"][0]["problems"][0].as_str().unwrap();
+    assert!(why.contains("--force"), "{why}");
     sandbox.write("notes.txt", "servers:\n  - a: b\n");
     let other = sandbox.run(&["import", "mcp-servers", "notes.txt"]);
     assert_eq!(other.code, 1, "{other:?}");

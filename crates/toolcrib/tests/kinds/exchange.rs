@@ -95,13 +95,15 @@ fn a_dry_run_finds_what_the_import_finds() {
     let warned = real["warnings"].to_string();
     for part in [
         "'product' is yours, not nobody's",
-        "'quoted': the quotes around '{{user_name}}'",
-        "'pasted' may not work as it is",
+        "'quoted': {{user_name}} stood in quotes",
+        "'pasted': {{user_name}} stood in quotes",
     ] {
         assert!(warned.contains(part), "{part}: {warned}");
     }
     let quoted = crib.call("quoted", &json!({"user_name": "kim"}));
     assert_eq!(quoted.data(), &json!({"uid": 2}));
+    let pasted = crib.call("pasted", &json!({"user_name": "ki"}));
+    assert_eq!(pasted.data(), &json!({"uid": 2}));
 }
 
 /// Who is no admin takes tools over as their own, made now.
