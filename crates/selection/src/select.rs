@@ -221,9 +221,9 @@ impl<'a> Ranking<'a> {
             margin: first.score - second,
             shown: shown.len(),
             filled: part.slots.fill(given),
+            usual: part.slots.usual,
             world: part.world,
             nature: corpus.reader.read(asked.vector.as_ref()),
-            idle: corpus.reader.idle(asked.vector.as_ref()),
         }
     }
 

@@ -73,8 +73,9 @@ impl Slot {
         }
     }
 
-    /// Takes the value that fits best away from those that are left; says how well it fits.
-    pub(crate) fn take(&self, left: &mut [Option<&Value>]) -> f32 {
+    /// Takes the value that fits best away from those that are left; says how well it fits, and whether it is more than
+    /// some word.
+    pub(crate) fn take(&self, left: &mut [Option<&Value>]) -> (f32, bool) {
         let fits = left
             .iter()
             .enumerate()
@@ -82,12 +83,13 @@ impl Slot {
         let best = fits.max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
             Some((at, fit)) if fit > 0.0 => {
-                if let Some(taken) = left[at].take() {
-                    drop_run(taken, left);
-                }
-                fit
+                let Some(taken) = left[at].take() else {
+                    return (0.0, false);
+                };
+                drop_run(taken, left);
+                (fit, taken.sort != Sort::Word)
             }
-            _ => 0.0,
+            _ => (0.0, false),
         }
     }
 

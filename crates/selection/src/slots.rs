@@ -6,6 +6,9 @@ use crate::values::{Given, Sort, Value};
 use crate::wants::Want;
 use crate::words::words;
 
+/// So many examples tell how requests fill a tool.
+const EXAMPLES_MAX: usize = 24;
+
 /// What is worked out once for a tool.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
@@ -14,6 +17,17 @@ pub(crate) struct Slots {
     pub(crate) shapes: Vec<String>,
     /// The words that it has itself, in order; what it only has as an example is a value.
     own: Vec<u32>,
+    /// What its examples give, on the whole: they say all that it needs. Nothing, where it has none.
+    pub(crate) usual: Option<Usual>,
+}
+
+/// What requests give that say enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Usual {
+    /// Values that are more than some word, words that are none of the tool's own, and words at all.
+    pub(crate) sure: f32,
+    pub(crate) foreign: f32,
+    pub(crate) said: f32,
 }
 
 /// How much of what a tool needs is given.
@@ -23,6 +37,8 @@ pub(crate) struct Filled {
     /// The sum of how well each is filled, from 0 to 1.
     pub(crate) sum: f32,
     pub(crate) worst: f32,
+    /// The same sum, of what is filled with more than some word.
+    pub(crate) solid: f32,
     pub(crate) missing: usize,
     /// Values that are left for nothing.
     pub(crate) over: usize,
@@ -32,6 +48,9 @@ pub(crate) struct Filled {
     worst_at: Option<usize>,
     /// Whether it is known what that one wants.
     pub(crate) is_typed: bool,
+    /// Whether that one wants words of one's own, or the name of something.
+    pub(crate) is_free: bool,
+    pub(crate) is_named: bool,
     /// Words that are none of the tool's own.
     pub(crate) foreign: usize,
 }
@@ -42,6 +61,14 @@ impl Filled {
         match u8::try_from(self.needed) {
             Ok(needed @ 1..) => 1.0 - self.sum / f32::from(needed),
             _ => 0.0,
+        }
+    }
+
+    /// The share of what is needed that is given by more than some word.
+    pub(crate) fn solid(&self) -> f32 {
+        match u8::try_from(self.needed) {
+            Ok(needed @ 1..) => self.solid / f32::from(needed),
+            _ => 1.0,
         }
     }
 
@@ -72,11 +99,28 @@ impl Slots {
         }
         shapes.sort_unstable();
         shapes.dedup();
-        Slots {
+        let mut slots = Slots {
             all: item.parameters.iter().map(Slot::new).collect(),
             shapes,
             own: own(item),
+            usual: None,
+        };
+        slots.usual = slots.usual(item);
+        slots
+    }
+
+    fn usual(&self, item: &Item) -> Option<Usual> {
+        let examples = &item.examples[..item.examples.len().min(EXAMPLES_MAX)];
+        let part = 1.0 / f32::from(u8::try_from(examples.len()).ok().filter(|it| *it > 0)?);
+        let mut usual = Usual::default();
+        for example in examples {
+            let given = Given::new(example);
+            let filled = self.fill(&given);
+            usual.sure += part * number(filled.sure);
+            usual.foreign += part * number(filled.foreign);
+            usual.said += part * number(given.said);
         }
+        Some(usual)
     }
 
     /// Whether a word is one of the tool's own: `room` gives a tool that books rooms nothing.
@@ -114,14 +158,18 @@ impl Slots {
             .collect();
         order.sort_by_key(|at| self.all[*at].freedom());
         for at in order {
-            let fit = self.all[at].take(&mut left);
+            let (fit, is_solid) = self.all[at].take(&mut left);
             filled.needed += 1;
             filled.sum += fit;
+            filled.solid += if is_solid { fit } else { 0.0 };
             filled.missing += usize::from(fit < 0.5);
             if fit < filled.worst || filled.worst_at.is_none() {
                 filled.worst = fit;
                 filled.worst_at = Some(at);
-                filled.is_typed = self.all[at].is_typed;
+                let slot = &self.all[at];
+                filled.is_typed = slot.is_typed;
+                filled.is_free = matches!(slot.want, Want::Query | Want::Text);
+                filled.is_named = matches!(slot.want, Want::Name | Want::Place | Want::Any);
             }
         }
         filled.over = left.iter().flatten().count();
@@ -151,6 +199,11 @@ impl Slots {
             _ => 2.0 * f32::from(taken) / f32::from(all) - 1.0,
         }
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of words are small")]
+pub(crate) fn number(count: usize) -> f32 {
+    count as f32
 }
 
 /// Words of the name and of what the tool says of itself; of its examples only those that stand in several.
@@ -285,6 +338,18 @@ mod tests {
             "Last day; the same day for a single one",
         )];
         assert_eq!(missing(&same, "book"), 0);
+    }
+
+    #[test]
+    fn examples_tell_what_requests_usually_give() {
+        let mut item = tool(&[("room", "string", "Name of the room")]);
+        assert_eq!(Slots::new(&item).usual, None);
+        item.examples = vec!["Book Hallasan".to_owned(), "Baekdu 예약해줘".to_owned()];
+        let slots = Slots::new(&item);
+        let usual = slots.usual.unwrap();
+        assert!((usual.sure - 1.0).abs() < 1e-6, "{usual:?}");
+        assert!(slots.fill(&Given::new("Book Hallasan")).solid() > 0.9);
+        assert!(slots.fill(&Given::new("book the usual thing")).solid() < 0.1);
     }
 
     #[test]
