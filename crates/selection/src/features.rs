@@ -6,7 +6,7 @@ use crate::slots::{Filled, Usual, number};
 use crate::values::{Given, Sort};
 
 /// What each number is, in their order.
-pub const FEATURES: [&str; 56] = [
+pub const FEATURES: [&str; 61] = [
     "meaning",
     "name",
     "example",
@@ -63,6 +63,11 @@ pub const FEATURES: [&str; 56] = [
     "past",
     "points",
     "own",
+    "idler than examples",
+    "less complete than examples",
+    "less incomplete than examples",
+    "lacks what examples give",
+    "lacks most of what examples give",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,9 +90,21 @@ pub(crate) struct Top {
     pub(crate) filled: Filled,
     /// What its examples give it, on the whole.
     pub(crate) usual: Option<Usual>,
+    /// Of the sorts of things that its examples give, what is missing: at most, and together.
+    pub(crate) lacks: (f32, f32),
     /// How much the tool can be asked about anything in the world.
     pub(crate) world: f32,
     pub(crate) nature: Nature,
+    /// What is read of its examples.
+    pub(crate) usual_nature: Option<Nature>,
+}
+
+impl Top {
+    /// How much more speaks for a kind than does for its examples.
+    fn apart(&self, kind: usize) -> f32 {
+        let usual = self.usual_nature.unwrap_or(self.nature);
+        ((self.nature[kind] - usual[kind]) / 4.0).clamp(-2.0, 2.0)
+    }
 }
 
 impl Features {
@@ -106,11 +123,7 @@ impl Features {
         let [idle, world, complete, incomplete] = top.nature.map(|it| (it / 4.0).clamp(-2.0, 2.0));
         let worldly = worldly(&top.nature);
         // Of a tool without examples nobody knows what is usual.
-        let usual = top.usual.unwrap_or(Usual {
-            sure: number(filled.sure),
-            foreign: number(filled.foreign),
-            said: number(given.said),
-        });
+        let usual = top.usual.unwrap_or(Usual::as_given(filled, given));
         let length = (1.0 + number(given.said)).ln() / 3.0;
         Features([
             meaning,
@@ -169,6 +182,11 @@ impl Features {
             flag(manner.is_past),
             number(manner.points.min(3)) / 3.0,
             flag(manner.is_own),
+            top.apart(0),
+            -top.apart(2),
+            -top.apart(3),
+            top.lacks.0,
+            top.lacks.1.min(3.0) / 3.0,
         ])
     }
 }

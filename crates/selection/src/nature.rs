@@ -119,6 +119,18 @@ impl Reader {
         }
     }
 
+    /// What is read of several on the whole; nothing, where there are none.
+    pub(crate) fn mean(&self, vectors: &[Arc<Vector>]) -> Option<Nature> {
+        let count = u16::try_from(vectors.len()).ok().filter(|it| *it > 0)?;
+        let mut mean = [0.0; KINDS];
+        for vector in vectors {
+            for (sum, value) in mean.iter_mut().zip(self.read(Some(vector))) {
+                *sum += value / f32::from(count);
+            }
+        }
+        Some(mean)
+    }
+
     pub(crate) fn read(&self, vector: Option<&Vector>) -> Nature {
         let mut nature = self.bias;
         let Some(vector) = vector else { return nature };
@@ -209,6 +221,16 @@ mod tests {
         let work = read("Find flights from Boston on Friday");
         assert!(idle[0] > work[0] && work[2] > idle[2], "{idle:?} {work:?}");
         assert!(world("latest news of the election today") > world("Wash the dishes, please"));
+        let texts = [
+            "Who wrote Romeo and Juliet?",
+            "Find flights from Boston on Friday",
+        ];
+        let texts: Vec<Arc<Vector>> = texts
+            .iter()
+            .filter_map(|it| vector(it).map(Arc::new))
+            .collect();
+        let mean = reader.mean(&texts).unwrap();
+        assert!(mean[0] < idle[0] && mean[0] > work[0] && reader.mean(&[]).is_none());
         assert!(reader.world(None) < 1e-6 && Reader::default().world(vector("a").as_ref()) < 1e-6);
     }
 

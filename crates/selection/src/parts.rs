@@ -5,11 +5,11 @@ use crate::bm25::Bag;
 use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::item::Item;
-use crate::nature::Reader;
+use crate::nature::{Nature, Reader};
 use crate::preference::{Kind, Rule, read};
 use crate::rank::Weights;
 use crate::reach::Reach;
-use crate::slots::Slots;
+use crate::slots::{Slots, same_language};
 use crate::vectors::Vectors;
 use crate::words::{cut, spoken, words};
 use sha2::{Digest, Sha256};
@@ -53,6 +53,9 @@ pub(crate) struct Part {
     pub(crate) is_whole: bool,
     /// How much it can be asked about anything in the world.
     pub(crate) world: f32,
+    /// What is read of its examples on the whole, of those in other languages and of those in Korean: they need it, and
+    /// say all that it needs.
+    pub(crate) natures: [Option<Nature>; 2],
     /// All vectors in one, by their weights.
     pub(crate) blended: Option<Vector>,
     /// How near it is to any request, and how much nearer the nearest of its examples is than they are on the whole.
@@ -86,7 +89,12 @@ impl Part {
         let usual_apart = apart(about.as_deref(), user.as_deref(), making.background);
         let abouts = [about.as_deref(), user.as_deref()];
         let world = making.reach.of(&abouts, &examples, making.reader);
+        let natures = same_language(&texts.examples).map(|same| {
+            let vectors = same.iter().filter_map(|it| making.vectors.known(it));
+            making.reader.mean(&vectors.collect::<Vec<_>>())
+        });
         Part {
+            natures,
             usual,
             world,
             usual_nearest,

@@ -4,10 +4,29 @@ use crate::item::Item;
 use crate::slot::Slot;
 use crate::values::{Given, Sort, Value};
 use crate::wants::Want;
-use crate::words::words;
+use crate::words::{is_hangul, words};
 
 /// So many examples tell how requests fill a tool.
 const EXAMPLES_MAX: usize = 24;
+
+/// What an example may give that is more than some word.
+const SORTS: [Sort; 12] = [
+    Sort::Number,
+    Sort::Day,
+    Sort::Hour,
+    Sort::Mail,
+    Sort::Web,
+    Sort::Picture,
+    Sort::File,
+    Sort::Key,
+    Sort::Quote,
+    Sort::Name,
+    Sort::Language,
+    Sort::Currency,
+];
+
+/// Fewer examples in a language say little about what is usual in it.
+const SAME_LEAST: usize = 3;
 
 /// What is worked out once for a tool.
 #[derive(Debug, Default)]
@@ -17,8 +36,9 @@ pub(crate) struct Slots {
     pub(crate) shapes: Vec<String>,
     /// The words that it has itself, in order; what it only has as an example is a value.
     own: Vec<u32>,
-    /// What its examples give, on the whole: they say all that it needs. Nothing, where it has none.
-    pub(crate) usual: Option<Usual>,
+    /// What its examples give, on the whole: they say all that it needs. To be measured by are those in other languages, and
+    /// those in Korean, which says as much in fewer words. Nothing, where it has none.
+    pub(crate) usual: [Option<Usual>; 2],
 }
 
 /// What requests give that say enough.
@@ -28,6 +48,20 @@ pub(crate) struct Usual {
     pub(crate) sure: f32,
     pub(crate) foreign: f32,
     pub(crate) said: f32,
+    /// How many of them give each sort of thing.
+    shares: [f32; SORTS.len()],
+}
+
+impl Usual {
+    /// Where nobody knows what is usual, what is given is.
+    pub(crate) fn as_given(filled: &Filled, given: &Given) -> Self {
+        Usual {
+            sure: number(filled.sure),
+            foreign: number(filled.foreign),
+            said: number(given.said),
+            ..Usual::default()
+        }
+    }
 }
 
 /// How much of what a tool needs is given.
@@ -103,14 +137,13 @@ impl Slots {
             all: item.parameters.iter().map(Slot::new).collect(),
             shapes,
             own: own(item),
-            usual: None,
+            usual: [None; 2],
         };
-        slots.usual = slots.usual(item);
+        slots.usual = same_language(&item.examples).map(|it| slots.usual(&it));
         slots
     }
 
-    fn usual(&self, item: &Item) -> Option<Usual> {
-        let examples = &item.examples[..item.examples.len().min(EXAMPLES_MAX)];
+    fn usual(&self, examples: &[&str]) -> Option<Usual> {
         let part = 1.0 / f32::from(u8::try_from(examples.len()).ok().filter(|it| *it > 0)?);
         let mut usual = Usual::default();
         for example in examples {
@@ -119,8 +152,30 @@ impl Slots {
             usual.sure += part * number(filled.sure);
             usual.foreign += part * number(filled.foreign);
             usual.said += part * number(given.said);
+            for (share, sort) in usual.shares.iter_mut().zip(SORTS) {
+                *share += if self.gives(&given, sort) { part } else { 0.0 };
+            }
         }
         Some(usual)
+    }
+
+    fn gives(&self, given: &Given, sort: Sort) -> bool {
+        let is_value = |it: &Value| it.sort == sort && (sort != Sort::Name || !self.is_own(it));
+        given.values.iter().any(is_value)
+    }
+
+    /// What examples give, and a request does not: how many of them give that which most do, and how much is missing
+    /// together.
+    pub(crate) fn lacks(&self, given: &Given) -> (f32, f32) {
+        let (mut most, mut sum) = (0.0_f32, 0.0);
+        let usual = self.usual[usize::from(given.is_korean)].unwrap_or_default();
+        for (share, sort) in usual.shares.into_iter().zip(SORTS) {
+            if share > 0.5 && !self.gives(given, sort) {
+                most = most.max(share);
+                sum += 2.0 * share - 1.0;
+            }
+        }
+        (most, sum)
     }
 
     /// Whether a word is one of the tool's own: `room` gives a tool that books rooms nothing.
@@ -182,8 +237,11 @@ impl Slots {
         for value in &given.values {
             let takes = |wants: &[Want]| self.all.iter().any(|it| wants.contains(&it.want));
             let is_taken = match value.sort {
-                Sort::Web => takes(&[Want::Web, Want::File, Want::Picture]),
-                Sort::Mail => takes(&[Want::Mail]),
+                Sort::Web => {
+                    takes(&[Want::Web, Want::File, Want::Picture])
+                        || self.all.iter().any(|it| it.is_web)
+                }
+                Sort::Mail => takes(&[Want::Mail]) || self.all.iter().any(|it| it.is_mail),
                 Sort::Picture => takes(&[Want::Picture]),
                 Sort::File => takes(&[Want::File]),
                 Sort::Language => takes(&[Want::Language]),
@@ -199,6 +257,19 @@ impl Slots {
             _ => 2.0 * f32::from(taken) / f32::from(all) - 1.0,
         }
     }
+}
+
+/// Of some examples those that are in other languages, and those in Korean; all of them, where too few are.
+pub(crate) fn same_language(examples: &[String]) -> [Vec<&str>; 2] {
+    let all = || examples.iter().take(EXAMPLES_MAX).map(String::as_str);
+    [false, true].map(|is_korean| {
+        let same = all().filter(|it| it.chars().any(is_hangul) == is_korean);
+        let same: Vec<&str> = same.collect();
+        match same.len() >= SAME_LEAST {
+            true => same,
+            false => all().collect(),
+        }
+    })
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of words are small")]
@@ -343,10 +414,18 @@ mod tests {
     #[test]
     fn examples_tell_what_requests_usually_give() {
         let mut item = tool(&[("room", "string", "Name of the room")]);
-        assert_eq!(Slots::new(&item).usual, None);
+        assert_eq!(Slots::new(&item).usual, [None; 2]);
         item.examples = vec!["Book Hallasan".to_owned(), "Baekdu 예약해줘".to_owned()];
         let slots = Slots::new(&item);
-        let usual = slots.usual.unwrap();
+        let usual = slots.usual[0].unwrap();
+        assert_eq!(slots.usual[1], Some(usual));
+        item.examples.push("Book Jirisan tomorrow".to_owned());
+        item.examples.push("Book Seorak please".to_owned());
+        let several = Slots::new(&item);
+        let (most, sum) = several.lacks(&Given::new("book the usual thing"));
+        assert!(most > 0.9 && sum > 0.9, "{most} {sum}");
+        assert!(several.lacks(&Given::new("Book Hallasan")).0 < 0.1);
+        assert!(several.usual[0] != several.usual[1]);
         assert!((usual.sure - 1.0).abs() < 1e-6, "{usual:?}");
         assert!(slots.fill(&Given::new("Book Hallasan")).solid() > 0.9);
         assert!(slots.fill(&Given::new("book the usual thing")).solid() < 0.1);

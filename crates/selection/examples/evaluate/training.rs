@@ -22,7 +22,7 @@ fn bare(items: &[Item]) -> Vec<Item> {
     items.iter().map(bare).collect()
 }
 
-/// `own` are the tools of the gold set, over which is asked what needs the web.
+/// `own` are the tools of the gold set, over which is asked what needs the web, and what needs any of them.
 pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Vec<Case> {
     let items = |file| lines(folder, file).iter().map(gold::item).collect();
     let with: Arc<Vec<Item>> = Arc::new(items("ask_tools.jsonl"));
@@ -32,7 +32,7 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
     let without: Arc<Vec<Item>> = Arc::new([bare(&with), more].concat());
     let few = |it: &&Item| builtin.contains(&it.name.as_str());
     let few: Arc<Vec<Item>> = Arc::new(own.iter().filter(few).cloned().collect());
-    let (ask, plain, web) = ("ask.jsonl", "plain.jsonl", "web.jsonl");
+    let (ask, plain, web, pool) = ("ask.jsonl", "plain.jsonl", "web.jsonl", "pool.jsonl");
     let mut cases = Vec::new();
     for (set, file, tools) in [
         ("ask", ask, &with),
@@ -40,9 +40,15 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
         ("plain", plain, &without),
         ("web more", web, own),
         ("web few", web, &few),
+        ("pool en", pool, own),
+        ("pool ko", pool, own),
     ] {
         for row in lines(folder, file) {
             let word = |key: &str| row[key].as_str().map(str::to_owned);
+            // Of the one file, the languages are two sets.
+            if file == pool && !word("lang").is_some_and(|it| set.ends_with(&it)) {
+                continue;
+            }
             let named = row["gold"].as_array().into_iter().flatten();
             let named = named.chain(row.get("about"));
             let gold: Vec<String> = named
