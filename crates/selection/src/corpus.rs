@@ -6,9 +6,10 @@ use crate::bm25;
 use crate::dense::{Rows, Vector};
 use crate::grams;
 use crate::item::Item;
-use crate::nature::{Reader, usual_requests};
+use crate::nature::{Reader, read_from};
 use crate::parts::{Key, Making, Part, Texts, key};
 use crate::rank::Weights;
+use crate::reach::{Reach, reach_from};
 use crate::vectors::{Encode, Vectors};
 use crate::words::spoken;
 use std::collections::HashMap;
@@ -26,14 +27,18 @@ pub struct Corpus {
     /// Whether what all requests are read by has its vectors. Another corpus is to be made once they can be had.
     is_ready: bool,
     pub(crate) reader: Reader,
+    reach: Reach,
     keys: Vec<Key>,
     /// By what a sentence may call them.
     names: HashMap<String, usize>,
 }
 
 /// Texts that requests are read by, whatever tools there are.
-fn common() -> impl Iterator<Item = &'static str> {
-    REQUESTS.into_iter().chain(usual_requests())
+fn common(encoder: &str) -> impl Iterator<Item = &'static str> + use<> {
+    REQUESTS
+        .into_iter()
+        .chain(read_from(encoder))
+        .chain(reach_from())
 }
 
 impl fmt::Debug for Corpus {
@@ -57,12 +62,13 @@ impl Corpus {
         vectors: &mut Vectors,
         weights: Weights,
     ) -> Self {
-        vectors.learn(&*encoder, common());
+        vectors.learn(&*encoder, common(encoder.id()));
         let background: Vec<Arc<Vector>> =
             REQUESTS.iter().filter_map(|it| vectors.known(it)).collect();
         let empty = Corpus {
-            is_ready: common().all(|it| vectors.known(it).is_some()),
-            reader: Reader::new(vectors),
+            is_ready: common(encoder.id()).all(|it| vectors.known(it).is_some()),
+            reader: Reader::new(encoder.id(), vectors),
+            reach: Reach::new(vectors),
             background,
             encoder,
             weights,
@@ -95,6 +101,7 @@ impl Corpus {
             weights: &self.weights,
             background: &self.background,
             reader: &self.reader,
+            reach: &self.reach,
         };
         let part = |((item, key), texts): ((&Item, &Key), Option<Texts>)| match texts {
             Some(texts) => Arc::new(Part::new(item, texts, &making)),
@@ -112,6 +119,7 @@ impl Corpus {
             background: self.background.clone(),
             is_ready: self.is_ready,
             reader: self.reader.clone(),
+            reach: self.reach.clone(),
             weights: self.weights.clone(),
             rows: Rows::new(
                 vector.map_or(0, Vector::dimension),
@@ -128,7 +136,8 @@ impl Corpus {
     /// Forgets the vectors that none of these items needs.
     pub fn tidy(items: &[Item], vectors: &mut Vectors) {
         let texts: Vec<Texts> = items.iter().map(Texts::new).collect();
-        let common = common().map(|it| -> &str { it });
+        let encoder = vectors.encoder().to_owned();
+        let common = common(&encoder).map(|it| -> &str { it });
         vectors.keep(texts.iter().flat_map(Texts::encoded).chain(common));
     }
 
@@ -195,7 +204,7 @@ mod tests {
         let all = items(3);
         let none = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
         assert!(!none.is_ready() && !none.is_whole());
-        vectors.allow(Some(common().count()));
+        vectors.allow(Some(common("words").count()));
         let ready = Corpus::new(&all, Arc::new(Words("words")), &mut vectors);
         assert!(ready.is_ready() && !ready.is_whole());
         vectors.allow(None);

@@ -1,12 +1,12 @@
 //! What can be seen of a request and of the tool that fits it best, in numbers: what the outcome is judged by.
 
 use crate::manner::Manner;
-use crate::nature::Nature;
-use crate::slots::Filled;
+use crate::nature::{Nature, worldly};
+use crate::slots::{Filled, Usual, number};
 use crate::values::{Given, Sort};
 
 /// What each number is, in their order.
-pub const FEATURES: [&str; 50] = [
+pub const FEATURES: [&str; 61] = [
     "meaning",
     "name",
     "example",
@@ -29,15 +29,13 @@ pub const FEATURES: [&str; 50] = [
     "values",
     "numbers",
     "quotes",
-    "talk",
-    "knowledge",
-    "thought",
-    "hands",
-    "work",
+    "idle",
     "world",
+    "complete",
+    "incomplete",
+    "tool of the world",
     "world and the tool",
     "world and not the tool",
-    "nearer to no tool",
     "asks for knowledge",
     "small talk",
     "asks to do",
@@ -48,15 +46,28 @@ pub const FEATURES: [&str; 50] = [
     "surely missing",
     "surely has all",
     "fits and lacks",
-    "work and lacks",
-    "work and fits",
     "example and lacks",
     "meaning in korean",
     "above in korean",
     "missing in korean",
     "filled in korean",
-    "work in korean",
     "values in korean",
+    "filled by more than words",
+    "has examples",
+    "fewer values than examples",
+    "fewer words than examples",
+    "shorter than examples",
+    "lacks words of one's own",
+    "lacks a name",
+    "now",
+    "past",
+    "points",
+    "own",
+    "idler than examples",
+    "less complete than examples",
+    "less incomplete than examples",
+    "lacks what examples give",
+    "lacks most of what examples give",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -77,11 +88,23 @@ pub(crate) struct Top {
     pub(crate) margin: f32,
     pub(crate) shown: usize,
     pub(crate) filled: Filled,
-    /// How much the tool is asked about the world just now.
+    /// What its examples give it, on the whole.
+    pub(crate) usual: Option<Usual>,
+    /// Of the sorts of things that its examples give, what is missing: at most, and together.
+    pub(crate) lacks: (f32, f32),
+    /// How much the tool can be asked about anything in the world.
     pub(crate) world: f32,
     pub(crate) nature: Nature,
-    /// How near the nearest written request is that needs no tool.
-    pub(crate) idle: f32,
+    /// What is read of its examples.
+    pub(crate) usual_nature: Option<Nature>,
+}
+
+impl Top {
+    /// How much more speaks for a kind than does for its examples.
+    fn apart(&self, kind: usize) -> f32 {
+        let usual = self.usual_nature.unwrap_or(self.nature);
+        ((self.nature[kind] - usual[kind]) / 4.0).clamp(-2.0, 2.0)
+    }
 }
 
 impl Features {
@@ -97,7 +120,10 @@ impl Features {
         let lacks = 1.0 - filled.worst;
         let typed = flag(filled.is_typed);
         let values = number(filled.sure.min(5)) / 5.0;
-        let [talk, knowledge, thought, hands, work, world] = top.nature;
+        let [idle, world, complete, incomplete] = top.nature.map(|it| (it / 4.0).clamp(-2.0, 2.0));
+        let worldly = worldly(&top.nature);
+        // Of a tool without examples nobody knows what is usual.
+        let usual = top.usual.unwrap_or(Usual::as_given(filled, given));
         let length = (1.0 + number(given.said)).ln() / 3.0;
         Features([
             meaning,
@@ -122,15 +148,13 @@ impl Features {
             values,
             number(given.count(Sort::Number).min(4)) / 4.0,
             number(given.count(Sort::Quote).min(2)) / 2.0,
-            talk,
-            knowledge,
-            thought,
-            hands,
-            work,
+            idle,
             world,
-            world.max(0.0) * top.world,
-            world.max(0.0) * (1.0 - top.world),
-            top.idle - example,
+            complete,
+            incomplete,
+            top.world,
+            worldly * top.world,
+            worldly * (1.0 - top.world),
             flag(manner.is_knowledge),
             flag(manner.is_talk),
             flag(manner.is_order),
@@ -141,15 +165,28 @@ impl Features {
             typed * missing,
             typed * flag(filled.missing == 0),
             top.score * lacks,
-            work * lacks,
-            work * top.score,
             example * lacks,
             meaning * korean,
             above * korean,
             missing * korean,
             share * korean,
-            work * korean,
             values * korean,
+            filled.solid(),
+            flag(top.usual.is_some()),
+            fewer(usual.sure, filled.sure),
+            fewer(usual.foreign, filled.foreign),
+            fewer(usual.said, given.said),
+            flag(filled.is_free) * lacks,
+            flag(filled.is_named) * lacks,
+            flag(manner.is_now),
+            flag(manner.is_past),
+            number(manner.points.min(3)) / 3.0,
+            flag(manner.is_own),
+            top.apart(0),
+            -top.apart(2),
+            -top.apart(3),
+            top.lacks.0,
+            top.lacks.1.min(3.0) / 3.0,
         ])
     }
 }
@@ -158,7 +195,7 @@ fn flag(is_so: bool) -> f32 {
     f32::from(u8::from(is_so))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of words are small")]
-fn number(count: usize) -> f32 {
-    count as f32
+/// By how much something is less than usual.
+fn fewer(usual: f32, count: usize) -> f32 {
+    ((usual - number(count)) / 4.0).clamp(-1.0, 1.0)
 }

@@ -11,6 +11,14 @@ pub(crate) struct Manner {
     pub(crate) is_unknown: bool,
     /// Something is not to be done.
     pub(crate) is_refusal: bool,
+    /// Words that point to what was said before, or is before one's eyes.
+    pub(crate) points: usize,
+    /// Something of the asker's own.
+    pub(crate) is_own: bool,
+    /// What is asked for changes: how it is now.
+    pub(crate) is_now: bool,
+    /// How it once was.
+    pub(crate) is_past: bool,
 }
 
 impl Manner {
@@ -24,6 +32,10 @@ impl Manner {
             is_vague: any(&VAGUE),
             is_unknown: any(&UNKNOWN),
             is_refusal: any(&REFUSAL),
+            points: tokens(&small).filter(|it| points(it)).count(),
+            is_now: tokens(&small).any(is_now),
+            is_past: tokens(&small).any(is_past),
+            is_own: tokens(&small).any(|it| OWN.contains(&it)),
         }
     }
 }
@@ -38,6 +50,124 @@ fn holds(text: &str, phrase: &str) -> bool {
         !phrase.is_ascii() || (is_open(before) && is_open(after))
     })
 }
+
+fn tokens(text: &str) -> impl Iterator<Item = &str> {
+    let is_word = |c: char| c.is_alphanumeric() || c == '\'';
+    text.split(move |c| !is_word(c)).filter(|it| !it.is_empty())
+}
+
+/// Korean adds its endings to them.
+fn points(token: &str) -> bool {
+    POINTING.contains(&token) || POINTING_KOREAN.iter().any(|it| token.starts_with(it))
+}
+
+fn is_now(token: &str) -> bool {
+    NOW.contains(&token) || NOW_KOREAN.iter().any(|it| token.starts_with(it))
+}
+
+/// A year that is long gone, or a word that only the past has.
+fn is_past(token: &str) -> bool {
+    let year = token.trim_end_matches("년에").trim_end_matches('년');
+    let is_year = year.len() == 4 && matches!(year.parse::<u16>(), Ok(1000..2015));
+    is_year || PAST.contains(&token)
+}
+
+const NOW: [&str; 22] = [
+    "now",
+    "today",
+    "today's",
+    "tonight",
+    "yesterday",
+    "yesterday's",
+    "tomorrow",
+    "currently",
+    "current",
+    "latest",
+    "newest",
+    "recent",
+    "recently",
+    "lately",
+    "nowadays",
+    "yet",
+    "still",
+    "already",
+    "live",
+    "upcoming",
+    "next",
+    "just",
+];
+
+const NOW_KOREAN: [&str; 18] = [
+    "지금",
+    "오늘",
+    "어제",
+    "어젯밤",
+    "내일",
+    "현재",
+    "요즘",
+    "요새",
+    "최근",
+    "최신",
+    "이번",
+    "올해",
+    "작년",
+    "내년",
+    "다음",
+    "아직",
+    "벌써",
+    "근황",
+];
+
+const PAST: [&str; 14] = [
+    "was",
+    "were",
+    "wrote",
+    "invented",
+    "founded",
+    "discovered",
+    "painted",
+    "built",
+    "born",
+    "ancient",
+    "century",
+    "발명한",
+    "발견한",
+    "옛날",
+];
+
+const POINTING: [&str; 22] = [
+    "it", "this", "that", "these", "those", "him", "her", "them", "he", "she", "they", "same",
+    "usual", "earlier", "previous", "else", "some", "any", "그", "이", "저", "다른",
+];
+
+const POINTING_KOREAN: [&str; 22] = [
+    "그거",
+    "이거",
+    "저거",
+    "그것",
+    "이것",
+    "저것",
+    "그걸",
+    "이걸",
+    "그게",
+    "이게",
+    "그분",
+    "걔",
+    "아까",
+    "그때",
+    "거기",
+    "여기",
+    "지난번",
+    "저번",
+    "방금",
+    "그쪽",
+    "그놈",
+    "요거",
+];
+
+const OWN: [&str; 10] = [
+    "my", "mine", "our", "내", "제", "우리", "저희", "내가", "제가", "나의",
+];
 
 /// Asked of somebody who knows, not of somebody who does.
 const KNOWLEDGE: [&str; 46] = [
@@ -259,6 +389,8 @@ mod tests {
         assert!(Manner::new("그거 보내줘").is_vague);
         assert!(Manner::new("I don’t remember the number").is_unknown);
         assert!(Manner::new("아니 하지 마").is_refusal);
+        let pointing = Manner::new("my friend wants that, 그거 말이야");
+        assert!(pointing.points == 2 && pointing.is_own);
         assert_eq!(Manner::new("서울역"), Manner::default());
     }
 }

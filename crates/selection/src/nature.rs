@@ -1,25 +1,40 @@
-//! What kind of request something is, whatever tools there are: a linear reading of its vector, worked out from written
-//! requests of each kind, so that it fits every encoder.
+//! What kind of request something is, whatever tools there are: a linear reading of its vector. For the encoder of this
+//! program it is trained by `scripts/train-outcome`; for any other it is worked out from written requests of each kind.
 
 use crate::dense::Vector;
-use crate::kinds::{HANDS, KNOWLEDGE, TALK, THOUGHT, WORK, WORLD};
+use crate::kinds::{HANDS, KNOWLEDGE, TALK, THOUGHT, UNSAID, WORK, WORLD};
 use crate::vectors::Vectors;
 use std::sync::Arc;
 
-pub(crate) const KINDS: usize = 6;
-/// The kinds that need a tool.
-const WORKS: usize = 4;
-const WORLDLY: usize = 5;
+/// Idle: it needs no tool. World: how the world is just now. Then work that says all, and work that does not.
+pub(crate) const KINDS: usize = 4;
+const WORLDLY: usize = 1;
+
+/// For which encoder it was trained, and what came of it: of each kind what it has without any vector, and its vector.
+const ENCODER: &str = "use-multilingual-3";
+const TRAINED: &[u8] = include_bytes!("nature.bin");
 
 /// How smooth the reading is: the higher, the less a single written request matters.
 const RIDGE: f64 = 0.6;
 
-/// All written requests, and of which kind each is.
-pub(crate) fn written() -> impl Iterator<Item = (&'static str, usize)> {
-    let lists: [&[&str]; KINDS] = [&TALK, &KNOWLEDGE, &THOUGHT, &HANDS, &WORK, &WORLD];
+/// What is read of a request that is of a kind, and of one that is not: about as far apart as what is trained.
+const IS: f64 = 4.0;
+const IS_NOT: f64 = -1.0;
+
+/// All written requests, and of which kind each is, by its place among them.
+pub fn written() -> impl Iterator<Item = (&'static str, usize)> {
+    let lists: [(usize, &[&str]); 7] = [
+        (0, &TALK),
+        (0, &KNOWLEDGE),
+        (0, &THOUGHT),
+        (0, &HANDS),
+        (WORLDLY, &WORLD),
+        (2, &WORK),
+        (3, &UNSAID),
+    ];
     let each =
         |(kind, list): (usize, &'static [&'static str])| list.iter().map(move |it| (*it, kind));
-    lists.into_iter().enumerate().flat_map(each)
+    lists.into_iter().flat_map(each)
 }
 
 /// Requests about all sorts of things, as people make them: what their vectors have in common says nothing.
@@ -27,62 +42,93 @@ pub fn usual_requests() -> impl Iterator<Item = &'static str> {
     written().map(|it| it.0)
 }
 
-/// How much a request is of each kind, about 0 to 1: talk, knowledge, thought, hands, work, world.
+/// Those that a reading for this encoder is worked out from: none, where it was trained.
+pub(crate) fn read_from(encoder: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let is_trained = encoder == ENCODER;
+    usual_requests().filter(move |_| !is_trained)
+}
+
+/// How much speaks for each kind; the more, the higher.
 pub(crate) type Nature = [f32; KINDS];
 
 /// Reads the nature of a request from its vector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
     directions: Vec<Vector>,
-    /// Written requests that need no tool.
-    idle: Vec<Arc<Vector>>,
     bias: Nature,
+    is_trained: bool,
 }
 
 impl Reader {
-    pub(crate) fn new(vectors: &Vectors) -> Self {
-        let texts = written().filter_map(|(text, kind)| Some((vectors.known(text)?, kind)));
-        let texts: Vec<(Arc<Vector>, usize)> = texts.collect();
-        if texts.is_empty() {
-            return Reader::default();
+    pub(crate) fn new(encoder: &str, vectors: &Vectors) -> Self {
+        match encoder == ENCODER {
+            true => Reader::trained(TRAINED),
+            false => Reader::worked_out(vectors),
         }
-        let near: Vec<Vec<f64>> = texts
-            .iter()
-            .map(|a| texts.iter().map(|b| f64::from(a.0.dot(&b.0))).collect())
-            .collect();
-        let Some(factor) = cholesky(near) else {
-            return Reader::default();
-        };
-        let idle = texts
-            .iter()
-            .filter(|it| it.1 < WORKS)
-            .map(|it| Arc::clone(&it.0));
+        .unwrap_or_default()
+    }
+
+    /// Whether it is finer than what a few written requests tell.
+    pub(crate) fn is_trained(&self) -> bool {
+        self.is_trained
+    }
+
+    fn trained(mut bytes: &[u8]) -> Option<Self> {
         let mut reader = Reader {
-            idle: idle.collect(),
+            is_trained: true,
             ..Reader::default()
         };
+        for bias in &mut reader.bias {
+            let (number, rest) = bytes.split_first_chunk::<4>()?;
+            let (direction, rest) = Vector::read(rest)?;
+            *bias = f32::from_le_bytes(*number);
+            reader.directions.push(direction);
+            bytes = rest;
+        }
+        Some(reader)
+    }
+
+    fn worked_out(vectors: &Vectors) -> Option<Self> {
+        let texts = written().filter_map(|(text, kind)| Some((vectors.known(text)?, kind)));
+        let texts: Vec<(Arc<Vector>, usize)> = texts.collect();
+        let near = |a: &Vector| texts.iter().map(|b| f64::from(a.dot(&b.0))).collect();
+        let near: Vec<Vec<f64>> = texts.iter().map(|it| near(&it.0)).collect();
+        let factor = cholesky(near)?;
+        let mut reader = Reader::default();
         for kind in 0..KINDS {
             let share = share(&texts, kind);
-            let wanted = texts
-                .iter()
-                .map(|it| f64::from(u8::from(it.1 == kind)) - share);
+            let mean = IS_NOT + share * (IS - IS_NOT);
+            let wanted = |it: &(Arc<Vector>, usize)| if it.1 == kind { IS } else { IS_NOT };
+            let wanted = texts.iter().map(|it| wanted(it) - mean);
             let weights = solve(&factor, wanted.collect());
             let sum = texts
                 .iter()
                 .zip(&weights)
                 .map(|(it, weight)| (&*it.0, narrow(*weight)));
-            let Some(direction) = Vector::sum(sum) else {
-                return Reader::default();
-            };
-            reader.directions.push(direction);
-            reader.bias[kind] = narrow(share);
+            reader.directions.push(Vector::sum(sum)?);
+            reader.bias[kind] = narrow(mean);
         }
-        reader
+        Some(reader)
     }
 
-    /// How much a request is about the world as it is just now, from 0.
+    /// How likely a request is about the world as it is just now, from 0 to 1.
     pub(crate) fn world(&self, vector: Option<&Vector>) -> f32 {
-        self.read(vector)[WORLDLY].max(0.0)
+        match vector {
+            Some(_) if !self.directions.is_empty() => worldly(&self.read(vector)),
+            _ => 0.0,
+        }
+    }
+
+    /// What is read of several on the whole; nothing, where there are none.
+    pub(crate) fn mean(&self, vectors: &[Arc<Vector>]) -> Option<Nature> {
+        let count = u16::try_from(vectors.len()).ok().filter(|it| *it > 0)?;
+        let mut mean = [0.0; KINDS];
+        for vector in vectors {
+            for (sum, value) in mean.iter_mut().zip(self.read(Some(vector))) {
+                *sum += value / f32::from(count);
+            }
+        }
+        Some(mean)
     }
 
     pub(crate) fn read(&self, vector: Option<&Vector>) -> Nature {
@@ -93,14 +139,12 @@ impl Reader {
         }
         nature
     }
+}
 
-    /// How near the nearest written request is that needs no tool.
-    pub(crate) fn idle(&self, vector: Option<&Vector>) -> f32 {
-        let near = vector
-            .into_iter()
-            .flat_map(|it| self.idle.iter().map(|own| own.dot(it)));
-        near.fold(0.0, f32::max)
-    }
+/// How likely something of this nature is about the world just now.
+pub(crate) fn worldly(nature: &Nature) -> f32 {
+    let powers = nature.map(f32::exp);
+    powers[WORLDLY] / powers.iter().sum::<f32>()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "the lists are short")]
@@ -168,22 +212,33 @@ mod tests {
     fn a_request_is_of_the_kind_that_it_is_like() {
         let encoder = Words("words");
         let mut vectors = Vectors::default();
-        vectors.learn(&encoder, usual_requests());
-        let reader = Reader::new(&vectors);
-        let read = |request: &str| reader.read(Vector::new(&encoder.encode(request)).as_ref());
-        let (hands, work) = (
-            read("Wash the dishes, please"),
-            read("Find flights from Boston on Friday"),
-        );
-        assert!(
-            hands[3] > work[3] && work[WORKS] > hands[WORKS],
-            "{hands:?} {work:?}"
-        );
-        let knowledge = read("Who wrote Romeo and Juliet?");
-        assert!(knowledge[1] > hands[1].max(work[1]), "{knowledge:?}");
+        vectors.learn(&encoder, read_from("words"));
+        let reader = Reader::new("words", &vectors);
         let vector = |request: &str| Vector::new(&encoder.encode(request));
+        let read = |request: &str| reader.read(vector(request).as_ref());
         let world = |request: &str| reader.world(vector(request).as_ref());
+        let idle = read("Who wrote Romeo and Juliet?");
+        let work = read("Find flights from Boston on Friday");
+        assert!(idle[0] > work[0] && work[2] > idle[2], "{idle:?} {work:?}");
         assert!(world("latest news of the election today") > world("Wash the dishes, please"));
-        assert!(reader.idle(Vector::new(&encoder.encode("Tell me a joke.")).as_ref()) > 0.99);
+        let texts = [
+            "Who wrote Romeo and Juliet?",
+            "Find flights from Boston on Friday",
+        ];
+        let texts: Vec<Arc<Vector>> = texts
+            .iter()
+            .filter_map(|it| vector(it).map(Arc::new))
+            .collect();
+        let mean = reader.mean(&texts).unwrap();
+        assert!(mean[0] < idle[0] && mean[0] > work[0] && reader.mean(&[]).is_none());
+        assert!(reader.world(None) < 1e-6 && Reader::default().world(vector("a").as_ref()) < 1e-6);
+    }
+
+    #[test]
+    fn what_was_trained_is_whole() {
+        let reader = Reader::trained(TRAINED).unwrap();
+        assert!(reader.directions.iter().all(|it| it.dimension() == 512));
+        assert!(Reader::trained(&TRAINED[..9]).is_none());
+        assert_eq!(read_from(ENCODER).count(), 0);
     }
 }

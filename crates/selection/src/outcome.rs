@@ -121,10 +121,15 @@ mod tests {
             ("tools", 0.5),
             ("length", 0.6),
             ("numbers", 0.5),
-            ("required", 0.2),
-            ("enough", 0.5),
+            ("needed", 0.2),
+            ("filled", 1.0),
+            ("worst filled", 1.0),
+            ("filled by more than words", 1.0),
+            ("surely has all", 1.0),
             ("values", 0.3),
-            ("something given", 1.0),
+            ("idle", -0.2),
+            ("complete", 1.0),
+            ("has examples", 1.0),
         ]);
         let verdict = judge(&near);
         assert_eq!(verdict.outcome, Outcome::Call);

@@ -5,10 +5,11 @@ use crate::bm25::Bag;
 use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::item::Item;
-use crate::nature::Reader;
+use crate::nature::{Nature, Reader};
 use crate::preference::{Kind, Rule, read};
 use crate::rank::Weights;
-use crate::slots::Slots;
+use crate::reach::Reach;
+use crate::slots::{Slots, same_language};
 use crate::vectors::Vectors;
 use crate::words::{cut, spoken, words};
 use sha2::{Digest, Sha256};
@@ -26,12 +27,6 @@ const PARAMETER: f32 = 0.7;
 const PARAMETER_ABOUT: f32 = 0.4;
 const EXAMPLE: f32 = 0.7;
 
-/// Fewer examples may be about the world by chance.
-const WORLDLY_EXAMPLES: usize = 5;
-
-/// Below this a tool is about one thing, though that may change from day to day.
-const WORLDLY_LEAST: f32 = 0.4;
-
 pub(crate) type Key = [u8; 32];
 
 /// What all parts are made with.
@@ -40,6 +35,7 @@ pub(crate) struct Making<'a> {
     pub(crate) weights: &'a Weights,
     pub(crate) background: &'a [Arc<Vector>],
     pub(crate) reader: &'a Reader,
+    pub(crate) reach: &'a Reach,
 }
 
 #[derive(Debug)]
@@ -55,8 +51,11 @@ pub(crate) struct Part {
     pub(crate) slots: Slots,
     /// Whether all its texts have vectors. One without some is made anew at the next chance.
     pub(crate) is_whole: bool,
-    /// How much what it is asked for is about the world as it is just now.
+    /// How much it can be asked about anything in the world.
     pub(crate) world: f32,
+    /// What is read of its examples on the whole, of those in other languages and of those in Korean: they need it, and
+    /// say all that it needs.
+    pub(crate) natures: [Option<Nature>; 2],
     /// All vectors in one, by their weights.
     pub(crate) blended: Option<Vector>,
     /// How near it is to any request, and how much nearer the nearest of its examples is than they are on the whole.
@@ -88,8 +87,14 @@ impl Part {
         let blended = blended(&[&about, &user], named.as_deref(), &examples, weights);
         let (usual, usual_nearest) = usual(blended.as_ref(), &examples, making.background);
         let usual_apart = apart(about.as_deref(), user.as_deref(), making.background);
-        let world = world(&examples, making.reader);
+        let abouts = [about.as_deref(), user.as_deref()];
+        let world = making.reach.of(&abouts, &examples, making.reader);
+        let natures = same_language(&texts.examples).map(|same| {
+            let vectors = same.iter().filter_map(|it| making.vectors.known(it));
+            making.reader.mean(&vectors.collect::<Vec<_>>())
+        });
         Part {
+            natures,
             usual,
             world,
             usual_nearest,
@@ -202,17 +207,6 @@ fn blended(
             .map(|it| (&**it, all * share(examples.len()))),
     );
     Vector::sum(parts.into_iter())
-}
-
-/// On the whole: one example among many tells nothing.
-fn world(examples: &[Arc<Vector>], reader: &Reader) -> f32 {
-    let count = f32::from(u16::try_from(examples.len().max(1)).unwrap_or(u16::MAX));
-    if examples.len() < WORLDLY_EXAMPLES {
-        return 0.0;
-    }
-    let sum: f32 = examples.iter().map(|it| reader.world(Some(it))).sum();
-    // Many tools are asked for what is new of one thing; only few for what is new at all.
-    ((sum / count - WORLDLY_LEAST) / (1.0 - WORLDLY_LEAST)).clamp(0.0, 1.0)
 }
 
 fn usual(

@@ -58,8 +58,10 @@ impl Weights {
     }
 }
 
-/// What a tool that is asked about the world just now gains for a request that does so.
+/// What a tool that can be asked about anything in the world gains for a request that surely is about it, and how likely
+/// that must be at least.
 const WORLD: f32 = 0.3;
+const UNLIKELY: f32 = 0.15;
 
 /// A request or a clause of it, made ready to be compared.
 pub(crate) struct Asked<'a> {
@@ -130,7 +132,8 @@ impl Signals {
             None => 0.0,
         };
         let all = 1.0 / weights.all();
-        let world = WORLD * corpus.reader.world(asked.vector.as_ref());
+        let likely = corpus.reader.world(asked.vector.as_ref());
+        let world = WORLD * ((likely - UNLIKELY) / (1.0 - UNLIKELY)).max(0.0);
         let others = by_words.iter_mut().zip(&spelling);
         let scored = scores.iter_mut().zip(others).zip(&corpus.parts);
         for ((score, (words, spelling)), part) in scored {

@@ -6,7 +6,8 @@ use std::borrow::Cow;
 const QUOTE_CHARS_LEAST: usize = 12;
 
 /// The request as it is compared. The whole, where nothing else would be left.
-pub(crate) fn core(request: &str) -> Cow<'_, str> {
+#[must_use]
+pub fn core(request: &str) -> Cow<'_, str> {
     let is_plain = !request.contains(['"', '“', '`', '@', '「']) && !request.contains("://");
     if is_plain {
         return Cow::Borrowed(request);

@@ -9,8 +9,10 @@ use crate::select::Ranked;
 /// A rule moves only what is near the top anyway: it decides between tools that fit, and brings in no stranger.
 const REACH: usize = 5;
 
-/// What a tool loses where it says that it is not for this.
-const LOSS: f32 = 0.12;
+/// What a tool loses where it says that it is not for this, or only for something else: so little that it decides between
+/// tools that fit alike. Requests are often near to neither, most of all in another language.
+const NOT_FOR: f32 = 0.04;
+const ONLY_FOR: f32 = 0.01;
 
 /// How near a request must at least be to a condition.
 const NEAR: f32 = 0.25;
@@ -58,14 +60,14 @@ fn lose(corpus: &Corpus, asked: &Asked<'_>, it: &mut Ranked) {
     let own = own(part, asked);
     for (rule, when) in &part.rules {
         let distance = asked.near(when.as_deref());
-        let (loses, said) = match rule.kind {
-            Kind::Not => (distance >= NEAR && distance >= own, "not for"),
+        let (loses, loss, said) = match rule.kind {
+            Kind::Not => (distance >= NEAR && distance >= own, NOT_FOR, "not for"),
             // What it is only for stands in its description, too; here is but a nudge.
-            Kind::Only => (distance < FAR && distance < own, "only for"),
-            Kind::Own | Kind::Prefer(_) => (false, ""),
+            Kind::Only => (distance < FAR && distance < own, ONLY_FOR, "only for"),
+            Kind::Own | Kind::Prefer(_) => (false, 0.0, ""),
         };
         if loses {
-            it.score -= LOSS;
+            it.score -= loss;
             it.rule = Some(format!("says it is {said} {}", rule.condition));
         }
     }

@@ -221,9 +221,11 @@ impl<'a> Ranking<'a> {
             margin: first.score - second,
             shown: shown.len(),
             filled: part.slots.fill(given),
+            usual: part.slots.usual[usize::from(given.is_korean)],
+            lacks: part.slots.lacks(given),
             world: part.world,
             nature: corpus.reader.read(asked.vector.as_ref()),
-            idle: corpus.reader.idle(asked.vector.as_ref()),
+            usual_nature: part.natures[usize::from(given.is_korean)],
         }
     }
 

@@ -14,6 +14,9 @@ pub(crate) struct Slot {
     pub(crate) want: Want,
     /// It may also be a name: `name or e-mail address`.
     is_name: bool,
+    /// Or an e-mail address, or one of the web: `address or text to encode`.
+    pub(crate) is_mail: bool,
+    pub(crate) is_web: bool,
     is_from: bool,
     is_to: bool,
     pub(crate) is_needed: bool,
@@ -31,6 +34,7 @@ impl Slot {
                 .iter()
                 .any(|word| name.split(' ').any(|own| own == *word))
         };
+        let any = |phrases: &[&str]| phrases.iter().any(|it| about.contains(it));
         let is_name = about.contains("name") || about.contains("이름");
         // What follows from the rest need not be said.
         let follows = [
@@ -45,6 +49,8 @@ impl Slot {
         Slot {
             want: want(it, &name, &about),
             is_name,
+            is_mail: any(&["e-mail", "email", "이메일", "메일 주소"]),
+            is_web: any(&["address or", "url", "link", "링크", "웹 주소"]),
             is_from: has(&["from", "origin", "source", "departure", "start", "begin"])
                 || about.contains("출발"),
             is_to: has(&["to", "destination", "arrival", "end", "until", "target"])
@@ -73,8 +79,9 @@ impl Slot {
         }
     }
 
-    /// Takes the value that fits best away from those that are left; says how well it fits.
-    pub(crate) fn take(&self, left: &mut [Option<&Value>]) -> f32 {
+    /// Takes the value that fits best away from those that are left; says how well it fits, and whether it is more than
+    /// some word.
+    pub(crate) fn take(&self, left: &mut [Option<&Value>]) -> (f32, bool) {
         let fits = left
             .iter()
             .enumerate()
@@ -82,12 +89,13 @@ impl Slot {
         let best = fits.max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
             Some((at, fit)) if fit > 0.0 => {
-                if let Some(taken) = left[at].take() {
-                    drop_run(taken, left);
-                }
-                fit
+                let Some(taken) = left[at].take() else {
+                    return (0.0, false);
+                };
+                drop_run(taken, left);
+                (fit, taken.sort != Sort::Word)
             }
-            _ => 0.0,
+            _ => (0.0, false),
         }
     }
 

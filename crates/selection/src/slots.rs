@@ -4,7 +4,29 @@ use crate::item::Item;
 use crate::slot::Slot;
 use crate::values::{Given, Sort, Value};
 use crate::wants::Want;
-use crate::words::words;
+use crate::words::{is_hangul, words};
+
+/// So many examples tell how requests fill a tool.
+const EXAMPLES_MAX: usize = 24;
+
+/// What an example may give that is more than some word.
+const SORTS: [Sort; 12] = [
+    Sort::Number,
+    Sort::Day,
+    Sort::Hour,
+    Sort::Mail,
+    Sort::Web,
+    Sort::Picture,
+    Sort::File,
+    Sort::Key,
+    Sort::Quote,
+    Sort::Name,
+    Sort::Language,
+    Sort::Currency,
+];
+
+/// Fewer examples in a language say little about what is usual in it.
+const SAME_LEAST: usize = 3;
 
 /// What is worked out once for a tool.
 #[derive(Debug, Default)]
@@ -14,6 +36,32 @@ pub(crate) struct Slots {
     pub(crate) shapes: Vec<String>,
     /// The words that it has itself, in order; what it only has as an example is a value.
     own: Vec<u32>,
+    /// What its examples give, on the whole: they say all that it needs. To be measured by are those in other languages, and
+    /// those in Korean, which says as much in fewer words. Nothing, where it has none.
+    pub(crate) usual: [Option<Usual>; 2],
+}
+
+/// What requests give that say enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Usual {
+    /// Values that are more than some word, words that are none of the tool's own, and words at all.
+    pub(crate) sure: f32,
+    pub(crate) foreign: f32,
+    pub(crate) said: f32,
+    /// How many of them give each sort of thing.
+    shares: [f32; SORTS.len()],
+}
+
+impl Usual {
+    /// Where nobody knows what is usual, what is given is.
+    pub(crate) fn as_given(filled: &Filled, given: &Given) -> Self {
+        Usual {
+            sure: number(filled.sure),
+            foreign: number(filled.foreign),
+            said: number(given.said),
+            ..Usual::default()
+        }
+    }
 }
 
 /// How much of what a tool needs is given.
@@ -23,6 +71,8 @@ pub(crate) struct Filled {
     /// The sum of how well each is filled, from 0 to 1.
     pub(crate) sum: f32,
     pub(crate) worst: f32,
+    /// The same sum, of what is filled with more than some word.
+    pub(crate) solid: f32,
     pub(crate) missing: usize,
     /// Values that are left for nothing.
     pub(crate) over: usize,
@@ -32,6 +82,9 @@ pub(crate) struct Filled {
     worst_at: Option<usize>,
     /// Whether it is known what that one wants.
     pub(crate) is_typed: bool,
+    /// Whether that one wants words of one's own, or the name of something.
+    pub(crate) is_free: bool,
+    pub(crate) is_named: bool,
     /// Words that are none of the tool's own.
     pub(crate) foreign: usize,
 }
@@ -42,6 +95,14 @@ impl Filled {
         match u8::try_from(self.needed) {
             Ok(needed @ 1..) => 1.0 - self.sum / f32::from(needed),
             _ => 0.0,
+        }
+    }
+
+    /// The share of what is needed that is given by more than some word.
+    pub(crate) fn solid(&self) -> f32 {
+        match u8::try_from(self.needed) {
+            Ok(needed @ 1..) => self.solid / f32::from(needed),
+            _ => 1.0,
         }
     }
 
@@ -72,11 +133,49 @@ impl Slots {
         }
         shapes.sort_unstable();
         shapes.dedup();
-        Slots {
+        let mut slots = Slots {
             all: item.parameters.iter().map(Slot::new).collect(),
             shapes,
             own: own(item),
+            usual: [None; 2],
+        };
+        slots.usual = same_language(&item.examples).map(|it| slots.usual(&it));
+        slots
+    }
+
+    fn usual(&self, examples: &[&str]) -> Option<Usual> {
+        let part = 1.0 / f32::from(u8::try_from(examples.len()).ok().filter(|it| *it > 0)?);
+        let mut usual = Usual::default();
+        for example in examples {
+            let given = Given::new(example);
+            let filled = self.fill(&given);
+            usual.sure += part * number(filled.sure);
+            usual.foreign += part * number(filled.foreign);
+            usual.said += part * number(given.said);
+            for (share, sort) in usual.shares.iter_mut().zip(SORTS) {
+                *share += if self.gives(&given, sort) { part } else { 0.0 };
+            }
         }
+        Some(usual)
+    }
+
+    fn gives(&self, given: &Given, sort: Sort) -> bool {
+        let is_value = |it: &Value| it.sort == sort && (sort != Sort::Name || !self.is_own(it));
+        given.values.iter().any(is_value)
+    }
+
+    /// What examples give, and a request does not: how many of them give that which most do, and how much is missing
+    /// together.
+    pub(crate) fn lacks(&self, given: &Given) -> (f32, f32) {
+        let (mut most, mut sum) = (0.0_f32, 0.0);
+        let usual = self.usual[usize::from(given.is_korean)].unwrap_or_default();
+        for (share, sort) in usual.shares.into_iter().zip(SORTS) {
+            if share > 0.5 && !self.gives(given, sort) {
+                most = most.max(share);
+                sum += 2.0 * share - 1.0;
+            }
+        }
+        (most, sum)
     }
 
     /// Whether a word is one of the tool's own: `room` gives a tool that books rooms nothing.
@@ -114,14 +213,18 @@ impl Slots {
             .collect();
         order.sort_by_key(|at| self.all[*at].freedom());
         for at in order {
-            let fit = self.all[at].take(&mut left);
+            let (fit, is_solid) = self.all[at].take(&mut left);
             filled.needed += 1;
             filled.sum += fit;
+            filled.solid += if is_solid { fit } else { 0.0 };
             filled.missing += usize::from(fit < 0.5);
             if fit < filled.worst || filled.worst_at.is_none() {
                 filled.worst = fit;
                 filled.worst_at = Some(at);
-                filled.is_typed = self.all[at].is_typed;
+                let slot = &self.all[at];
+                filled.is_typed = slot.is_typed;
+                filled.is_free = matches!(slot.want, Want::Query | Want::Text);
+                filled.is_named = matches!(slot.want, Want::Name | Want::Place | Want::Any);
             }
         }
         filled.over = left.iter().flatten().count();
@@ -134,8 +237,11 @@ impl Slots {
         for value in &given.values {
             let takes = |wants: &[Want]| self.all.iter().any(|it| wants.contains(&it.want));
             let is_taken = match value.sort {
-                Sort::Web => takes(&[Want::Web, Want::File, Want::Picture]),
-                Sort::Mail => takes(&[Want::Mail]),
+                Sort::Web => {
+                    takes(&[Want::Web, Want::File, Want::Picture])
+                        || self.all.iter().any(|it| it.is_web)
+                }
+                Sort::Mail => takes(&[Want::Mail]) || self.all.iter().any(|it| it.is_mail),
                 Sort::Picture => takes(&[Want::Picture]),
                 Sort::File => takes(&[Want::File]),
                 Sort::Language => takes(&[Want::Language]),
@@ -151,6 +257,24 @@ impl Slots {
             _ => 2.0 * f32::from(taken) / f32::from(all) - 1.0,
         }
     }
+}
+
+/// Of some examples those that are in other languages, and those in Korean; all of them, where too few are.
+pub(crate) fn same_language(examples: &[String]) -> [Vec<&str>; 2] {
+    let all = || examples.iter().take(EXAMPLES_MAX).map(String::as_str);
+    [false, true].map(|is_korean| {
+        let same = all().filter(|it| it.chars().any(is_hangul) == is_korean);
+        let same: Vec<&str> = same.collect();
+        match same.len() >= SAME_LEAST {
+            true => same,
+            false => all().collect(),
+        }
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of words are small")]
+pub(crate) fn number(count: usize) -> f32 {
+    count as f32
 }
 
 /// Words of the name and of what the tool says of itself; of its examples only those that stand in several.
@@ -285,6 +409,26 @@ mod tests {
             "Last day; the same day for a single one",
         )];
         assert_eq!(missing(&same, "book"), 0);
+    }
+
+    #[test]
+    fn examples_tell_what_requests_usually_give() {
+        let mut item = tool(&[("room", "string", "Name of the room")]);
+        assert_eq!(Slots::new(&item).usual, [None; 2]);
+        item.examples = vec!["Book Hallasan".to_owned(), "Baekdu 예약해줘".to_owned()];
+        let slots = Slots::new(&item);
+        let usual = slots.usual[0].unwrap();
+        assert_eq!(slots.usual[1], Some(usual));
+        item.examples.push("Book Jirisan tomorrow".to_owned());
+        item.examples.push("Book Seorak please".to_owned());
+        let several = Slots::new(&item);
+        let (most, sum) = several.lacks(&Given::new("book the usual thing"));
+        assert!(most > 0.9 && sum > 0.9, "{most} {sum}");
+        assert!(several.lacks(&Given::new("Book Hallasan")).0 < 0.1);
+        assert!(several.usual[0] != several.usual[1]);
+        assert!((usual.sure - 1.0).abs() < 1e-6, "{usual:?}");
+        assert!(slots.fill(&Given::new("Book Hallasan")).solid() > 0.9);
+        assert!(slots.fill(&Given::new("book the usual thing")).solid() < 0.1);
     }
 
     #[test]

@@ -25,6 +25,9 @@ pub(crate) enum Sort {
     Word,
 }
 
+/// Spans of time.
+const SPANS: [&str; 5] = ["minute", "hour", "min", "분", "시간"];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) sort: Sort,
@@ -76,7 +79,15 @@ impl Given {
         if bare.is_empty() {
             return;
         }
-        let sorts = sorts(token, &bare, &stem);
+        let mut sorts = sorts(token, &bare, &stem);
+        let follows_number = lead.chars().next().is_some_and(|c| c.is_ascii_digit());
+        if bare == "May" && follows_number {
+            sorts.push(Sort::Day);
+        }
+        // `in 15 minutes` is a point in time as much as a number.
+        if follows_number && SPANS.iter().any(|it| small.starts_with(it)) {
+            sorts.push(Sort::Hour);
+        }
         let is_from = matches!(lead, "from" | "between" | "starting" | "since" | "leaving")
             || ["에서", "부터", "출발"]
                 .iter()
@@ -257,11 +268,17 @@ fn numbers(bare: &str, stem: &str, is_money: bool) -> Vec<Sort> {
         .filter(|c| !c.is_ascii_digit() && !".,:".contains(*c))
         .collect();
     let begins = |all: &[&str]| all.iter().any(|it| unit.starts_with(it));
-    if is_date
-        || begins(&["월", "일", "주", "년"])
-        || matches!(unit.as_str(), "st" | "nd" | "rd" | "th")
-    {
+    if is_date || begins(&["월", "일", "주", "년"]) {
         return vec![Sort::Day];
+    }
+    if matches!(unit.as_str(), "st" | "nd" | "rd" | "th") {
+        return vec![Sort::Day, Sort::Number];
+    }
+    // `300x200` gives two.
+    let sides = bare.split_once(['x', '×', '/']);
+    let is_digits = |it: &str| !it.is_empty() && it.chars().all(|c| c.is_ascii_digit());
+    if sides.is_some_and(|(a, b)| is_digits(a) && b.starts_with(|c: char| c.is_ascii_digit())) {
+        return vec![Sort::Number, Sort::Number];
     }
     if bare.contains(':')
         || matches!(unit.as_str(), "am" | "pm" | "a.m" | "p.m")

@@ -48,6 +48,10 @@ impl Vectors {
         }
     }
 
+    pub(crate) fn encoder(&self) -> &str {
+        &self.encoder
+    }
+
     /// How many vectors are made from now on, before texts are left without. None: as many as are wanted.
     pub fn allow(&mut self, allowance: Option<usize>) {
         self.allowance = allowance;

@@ -9,6 +9,23 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// Tools that are there before anybody adds one, but for the one that asks.
+pub(crate) const BUILTIN: [&str; 13] = [
+    "calculator",
+    "clean_text",
+    "code_execution",
+    "convert_units",
+    "doc_parser",
+    "get_sim_search",
+    "get_text_embedding",
+    "get_user_daily_limit",
+    "multiply_numbers",
+    "query_bga_database",
+    "serialize_for_cell",
+    "web_fetch",
+    "web_search",
+];
+
 pub(crate) fn items(folder: &Path) -> Vec<Item> {
     let text = std::fs::read_to_string(folder.join("pool.json")).unwrap_or_default();
     let pool: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -16,7 +33,7 @@ pub(crate) fn items(folder: &Path) -> Vec<Item> {
     tools.iter().map(item).collect()
 }
 
-fn item(tool: &Value) -> Item {
+pub(crate) fn item(tool: &Value) -> Item {
     let word = |key: &str| tool[key].as_str().map(str::to_owned);
     let examples = tool["examples"].as_array().into_iter().flatten();
     Item {

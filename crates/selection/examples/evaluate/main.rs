@@ -10,6 +10,7 @@ mod outcomes;
 mod poison;
 mod ranking;
 mod speed;
+mod training;
 
 use selection::{Corpus, Encode, Item, Vectors, Weights};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 use crate::data::{Row, pool_of, rows};
 use crate::idle::IDLE;
 use crate::ranking::share;
-use crate::{Bench, gold, say};
-use selection::{FEATURES, Item, Selection};
+use crate::{Bench, gold, say, training};
+use selection::{Encode, FEATURES, Item, Selection};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -12,17 +12,17 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// A request with what is right for it, and which rows it must not be parted from.
-struct Case {
-    set: &'static str,
-    query: String,
-    outcome: &'static str,
-    group: Option<String>,
+pub(crate) struct Case {
+    pub(crate) set: &'static str,
+    pub(crate) query: String,
+    pub(crate) outcome: &'static str,
+    pub(crate) group: Option<String>,
     /// Of a call, the tools that are right; empty where nobody says.
-    gold: Vec<String>,
-    tools: Arc<Vec<Item>>,
+    pub(crate) gold: Vec<String>,
+    pub(crate) tools: Arc<Vec<Item>>,
 }
 
-fn outcome(name: &str) -> &'static str {
+pub(crate) fn outcome(name: &str) -> &'static str {
     match name {
         "none" => "none",
         "ask" => "ask",
@@ -191,6 +191,12 @@ fn own(folder: &Path) -> Vec<Case> {
     let mut cases: Vec<Case> = rows.iter().map(|row| case(row, false)).collect();
     let web = gold::rows(folder, "web_search.jsonl", "dev");
     cases.extend(web.iter().map(|row| case(row, true)));
+    let builtin = gold::BUILTIN;
+    cases.extend(training::cases(
+        &folder.join("../training"),
+        &tools,
+        &builtin,
+    ));
     cases.extend(IDLE.iter().map(|query| Case {
         set: "written none",
         query: (*query).to_owned(),
@@ -220,6 +226,34 @@ fn each(bench: &mut Bench, cases: &[Case], mut with: impl FnMut(&Case, &Selectio
     }
 }
 
+/// The examples in the language of a request, as the crate takes them.
+fn alike<'a>(examples: &'a [String], request: &str) -> Vec<&'a str> {
+    let is_korean = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));
+    let all = || examples.iter().map(String::as_str);
+    let same: Vec<&str> = all()
+        .filter(|it| is_korean(it) == is_korean(request))
+        .collect();
+    if same.len() < 3 {
+        all().collect()
+    } else {
+        same
+    }
+}
+
+/// The mean of the vectors of some texts, each of the length 1; empty where there are none.
+fn mean(encoder: &dyn Encode, texts: &[&str]) -> Vec<f32> {
+    let mut mean: Vec<f32> = Vec::new();
+    for text in texts {
+        let vector = encoder.encode(text);
+        let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt();
+        mean.resize(vector.len(), 0.0);
+        for (sum, value) in mean.iter_mut().zip(vector) {
+            *sum += value / length.max(1e-9) / texts.len() as f32;
+        }
+    }
+    mean
+}
+
 /// The features of all rows, for the script that trains the weights.
 pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
     let mut cases = written(&bench.folder);
@@ -228,9 +262,18 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
         cases.extend(own(Path::new(gold)));
     }
     let mut text = json!({"features": FEATURES.to_vec()}).to_string() + "\n";
+    let encoder = Arc::clone(&bench.encoder);
+    for (query, kind) in selection::written() {
+        let vector = encoder.encode(&selection::core(query));
+        let row =
+            json!({"set": "kinds", "query": query, "group": query, "kind": kind, "vector": vector});
+        let _ = writeln!(text, "{row}");
+    }
     each(bench, &cases, |case, found, top| {
         let group = case.group.as_deref().unwrap_or(top);
-        let row = json!({"set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
+        let first = case.tools.iter().find(|it| it.name == top);
+        let examples = first.map(|it| mean(&*encoder, &alike(&it.examples, &case.query)));
+        let row = json!({"examples": examples, "vector": encoder.encode(&selection::core(&case.query)), "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
         let _ = writeln!(text, "{row}");
     });
     say(&format!(
