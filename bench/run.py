@@ -433,7 +433,7 @@ def run(bench, report):
             print(f"\n{name} [{engine}]  load average {os.getloadavg()[0]:.1f}", flush=True)
             try:
                 SCENARIOS[name](bench, report, engine)
-            except (Problem, RuntimeError, subprocess.SubprocessError) as problem:
+            except (Problem, RuntimeError, OSError, ArithmeticError, subprocess.SubprocessError) as problem:
                 # One broken scenario must not hide the others; it counts as a failed goal.
                 report.goals.append({"goal": name, "engine": engine, "verdict": "FAIL", "problem": str(problem)})
                 print(f"  FAIL  {name}: {problem}", flush=True)

@@ -24,7 +24,8 @@ def servers(bench, engine):
         place = bench.database()
         source, bare_arguments = f'kind = "postgres"\nurl = "{place}"\nallow_superuser = true', ["--postgres", place]
     else:
-        place = bench.folder / "bench-sql.db"
+        # Another one each time: what makes the table takes none that is there.
+        place = bench.folder / f"bench-sql-{bench.made}.db"
         source, bare_arguments = f'kind = "sqlite"\npath = "{place}"', ["--sqlite", place]
     # It makes the table.
     bare = bench.start([bench.bench, "bare-sql", "--listen", "127.0.0.1:0", *bare_arguments])

@@ -184,12 +184,16 @@ impl Kind for Sql {
 
     fn missing(&self, definition: &Definition) -> Option<String> {
         let source = prepared::text(definition, "source");
-        if let Err(failure) = self.sources.get(source) {
-            return Some(failure.message);
-        }
+        let named = match self.sources.get(source) {
+            Ok(named) => named,
+            Err(failure) => return Some(failure.message),
+        };
         let troubles = self.troubles.lock().unwrap_or_else(PoisonError::into_inner);
         let known = troubles.get(&definition.name).cloned();
-        known.or_else(|| misused_properties(definition))
+        known.or_else(|| {
+            let engine = named.source.as_ref().ok().map(|source| source.engine());
+            misused_properties(definition, engine)
+        })
     }
 
     fn needs_trust(&self, definition: &Definition) -> Option<String> {

@@ -67,6 +67,12 @@ fn named(braced: &str) -> &str {
     braced[2..braced.len() - 2].trim()
 }
 
+/// Whether it can stand between braces outside of a string.
+fn is_name(text: &str) -> bool {
+    let in_names = |letter: char| letter.is_alphanumeric() || letter == '_';
+    !text.starts_with(|first: char| first.is_ascii_digit()) && text.chars().all(in_names)
+}
+
 /// A plain string taken apart at the parameters in it; nothing where there are none. `':name'` is text to those who bind as
 /// well.
 fn parts<'t>(piece: &Lexeme<'t>, is_parameter: &impl Fn(&str) -> bool) -> Vec<Part<'t>> {
@@ -80,8 +86,9 @@ fn parts<'t>(piece: &Lexeme<'t>, is_parameter: &impl Fn(&str) -> bool) -> Vec<Pa
             break;
         };
         let braced = &left[start..end];
-        if !is_parameter(named(braced)) {
-            from = start + 2;
+        let name = named(braced);
+        if !is_name(name) || !is_parameter(name) {
+            from = start + 1;
             continue;
         }
         has_any = true;
@@ -138,8 +145,14 @@ mod tests {
             "SELECT 1 WHERE a LIKE ('%' || {{nm}} || '%') AND b = ({{a}} || {{b}}) OR c = ('it''s ' || {{nm}} || '''') AND d = ('{{other}}' || {{ a }})",
             &["nm", "a", "b"],
         );
+        done(
+            "SELECT '{{{nm}}}'",
+            "SELECT ('{' || {{nm}} || '}')",
+            &["nm"],
+        );
         for kept in [
             "SELECT '{{nm'",
+            "SELECT '{{n-m}}', '{{n m}}', '{{1st}}'",
             "SELECT 'nm}}'",
             "SELECT ':nm'",
             "SELECT '{{other}}'",

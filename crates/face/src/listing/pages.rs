@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Many clients never ask for a second page, so the first is long.
 const PAGE: usize = 1_000;
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Tools {
     /// Page by page, each as it stands behind the opening bracket of `tools`, and closed.
     text: Bytes,

@@ -109,9 +109,14 @@ pub(super) fn unknown_parameter<'s>(
     Some((name, statement.place(name)?))
 }
 
-/// Arguments that make no difference, or not the one that was meant.
-pub(super) fn misused_properties(definition: &Definition) -> Option<String> {
-    unused_properties(definition).or_else(|| compared_whole(definition))
+/// Arguments that make no difference, or on this engine not the one that was meant.
+pub(super) fn misused_properties(
+    definition: &Definition,
+    engine: Option<Engine>,
+) -> Option<String> {
+    // PostgreSQL has arrays, and who writes may store the whole.
+    let is_text = engine == Some(Engine::Sqlite) && !definition.writes();
+    unused_properties(definition).or_else(|| compared_whole(definition).filter(|_| is_text))
 }
 
 /// A list or an object beside an operator that compares: none of its items is looked at.
@@ -122,7 +127,7 @@ fn compared_whole(definition: &Definition) -> Option<String> {
     whole.find_map(|(name, schema)| {
         is_compared(query, Engine::Sqlite, name).then(|| match schema["type"].as_str() {
             Some("array") => format!(
-                "`{name}` is a list and is compared as a whole, which no single value equals; write IN (:{name}), or json_each(:{name}) on SQLite"
+                "`{name}` is a list and is compared as a whole, which no single value equals; write IN (:{name}), or json_each(:{name})"
             ),
             _ => format!(
                 "`{name}` is an object and is compared as a whole; give its members as parameters of their own"
@@ -258,7 +263,7 @@ mod tests {
         let told = |query: &str| {
             let config = json!({"source": "s", "query": query});
             let names = json!({"ids": {"type": "array"}, "a": {"type": "integer"}});
-            misused_properties(&definition(&config, &schema(names)))
+            misused_properties(&definition(&config, &schema(names)), Some(Engine::Sqlite))
         };
         assert_eq!(told("SELECT 1 WHERE :a = 1 AND x IN (:ids)"), None);
         for query in ["SELECT :a WHERE x = :ids", "SELECT :a WHERE x LIKE {{ids}}"] {
