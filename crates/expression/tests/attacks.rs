@@ -188,7 +188,7 @@ fn reading_a_source_is_bounded() {
         let _either = check(&source, &["a", "b"]);
         let took = started.elapsed();
         let head: String = source.chars().take(60).collect();
-        assert!(took < Duration::from_secs(2), "{head}: {took:?}");
+        assert!(took < Duration::from_secs(10), "{head}: {took:?}");
     }
 }
 

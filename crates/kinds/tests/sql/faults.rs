@@ -53,7 +53,7 @@ async fn a_query_without_end_ends_at_its_deadline() {
     let error = response.error.unwrap();
     assert_eq!(error.code.as_str(), "timeout");
     assert_eq!(error.message, "Tool execution timeout (0.3s)");
-    assert!(began.elapsed() < Duration::from_secs(5), "{began:?}");
+    assert!(began.elapsed() < Duration::from_secs(15), "{began:?}");
 }
 
 #[tokio::test]

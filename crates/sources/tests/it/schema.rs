@@ -124,7 +124,7 @@ async fn five_thousand_tables_are_no_trouble() {
     };
     let (found, total) = tables(&source, &search).await;
     assert_eq!((found[0].name.as_str(), total), ("t4321", 1));
-    assert!(asked.elapsed().as_secs() < 5, "{:?}", asked.elapsed());
+    assert!(asked.elapsed().as_secs() < 15, "{:?}", asked.elapsed());
     server.end().await;
 }
 

@@ -36,7 +36,7 @@ fn refuses(name: &str, text: &str, line: u32, part: &str) {
         remedy.is_some_and(|remedy| !remedy.is_empty()),
         "no remedy in {told}"
     );
-    assert!(took < Duration::from_secs(1), "{took:?} for {text}");
+    assert!(took < Duration::from_secs(10), "{took:?} for {text}");
 }
 
 const FINE: &str = r#""name": "t", "description": "does something useful", "kind": "builtin", "config": {"name": "calculator"}, "input_schema": {"type": "object"}"#;

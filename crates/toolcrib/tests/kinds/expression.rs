@@ -121,8 +121,8 @@ fn bombs_end_in_time_and_the_next_call_works() {
         slowest.0,
         slowest.1
     );
-    // One second, fifty milliseconds, and what a busy machine adds.
-    assert!(slowest.0 < Duration::from_millis(2500), "{slowest:?}");
+    // One second, and what a busy machine adds: unbounded, each would take minutes.
+    assert!(slowest.0 < Duration::from_secs(15), "{slowest:?}");
     assert!(grown < 32 << 10, "{grown} KiB");
 }
 

@@ -48,7 +48,7 @@ fn a_question_that_nobody_answers_keeps_no_server_from_stopping() {
     let began = Instant::now();
     assert_eq!(server.terminate(), 0);
     let took = began.elapsed();
-    assert!(took < Duration::from_secs(GRACE + 2), "{took:?}");
+    assert!(took < Duration::from_secs(GRACE + 10), "{took:?}");
     let again = Crib::of(sandbox);
     let row = logged(&again, "request_human_input");
     assert_eq!(row["status"], "cancelled", "{row}");
