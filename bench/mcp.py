@@ -69,23 +69,29 @@ def run(bench, report, engine, number, tool, sent, cleaned):
     gateway(bench, report, engine, ours, tool, sent, cleaned, number)
 
 
+def short_tools(count):
+    """As short as in comparisons of programs: a name, a sentence, one text."""
+    schema = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
+    return [{"name": f"idle_{n:04}", "description": f"The tool idle_{n:04} of the benchmark.", "kind": "builtin",
+             "config": {"name": "serialize_for_cell"}, "input_schema": schema} for n in range(count)]
+
+
 def long_list(bench, report, engine):
-    many = bench.server(1_000, False)
+    """Whose definitions are short, and whose are as people write them: there most of the time is the kernel's, for half a megabyte."""
+    servers = {"short": bench.serve("short", short_tools(1_000), {}), "long": bench.server(1_000, False)}
     body = message("tools/list", {}, True)
-    figures = [bench.load(many, "/mcp", 1, "--method", "POST", *headers(bench, "tools/list"), "--body", body,
-                          "--expect", '/result/resultType="complete"') for _ in range(bench.options.rounds)]
-    mid, errors = report.row("mcp", engine, "tools/list of 1,000", figures)
-    report.goal("tools/list of 1,000 tools, processor time of the server", engine, mid["server_cpu_us"], 100, " µs", errors=errors)
+    measure = lambda server: bench.load(server, "/mcp", 1, "--method", "POST", *headers(bench, "tools/list"), "--body", body,
+                                        "--expect", '/result/resultType="complete"')
+    rounds = [{name: measure(server) for name, server in servers.items()} for _ in range(bench.options.rounds)]
+    for name, goal in (("short", 100), ("long", None)):
+        mid, errors = report.row("mcp", engine, f"tools/list of 1,000, {name}", [r[name] for r in rounds])
+        if goal:
+            report.goal(f"tools/list of 1,000 tools, {name}, processor time of the server", engine, mid["server_cpu_us"], goal, " µs", errors=errors)
 
 
 def gateway(bench, report, engine, upstream, tool, sent, cleaned, number):
-    folder = bench.folder / "gateway"
-    folder.mkdir()
-    (folder / "tools.json").write_text(json.dumps({"version": 1, "tools": []}))
     server = {"url": upstream.url + "/mcp", "headers": {"X-API-Key": bench.key}}
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"up": server}}))
-    command = [bench.binary, "serve", "--workspace", folder, "--data", bench.folder / "gateway-data", "--listen", "127.0.0.1:0"]
-    between = bench.start(command, bench.environment(False))
+    between = bench.serve("gateway", [], {"up": server})
     name = f"up.{tool}"
     listed = message("tools/list", {}, True)
     extra = [("MCP-Protocol-Version", MODERN), ("Mcp-Method", "tools/list")]

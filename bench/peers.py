@@ -13,11 +13,14 @@ import subprocess
 import time
 import urllib.parse
 
+import mcp as own
 import sql
 
 TOOLBOX = "toolbox-server==1.15.0"
 CACHE = pathlib.Path(os.environ.get("XDG_CACHE_HOME", pathlib.Path.home() / ".cache")) / "toolcrib" / "peers"
 OWN_ECHO = ["--tool", "serialize_for_cell", "--args", '{"data":"{s}"}', "--match", "contains"]
+# Tools that every workspace has.
+BUILT_IN = 10
 ROW = ["--args", '{"id":{i}}', "--expect", '"user-{i}"', "--match", "contains"]
 
 
@@ -88,15 +91,6 @@ def ratio(rounds, one, other):
     return statistics.median(r[one]["rps"] / r[other]["rps"] for r in rounds)
 
 
-def gateway(bench, url):
-    folder = bench.folder / "peers"
-    folder.mkdir()
-    (folder / "tools.json").write_text(json.dumps({"version": 1, "tools": []}))
-    (folder / "mcp.json").write_text(json.dumps({"mcpServers": {"up": {"url": url}}}))
-    command = [bench.binary, "serve", "--workspace", folder, "--data", bench.folder / "peers-data", "--listen", "127.0.0.1:0"]
-    return bench.start(command, bench.environment(False))
-
-
 def mcp(bench, report, engine):
     if engine != "sqlite":
         return report.note("measured on SQLite only: what differs between the engines is the log, which rest-call measures")
@@ -105,7 +99,7 @@ def mcp(bench, report, engine):
     peers, port = Peers(bench), free_port()
     bare = f"http://127.0.0.1:{port}/mcp"
     bare_pid = peers.start([program("rmcp-server"), port], ("127.0.0.1", port), "rmcp.log")
-    ours = gateway(bench, bare)
+    ours = bench.serve("peers", [], {"up": {"url": bare}})
     url, pid, key = ours.url + "/mcp", ours.process.pid, bench.key_header()
     through = ["--tool", "up.echo", *key]
     peers.ready(url, *through)
@@ -123,6 +117,25 @@ def mcp(bench, report, engine):
     direct, between = cells
     added = statistics.median(r[between]["p50_us"] - r[direct]["p50_us"] for r in rounds) / 1000
     report.goal("added by the gateway, median, one connection", engine, added, 0.12, " ms", errors=errors)
+    lists(bench, report, engine, peers)
+
+
+def lists(bench, report, engine, peers):
+    """All of 1,000 tools, with the definitions that the other has: the rest of our thousand are built in."""
+    port = free_port()
+    bare = f"http://127.0.0.1:{port}/mcp"
+    bare_pid = peers.start([program("rmcp-server"), port, 998], ("127.0.0.1", port), "rmcp-list.log")
+    ours = bench.serve("list", own.short_tools(1_000 - BUILT_IN), {})
+    url, pid, key = ours.url + "/mcp", ours.process.pid, bench.key_header()
+    peers.ready(url, "--list", "1000", *key)
+    cells = {"rmcp list of 1,000": lambda: peers.load(bare, bare_pid, 1, "--list", "1000"),
+             "own list of 1,000": lambda: peers.load(url, pid, 1, "--list", "1000", *key)}
+    rounds, errors = measured(bench, report, "mcp-peers", engine, cells)
+    theirs, listed = cells
+    times = statistics.median(r[listed]["rps"] / r[theirs]["rps"] for r in rounds)
+    spent = statistics.median(r[listed]["server_cpu_us"] for r in rounds)
+    report.note(f"tools/list of 1,000 tools, over a bare rmcp server's: {times:.1f}")
+    report.goal("tools/list of 1,000 tools, processor time of the server", engine, spent, 100, " µs", errors=errors)
 
 
 def toolbox():
@@ -166,7 +179,7 @@ def rows(bench, report, engine):
     cells = {"Toolbox c=8": lambda: peers.load(other, other_pid, 8, *asked),
              "sql over MCP c=8": lambda: peers.load(url, pid, 8, *asked, *bench.key_header())}
     rounds, errors = measured(bench, report, "sql-peers", engine, cells)
-    theirs, own = cells
+    theirs, listed = cells
     goal = 1.5 if engine == "postgres" else 3.0
     report.goal("sql tool over MCP over MCP Toolbox, 8 connections", engine, ratio(rounds, own, theirs), goal, at_least=True, errors=errors)
     report.goal("resident after that", engine, rounds[-1][own]["server_rss_kb"] / 1024, 60, " MB")

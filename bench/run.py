@@ -104,6 +104,15 @@ class Bench:
     def server(self, tools, postgres):
         return self.start(self.serve_command(tools), self.environment(postgres))
 
+    def serve(self, name, tools, servers):
+        """Our program with these tools and upstream servers, on SQLite."""
+        folder = self.folder / name
+        folder.mkdir()
+        (folder / "tools.json").write_text(json.dumps({"version": 1, "tools": tools}))
+        (folder / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+        command = [self.binary, "serve", "--workspace", folder, "--data", self.folder / f"{name}-data", "--listen", "127.0.0.1:0"]
+        return self.start(command, self.environment(False))
+
     def start(self, command, env=None):
         """Starts a server and waits for its `listening on` line."""
         self.made += 1
