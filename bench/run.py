@@ -24,6 +24,7 @@ import threading
 import time
 import urllib.parse
 
+import host
 import kinds
 import mcp
 import mcp_faults
@@ -440,12 +441,14 @@ def run(bench, report):
     for engine in bench.options.engines:
         for name in bench.options.only:
             print(f"\n{name} [{engine}]  load average {os.getloadavg()[0]:.1f}", flush=True)
+            began = host.processor_time()
             try:
                 SCENARIOS[name](bench, report, engine)
             except (Problem, RuntimeError, OSError, ArithmeticError, subprocess.SubprocessError) as problem:
                 # One broken scenario must not hide the others; it counts as a failed goal.
                 report.goals.append({"goal": name, "engine": engine, "verdict": "FAIL", "problem": str(problem)})
                 print(f"  FAIL  {name}: {problem}", flush=True)
+            host.note_stolen(report, began)
             while bench.processes:
                 end(bench.processes.pop())
 
