@@ -37,6 +37,10 @@ pub enum Error {
     /// Something this server needs does not answer; trying again can help.
     #[error("{0}")]
     Unavailable(String),
+    /// Something has to be set up first: a source that cannot be used, an address that is not configured. Calls have the
+    /// same code for it.
+    #[error("{0}")]
+    NotConfigured(String),
     /// A fault of ours. The text is for the server's log, never for the one who asked.
     #[error("internal error")]
     Internal(String),
@@ -57,6 +61,11 @@ impl Error {
             message: message.into(),
             problems: Vec::new(),
         }
+    }
+
+    /// A source that cannot be asked as it is, in the words of a call that uses it.
+    pub(crate) fn unusable_source(name: &str, why: impl std::fmt::Display) -> Self {
+        Error::NotConfigured(format!("Source '{name}' cannot be used: {why}"))
     }
 
     /// A document that cannot be accepted, with everything that is wrong with it.
@@ -84,6 +93,7 @@ impl Error {
             Error::Forbidden(_) => Code::Forbidden,
             Error::TooMany { .. } => Code::RateLimited,
             Error::Unavailable(_) => Code::ServiceUnavailable,
+            Error::NotConfigured(_) => Code::NotConfigured,
             Error::Internal(_) => Code::Internal,
         }
     }
