@@ -37,10 +37,6 @@ pub enum Error {
     /// Something this server needs does not answer; trying again can help.
     #[error("{0}")]
     Unavailable(String),
-    /// Something has to be set up first: a source that cannot be used, an address that is not configured. Calls have the
-    /// same code for it.
-    #[error("{0}")]
-    NotConfigured(String),
     /// A fault of ours. The text is for the server's log, never for the one who asked.
     #[error("internal error")]
     Internal(String),
@@ -63,9 +59,10 @@ impl Error {
         }
     }
 
-    /// A source that cannot be asked as it is, in the words of a call that uses it.
+    /// A source that cannot be asked as it is, in the words of a call that uses it. Only calls have a code of their own for
+    /// what has to be set up first: it is a fault of the server there, and beside them the state of what was asked for.
     pub(crate) fn unusable_source(name: &str, why: impl std::fmt::Display) -> Self {
-        Error::NotConfigured(format!("Source '{name}' cannot be used: {why}"))
+        Error::conflict(format!("Source '{name}' cannot be used: {why}"))
     }
 
     /// A document that cannot be accepted, with everything that is wrong with it.
@@ -93,7 +90,6 @@ impl Error {
             Error::Forbidden(_) => Code::Forbidden,
             Error::TooMany { .. } => Code::RateLimited,
             Error::Unavailable(_) => Code::ServiceUnavailable,
-            Error::NotConfigured(_) => Code::NotConfigured,
             Error::Internal(_) => Code::Internal,
         }
     }

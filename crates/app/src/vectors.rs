@@ -372,7 +372,7 @@ fn columns<'t>(source: &'t str, table: &'t Table) -> impl Iterator<Item = Line> 
 pub(crate) fn unready(failure: Failure) -> Error {
     match failure.code {
         Code::InvalidInput => Error::invalid(failure.message),
-        Code::NotConfigured => Error::NotConfigured(failure.message),
+        Code::NotConfigured => Error::conflict(failure.message),
         _ => Error::Unavailable(failure.message),
     }
 }

@@ -234,27 +234,24 @@ fn the_configuration_describes_sources_too() {
     assert!(doctor.contains("1 of 2 sources work"), "{doctor}");
 }
 
-/// Whoever comes by another door is told the same.
+/// One for all calls, and one for whatever else is asked of it.
 #[test]
 fn a_source_that_cannot_be_used_has_one_code() {
     let sandbox = Sandbox::new().with("POSTGRESQL_DB_USER", "reader");
     let tool = r#"{"name": "who", "description": "d", "kind": "sql", "config": {"source": "bga", "query": "SELECT 1"}}"#;
     sandbox.ok(&["tools", "add", tool]);
     let query = r#"{"generated_sql": "SELECT 1"}"#;
-    for arguments in [
-        &["call", "who"][..],
-        &["call", "query_bga_database", query],
-        &["tools", "explain", "who"],
-        &["sources", "schema", "bga"],
-        &["sources", "role-script", "bga"],
-        &["vectors", "from-schema", "bga"],
+    for (arguments, code) in [
+        (&["call", "who"][..], "not_configured"),
+        (&["call", "query_bga_database", query], "not_configured"),
+        (&["tools", "explain", "who"], "conflict"),
+        (&["sources", "schema", "bga"], "conflict"),
+        (&["sources", "role-script", "bga"], "conflict"),
+        (&["vectors", "from-schema", "bga"], "conflict"),
     ] {
         let done = sandbox.run(&[arguments, &["--json"]].concat());
         let told: Value = serde_json::from_str(&done.stdout).expect("--json prints JSON");
-        assert_eq!(
-            told["error"]["code"], "not_configured",
-            "{arguments:?}: {done:?}"
-        );
+        assert_eq!(told["error"]["code"], code, "{arguments:?}: {done:?}");
         assert!(
             done.stderr.contains("POSTGRESQL_DB_NAME"),
             "{arguments:?}: {done:?}"
