@@ -59,6 +59,12 @@ impl Error {
         }
     }
 
+    /// A source that cannot be asked as it is, in the words of a call that uses it. Only calls have a code of their own for
+    /// what has to be set up first: it is a fault of the server there, and beside them the state of what was asked for.
+    pub(crate) fn unusable_source(name: &str, why: impl std::fmt::Display) -> Self {
+        Error::conflict(format!("Source '{name}' cannot be used: {why}"))
+    }
+
     /// A document that cannot be accepted, with everything that is wrong with it.
     pub fn problems(problems: Vec<Problem>) -> Self {
         Error::Invalid {

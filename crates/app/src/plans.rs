@@ -53,6 +53,7 @@ impl App {
 fn refused(failure: Failure) -> Error {
     match failure.code {
         Code::Forbidden => Error::Forbidden(failure.message),
+        Code::NotConfigured => Error::conflict(failure.message),
         Code::ServiceUnavailable | Code::Timeout => Error::Unavailable(failure.message),
         _ => Error::invalid(failure.message),
     }

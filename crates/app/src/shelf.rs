@@ -102,6 +102,20 @@ pub fn read_file(path: &Path, name: &str, smallest: &str) -> Result<String, Vec<
     })
 }
 
+/// How many problems of a file the log is given at once; `doctor` knows them all.
+const LOGGED_MAX: usize = 20;
+
+/// Why a file is not taken over, for the log.
+pub(crate) fn log_problems(problems: &[Problem], what: &str) {
+    for problem in problems.iter().take(LOGGED_MAX) {
+        tracing::error!(%problem, "{what}");
+    }
+    let left = problems.len().saturating_sub(LOGGED_MAX);
+    if left > 0 {
+        tracing::error!("… and {left} more problems; `toolcrib doctor --json` shows all");
+    }
+}
+
 /// What somebody who wrote `mcp.json` may have meant otherwise, for the log. A variable that is missing is told with the
 /// server that it keeps from running.
 pub(crate) fn log_oddities(file: &McpFile) {

@@ -2,6 +2,7 @@
 //! decides what is in a set; a tool that a set names may come later, or be gone since.
 
 mod builtin;
+mod fitting;
 
 use crate::App;
 use crate::audit::act;
@@ -45,6 +46,12 @@ pub struct ToolsetView {
     pub allow: Option<Vec<String>>,
     /// Patterns; what fits is left out.
     pub deny: Vec<String>,
+    /// The tools that `allow` brings in now, or every tool where the set holds them all; not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fitting: Option<Vec<String>>,
+    /// Patterns that fit no tool that you may see; not in lists.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fits_nothing: Vec<String>,
     /// Told to the models that use the set.
     pub instructions: Option<String>,
     /// What the server is called at the set's own address; null leaves it to the server.
@@ -175,7 +182,7 @@ impl App {
 
     pub fn get_toolset(&self, caller: &Caller, name_or_id: &str) -> Result<ToolsetView> {
         let found = self.toolsets.load().visible(caller, name_or_id, false)?;
-        Ok(self.toolset_view(&found))
+        Ok(self.toolset_in_full(caller, &found))
     }
 
     pub async fn create_toolset(&self, caller: &Caller, body: &str) -> Result<ToolsetView> {
@@ -313,9 +320,8 @@ impl App {
         let done = act(row.updated_at, caller, action, target, before, after);
         self.store_access(&[Write::Toolset(row.clone()), done])
             .await?;
-        let view = self.toolset_view(&new);
-        self.show_toolsets(kept.with([new]));
-        Ok(view)
+        self.show_toolsets(kept.with([new.clone()]));
+        Ok(self.toolset_in_full(caller, &new))
     }
 
     /// At start, and where it is in doubt: what is stored.
@@ -395,6 +401,8 @@ impl App {
             troubles: Vec::new(),
             allow: wanted.allow.clone(),
             deny: wanted.deny.clone(),
+            fitting: None,
+            fits_nothing: Vec::new(),
             instructions: wanted.instructions.clone(),
             server_name: wanted.server_name.clone(),
             find_tools: wanted.find_tools,

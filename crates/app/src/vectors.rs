@@ -172,7 +172,8 @@ impl App {
             what: "Source",
             name: source.to_owned(),
         })?;
-        let database = named.source.as_ref().map_err(Error::conflict)?;
+        let database = named.source.as_ref();
+        let database = database.map_err(|why| Error::unusable_source(source, why))?;
         let lines = lines_of(source, database, deadline).await?;
         if lines.is_empty() {
             return Err(Error::conflict(format!(
@@ -332,7 +333,7 @@ async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<
             sources::Error::Unavailable { .. } | sources::Error::Deadline => {
                 Error::Unavailable(format!("Source '{name}': {error}"))
             }
-            _ => Error::conflict(format!("Source '{name}' cannot be used: {error}")),
+            _ => Error::unusable_source(name, &error),
         })?;
         let is_last = page.tables.len() as u64 >= page.total;
         // By name: others may come and go meanwhile, and a count would then skip one that stays.

@@ -275,9 +275,10 @@ impl Writer {
         });
         match checked {
             Err(problems) => {
-                for problem in &problems {
-                    tracing::error!(%problem, "tools.json is not valid; the old catalogue stays");
-                }
+                shelf::log_problems(
+                    &problems,
+                    "tools.json is not valid; the old catalogue stays",
+                );
                 Err(Blocked::Problems(problems))
             }
             Ok(None) => Ok(()),
@@ -326,9 +327,7 @@ impl Writer {
                 self.servers.send_replace(Arc::new(file));
             }
             Err(problems) => {
-                for problem in &problems {
-                    tracing::error!(%problem, "mcp.json is not valid; the old servers stay");
-                }
+                shelf::log_problems(&problems, "mcp.json is not valid; the old servers stay");
                 ShelfStatus::update(&self.status, |status| {
                     status.mcp_problems.clone_from(&problems)
                 });

@@ -10,6 +10,7 @@ use crate::catalogue::{Catalogue, Entry};
 use crate::glob;
 use crate::names::{Names, PlainName};
 use crate::policy::Judged;
+use crate::tool::Tool;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
@@ -335,6 +336,28 @@ impl Toolset {
             members.extend(others.filter(|shown| shown.pick.is_none()));
         }
         members
+    }
+
+    /// The patterns that fit none of these tools, each once.
+    pub fn idle_patterns(&self, tools: &[&Tool]) -> Vec<&str> {
+        let wanted = &self.definition;
+        let allowed = |p: &str| {
+            let mut tools = tools.iter();
+            tools.any(|tool| glob::fits(p, tool.stands_for().name))
+        };
+        let denied = |p: &str| {
+            let mut names = tools.iter().flat_map(|tool| tool.stands_for().names());
+            names.any(|name| glob::fits(p, &name))
+        };
+        let allow = wanted.allow.iter().flatten().map(String::as_str);
+        let deny = wanted.deny.iter().map(String::as_str);
+        let mut idle: Vec<&str> = allow.filter(|p| !allowed(p)).collect();
+        for pattern in deny.filter(|p| !denied(p)) {
+            if !idle.contains(&pattern) {
+                idle.push(pattern);
+            }
+        }
+        idle
     }
 
     fn picks_of(&self, judged: Judged<'_>) -> impl Iterator<Item = &Pick> {

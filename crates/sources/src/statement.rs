@@ -41,6 +41,7 @@ pub struct Statement {
     json: Vec<bool>,
     slots: Vec<Slot>,
     verb: String,
+    changes_with: Option<&'static str>,
     bound_bytes_max: Option<usize>,
     goes_deep: bool,
     memo: Arc<Memo>,
@@ -93,7 +94,8 @@ impl Statement {
             place: uncut.place,
         })?;
         let pieces = alone(text, &pieces)?;
-        let Some(first) = pieces.iter().find(|piece| !piece.is_mark("(")) else {
+        let words = pieces.iter().position(|piece| !piece.is_mark("("));
+        let Some((first, words)) = words.map(|at| (&pieces[at], &pieces[at..])) else {
             return Err(wrong(
                 text,
                 0,
@@ -115,6 +117,7 @@ impl Statement {
             json: Vec::new(),
             slots: Vec::new(),
             verb: first.text.to_ascii_uppercase(),
+            changes_with: crate::verb::change_with(words),
             bound_bytes_max: None,
             goes_deep: false,
             memo: Arc::default(),
@@ -168,6 +171,11 @@ impl Statement {
     /// The first word, in capitals.
     pub(crate) fn verb(&self) -> &str {
         &self.verb
+    }
+
+    /// What a statement that begins with WITH changes rows by, in capitals.
+    pub(crate) fn changes_with(&self) -> Option<&'static str> {
+        self.changes_with
     }
 
     pub(crate) fn bind(&self, bindings: &Bindings<'_>) -> Result<Bound<'_>, Error> {

@@ -4,9 +4,9 @@
 mod link;
 mod session;
 
-pub(crate) use link::{Link, Local, Need};
+pub(crate) use link::{Link, Local, Lost, Need};
 
-use link::{Headers, Lost, Reply};
+use link::{Headers, Reply};
 use mcp::events::Events;
 use mcp::headers::{marked, named_by, written};
 use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};

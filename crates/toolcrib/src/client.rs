@@ -1,6 +1,7 @@
 //! How a command reaches its server: over HTTP, through the socket of the process that owns the workspace,
 //! or, when nobody owns it, by opening the workspace itself. The request is the same REST request each time.
 
+use crate::command::call::refused;
 use crate::config::Config;
 use crate::context::{Context, limits, mcp, start_failure};
 use crate::out::{Cause, Document, Failure, Result};
@@ -215,9 +216,8 @@ impl Client {
             return Ok(());
         };
         let reached = server.app.reach_upstream(tool).await;
-        reached.map_err(|error| {
-            Failure::failed(error.to_string()).hint("its entry in mcp.json says how it is reached")
-        })
+        reached
+            .map_err(|error| refused(&error).hint("its entry in mcp.json says how it is reached"))
     }
 
     /// What else to say about a tool that is not there.

@@ -8,6 +8,15 @@ use std::io::{IsTerminal, Write, stderr, stdout};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// How many errors are shown to people: of a thousand, the first ones are mended first, and are often all there is to mend.
+pub(crate) const SHOWN_MAX: usize = 20;
+
+/// What stands in place of those that are not shown.
+pub(crate) fn and_more(count: usize) -> Option<String> {
+    let left = count.saturating_sub(SHOWN_MAX);
+    (left > 0).then(|| format!("… and {left} more; --json shows all"))
+}
+
 /// Why a command did not succeed, and so its exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Cause {
@@ -267,8 +276,11 @@ impl Out {
             }
         }
         let label = paint(self.colour_errors, Paint::Red, "error:");
-        for error in &failure.errors {
+        for error in failure.errors.iter().take(SHOWN_MAX) {
             self.say(format!("{label} {}", printable(error)));
+        }
+        if let Some(more) = and_more(failure.errors.len()) {
+            self.say(more);
         }
         for hint in &failure.hints {
             self.say(format!("hint: {hint}"));

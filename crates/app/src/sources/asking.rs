@@ -110,7 +110,7 @@ impl App {
         let offset: u64 = cursor
             .parse()
             .map_err(|_| Error::invalid("cursor: expected the next_cursor of the page before"))?;
-        let refused = |why: &str| Error::conflict(format!("Source '{name}' cannot be used: {why}"));
+        let refused = |why: &str| Error::unusable_source(&name, why);
         let source = self.live_source(&name).map_err(|why| refused(&why))?;
         let filter = SchemaFilter {
             search: query.search.clone().filter(|it| !it.is_empty()),
@@ -151,12 +151,7 @@ impl App {
             )));
         }
         let address = self.kept_sources.opening.address(&definition);
-        let address = address.map_err(|why| {
-            Error::conflict(format!(
-                "Source '{}' cannot be used: {why}",
-                definition.name
-            ))
-        })?;
+        let address = address.map_err(|why| Error::unusable_source(&definition.name, why))?;
         let database = address.database().or_else(|| address.user.clone());
         let schemas = match (schemas.is_empty(), definition.search_path.is_empty()) {
             (false, _) => schemas,

@@ -31,6 +31,9 @@ const FIELDS: [&str; 10] = [
     "is_public",
 ];
 
+/// What is shown of a toolset besides, and may be sent back with it.
+const SHOWN: [&str; 4] = ["missing", "troubles", "fitting", "fits_nothing"];
+
 const PICK_FIELDS: [&str; 4] = ["tool", "name", "description", "arguments"];
 
 const NAME: &str = "1 to 64 characters out of A-Z a-z 0-9 _ . -";
@@ -45,7 +48,7 @@ pub fn checked_toolset_from_text(
     text: &str,
     check: impl Fn(&Pick) -> Vec<Violation>,
 ) -> Result<ToolsetDefinition, Vec<Problem>> {
-    read_body(text, &FIELDS, &["missing", "troubles"], |r, at, members| {
+    read_body(text, &FIELDS, &SHOWN, |r, at, members| {
         toolset(r, at, members, &check)
     })
 }

@@ -100,6 +100,47 @@ async fn toolsets_are_listed_page_by_page_and_found_by_words_and_owner() {
     .await;
 }
 
+/// What a pattern fits is told to nobody who may not know of it.
+#[tokio::test]
+async fn patterns_show_what_they_come_to_for_who_asks() {
+    on_both(async |app: &TestApp| {
+        let kim = app.person("kim", "author").await.key;
+        let lee = app.person("lee", "author").await.key;
+        for (name, is_public) in [("job_open", true), ("job_own", false), ("late_own", false)] {
+            let mut tool = definition(name);
+            tool["is_public"] = json!(is_public);
+            let made = app.as_key(&kim, "POST", "/api/v1/tools", tool).await;
+            assert_eq!(made.status, 201, "{}", made.body);
+        }
+        let set = json!({"name": "kit", "tools": ["calculator"], "allow": ["job_*", "none_*"],
+            "deny": ["late_*", "calculator_?"], "is_public": true});
+        let made = app.as_key(&kim, "POST", PATH, set).await;
+        let seen = async |key: &str| {
+            let path = format!("{PATH}/kit");
+            let shown = app.as_key(key, "GET", &path, Value::Null).await.body;
+            (shown["fitting"].clone(), shown["fits_nothing"].clone())
+        };
+        let all = (
+            json!(["job_open", "job_own"]),
+            json!(["none_*", "calculator_?"]),
+        );
+        assert_eq!(
+            (
+                made.body["fitting"].clone(),
+                made.body["fits_nothing"].clone()
+            ),
+            all
+        );
+        assert_eq!(seen(&kim).await, all);
+        let some = (
+            json!(["job_open"]),
+            json!(["none_*", "late_*", "calculator_?"]),
+        );
+        assert_eq!(seen(&lee).await, some);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_wrong_toolset_is_refused_with_every_place() {
     on_both(async |app: &TestApp| {

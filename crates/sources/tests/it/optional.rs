@@ -73,7 +73,10 @@ async fn an_author_is_told_what_is_wrong() {
     );
     let hidden = "WITH x AS (DELETE FROM people RETURNING *) SELECT * FROM x";
     let said = told(hidden).await;
-    assert!(said.contains("only queries that read"), "{said}");
+    assert!(
+        said.contains("only queries that read") && said.contains("\"write\": true"),
+        "{said}"
+    );
     // The database's own hint is kept apart.
     let call = call(Shape::Records);
     let misspelled = read(&source, "SELECT nmae FROM people", Value::Null, &call).await;

@@ -4,7 +4,7 @@
 use crate::client::{OWNER_PATIENCE, connect_owner};
 use crate::command::serve::Owned;
 use crate::context::Context;
-use crate::out::Failure;
+use crate::out::{Failure, SHOWN_MAX, and_more};
 use crate::workspace::Place;
 use bytes::Bytes;
 use fetch::{Fetcher, HeaderName, HeaderValue, Limits, Method, Request, Streaming, Trust};
@@ -256,6 +256,8 @@ impl Local {
 
 /// With what to do about it: whoever reads this has started nothing themselves.
 fn told(failure: &Failure) -> String {
-    let told = failure.errors.iter().chain(&failure.hints);
-    told.map(String::as_str).collect::<Vec<_>>().join("; ")
+    let errors = failure.errors.iter().take(SHOWN_MAX).cloned();
+    let told = errors.chain(and_more(failure.errors.len()));
+    let told: Vec<String> = told.chain(failure.hints.iter().cloned()).collect();
+    told.join("; ")
 }

@@ -6,7 +6,7 @@ use clap::Subcommand;
 pub(crate) enum Toolsets {
     /// List toolsets
     List,
-    /// Show one toolset, and which of its tools are missing
+    /// Show one toolset: which of its tools are missing, what its patterns bring in, and which of them fit nothing
     Show {
         /// Name or id of the toolset
         name: String,

@@ -4,7 +4,7 @@ use super::input::Input;
 use crate::cli::Call;
 use crate::client::{Answer, Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Out, Result};
+use crate::out::{Document, Failure, Out, Result};
 use serde_json::{Map, Value, json};
 
 const NOT_FOUND: &str = "tool_not_found";
@@ -89,6 +89,21 @@ fn end(context: &Context, name: &str, response: &Value, near: Option<&str>) -> R
             None => failure,
         },
     })
+}
+
+/// What keeps a call from being made, with the code and the document that a server has for it.
+pub(crate) fn refused(error: &app::Error) -> Failure {
+    let (code, message) = (error.code().as_str(), error.to_string());
+    let document = json!({"error": {
+        "code": code,
+        "message": message,
+        "details": error.details(),
+        "request_id": null,
+    }});
+    Failure {
+        document: Document::Answer(Box::new(document)),
+        ..Failure::failed(format!("{code}: {message}"))
+    }
 }
 
 pub(super) fn read_json(given: &str) -> Result<Value> {

@@ -1,19 +1,14 @@
 //! `toolcrib connect`: what to write where, so that an MCP client finds this workspace or server.
 
 use super::mcp::{path, server_url};
-use crate::bridge::{Link, Need};
+use super::toolset_there;
 use crate::cli::{Connect, McpClient};
-use crate::client::{Client, encode};
+use crate::client::Client;
 use crate::context::Context;
 use crate::out::{Failure, Result};
 use crate::workspace::is_workspace;
 use catalog::names::Names;
-use catalog::tool::is_valid_name;
 use serde_json::{Value, json};
-use std::time::Duration;
-
-/// How long a server may take to say whether it has a toolset.
-const ASKED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Where a key is to be written, for clients that read no variables.
 const KEY_HERE: &str = "WRITE-THE-KEY-HERE";
@@ -237,65 +232,25 @@ fn tell_key(context: &Context, connect: &Connect, form: KeyForm) {
 
 /// That there is such a toolset, where that can be known.
 async fn check_toolset(context: &Context, url: Option<&str>, toolset: &str) -> Result {
-    let none = || {
-        Failure::usage(format!("--toolset: there is no toolset '{toolset}'"))
-            .hint("`toolcrib toolsets list` names those that are there")
-    };
-    if !is_valid_name(toolset) {
-        return Err(none());
+    if let Some(url) = url {
+        let ask = async |path: &str| toolset_there::at(context, url, path).await;
+        return toolset_there::check(context, toolset, ask).await;
     }
-    let path = format!("/api/v1/toolsets/{}", encode(toolset));
-    let status = match url {
-        Some(url) => asked_there(context, &format!("{}{path}", url.trim_end_matches('/'))).await,
-        None if !is_workspace(&context.place()?.workspace) => Err("there is no workspace".into()),
-        None => {
-            let ask = async |client: &Client| client.request("GET", &path, None).await;
-            let answer = Client::with(context, ask).await;
-            let answer = answer.map(|answer| answer.status);
-            answer.map_err(|failure| failure.errors.join("; "))
+    if !is_workspace(&context.place()?.workspace) {
+        let ask = async |_: &str| Err("there is no workspace".to_owned());
+        return toolset_there::check(context, toolset, ask).await;
+    }
+    let client = match Client::open(context).await {
+        Ok(client) => client,
+        Err(failure) => {
+            let ask = async |_: &str| Err(failure.errors.join("; "));
+            return toolset_there::check(context, toolset, ask).await;
         }
     };
-    match status {
-        Ok(200) => Ok(()),
-        Ok(404) => Err(none()),
-        Ok(status) => {
-            unchecked(
-                context,
-                toolset,
-                &format!("the server answers with status {status}"),
-            );
-            Ok(())
-        }
-        Err(why) => {
-            unchecked(context, toolset, &why);
-            Ok(())
-        }
-    }
-}
-
-fn unchecked(context: &Context, toolset: &str, why: &str) {
-    context.out.warn(format!(
-        "whether there is a toolset '{toolset}' could not be checked: {why}"
-    ));
-}
-
-async fn asked_there(context: &Context, url: &str) -> std::result::Result<u16, String> {
-    let key = context.global.key.as_deref();
-    let key = key.or_else(|| context.environment.filled(VARIABLE));
-    let key = key.ok_or_else(|| format!("neither --key nor {VARIABLE} is given"))?;
-    let link = Link::Remote {
-        fetcher: fetch::Fetcher::new(fetch::Options::default()),
-        url: url.to_owned(),
-        key: Some(key.to_owned()),
-    };
-    let headers = Vec::new();
-    let asked =
-        tokio::time::timeout(ASKED_WITHIN, link.send("GET", &headers, None, Need::Own)).await;
-    match asked {
-        Ok(Ok(reply)) => Ok(reply.status),
-        Ok(Err(lost)) => Err(lost.to_string()),
-        Err(_) => Err("the server does not answer".to_owned()),
-    }
+    let ask = async |path: &str| toolset_there::by(&client, path).await;
+    let checked = toolset_there::check(context, toolset, ask).await;
+    client.close().await;
+    checked
 }
 
 fn toml_text(name: &str, entry: &Value) -> Result<String> {

@@ -1,8 +1,9 @@
 //! `toolcrib mcp`: MCP on stdin and stdout, for clients that start their servers themselves.
 
+use super::toolset_there;
 use crate::bridge::{self, Link};
 use crate::cli::Mcp;
-use crate::client::encode;
+use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Failure, Result};
 use crate::workspace::{Place, create_starter, is_workspace};
@@ -14,6 +15,10 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
     let path = path(args.toolset.as_deref(), args.names);
     let link = match server_url(context)? {
         Some(url) => {
+            if let Some(toolset) = &args.toolset {
+                let ask = async |path: &str| toolset_there::at(context, url, path).await;
+                toolset_there::check(context, toolset, ask).await?;
+            }
             let key = context.global.key.as_deref();
             let key = key.or_else(|| context.environment.filled("TOOLCRIB_KEY"));
             Link::Remote {
@@ -38,7 +43,16 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
                 .connect()
                 .await
                 .map_err(|lost| Failure::failed(lost.to_string()))?;
-            Link::Local(Box::new(local))
+            let owner = Client::Socket(local.place.clone());
+            let link = Link::Local(Box::new(local));
+            if let Some(toolset) = &args.toolset {
+                let ask = async |path: &str| toolset_there::by(&owner, path).await;
+                if let Err(failure) = toolset_there::check(context, toolset, ask).await {
+                    link.close().await;
+                    return Err(failure);
+                }
+            }
+            link
         }
     };
     bridge::run(link)
@@ -66,7 +80,12 @@ async fn settle(context: &Context, place: &Place) -> Result {
             .hint("--workspace names another"));
     }
     if context.global.workspace.is_none() {
-        context.out.say(format!("the workspace is {shown}"));
+        // Whoever meant the folder that they started it in would look there in vain.
+        let why = match place.is_default {
+            true => ": this folder is none; --workspace names another",
+            false => "",
+        };
+        context.out.say(format!("the workspace is {shown}{why}"));
     }
     Ok(())
 }

@@ -37,6 +37,7 @@ pub(crate) mod show_config;
 pub(crate) mod sign_in;
 pub(crate) mod sources;
 pub(crate) mod tools;
+mod toolset_there;
 pub(crate) mod toolsets;
 mod upstreams;
 pub(crate) mod users;

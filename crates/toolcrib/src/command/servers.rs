@@ -18,7 +18,7 @@ pub(crate) async fn run(context: &Context, command: Servers) -> Result {
         Servers::Show { name } => {
             let path = path(&name);
             let server = Client::with(context, async |client| client.get(&path).await).await?;
-            context.out.value(&server);
+            super::tools::show(&context.out, &server);
             Ok(())
         }
         Servers::Add { definition } => {

@@ -21,7 +21,7 @@ pub(crate) async fn run(context: &Context, command: Sources) -> Result {
         Sources::Show { name } => {
             let path = path(&name);
             let source = Client::with(context, async |client| client.get(&path).await).await?;
-            out.value(&source);
+            super::tools::show(out, &source);
             Ok(())
         }
         Sources::Add { definition } => {
@@ -171,10 +171,26 @@ async fn schema(
             out.line(format!("  {}", shown(table, column)));
         }
     }
+    if tables.is_empty() {
+        out.say(none_found(name, asked));
+    }
     if tables.len() == limit {
         out.note("there may be more; --search finds some, --limit shows more");
     }
     Ok(())
+}
+
+/// Nothing on stdout would look as if nothing had been done.
+fn none_found(source: &str, asked: &[(&str, Option<String>)]) -> String {
+    let searched = asked.iter().find(|(name, _)| *name == "search");
+    match searched {
+        Some((_, Some(text))) => format!(
+            "source '{source}' shows no table whose name, schema, columns or comments hold '{text}'; without --search all that its role may read are shown"
+        ),
+        _ => {
+            format!("source '{source}' shows no table: it has none, or none that its role may read")
+        }
+    }
 }
 
 fn no_table(source: &str, table: &str, asked: &[(&str, Option<String>)]) -> Failure {

@@ -78,6 +78,10 @@ fn told(out: &Out, toolset: &Value, done: &str) {
         let missing = missing.as_str().unwrap_or_default();
         out.done(format!("there is no tool '{missing}' yet"));
     }
+    for pattern in toolset["fits_nothing"].as_array().into_iter().flatten() {
+        let pattern = pattern.as_str().unwrap_or_default();
+        out.done(format!("the pattern '{pattern}' fits no tool yet"));
+    }
 }
 
 /// Toolsets that set what a tool does not take: it came later, or was changed since.

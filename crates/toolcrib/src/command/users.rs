@@ -17,7 +17,7 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
         Users::List => list(context).await,
         Users::Show { name } => {
             let user = ask(context, "GET", &of(&name, ""), None).await?;
-            out.value(&user);
+            super::tools::show(out, &user);
             Ok(())
         }
         Users::Create {

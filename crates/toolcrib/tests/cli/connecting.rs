@@ -165,6 +165,33 @@ fn a_toolset_must_be_there_where_that_can_be_known() {
 }
 
 #[test]
+fn nothing_is_served_through_a_toolset_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&["toolsets", "add", r#"{"name": "kit"}"#]);
+    let refused = |arguments: &[&str]| {
+        let done = sandbox.run(&[&["mcp"], arguments].concat());
+        assert_eq!((done.code, &*done.stdout), (2, ""), "{done:?}");
+        let why = "there is no toolset 'kits'; did you mean 'kit'?";
+        assert!(done.stderr.contains(why), "{done:?}");
+    };
+    // It owns the workspace itself, or somebody else does, or it is asked for over the network.
+    refused(&["--toolset", "kits"]);
+    let there = sandbox.run(&["mcp", "--toolset", "kit"]);
+    assert_eq!(there.code, 0, "{there:?}");
+    let server = sandbox.serve(&[]);
+    refused(&["--toolset", "kits"]);
+    let url = server.url();
+    refused(&["--url", &url, "--key", ADMIN_KEY, "--toolset", "kits"]);
+    let there = sandbox.run(&["mcp", "--url", &url, "--key", ADMIN_KEY, "--toolset", "kit"]);
+    assert_eq!((there.code, &*there.stderr), (0, ""), "{there:?}");
+    // A server that is down may come back while its client runs.
+    drop(server);
+    let down = sandbox.run(&["mcp", "--url", &url, "--key", ADMIN_KEY, "--toolset", "kit"]);
+    assert_eq!(down.code, 0, "{down:?}");
+    assert!(down.stderr.contains("could not be checked"), "{down:?}");
+}
+
+#[test]
 fn whoever_starts_it_is_told_of_the_workspace() {
     let sandbox = Sandbox::bare();
     let nowhere = sandbox.run(&["mcp", "--workspace", "nowhere"]);
@@ -184,10 +211,13 @@ fn whoever_starts_it_is_told_of_the_workspace() {
     assert_eq!(made.code, 0, "{made:?}");
     let own = sandbox.folder().join(".local/share/toolcrib/workspace");
     let own = own.display();
-    let told = format!("made a starter workspace in {own}\nthe workspace is {own}\n");
+    let why = "this folder is none; --workspace names another";
+    let told = format!("made a starter workspace in {own}\nthe workspace is {own}: {why}\n");
     assert_eq!(made.stderr, told);
+    let is_here = |name: &str| sandbox.folder().join(name).exists();
+    assert!(!is_here("tools.json") && !is_here(".toolcrib"));
     let again = sandbox.run(&["mcp"]);
-    assert_eq!(again.stderr, format!("the workspace is {own}\n"));
+    assert_eq!(again.stderr, format!("the workspace is {own}: {why}\n"));
     let named = sandbox.run(&["mcp", "--workspace", &own.to_string()]);
     assert_eq!((named.code, &*named.stderr), (0, ""), "{named:?}");
 }

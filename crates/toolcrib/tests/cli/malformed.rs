@@ -50,6 +50,32 @@ fn the_good_tool_of_these_tests_is_good() {
 }
 
 #[test]
+fn a_thousand_mistakes_are_told_in_few_lines() {
+    let sandbox = Sandbox::bare();
+    let wrong = vec!["{\"nmae\": 7}"; 1000].join(",\n");
+    sandbox.write(
+        "tools.json",
+        &format!("{{\"version\": 1, \"tools\": [\n{wrong}\n]}}"),
+    );
+    let done = sandbox.run(&["serve", "--listen", "127.0.0.1:0"]);
+    assert_eq!(done.code, 3, "{done:?}");
+    let errors = done.stderr.lines().filter(|it| it.starts_with("error: "));
+    assert_eq!(errors.count(), 20, "{done:?}");
+    let all = sandbox.run(&["tools", "list", "--json"]);
+    let document: serde_json::Value = serde_json::from_str(&all.stdout).expect("--json is JSON");
+    let all = document["error"]["details"]["errors"].as_array().unwrap();
+    let rest = format!("… and {} more; --json shows all", all.len() - 20);
+    assert!(all.len() >= 1000, "{}", all.len());
+    assert!(done.stderr.lines().any(|it| it == rest), "{done:?}");
+    let doctor = sandbox.run(&["doctor"]);
+    let told = doctor.stdout.matches("tools.json:").count();
+    assert!(told <= 40 && doctor.stdout.contains(&rest), "{doctor:?}");
+    let mcp = sandbox.run(&["mcp"]);
+    assert!(mcp.code != 0 && mcp.stderr.contains(&rest), "{mcp:?}");
+    assert!(mcp.stderr.len() < 20_000, "{}", mcp.stderr.len());
+}
+
+#[test]
 fn tools_json_must_be_sound_json() {
     refuses("tools.json", "", 1, "");
     refuses("tools.json", "{\"version\": 1,\n \"tools\": [\n", 2, "");

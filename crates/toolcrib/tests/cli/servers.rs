@@ -43,6 +43,30 @@ fn a_server_is_kept_by_commands_alone() {
     assert_eq!(gone.code, 1, "{gone:?}");
 }
 
+/// Whether somebody serves the workspace or not.
+#[test]
+fn a_call_of_a_server_that_is_down_has_one_code() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "mcp.json",
+        r#"{"mcpServers": {"far": {"url": "http://127.0.0.1:9/mcp"}}}"#,
+    );
+    let call = || {
+        let done = sandbox.run(&["call", "far.tool", "--json"]);
+        let told: Value = serde_json::from_str(&done.stdout).expect("--json prints JSON");
+        assert_eq!(done.code, 1, "{done:?}");
+        assert_eq!(told["error"]["code"], "service_unavailable", "{done:?}");
+        assert!(
+            done.stderr
+                .contains("error: service_unavailable: MCP server 'far'"),
+            "{done:?}"
+        );
+    };
+    call();
+    let _server = sandbox.serve(&[]);
+    call();
+}
+
 #[test]
 fn a_fault_is_named_where_it_stands() {
     let sandbox = Sandbox::new();

@@ -128,12 +128,38 @@ fn a_source_says_what_is_known_of_it() {
     }
     let shown = sandbox.ok(&["sources", "schema", "own", "--table", "users"]);
     assert!(shown.starts_with("table users\n"), "{shown}");
+    let search = ["sources", "schema", "own", "--search", "zzz"];
+    let none = sandbox.run(&search);
+    assert_eq!((none.code, none.stdout.as_str()), (0, ""), "{none:?}");
+    assert!(
+        none.stderr.starts_with("source 'own' shows no table whose"),
+        "{none:?}"
+    );
+    let none = sandbox.run(&[&search[..], &["--json"]].concat());
+    assert_eq!((&*none.stdout, &*none.stderr), ("{\"items\":[]}\n", ""));
     let none = sandbox.run(&["sources", "schema", "own", "--table", "nope"]);
     assert_eq!((none.code, none.stdout.as_str()), (1, ""), "{none:?}");
     assert!(
         none.stderr.contains("source 'own' shows no table 'nope'"),
         "{none:?}"
     );
+}
+
+/// Also where the word that writes stands behind a WITH.
+#[test]
+fn a_query_that_writes_is_told_of_tools_that_may() {
+    let sandbox = Sandbox::new();
+    for query in [
+        "DELETE FROM users",
+        "WITH gone AS (SELECT 1) DELETE FROM users",
+        "WITH a AS (SELECT 1), b AS (SELECT 2) UPDATE users SET name = 'x'",
+        "WITH a AS (SELECT 1) INSERT INTO users SELECT * FROM a",
+    ] {
+        let tool = json!({"name": "t", "description": "d", "kind": "sql", "config": {"source": "demo", "query": query}});
+        let done = sandbox.run(&["tools", "add", &tool.to_string()]);
+        assert_eq!(done.code, 1, "{query}: {done:?}");
+        assert!(done.stderr.contains("\"write\": true"), "{query}: {done:?}");
+    }
 }
 
 #[test]
@@ -206,6 +232,31 @@ fn the_configuration_describes_sources_too() {
         "{doctor}"
     );
     assert!(doctor.contains("1 of 2 sources work"), "{doctor}");
+}
+
+/// One for all calls, and one for whatever else is asked of it.
+#[test]
+fn a_source_that_cannot_be_used_has_one_code() {
+    let sandbox = Sandbox::new().with("POSTGRESQL_DB_USER", "reader");
+    let tool = r#"{"name": "who", "description": "d", "kind": "sql", "config": {"source": "bga", "query": "SELECT 1"}}"#;
+    sandbox.ok(&["tools", "add", tool]);
+    let query = r#"{"generated_sql": "SELECT 1"}"#;
+    for (arguments, code) in [
+        (&["call", "who"][..], "not_configured"),
+        (&["call", "query_bga_database", query], "not_configured"),
+        (&["tools", "explain", "who"], "conflict"),
+        (&["sources", "schema", "bga"], "conflict"),
+        (&["sources", "role-script", "bga"], "conflict"),
+        (&["vectors", "from-schema", "bga"], "conflict"),
+    ] {
+        let done = sandbox.run(&[arguments, &["--json"]].concat());
+        let told: Value = serde_json::from_str(&done.stdout).expect("--json prints JSON");
+        assert_eq!(told["error"]["code"], code, "{arguments:?}: {done:?}");
+        assert!(
+            done.stderr.contains("POSTGRESQL_DB_NAME"),
+            "{arguments:?}: {done:?}"
+        );
+    }
 }
 
 #[test]

@@ -128,3 +128,26 @@ fn the_log_has_a_header_when_it_is_followed_too() {
         );
     }
 }
+
+#[test]
+fn one_thing_is_shown_member_by_member() {
+    let sandbox = Sandbox::new();
+    sandbox.ok(&[
+        "servers",
+        "add",
+        r#"{"name": "far", "url": "https://127.0.0.1:9/mcp"}"#,
+    ]);
+    for (arguments, line) in [
+        (["servers", "show", "far"], "url: https://127.0.0.1:9/mcp"),
+        (["sources", "show", "demo"], "kind: sqlite"),
+        (["users", "show", "admin"], "role: admin"),
+    ] {
+        let lines = on_terminal(&sandbox, 120, &arguments);
+        assert!(
+            lines.iter().any(|it| it == line),
+            "{arguments:?}: {lines:?}"
+        );
+        let json = on_terminal(&sandbox, 120, &[&arguments[..], &["--json"]].concat());
+        assert_eq!(json[0], "{", "{arguments:?}: {json:?}");
+    }
+}

@@ -46,6 +46,44 @@ fn a_toolset_is_kept_by_commands_alone() {
 }
 
 #[test]
+fn patterns_show_what_they_come_to() {
+    let sandbox = Sandbox::new();
+    let kit = r#"{"name": "kit", "tools": ["calculator"], "allow": ["get_*", "nope_*"], "deny": ["get_sim_*", "gone"]}"#;
+    let added = sandbox.run(&["toolsets", "add", kit]);
+    for pattern in ["nope_*", "gone"] {
+        let told = format!("the pattern '{pattern}' fits no tool yet");
+        assert!(added.stderr.contains(&told), "{added:?}");
+    }
+    let shown = sandbox.json(&["toolsets", "show", "kit"]);
+    let fitting: Vec<&str> = shown["fitting"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
+    assert!(fitting.contains(&"get_text_embedding"), "{shown}");
+    assert!(
+        fitting
+            .iter()
+            .all(|it| it.starts_with("get_") && !it.starts_with("get_sim_")),
+        "{shown}"
+    );
+    assert_eq!(shown["fits_nothing"], json!(["nope_*", "gone"]));
+    let same = sandbox.json(&["toolsets", "update", "kit", &shown.to_string()]);
+    assert_eq!(
+        same["fitting"], shown["fitting"],
+        "what is shown can be sent back"
+    );
+    sandbox.ok(&["toolsets", "add", r#"{"name": "all", "deny": ["get_*"]}"#]);
+    let all = sandbox.json(&["toolsets", "show", "all"]);
+    let fitting = all["fitting"].as_array().unwrap();
+    assert!(fitting.contains(&json!("calculator")), "{all}");
+    assert!(!fitting.contains(&json!("get_text_embedding")), "{all}");
+    let listed = sandbox.json(&["toolsets", "list"]);
+    assert_eq!(listed["items"][0].get("fitting"), None, "{listed}");
+}
+
+#[test]
 fn a_fault_is_named_where_it_stands() {
     let sandbox = Sandbox::new();
     sandbox.write("bad.json", "{\n  \"name\": \"kit\",\n  \"tools\": [7]\n}");
