@@ -64,6 +64,9 @@ pub struct SelectView {
     pub certainty: f64,
     /// What spoke for the outcome.
     pub because: String,
+    /// What to know of how this came about, such as that the embeddings endpoint did not answer; left out where it is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// A tool that may be right.
@@ -92,7 +95,8 @@ impl App {
             let selected = choice
                 .corpus
                 .select(&request.query, |at| visible[at], limit);
-            Ok(view(&choice, &selected))
+            let note = app.chooser.note(&choice, selected.has_meaning);
+            Ok(view(&choice, &selected, note))
         };
         let chosen = tokio::task::spawn_blocking(choose).await;
         chosen.map_err(|error| Error::Internal(format!("a selection was lost: {error}")))?
@@ -163,7 +167,7 @@ fn named(names: &[String]) -> Result<HashSet<&str>> {
     Ok(names.iter().map(String::as_str).collect())
 }
 
-fn view(choice: &Choice, selected: &Selection) -> SelectView {
+fn view(choice: &Choice, selected: &Selection, note: Option<String>) -> SelectView {
     let name = |at: usize| choice.entries[at].name.to_string();
     let found: Vec<String> = selected.tools.iter().map(|at| name(*at)).collect();
     let (tools, about) = match selected.outcome {
@@ -183,6 +187,7 @@ fn view(choice: &Choice, selected: &Selection) -> SelectView {
         candidates: selected.candidates.iter().map(candidate).collect(),
         certainty: rounded(selected.certainty),
         because: selected.because.clone(),
+        notes: note.into_iter().collect(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Collections of vectors: what they are filled with, listed, searched and removed. Where they are kept, on a ChromaDB
 //! server or by this one, is the configuration's business.
 
+mod testing;
 mod type_name;
 
 use crate::App;
@@ -18,6 +19,8 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use type_name::short;
 use utoipa::ToSchema;
+
+pub use testing::{CollectionTest, EndpointTest, VectorsTest};
 
 pub use ::vectors::Space;
 pub use ::vectors::embedded::Limits;
@@ -132,12 +135,16 @@ impl App {
         Ok(CollectionPage {
             items: found.map_err(failed)?.into_iter().map(view).collect(),
             next_cursor: None,
-            store: match self.vectors.is_embedded() {
-                true => "embedded",
-                false => "chromadb",
-            },
+            store: self.store_name(),
             collection: self.vectors.collection.clone(),
         })
+    }
+
+    fn store_name(&self) -> &'static str {
+        match self.vectors.is_embedded() {
+            true => "embedded",
+            false => "chromadb",
+        }
     }
 
     /// Stores records; those of the same id are changed. Either all of them are stored, or an error says why not.

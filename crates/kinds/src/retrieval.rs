@@ -64,6 +64,11 @@ impl Vectors {
         self.embeddings.is_ok()
     }
 
+    /// Whether the configuration names an endpoint, usable or not.
+    pub fn names_endpoint(&self) -> bool {
+        !self.options.embeddings_url.is_empty()
+    }
+
     pub fn store(&self) -> Result<&Arc<Store>, Failure> {
         let store = self.store.get_or_init(|| self.open());
         store.as_ref().map_err(|why| not_configured(why))

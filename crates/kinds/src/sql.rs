@@ -65,8 +65,10 @@ impl Sql {
         let source = ready(&named)?;
         let told = |error: &Error| failure(error, &named.name, prepared.write);
         let statement = prepared.statement(source.engine()).map_err(told)?;
+        let arguments = prepared.arguments(&run.arguments);
+        prepared.check_whole(&arguments)?;
         let bindings = Bindings {
-            arguments: &prepared.arguments(&run.arguments),
+            arguments: &arguments,
             caller: &prepared.of_caller(&run.caller)?,
         };
         let call = Call {
@@ -103,8 +105,10 @@ impl Sql {
             return Err(Failure::new(Code::InvalidInput, why));
         }
         let statement = prepared.statement(source.engine()).map_err(told)?;
+        let arguments = prepared.arguments(&run.arguments);
+        prepared.check_whole(&arguments)?;
         let bindings = Bindings {
-            arguments: &prepared.arguments(&run.arguments),
+            arguments: &arguments,
             caller: &prepared.of_caller(&run.caller)?,
         };
         let call = Call {

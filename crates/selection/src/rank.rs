@@ -72,14 +72,18 @@ pub(crate) struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    pub(crate) fn new(text: &'a str, corpus: &Corpus) -> Self {
-        let text = core(text);
-        Asked {
+    /// Encoded together: where a model behind an endpoint does it, that is one request.
+    pub(crate) fn all(texts: impl Iterator<Item = &'a str>, corpus: &Corpus) -> Vec<Self> {
+        let texts: Vec<Cow<'a, str>> = texts.map(core).collect();
+        let plain: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let mut vectors = corpus.encoder.encode_request(&plain).into_iter();
+        let asked = |text: Cow<'a, str>| Asked {
             words: words(&text),
             spelling: Spelling::new(&text),
-            vector: Vector::new(&corpus.encoder.encode(&text)),
+            vector: vectors.next().and_then(|it| Vector::new(&it)),
             text,
-        }
+        };
+        texts.into_iter().map(asked).collect()
     }
 
     /// What the better of the two descriptions of a tool adds to a score that counts both alike: they may be in two

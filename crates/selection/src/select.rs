@@ -46,6 +46,8 @@ pub struct Selection {
     /// The best first.
     pub candidates: Vec<Candidate>,
     pub features: Features,
+    /// Whether the meaning of the request counted: it does not where the encoder gave no vector for it.
+    pub has_meaning: bool,
 }
 
 /// A tool that may be right.
@@ -108,6 +110,7 @@ impl Corpus {
             tools,
             candidates: ranked.into_iter().map(explain).collect(),
             features,
+            has_meaning: texts.asked[0].vector.is_some(),
         }
     }
 
@@ -125,11 +128,13 @@ impl Corpus {
     }
 
     fn texts<'a>(&self, request: &'a str) -> Texts<'a> {
-        let mut asked = vec![Asked::new(request, self)];
-        if self.weights.clauses > 0.0 {
-            asked.extend(clauses(request).into_iter().map(|it| Asked::new(it, self)));
+        let clauses = match self.weights.clauses > 0.0 {
+            true => clauses(request),
+            false => Vec::new(),
+        };
+        Texts {
+            asked: Asked::all(std::iter::once(request).chain(clauses), self),
         }
-        Texts { asked }
     }
 }
 
@@ -386,6 +391,36 @@ mod tests {
             |_| true,
         );
         assert_eq!(found, [0, 1]);
+    }
+
+    /// Counts what it is asked.
+    struct Counting(std::sync::Mutex<Vec<usize>>);
+
+    impl crate::Encode for Counting {
+        fn encode(&self, text: &str) -> Vec<f32> {
+            Words("words").encode(text)
+        }
+
+        fn encode_request(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+            self.0.lock().unwrap().push(texts.len());
+            vec![Vec::new(); texts.len()]
+        }
+
+        fn id(&self) -> &str {
+            "words"
+        }
+    }
+
+    #[test]
+    fn a_request_and_its_clauses_are_encoded_together() {
+        let encoder = std::sync::Arc::new(Counting(std::sync::Mutex::default()));
+        let all = Corpus::new(&tools(), encoder.clone(), &mut Vectors::default());
+        let request = "Search the web for news, then send an e-mail to Kim about it";
+        let found = all.select(request, |_| true, 3);
+        assert_eq!(*encoder.0.lock().unwrap(), [3]);
+        assert!(!found.has_meaning);
+        assert!(!found.candidates.is_empty(), "words count all the same");
+        assert!(corpus(&tools()).select(request, |_| true, 3).has_meaning);
     }
 
     #[test]

@@ -16,6 +16,16 @@ pub trait Encode: Send + Sync {
         texts.iter().map(|it| self.encode(it)).collect()
     }
 
+    /// Of a request and its clauses, for whoever waits for the answer.
+    fn encode_request(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        texts.iter().map(|it| self.encode(it)).collect()
+    }
+
+    /// Whether it answers at all. Asked before much is encoded while somebody waits.
+    fn is_there(&self) -> bool {
+        true
+    }
+
     /// Finds out what has to be known before a request can be encoded, where that takes long. False: not now.
     fn prepare(&self) -> bool {
         true

@@ -208,6 +208,7 @@ fn of_vectors(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
         .routes(routes!(vectors::import_vectors))
         .routes(routes!(vectors::vectors_from_schema))
         .routes(routes!(vectors::search_vectors))
+        .routes(routes!(vectors::test_vectors))
         .routes(routes!(vectors::delete_collection))
 }
 

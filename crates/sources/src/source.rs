@@ -48,10 +48,11 @@ impl Source {
     ) -> Result<Answer, Error> {
         self.check(statement)?;
         statement.check_reads()?;
-        match self {
+        let done = match self {
             Source::Postgres(source) => source.read(statement, bindings, call).await,
             Source::Sqlite(source) => source.read(statement, bindings, call).await,
-        }
+        };
+        done.map_err(|error| statement.in_its_words(error))
     }
 
     /// Runs an author's statement that may write, in one transaction of its own.
@@ -63,20 +64,22 @@ impl Source {
     ) -> Result<Answer, Error> {
         self.check(statement)?;
         statement.check_writes()?;
-        match self {
+        let done = match self {
             Source::Postgres(source) => source.write(statement, bindings, call).await,
             Source::Sqlite(source) => source.write(statement, bindings, call).await,
-        }
+        };
+        done.map_err(|error| statement.in_its_words(error))
     }
 
     /// Has the database read a statement that may write; nothing is run.
     pub async fn look_at_write(&self, statement: &Statement, call: &Call) -> Result<(), Error> {
         self.check(statement)?;
         statement.check_writes()?;
-        match self {
+        let done = match self {
             Source::Postgres(source) => source.look_at_write(statement, call).await,
             Source::Sqlite(source) => source.look_at_write(statement, call).await,
-        }
+        };
+        done.map_err(|error| statement.in_its_words(error))
     }
 
     /// Runs text that the caller wrote: exactly one query that reads, guarded.
@@ -96,10 +99,11 @@ impl Source {
     ) -> Result<Answer, Error> {
         self.check(statement)?;
         statement.check_reads()?;
-        match self {
+        let done = match self {
             Source::Postgres(source) => source.explain(statement, bindings, call).await,
             Source::Sqlite(source) => source.explain(statement, bindings, call).await,
-        }
+        };
+        done.map_err(|error| statement.in_its_words(error))
     }
 
     /// Tables and views, a page at a time.

@@ -153,6 +153,34 @@ impl Statement {
         Some(Place::of(&self.text, slot.start))
     }
 
+    /// What the database said of a number that it was sent, said of the parameter that the author wrote: one that stands
+    /// where no value can.
+    pub(crate) fn in_its_words(&self, error: Error) -> Error {
+        let Error::Database { message, code, .. } = &error else {
+            return error;
+        };
+        let sign = match self.engine {
+            Engine::Postgres => "near \"$",
+            Engine::Sqlite => "near \"?",
+        };
+        let said = message.split_once(sign);
+        let number = said.and_then(|(_, rest)| rest.split('"').next()?.parse::<usize>().ok());
+        let name = number.and_then(|number| self.names.get(number.checked_sub(1)?));
+        let Some(name) = name else {
+            return error;
+        };
+        let place = self.place(name).map(|place| format!(" at {place}"));
+        Error::Database {
+            message: format!(
+                "`:{name}`{} stands where the query needs a name or a word of SQL: a parameter stands for a value and cannot be a table, a column or a keyword; write the name itself into the query, or make a tool for each",
+                place.unwrap_or_default()
+            ),
+            hint: None,
+            code: code.clone(),
+            parameter: None,
+        }
+    }
+
     /// How long a text may be that is bound, where the query does something heavy.
     pub(crate) fn bound_bytes_max(&self) -> Option<usize> {
         self.bound_bytes_max

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+#[path = "../../store/tests/it/skipping.rs"]
+mod skipping;
+
 use serde_json::Map;
 use sources::{
     Bindings, Call, Error, Postgres, PostgresConfig, Shape, Source, Sqlite, SqliteConfig, Statement,
@@ -73,12 +76,8 @@ async fn ask(source: &Source, sql: &str, rows_max: u64) -> (u64, bool) {
     (answer.rows, answer.truncated)
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests learn from the environment where PostgreSQL is"
-)]
 fn postgres() -> Option<Source> {
-    let url = std::env::var("TOOLCRIB_TEST_POSTGRES").ok()?;
+    let url = skipping::postgres_url()?;
     let config = PostgresConfig {
         allow_superuser: true,
         ..PostgresConfig::new(url)

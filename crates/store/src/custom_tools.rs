@@ -65,26 +65,62 @@ const READ_PARAMETERS: &str = "
     SELECT CAST(param_name AS TEXT), CAST(param_type AS TEXT), CAST(is_required AS TEXT), CAST(description AS TEXT)
     FROM h_custom_tool_param WHERE tool_id = $1 ORDER BY id";
 
-/// All tools of a file, in the order of their ids. The file is not changed.
-pub async fn read(file: &Path) -> Result<Vec<CustomTool>> {
+// Parameters of tools that are not there.
+const READ_ORPHANS: &str = "
+    SELECT CAST(param_name AS TEXT), CAST(tool_id AS TEXT) FROM h_custom_tool_param
+    WHERE tool_id IS NULL OR tool_id NOT IN (SELECT id FROM h_custom_tool) ORDER BY id";
+
+/// What a file holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CustomTools {
+    /// In the order of their ids.
+    pub tools: Vec<CustomTool>,
+    /// Parameters that belong to none of them: the name, and the `tool_id` that no tool has.
+    pub orphans: Vec<(String, String)>,
+}
+
+/// All that a file holds. The file is not changed. What is wrong with it is told in a sentence.
+pub async fn read(file: &Path) -> Result<CustomTools, String> {
     let shown = file.display();
+    if !file.exists() {
+        return Err(format!("there is no file {shown}"));
+    }
     let read = match read_file(file, false).await {
         Err(error) if is_kept_from_writing(&error) => {
             // A file in WAL mode wants to make others beside it even to be read. Where nothing is in those, it is all there is.
             let changes = std::fs::metadata(beside(file, "-wal"));
             if changes.is_ok_and(|changes| changes.len() > 0) {
-                return Err(Error::Open(format!(
-                    "{shown}: {error}; changes of it lie beside it, in a file that ends with -wal: copy both to a folder that you can write to"
-                )));
+                return Err(format!(
+                    "{shown} cannot be read here: changes of it lie beside it, in a file that ends with -wal; copy both to a folder that you can write to"
+                ));
             }
             read_file(file, true).await
         }
         read => read,
     };
-    read.map_err(|error| Error::Open(format!("{shown}: {error}")))
+    read.map_err(|error| unreadable(file, &error))
 }
 
-async fn read_file(file: &Path, is_immutable: bool) -> Result<Vec<CustomTool>, sqlx::Error> {
+/// Why a file is not one of these, without the words of whoever found out on the way.
+fn unreadable(file: &Path, error: &sqlx::Error) -> String {
+    let shown = file.display();
+    let Some(said) = error.as_database_error() else {
+        return format!("{shown} cannot be read: {error}");
+    };
+    let message = said.message();
+    let is_code = |code: &str| said.code().is_some_and(|it| it == code);
+    if is_code("26") {
+        format!("{shown} is no SQLite database")
+    } else if let Some(table) = message.strip_prefix("no such table: ") {
+        format!("{shown} has no table {table}")
+    } else if let Some(column) = message.strip_prefix("no such column: ") {
+        format!("{shown} has no column {column} where the format has one")
+    } else {
+        format!("{shown} cannot be read: {message}")
+    }
+}
+
+async fn read_file(file: &Path, is_immutable: bool) -> Result<CustomTools, sqlx::Error> {
     let options = SqliteConnectOptions::new()
         .filename(file)
         .read_only(true)
@@ -102,7 +138,7 @@ fn is_kept_from_writing(error: &sqlx::Error) -> bool {
     code.is_some_and(|code| matches!(code & 0xff, 8 | 14))
 }
 
-async fn read_all(connection: &mut SqliteConnection) -> Result<Vec<CustomTool>, sqlx::Error> {
+async fn read_all(connection: &mut SqliteConnection) -> Result<CustomTools, sqlx::Error> {
     let mut tools = Vec::new();
     for row in sqlx::query(READ_TOOLS).fetch_all(&mut *connection).await? {
         let id: i64 = row.try_get(0)?;
@@ -123,7 +159,13 @@ async fn read_all(connection: &mut SqliteConnection) -> Result<Vec<CustomTool>, 
             parameters: parameters?,
         });
     }
-    Ok(tools)
+    let orphans = sqlx::query(READ_ORPHANS).fetch_all(&mut *connection);
+    let orphans = orphans.await?;
+    let orphans = orphans.iter().map(|row| Ok((text(row, 0)?, text(row, 1)?)));
+    Ok(CustomTools {
+        tools,
+        orphans: orphans.collect::<Result<_, sqlx::Error>>()?,
+    })
 }
 
 fn parameter(row: &SqliteRow) -> Result<CustomParameter, sqlx::Error> {
@@ -259,7 +301,7 @@ mod tests {
         };
         let tools = [tool, other];
         write(&file, &tools).await.unwrap();
-        assert_eq!(read(&file).await.unwrap(), tools);
+        assert_eq!(read(&file).await.unwrap().tools, tools);
         let again = write(&file, &tools).await.unwrap_err().to_string();
         assert!(again.contains("there is a file of that name"), "{again}");
         let missing = read(&folder.path().join("none.db")).await;
@@ -288,8 +330,8 @@ mod tests {
         let read = read(&file).await;
         let open = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(folder.path(), open).unwrap();
-        assert_eq!(read.unwrap(), std::slice::from_ref(&tool));
-        assert_eq!(read_file(&file, true).await.unwrap(), [tool]);
+        assert_eq!(read.unwrap().tools, std::slice::from_ref(&tool));
+        assert_eq!(read_file(&file, true).await.unwrap().tools, [tool]);
         let none = folder.path().join("none.db");
         let error = read_file(&none, false).await.unwrap_err();
         assert!(is_kept_from_writing(&error), "{error:?}");
@@ -312,6 +354,39 @@ mod tests {
         );
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         write(&file, &[tool]).await.unwrap();
-        assert_eq!(read(&file).await.unwrap().len(), 1);
+        assert_eq!(read(&file).await.unwrap().tools.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_no_such_file_is_told_in_a_sentence() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("theirs.db");
+        let shown = file.display();
+        let gone = read(&file).await.unwrap_err();
+        assert_eq!(gone, format!("there is no file {shown}"));
+        std::fs::write(&file, "x".repeat(4096)).unwrap();
+        let text = read(&file).await.unwrap_err();
+        assert_eq!(text, format!("{shown} is no SQLite database"));
+        std::fs::write(&file, "").unwrap();
+        let empty = read(&file).await.unwrap_err();
+        assert_eq!(empty, format!("{shown} has no table h_custom_tool"));
+    }
+
+    #[tokio::test]
+    async fn parameters_of_no_tool_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("tools.db");
+        write(&file, &[]).await.unwrap();
+        let options = SqliteConnectOptions::new()
+            .filename(&file)
+            .foreign_keys(false);
+        let mut connection = options.connect().await.unwrap();
+        sqlx::query("INSERT INTO h_custom_tool_param (tool_id, param_name, param_type) VALUES (7, 'n', 'NUMBER')")
+            .execute(&mut connection)
+            .await
+            .unwrap();
+        connection.close().await.unwrap();
+        let orphans = read(&file).await.unwrap().orphans;
+        assert_eq!(orphans, [("n".to_owned(), "7".to_owned())]);
     }
 }

@@ -51,6 +51,8 @@ pub(crate) struct Choice {
 
 pub(crate) struct Chooser {
     encoder: Arc<dyn Encode>,
+    /// The same where it is a model behind an endpoint.
+    endpoint: Option<Arc<Endpoint>>,
     made: ArcSwapOption<Choice>,
     /// One at a time makes the next one.
     making: tokio::sync::Mutex<()>,
@@ -85,12 +87,14 @@ impl Chooser {
         confirmed: Confirmed,
         model: Option<Arc<Embeddings>>,
     ) -> std::result::Result<Self, encoder::Error> {
-        let (encoder, at_once, step): (Arc<dyn Encode>, usize, usize) = match model {
-            Some(model) => (Arc::new(Endpoint::new(model)), 0, STEP_ENDPOINT),
+        let endpoint = model.map(|model| Arc::new(Endpoint::new(model)));
+        let (encoder, at_once, step): (Arc<dyn Encode>, usize, usize) = match &endpoint {
+            Some(endpoint) => (Arc::clone(endpoint) as _, 0, STEP_ENDPOINT),
             None => (own()?, AT_ONCE, STEP),
         };
         Ok(Chooser {
             encoder,
+            endpoint,
             made: ArcSwapOption::empty(),
             making: tokio::sync::Mutex::default(),
             vectors: Mutex::default(),
@@ -213,9 +217,11 @@ impl Chooser {
     }
 
     fn make(&self, app: &App, allowance: Option<usize>) -> Arc<Choice> {
-        if allowance.is_none() {
-            self.encoder.prepare();
-        }
+        // Who waits is answered without an endpoint that does not answer.
+        let allowance = match allowance {
+            None if !(self.encoder.is_there() && self.encoder.prepare()) => Some(0),
+            asked => asked,
+        };
         let catalogue = app.executor.catalogue.load_full();
         let admins = Arc::clone(app.access.load().admins());
         let confirmed = self.confirmed.counted();
@@ -266,6 +272,27 @@ impl Chooser {
         let vectors = vectors.get_or_insert_with(|| self.read());
         vectors.allow(Some(self.at_once.max(STEP_ENDPOINT)));
         choice.corpus.with(items, vectors)
+    }
+
+    /// What whoever asked should know of how tools were ranked: not by what the endpoint would have said.
+    pub(crate) fn note(&self, choice: &Choice, has_meaning: bool) -> Option<String> {
+        let endpoint = self.endpoint.as_ref()?;
+        let is_whole = choice.corpus.is_whole();
+        if has_meaning && is_whole {
+            return None;
+        }
+        let which = match has_meaning {
+            true => "some tools were ranked by their words alone",
+            false => "tools were ranked by their words alone, not by what they mean",
+        };
+        Some(match endpoint.trouble() {
+            Some(why) => format!(
+                "{which}: {why}. `toolcrib doctor` looks at the endpoint; without vectors.embeddings_url (TEXT_EMBEDDING_MODEL_URL) the encoder inside the program is used"
+            ),
+            None => format!(
+                "{which}: the embeddings endpoint has not given all vectors yet; ask again in a moment"
+            ),
+        })
     }
 
     /// Keeps the vectors that these tools need, and forgets the others.

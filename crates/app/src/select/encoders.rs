@@ -19,6 +19,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Nor is it asked again for so long once it did not answer.
 const AWAY: Duration = Duration::from_secs(10);
 
+/// What any model takes.
+const PROBE: &str = "ping";
+
 /// Texts in one request, and how long that may take.
 const BATCH: usize = 64;
 const BATCH_TIMEOUT: Duration = Duration::from_secs(10);
@@ -45,8 +48,8 @@ pub(crate) struct Endpoint {
     embeddings: Arc<Embeddings>,
     runtime: Handle,
     id: String,
-    /// Since when it does not answer.
-    away: Mutex<Option<Instant>>,
+    /// Why it gave no vectors when it was last asked.
+    trouble: Mutex<Option<Trouble>>,
     /// What the vectors of all sentences have in common. Until that is known, no text has a vector.
     common: OnceLock<Vec<f32>>,
 }
@@ -57,7 +60,7 @@ impl Endpoint {
         let id = Sha256::digest(embeddings.id().as_bytes());
         Endpoint {
             id: format!("{} without what is common", hex(&id[..16])),
-            away: Mutex::default(),
+            trouble: Mutex::default(),
             common: OnceLock::new(),
             runtime: Handle::current(),
             embeddings,
@@ -68,7 +71,8 @@ impl Endpoint {
 impl Encode for Endpoint {
     fn encode_all(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let mut all = Vec::with_capacity(texts.len());
-        if let Some(common) = self.common() {
+        // Not worked out here: `prepare` does that, where nobody is kept from anything meanwhile.
+        if let Some(common) = self.common.get() {
             for batch in texts.chunks(BATCH) {
                 let Some(made) = self.batch(batch) else { break };
                 all.extend(made.iter().map(|it| without(it, common)));
@@ -79,12 +83,30 @@ impl Encode for Endpoint {
     }
 
     fn encode(&self, text: &str) -> Vec<f32> {
+        let made = self.encode_request(&[text]);
+        made.into_iter().next().unwrap_or_default()
+    }
+
+    fn encode_request(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let none = || vec![Vec::new(); texts.len()];
         let Some(common) = self.common.get().filter(|_| !self.is_away()) else {
-            return Vec::new();
+            return none();
         };
-        let made = self.asked(&[text], REQUEST_TIMEOUT);
-        let made = made.ok().and_then(|all| all.into_iter().next());
-        made.map(|it| without(&it, common)).unwrap_or_default()
+        let until = Instant::now() + REQUEST_TIMEOUT;
+        let made = match self.asked(texts, until) {
+            // The whole is worth more than its clauses, one of which may be what is not taken.
+            Err(Failed::Refused) if texts.len() > 1 => {
+                let first = self.asked(&texts[..1], until).unwrap_or_default();
+                first.into_iter().chain(none()).take(texts.len()).collect()
+            }
+            made => made.unwrap_or_else(|_| none()),
+        };
+        made.iter().map(|it| without(it, common)).collect()
+    }
+
+    fn is_there(&self) -> bool {
+        self.asked(&[PROBE], Instant::now() + REQUEST_TIMEOUT)
+            .is_ok()
     }
 
     fn prepare(&self) -> bool {
@@ -98,16 +120,30 @@ impl Encode for Endpoint {
 
 /// Why there are no vectors.
 enum Failed {
-    /// Nobody answered.
+    /// Nobody answered, or not now.
     Away,
     /// One of the texts is not taken.
     Refused,
 }
 
+struct Trouble {
+    since: Instant,
+    is_away: bool,
+    why: String,
+}
+
 impl Endpoint {
+    /// Why it gave no vectors when it was last asked; nothing where it did.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        trouble.as_ref().map(|it| it.why.clone())
+    }
+
     /// Worked out in the background: it takes many texts.
     fn common(&self) -> Option<&[f32]> {
         if self.common.get().is_none() {
+            // One that takes no text at all, such as for want of a key, is not asked for each of them.
+            self.asked(&[PROBE], Instant::now() + BATCH_TIMEOUT).ok()?;
             let usual: Vec<&str> = selection::usual_requests().collect();
             let mut all = Vec::with_capacity(usual.len());
             for batch in usual.chunks(BATCH) {
@@ -120,11 +156,12 @@ impl Endpoint {
 
     /// The vectors of some texts, empty for those that the model does not take. None: the endpoint is away.
     fn batch(&self, texts: &[&str]) -> Option<Vec<Vec<f32>>> {
-        match self.asked(texts, BATCH_TIMEOUT) {
+        let until = || Instant::now() + BATCH_TIMEOUT;
+        match self.asked(texts, until()) {
             Ok(made) => Some(made),
             Err(Failed::Away) => None,
             Err(Failed::Refused) => {
-                let one = |text: &&str| match self.asked(&[*text], BATCH_TIMEOUT) {
+                let one = |text: &&str| match self.asked(&[*text], until()) {
                     Ok(made) => Some(made.into_iter().next().unwrap_or_default()),
                     Err(Failed::Refused) => Some(Vec::new()),
                     Err(Failed::Away) => None,
@@ -134,13 +171,19 @@ impl Endpoint {
         }
     }
 
-    fn asked(&self, texts: &[&str], within: Duration) -> Result<Vec<Vec<f32>>, Failed> {
+    fn asked(&self, texts: &[&str], until: Instant) -> Result<Vec<Vec<f32>>, Failed> {
         let texts: Vec<String> = texts.iter().map(|it| (*it).to_owned()).collect();
-        let made = self.embeddings.embed(&texts, Instant::now() + within);
-        let made = self.runtime.block_on(made);
-        let is_away = matches!(made, Err(vectors::Error::Away { .. }));
-        let mut away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        *away = is_away.then(Instant::now);
+        let made = self.runtime.block_on(self.embeddings.embed(&texts, until));
+        let is_away = matches!(
+            made,
+            Err(vectors::Error::Away { .. } | vectors::Error::Busy { .. })
+        );
+        let trouble = made.as_ref().err().map(|error| Trouble {
+            since: Instant::now(),
+            is_away,
+            why: error.to_string(),
+        });
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = trouble;
         made.map(|all| all.into_iter().map(|it| it.vector).collect())
             .map_err(|error| {
                 tracing::warn!(%error, "texts have no vectors; tools are found by their words");
@@ -152,8 +195,9 @@ impl Endpoint {
     }
 
     fn is_away(&self) -> bool {
-        let away = self.away.lock().unwrap_or_else(PoisonError::into_inner);
-        away.is_some_and(|since| since.elapsed() < AWAY)
+        let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let trouble = trouble.as_ref();
+        trouble.is_some_and(|it| it.is_away && it.since.elapsed() < AWAY)
     }
 }
 

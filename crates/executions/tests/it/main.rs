@@ -10,5 +10,7 @@ mod journal;
 mod owed;
 mod place;
 mod reading;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;
 mod trouble;
 mod writing;

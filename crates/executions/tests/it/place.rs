@@ -7,7 +7,7 @@ use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, PgPool};
 use std::borrow::Cow;
 use std::path::Path;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
 
 /// Noon of 2026-11-15 UTC.
 pub(crate) const NOON: Millis = 1_794_744_000_000;
@@ -33,15 +33,7 @@ impl Place {
     }
 
     pub(crate) async fn postgres() -> Option<Self> {
-        static SKIPPED: Once = Once::new();
-        #[expect(
-            clippy::disallowed_methods,
-            reason = "tests take the server from the environment"
-        )]
-        let Ok(url) = std::env::var("TOOLCRIB_TEST_POSTGRES") else {
-            SKIPPED.call_once(skipped);
-            return None;
-        };
+        let url = crate::skipping::postgres_url()?;
         let server: PgConnectOptions = url.parse().unwrap();
         let name = format!("executions_test_{}", new_id(NOON).simple());
         let place = Place {
@@ -149,14 +141,6 @@ pub(crate) fn execution(tool: &str, started_at: Millis, status: Status) -> Execu
         log_text: None,
         behind: None,
     }
-}
-
-#[expect(
-    clippy::print_stderr,
-    reason = "a skipped half must not look like a passed one"
-)]
-fn skipped() {
-    eprintln!("SKIPPED: the PostgreSQL half; set TOOLCRIB_TEST_POSTGRES to a superuser's URL");
 }
 
 /// Makes a test of each named function for each engine.

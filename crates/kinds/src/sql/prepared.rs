@@ -30,7 +30,7 @@ pub(super) struct Prepared {
     caller: Vec<(String, OfCaller)>,
     /// What arguments are that were left out.
     defaults: Vec<(String, Value)>,
-    /// Arguments that are whole numbers: 5.0 is one too, but not to every database.
+    /// Arguments that are whole numbers, or lists of them: 5.0 is one too, but not to every database.
     whole: Vec<String>,
     // Which of the two it is depends on the source, which may become another.
     postgres: OnceLock<Result<Statement, Error>>,
@@ -46,7 +46,8 @@ impl Prepared {
             Some((name.clone(), schema.get("default")?.clone()))
         };
         let whole = |(name, schema): (&String, &Value)| {
-            (schema.get("type")? == "integer").then(|| name.clone())
+            let is_whole = is_integer(schema) || schema.get("items").is_some_and(is_integer);
+            is_whole.then(|| name.clone())
         };
         Prepared {
             source: text(definition, "source").to_owned(),
@@ -93,6 +94,22 @@ impl Prepared {
             }
         }
         all
+    }
+
+    /// Refuses whole numbers that are larger than any database's: JSON reads them as fractions, which have lost digits.
+    pub(super) fn check_whole(&self, arguments: &Map<String, Value>) -> Result<(), Failure> {
+        let is_beyond = |name: &&String| arguments.get(name.as_str()).is_some_and(is_beyond);
+        match self.whole.iter().find(is_beyond) {
+            None => Ok(()),
+            Some(name) => Err(Failure::new(
+                Code::InvalidInput,
+                format!(
+                    "Input validation failed: argument `{name}`: the number does not fit into 64 bits; expected a whole number from {} to {}. A tool that needs larger ones takes them as a string",
+                    i64::MIN,
+                    i64::MAX
+                ),
+            )),
+        }
     }
 
     /// Refuses an argument that stands for the caller. It would count for nothing, and whoever gives it thinks otherwise.
@@ -147,6 +164,31 @@ fn as_whole(value: &Value) -> Option<i64> {
     // Above this not every whole number is one of these, so nobody knows which was meant.
     let is_exact = number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0;
     is_exact.then_some(number as i64)
+}
+
+/// Whether a schema takes whole numbers and no others.
+fn is_integer(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::Array(types)) => {
+            let has = |name: &str| types.iter().any(|it| it == name);
+            has("integer") && !has("number")
+        }
+        one => one.is_some_and(|it| it == "integer"),
+    }
+}
+
+/// A whole number, or a list with one, that is read as a fraction for its size.
+fn is_beyond(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(is_beyond),
+        Value::Number(number) if !number.is_i64() && !number.is_u64() => {
+            // The first that does not fit.
+            number
+                .as_f64()
+                .is_some_and(|it| it.abs() >= 9_223_372_036_854_775_808.0)
+        }
+        _ => false,
+    }
 }
 
 fn of_caller((parameter, what): (&String, &Value)) -> (String, OfCaller) {

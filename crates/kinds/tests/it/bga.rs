@@ -34,15 +34,8 @@ async fn connect(url: &str) -> Client {
 }
 
 impl Database {
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "tests learn from the environment where PostgreSQL is"
-    )]
     async fn start() -> Option<Self> {
-        let Ok(url) = std::env::var("TOOLCRIB_TEST_POSTGRES") else {
-            println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set");
-            return None;
-        };
+        let url = crate::skipping::postgres_url()?;
         let root = connect(&url).await;
         let name = format!("kinds_bga_{}", std::process::id());
         let role = format!("CREATE ROLE {name} LOGIN PASSWORD 'secret'");

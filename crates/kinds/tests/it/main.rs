@@ -1,9 +1,7 @@
 //! Builtins that need databases of others, called through the executor.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail loudly and say what it skips"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
 mod bga;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;

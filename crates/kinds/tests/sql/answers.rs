@@ -31,6 +31,25 @@ async fn rows_come_in_three_shapes() {
 }
 
 #[tokio::test]
+async fn whole_numbers_beyond_64_bits_are_refused() {
+    let file = File::new();
+    let sql = "SELECT name FROM people WHERE id = :id OR id IN (:ids)";
+    let integer = json!({"type": ["integer", "null"]});
+    let properties = json!({"id": integer, "ids": {"type": "array", "items": {"type": "integer"}}});
+    let crib = Crib::on(file.named(), json!({"query": sql}), takes(&properties)).await;
+    let huge: Value = serde_json::from_str("123456789012345678901234567890").unwrap();
+    for arguments in [json!({"id": huge}), json!({"ids": [1, huge]})] {
+        let (code, message) = crib.error(arguments).await;
+        assert_eq!(code, "invalid_input", "{message}");
+        assert!(
+            message.contains("does not fit into 64 bits") && message.contains("`id"),
+            "{message}"
+        );
+    }
+    assert_eq!(crib.data(json!({"id": i64::MAX})).await, json!([]));
+}
+
+#[tokio::test]
 async fn arguments_are_bound_and_never_pasted() {
     let file = File::new();
     let sql = "SELECT name FROM people WHERE name = {{ name }} OR id IN (:ids)";

@@ -28,15 +28,21 @@ async fn a_query_that_cannot_work_is_refused() {
     for (query, why) in [
         ("SELEC 1", "config.query: source 's' says: near \"SELEC\""),
         ("SELECT nane FROM people", "no such column: nane"),
+        (
+            "SELECT * FROM :tab",
+            "`:tab` at line 1, column 15 stands where the query needs a name",
+        ),
         ("DELETE FROM people", "only queries that read"),
         ("DELETE FROM people", "\"write\": true"),
         ("REINDEX", "only queries that read"),
         ("EXPLAIN SELECT 1", "toolcrib tools explain"),
         ("PRAGMA table_info(people)", "config.query: "),
     ] {
-        let (refused, _) = checked(&crib, json!({"query": query}), json!({})).await;
+        let knows = takes(&json!({"tab": {"type": "string"}}));
+        let (refused, _) = checked(&crib, json!({"query": query}), knows).await;
         let message = refused.unwrap_err();
         assert!(message.contains(why), "{query}: {message}");
+        assert!(!message.contains("?1"), "{query}: {message}");
     }
     assert_eq!(file.count(), 3);
     let fine = json!({"query": "SELECT name FROM people WHERE id = :id"});

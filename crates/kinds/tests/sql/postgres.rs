@@ -17,18 +17,6 @@ struct Server {
     url: String,
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests learn from the environment where PostgreSQL is"
-)]
-fn url() -> Option<String> {
-    let url = std::env::var("TOOLCRIB_TEST_POSTGRES").ok();
-    if url.is_none() {
-        println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set");
-    }
-    url
-}
-
 async fn connect(url: &str) -> Client {
     let (client, driver) = tokio_postgres::connect(url, NoTls).await.unwrap();
     tokio::spawn(driver);
@@ -37,7 +25,7 @@ async fn connect(url: &str) -> Client {
 
 impl Server {
     async fn start() -> Option<Server> {
-        let url = url()?;
+        let url = crate::skipping::postgres_url()?;
         let admin = connect(&url).await;
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let role = format!("kinds_{}_{number}", std::process::id());

@@ -5,7 +5,7 @@ use crate::auth::{CanAuthor, CanOperate};
 use crate::body::{JsonBody, PathOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
-use app::vectors::{CollectionPage, Destination, ImportedView, Line, NearPage, Space};
+use app::vectors::{CollectionPage, Destination, ImportedView, Line, NearPage, Space, VectorsTest};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -109,6 +109,17 @@ pub(crate) async fn search_vectors(
     let collection = body.collection.as_deref();
     let found = server.app.search_vectors(&body.text, body.n, collection);
     Ok(Json(found.await?))
+}
+
+/// Has the embeddings endpoint make a vector, and looks at the collection that is searched. What does not work is told in
+/// the answer.
+#[utoipa::path(post, path = "/api/v1/vectors/test", tag = "vectors",
+    responses((status = 200, body = VectorsTest), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn test_vectors(
+    State(server): State<Arc<Server>>,
+    CanOperate(_caller): CanOperate,
+) -> Json<VectorsTest> {
+    Json(server.app.test_vectors().await)
 }
 
 /// Removes a collection with everything in it, for good.

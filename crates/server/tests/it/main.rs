@@ -39,6 +39,8 @@ mod servers_held;
 mod sessions;
 mod shelf;
 mod sign_in;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;
 mod sources;
 mod testapp;
 mod tools;

@@ -1,5 +1,6 @@
 //! A whole server without a socket: SQLite always, PostgreSQL where TOOLCRIB_TEST_POSTGRES names one.
 
+pub(crate) use crate::skipping::postgres_url;
 use app::{App, Options};
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -43,14 +44,6 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Value,
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests learn from the environment where PostgreSQL is"
-)]
-pub(crate) fn postgres_url() -> Option<String> {
-    std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
 }
 
 pub(crate) async fn admin_sql(sql: String) {
@@ -113,9 +106,8 @@ pub(crate) async fn on_both_given<F: AsyncFn(&TestApp)>(
     test: F,
 ) {
     let mut databases = vec![None];
-    match postgres_url() {
-        None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
-        Some(_) => databases.push(Some(format!("api_{}", uuid::Uuid::new_v4().simple()))),
+    if postgres_url().is_some() {
+        databases.push(Some(format!("api_{}", uuid::Uuid::new_v4().simple())));
     }
     for database in databases {
         if let Some(name) = &database {

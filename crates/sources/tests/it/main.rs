@@ -20,6 +20,8 @@ mod pooled;
 mod quick;
 mod schema;
 mod server;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;
 mod tls;
 mod types;
 mod writes;

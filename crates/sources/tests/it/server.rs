@@ -14,17 +14,7 @@ pub(crate) struct Server {
     pub(crate) reader: String,
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests learn from the environment where PostgreSQL is"
-)]
-pub(crate) fn url() -> Option<String> {
-    let url = std::env::var("TOOLCRIB_TEST_POSTGRES").ok();
-    if url.is_none() {
-        println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set");
-    }
-    url
-}
+pub(crate) use crate::skipping::postgres_url as url;
 
 pub(crate) async fn connect(url: &str) -> Client {
     let (client, driver) = tokio_postgres::connect(url, NoTls).await.unwrap();

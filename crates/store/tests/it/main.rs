@@ -1,11 +1,8 @@
 //! Every store operation on both engines: SQLite always, PostgreSQL where TOOLCRIB_TEST_POSTGRES names one.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test may fail loudly and say what it skips"
-)]
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
 
+use skipping::postgres_url;
 use sqlx::AssertSqlSafe;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -22,6 +19,7 @@ mod confirmed;
 mod secrets;
 mod server_tokens;
 mod servers;
+mod skipping;
 mod sources;
 
 /// A database of its own for one test; gone with it.
@@ -29,14 +27,6 @@ struct Fresh {
     db: Db,
     _folder: Option<tempfile::TempDir>,
     drop: Option<(String, String)>,
-}
-
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests learn from the environment where PostgreSQL is"
-)]
-fn postgres_url() -> Option<String> {
-    std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
 }
 
 async fn engines() -> Vec<Fresh> {
@@ -49,19 +39,16 @@ async fn engines() -> Vec<Fresh> {
         _folder: Some(folder),
         drop: None,
     }];
-    match postgres_url() {
-        None => println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set"),
-        Some(url) => {
-            let name = format!("store_{}", Uuid::new_v4().simple());
-            admin(&url, &format!("CREATE DATABASE {name}")).await;
-            let own = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
-            let db = Db::open_postgres(&own).await.unwrap();
-            all.push(Fresh {
-                db,
-                _folder: None,
-                drop: Some((url, name)),
-            });
-        }
+    if let Some(url) = postgres_url() {
+        let name = format!("store_{}", Uuid::new_v4().simple());
+        admin(&url, &format!("CREATE DATABASE {name}")).await;
+        let own = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
+        let db = Db::open_postgres(&own).await.unwrap();
+        all.push(Fresh {
+            db,
+            _folder: None,
+            drop: Some((url, name)),
+        });
     }
     for fresh in &all {
         fresh.db.ensure_first_users(1).await.unwrap();

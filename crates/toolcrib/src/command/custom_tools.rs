@@ -11,7 +11,10 @@ use crate::out::{Cause, Failure, Out, Result};
 use catalog::definition::{Origin, checked_definition_from_text};
 use catalog::tool::Shelf;
 use serde_json::{Value, json};
-use store::custom_tools::{self, CustomTool};
+use store::custom_tools::{self, CustomTool, CustomTools};
+
+/// What a file must hold.
+const EXPECTED: &str = "expected a SQLite file with the tables h_custom_tool (id, name, description_agent, description_user, tool_type, definition, is_active, reg_dt, created_by) and h_custom_tool_param (id, tool_id, param_name, param_type, is_required, description)";
 
 /// What a row that says nothing of it answers.
 const RESULT: &str = "row";
@@ -61,6 +64,23 @@ impl Told {
         self.warnings.push(warning);
     }
 
+    /// What to know of a tool that is taken over; `off` is why it could not be switched on.
+    fn remark(&mut self, out: &Out, taken: &Taken, off: Option<&str>, tool: &Value) {
+        let name = &taken.row.name;
+        for note in &taken.meant.notes {
+            self.warn(out, format!("'{name}': {note}"));
+        }
+        if let Some(why) = off {
+            self.warn(
+                out,
+                format!("'{name}' is off, and could not be switched on as it is: {why}"),
+            );
+        }
+        if let Some(why) = tool["trouble"].as_str() {
+            self.warn(out, format!("'{name}' may not work as it is: {why}"));
+        }
+    }
+
     fn is_empty(&self) -> bool {
         let lists = [&self.added, &self.replaced, &self.same, &self.failed];
         lists.iter().all(|list| list.is_empty())
@@ -69,19 +89,21 @@ impl Told {
 
 pub(crate) async fn import(context: &Context, args: &CustomImport) -> Result {
     let shown = args.file.display().to_string();
-    let rows = custom_tools::read(&args.file).await;
-    let rows = rows.map_err(|error| {
-        Failure::failed(format!("{shown} cannot be read: {error}"))
-            .hint("expected a SQLite file with the tables h_custom_tool and h_custom_tool_param")
-    })?;
-    let names: Vec<String> = rows.iter().map(|row| row.name.clone()).collect();
+    let read = custom_tools::read(&args.file).await;
+    let CustomTools { tools, orphans } = read.map_err(|why| Failure::failed(why).hint(EXPECTED))?;
+    let names: Vec<String> = tools.iter().map(|row| row.name.clone()).collect();
     check_only(&args.only, &names, &shown)?;
-    let wanted = rows
+    let wanted = tools
         .into_iter()
         .filter(|row| args.only.is_empty() || args.only.contains(&row.name));
     let mut told = Told::default();
     let taken = understood(wanted, args, &mut told);
     let out = &context.out;
+    for (name, id) in &orphans {
+        told.warn(out, format!(
+            "the parameter '{name}' is left out: its tool_id is {id}, and no row of h_custom_tool has that id"
+        ));
+    }
     let done = Client::with(context, async |client| {
         if taken.is_empty() {
             return Ok(());
@@ -176,10 +198,11 @@ async fn take_over(
         // A tool of an MCP server is found without the server's name as well, and is another one.
         _ => Some(answer.ok()?).filter(|tool| tool["name"] == *name),
     };
-    let (definition, done) = match &stored {
+    let (definition, off, done) = match &stored {
         None => {
+            let off = switched_on(client, &taken.meant.definition, None).await?;
             let done = create(out, client, taken, args.dry_run, importer, told).await;
-            (taken.meant.definition.clone(), done)
+            (taken.meant.definition.clone(), off, done)
         }
         Some(stored) => {
             let merged = merged(stored, &taken.meant.definition, args.result.is_some());
@@ -193,6 +216,7 @@ async fn take_over(
                 ));
                 return Ok(());
             }
+            let off = switched_on(client, &merged.definition, Some(stored)).await?;
             let done = replace(client, stored, &merged, args.dry_run).await;
             if done.is_ok() && !merged.dropped.is_empty() {
                 let dropped = merged.dropped.join(", ");
@@ -205,7 +229,7 @@ async fn take_over(
                     "'{name}' keeps its tests; `toolcrib tools test {name}` says whether they still pass"
                 ));
             }
-            (merged.definition, done)
+            (merged.definition, off, done)
         }
     };
     match done {
@@ -215,12 +239,7 @@ async fn take_over(
             told.failed.push(format!("{name}: {why}"));
         }
         Ok(tool) => {
-            for note in &taken.meant.notes {
-                told.warn(out, format!("'{name}': {note}"));
-            }
-            if let Some(why) = tool["trouble"].as_str() {
-                told.warn(out, format!("'{name}' may not work as it is: {why}"));
-            }
+            told.remark(out, taken, off.as_deref(), &tool);
             told.tools.push(definition);
             let list = match stored {
                 Some(_) => &mut told.replaced,
@@ -230,6 +249,38 @@ async fn take_over(
         }
     }
     Ok(())
+}
+
+/// Why a tool that is off would be refused if it were on; what is off is not looked at when it is stored.
+async fn switched_on(
+    client: &Client,
+    definition: &Value,
+    stored: Option<&Value>,
+) -> Result<Option<String>> {
+    if definition["is_active"] != false {
+        return Ok(None);
+    }
+    let mut active = definition.clone();
+    active["is_active"] = true.into();
+    let tried = match stored {
+        Some(stored) => {
+            let merged = Merged {
+                definition: active,
+                dropped: Vec::new(),
+                keeps_tests: false,
+            };
+            replace(client, stored, &merged, true).await
+        }
+        None => {
+            let to = "/api/v1/tools?dry_run=true";
+            client.request("POST", to, Some(active)).await?.ok()
+        }
+    };
+    match tried {
+        Ok(_) => Ok(None),
+        Err(failure) if failure.cause == Cause::Unreachable => Err(failure),
+        Err(failure) => Ok(Some(failure.errors.join("; "))),
+    }
 }
 
 /// Only what the row speaks of is changed, unless the tool becomes one of another kind.

@@ -248,6 +248,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
         let latest = client.get("/api/v1/executions?limit=1").await?;
         let servers = client.get("/api/v1/servers").await?;
         let sources = super::sources::look(client).await?;
+        let vectors = super::vectors::look(client).await?;
         let is_served = !matches!(client, Client::Local(_));
         if let Client::Local(server) = client {
             let log = &server.app.executor.log;
@@ -260,11 +261,11 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
             tools,
             toolsets,
             latest,
-            (servers, sources, is_served),
+            (servers, sources, vectors, is_served),
         ))
     })
     .await;
-    let (ready, tools, toolsets, latest, (servers, sources, is_served)) = match asked {
+    let (ready, tools, toolsets, latest, (servers, sources, vectors, is_served)) = match asked {
         Ok(answers) => answers,
         Err(failure) => {
             let remedy = failure
@@ -301,6 +302,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
     shelves(findings, &ready["files"], told);
     super::upstreams::judge(findings, &servers, is_served);
     super::sources::judge(findings, &sources);
+    super::vectors::judge(findings, &vectors);
     troubles(findings, context, &tools);
     super::toolsets::troubles(findings, &toolsets);
     kinds(findings, &tools, config);

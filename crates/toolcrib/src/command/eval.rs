@@ -68,16 +68,22 @@ async fn choose(context: &Context, rows: &[Row]) -> Result<Vec<Chosen>> {
     let ask = async |client: &Client| {
         let mut all = Vec::with_capacity(rows.len());
         let mut aside = None;
+        let mut note = None;
         for row in rows {
             all.push(match &row.pool {
                 Pool::Given(tools) => chooser(&mut aside)?.choose(row, tools),
-                Pool::All => select(client, row, None).await?,
-                Pool::Named(names) => select(client, row, Some(names)).await?,
+                Pool::All => select(client, row, None, &mut note).await?,
+                Pool::Named(names) => select(client, row, Some(names), &mut note).await?,
             });
         }
-        Ok(all)
+        Ok((all, note))
     };
-    Client::with(context, ask).await
+    let (all, note) = Client::with(context, ask).await?;
+    // What was measured is something else than it seems then.
+    if let Some(note) = note {
+        context.out.warn(printable(&note));
+    }
+    Ok(all)
 }
 
 fn given(rows: &[Row]) -> Result<Vec<Chosen>> {
@@ -98,12 +104,20 @@ fn chooser(made: &mut Option<Given>) -> Result<&mut Given> {
         .ok_or_else(|| Failure::failed("the encoder is gone"))
 }
 
-async fn select(client: &Client, row: &Row, among: Option<&[String]>) -> Result<Chosen> {
+async fn select(
+    client: &Client,
+    row: &Row,
+    among: Option<&[String]>,
+    note: &mut Option<String>,
+) -> Result<Chosen> {
     let body = json!({"query": row.query, "tools": among, "limit": 1});
     let found = client
         .request("POST", "/api/v1/select", Some(body))
         .await?
         .ok()?;
+    if let Some(said) = found["notes"][0].as_str() {
+        *note = Some(said.to_owned());
+    }
     let tools = found["tools"].as_array().into_iter().flatten();
     Ok(Chosen {
         outcome: match found["outcome"].as_str() {

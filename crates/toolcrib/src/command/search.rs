@@ -31,6 +31,9 @@ pub(crate) async fn run(context: &Context, words: &[String], limit: u16) -> Resu
     let page = json!({"items": found["candidates"]});
     show(out, &page, &["name", "score", "why"], row);
     out.say(printable(&verdict(&found)));
+    for note in found["notes"].as_array().into_iter().flatten() {
+        out.warn(printable(note.as_str().unwrap_or_default()));
+    }
     Ok(())
 }
 

@@ -101,7 +101,12 @@ fn told(out: &Out, source: &Value, done: &str) {
 }
 
 async fn list(context: &Context) -> Result {
-    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    let ask = async |client: &Client| {
+        let page = client.get(PATH).await?;
+        let waiting = waiting(context, client, &page);
+        Ok((page, waiting))
+    };
+    let (page, waiting) = Client::with(context, ask).await?;
     let row = |_: &Out, source: &Value| {
         let place = source["url"].as_str().or_else(|| source["path"].as_str());
         let may = match source["allow_write"] == true {
@@ -137,7 +142,36 @@ async fn list(context: &Context) -> Result {
                 .warn(format!("{}: {warning}", text(source, "name")));
         }
     }
+    for name in waiting {
+        context.out.warn(unread(&name));
+    }
     Ok(())
+}
+
+/// The sources of toolcrib.toml that a server which runs here does not have: it was started before they were written.
+fn waiting(context: &Context, client: &Client, page: &Value) -> Vec<String> {
+    if !matches!(client, Client::Socket(_)) {
+        return Vec::new();
+    }
+    let config = context
+        .place()
+        .and_then(|it| context.config(&it, Vec::new()));
+    // One that cannot be read is told by `doctor`.
+    let Ok(config) = config else {
+        return Vec::new();
+    };
+    let is_known = |name: &str| {
+        let mut items = page["items"].as_array().into_iter().flatten();
+        items.any(|it| it["name"] == name && it["origin"] == "file")
+    };
+    let names = config.sources().file.into_iter().map(|it| it.name);
+    names.filter(|name| !is_known(name)).collect()
+}
+
+fn unread(name: &str) -> String {
+    format!(
+        "the server that runs here does not know source '{name}' of toolcrib.toml yet: it reads that file when it starts, so restart it"
+    )
 }
 
 async fn schema(
@@ -233,7 +267,19 @@ fn about(value: &Value) -> String {
 }
 
 async fn test(context: &Context, name: &str) -> Result {
-    let tested = Client::with(context, async |client| tested(client, name).await).await?;
+    let ask = async |client: &Client| match tested(client, name).await {
+        Ok(tested) => Ok(tested),
+        Err(failure) => {
+            let page = client.get(PATH).await.unwrap_or_default();
+            Err(
+                match waiting(context, client, &page).iter().any(|it| it == name) {
+                    true => failure.hint(unread(name)),
+                    false => failure,
+                },
+            )
+        }
+    };
+    let tested = Client::with(context, ask).await?;
     let out = &context.out;
     if out.json {
         out.value(&tested);

@@ -1,5 +1,6 @@
 //! `toolcrib vectors`: collections of documents that are found by what they mean.
 
+use super::findings::Findings;
 use super::limits::show;
 use super::tools::text;
 use crate::cli::{Destination, Vectors};
@@ -175,8 +176,81 @@ fn imported(out: &Out, done: &Value) {
         None | Some(0) => String::new(),
         Some(count) => format!("; removed {count}, whose columns are gone"),
     };
-    out.done(format!(
-        "stored {} documents in {name}, {} of them turned into vectors{removed}",
-        done["records"], done["embedded"]
-    ));
+    let count = |member: &str| done[member].as_u64().unwrap_or(0);
+    let (records, made) = (count("records"), count("embedded"));
+    let stored = match records {
+        1 => "1 document".to_owned(),
+        _ => format!("{records} documents"),
+    };
+    let whose = match made {
+        0 => "with the vectors that came along".to_owned(),
+        _ if made == records => "with vectors that the embeddings endpoint made".to_owned(),
+        _ => format!(
+            "{made} with vectors that the embeddings endpoint made, the others with those that came along"
+        ),
+    };
+    out.done(format!("stored {stored} in {name}, {whose}{removed}"));
+}
+
+/// What a test of the endpoint and of the collection found, for `doctor`. Null of a server that knows no such test.
+pub(super) async fn look(client: &Client) -> Result<Value> {
+    let path = format!("{PATH}/test");
+    let answer = client.request("POST", &path, None).await?;
+    match answer.status {
+        404 | 405 => Ok(Value::Null),
+        _ => answer.ok(),
+    }
+}
+
+/// An endpoint that does not work, or a collection that cannot be searched. Who has set up neither is told nothing.
+pub(super) fn judge(findings: &mut Findings, tested: &Value) {
+    let (endpoint, collection) = (&tested["embeddings"], &tested["collection"]);
+    let (state, cause) = (text(endpoint, "state"), text(endpoint, "cause"));
+    match state {
+        "ready" => findings.good(
+            "embeddings",
+            format!(
+                "the endpoint answers with vectors of {} dimensions",
+                endpoint["dimension"]
+            ),
+        ),
+        "unusable" => findings.warning(
+            "embeddings",
+            format!("texts cannot become vectors: {cause}"),
+            "check TEXT_EMBEDDING_MODEL_URL, TEXT_EMBEDDING_MODEL_NAME and TOOLCRIB_VECTORS_EMBEDDINGS_KEY where the server runs, and whether the endpoint runs; until then get_sim_search and get_text_embedding fail, and tools are chosen by their words alone",
+        ),
+        _ => {}
+    }
+    let (name, cause) = (text(collection, "name"), text(collection, "cause"));
+    let documents = collection["documents"].as_u64().unwrap_or(0);
+    match (text(collection, "state"), state) {
+        ("ready", "unset") => findings.warning(
+            "vectors",
+            format!("the collection '{name}' cannot be searched: no embeddings endpoint is configured"),
+            "set TEXT_EMBEDDING_MODEL_URL and TEXT_EMBEDDING_MODEL_NAME to the model that its vectors come from",
+        ),
+        ("ready", _) => findings.good(
+            "vectors",
+            format!("the collection '{name}' holds {documents} documents"),
+        ),
+        ("missing", "ready" | "unusable") => findings.warning(
+            "vectors",
+            format!("there is no collection '{name}', so get_sim_search finds nothing"),
+            "`toolcrib vectors import FILE` or `toolcrib vectors from-schema SOURCE` fills it, and CHROMADB_COLLECTION_NAME names another; where the endpoint only chooses tools, leave it",
+        ),
+        ("unfit", _) => findings.warning(
+            "vectors",
+            format!("the collection '{name}' cannot be searched: {cause}"),
+            "name the model that its vectors come from (TEXT_EMBEDDING_MODEL_NAME), or remove the collection and import it again",
+        ),
+        ("unusable", _) => findings.warning(
+            "vectors",
+            format!("the collection '{name}' cannot be searched: {cause}"),
+            match text(tested, "store") {
+                "chromadb" => "check CHROMADB_HOST, CHROMADB_PORT and TOOLCRIB_VECTORS_CHROMADB_TOKEN where the server runs, and whether ChromaDB runs",
+                _ => "put its file back from a backup, or remove the collection and import it again",
+            },
+        ),
+        _ => {}
+    }
 }

@@ -203,3 +203,47 @@ fn a_change_tells_its_effect_on_known_requests() {
         assert_eq!(about == "Bakes bread from flour", !is_dry);
     }
 }
+
+#[test]
+fn an_endpoint_that_hangs_holds_nobody_up_and_is_told() {
+    // Takes connections and never says anything.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1/embeddings", listener.local_addr().unwrap());
+    let sandbox = Sandbox::new()
+        .with("TEXT_EMBEDDING_MODEL_URL", &url)
+        .with("TEXT_EMBEDDING_MODEL_NAME", "silent");
+    let request = ["tools", "search", "calculator for 15 percent of 2,300"];
+    let begun = std::time::Instant::now();
+    let said = sandbox.run(&request);
+    let took = begun.elapsed();
+    assert!(took.as_secs() < 12, "{took:?}");
+    assert!(said.stdout.starts_with("calculator\t"), "{said:?}");
+    assert!(
+        said.stderr
+            .contains("warning: tools were ranked by their words alone")
+            && said
+                .stderr
+                .contains("The embeddings endpoint could not be asked"),
+        "{said:?}"
+    );
+    let found = sandbox.json(&request);
+    assert!(
+        found["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("embeddings endpoint"),
+        "{found}"
+    );
+    // A server says so as well, at the latest when it has found out.
+    let _server = sandbox.serve(&[]);
+    let begun = std::time::Instant::now();
+    let found = sandbox.json(&request);
+    assert!(begun.elapsed().as_secs() < 12, "{:?}", begun.elapsed());
+    assert!(
+        found["notes"][0]
+            .as_str()
+            .unwrap()
+            .contains("embeddings endpoint"),
+        "{found}"
+    );
+}

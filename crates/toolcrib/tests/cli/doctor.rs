@@ -2,6 +2,7 @@
 
 use crate::engines::postgres_url;
 use crate::harness::Sandbox;
+use crate::site::Site;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -178,4 +179,57 @@ fn an_identity_provider_that_does_not_answer_is_told() {
     let said = sandbox.ok(&["doctor"]);
     let expected = format!("nobody can log in through {issuer}: it did not answer");
     assert!(said.contains(&expected), "{said}");
+}
+
+#[test]
+fn an_embeddings_endpoint_and_the_collection_are_looked_at() {
+    let hanging = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1/embeddings", hanging.local_addr().unwrap());
+    let sandbox = Sandbox::new()
+        .with("TEXT_EMBEDDING_MODEL_URL", &url)
+        .with("TEXT_EMBEDDING_MODEL_NAME", "silent");
+    let begun = std::time::Instant::now();
+    let said = sandbox.ok(&["doctor"]);
+    assert!(begun.elapsed().as_secs() < 25, "{:?}", begun.elapsed());
+    for part in [
+        "warn  embeddings     texts cannot become vectors: The embeddings endpoint could not be asked",
+        "remedy: check TEXT_EMBEDDING_MODEL_URL",
+        "there is no collection 'column_metadata'",
+    ] {
+        assert!(said.contains(part), "{part}\nnot in\n{said}");
+    }
+    let site = Site::start(|_| {
+        let made = json!({"data": [{"index": 0, "embedding": [0.5, 0.5]}]});
+        (200, "application/json", made.to_string().into_bytes())
+    });
+    let url = format!("{}/v1/embeddings", site.url);
+    let sandbox = Sandbox::new()
+        .with("TEXT_EMBEDDING_MODEL_URL", &url)
+        .with("TEXT_EMBEDDING_MODEL_NAME", "halves");
+    sandbox.write("rows.jsonl", "{\"id\": \"a\", \"document\": \"x\"}\n");
+    let done = sandbox.run(&["vectors", "import", "rows.jsonl"]);
+    let expected =
+        "stored 1 document in column_metadata, with vectors that the embeddings endpoint made";
+    assert!(done.stderr.contains(expected), "{done:?}");
+    let said = sandbox.ok(&["doctor"]);
+    for part in [
+        "the endpoint answers with vectors of 2 dimensions",
+        "the collection 'column_metadata' holds 1 documents",
+    ] {
+        assert!(said.contains(part), "{part}\nnot in\n{said}");
+    }
+    sandbox.write(
+        "long.jsonl",
+        "{\"id\": \"a\", \"document\": \"x\", \"embedding\": [1, 2, 3]}\n",
+    );
+    let done = sandbox.run(&["vectors", "import", "long.jsonl", "--collection", "long"]);
+    assert!(
+        done.stderr
+            .contains("in long, with the vectors that came along"),
+        "{done:?}"
+    );
+    let sandbox = sandbox.with("CHROMADB_COLLECTION_NAME", "long");
+    let said = sandbox.ok(&["doctor"]);
+    let expected = "its vectors have 3 dimensions, those of the embeddings endpoint 2";
+    assert!(said.contains(expected), "{said}");
 }

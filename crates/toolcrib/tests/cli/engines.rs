@@ -1,23 +1,12 @@
 //! Runs a test on SQLite and, where TOOLCRIB_TEST_POSTGRES names a server, on a PostgreSQL database of its own.
 
 use crate::harness::Sandbox;
+pub(crate) use crate::skipping::postgres_url;
 use sqlx::{AssertSqlSafe, Connection, PgConnection};
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "tests learn from the environment where PostgreSQL is"
-)]
-pub(crate) fn postgres_url() -> Option<String> {
-    std::env::var("TOOLCRIB_TEST_POSTGRES").ok()
-}
-
-#[expect(clippy::print_stdout, reason = "a test that skips a half must say so")]
 pub(crate) fn on_both(name: &str, test: impl Fn(&Sandbox)) {
     test(&Sandbox::new());
-    let Some(url) = postgres_url() else {
-        println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set");
-        return;
-    };
+    let Some(url) = postgres_url() else { return };
     let database = format!("cli_{name}_{}", std::process::id());
     let (server, _) = url.rsplit_once('/').expect("the URL names a database");
     admin(&url, format!("CREATE DATABASE {database}"));

@@ -20,6 +20,8 @@ mod signing_in;
 #[path = "../kinds/site.rs"]
 #[expect(clippy::unwrap_used, reason = "a test may stop at once")]
 mod site;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;
 mod sources;
 mod terminal;
 mod toolsets;

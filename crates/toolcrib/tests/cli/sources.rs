@@ -260,6 +260,31 @@ fn a_source_that_cannot_be_used_has_one_code() {
 }
 
 #[test]
+fn a_source_that_waits_for_a_restart_is_told() {
+    let sandbox = Sandbox::new();
+    let server = sandbox.serve(&[]);
+    sandbox.write(
+        "toolcrib.toml",
+        "[sources.library]\nkind = \"sqlite\"\npath = \"library.db\"\n",
+    );
+    file(&sandbox, "library.db");
+    let expected = "does not know source 'library' of toolcrib.toml yet";
+    let listed = sandbox.run(&["sources", "list"]);
+    assert_eq!(listed.code, 0, "{listed:?}");
+    assert!(listed.stderr.contains(expected), "{listed:?}");
+    let tested = sandbox.run(&["sources", "test", "library"]);
+    assert_eq!(tested.code, 1, "{tested:?}");
+    assert!(
+        tested.stderr.contains(expected) && tested.stderr.contains("restart it"),
+        "{tested:?}"
+    );
+    drop(server);
+    let tested = sandbox.ok(&["sources", "test", "library"]);
+    assert!(tested.starts_with("library works"), "{tested}");
+    assert!(!sandbox.run(&["sources", "list"]).stderr.contains(expected));
+}
+
+#[test]
 fn a_server_says_loudly_that_a_superuser_is_allowed() {
     let sandbox = Sandbox::new();
     sandbox.write(
@@ -273,10 +298,7 @@ fn a_server_says_loudly_that_a_superuser_is_allowed() {
 
 #[test]
 fn a_postgres_of_the_environment_is_tested() {
-    let Some(url) = postgres_url() else {
-        println!("skipped: TOOLCRIB_TEST_POSTGRES is not set");
-        return;
-    };
+    let Some(url) = postgres_url() else { return };
     let parts = catalog::source::UrlParts::of(&url).expect("it is an address");
     let (host, port) = parts.hosts.rsplit_once(':').expect("it has a port");
     let mut sandbox = Sandbox::new();

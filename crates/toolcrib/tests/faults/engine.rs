@@ -29,8 +29,8 @@ fn sandbox() -> Sandbox {
 /// One workspace for each engine there is; says so where PostgreSQL is not tested.
 pub(crate) fn every(test: &str) -> Vec<Site> {
     let mut sites = vec![sqlite()];
-    match std::env::var_os("TOOLCRIB_TEST_POSTGRES").and_then(|url| url.into_string().ok()) {
-        None => println!("{test}: skipped on PostgreSQL, TOOLCRIB_TEST_POSTGRES is not set"),
+    match crate::skipping::postgres_url() {
+        None => println!("{test}: skipped on PostgreSQL"),
         Some(url) => sites.push(postgres(url)),
     }
     sites

@@ -24,6 +24,8 @@ mod oidc;
 mod registrations;
 mod reload;
 mod secrets;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;
 mod wire;
 
 /// The sizes of everything here: small for every run of the tests, full with `TOOLCRIB_SOAK=1`.

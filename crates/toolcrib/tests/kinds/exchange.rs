@@ -226,7 +226,7 @@ fn what_the_format_cannot_hold_is_told_and_kept() {
     let before = tool(&crib, "rich");
     let same = import(&crib, &[], "ours.db", &["--source", "open", "--json"]);
     assert_eq!(document(&same)["unchanged"], json!(["rich"]), "{same:?}");
-    let mut row = block_on(custom_tools::read(&file)).unwrap().remove(0);
+    let mut row = block_on(custom_tools::read(&file)).unwrap().tools.remove(0);
     row.definition = "SELECT user_nm FROM h_user WHERE uid <= {{n}}".to_owned();
     row.description_agent = "Lists other users.".to_owned();
     let force = ["--source", "open", "--force"];
@@ -362,4 +362,44 @@ fn an_export_without_a_tool_writes_no_file() {
     assert_eq!(done.code, 1, "{done:?}");
     assert!(done.stderr.contains("wipe: it writes"), "{done:?}");
     assert!(!file.exists());
+}
+
+#[test]
+fn what_is_off_is_looked_at_and_parameters_of_no_tool_are_told() {
+    let crib = crib();
+    let broken = CustomTool {
+        name: "sleeping".to_owned(),
+        definition: "SELECT nosuch FROM h_user WHERE user_nm = {{user_name}}".to_owned(),
+        is_active: "N".to_owned(),
+        ..rows().remove(0)
+    };
+    let source = ["--source", "demo"];
+    let file = crib.sandbox.folder().join("off.db");
+    block_on(custom_tools::write(&file, &[broken])).unwrap();
+    let script = "import sqlite3; it = sqlite3.connect('off.db'); it.execute(\"INSERT INTO h_custom_tool_param (tool_id, param_name, param_type) VALUES (77, 'lost', 'STRING')\"); it.commit()";
+    let made = std::process::Command::new("python3")
+        .args(["-c", script])
+        .current_dir(crib.sandbox.folder())
+        .status();
+    assert!(made.unwrap().success());
+    for more in [&["--dry-run"][..], &[]] {
+        let done = import(&crib, &[], "off.db", &[&source, more].concat());
+        assert_eq!(done.code, 0, "{done:?}");
+        for part in [
+            "'sleeping' is off, and could not be switched on as it is",
+            "no such column: nosuch",
+            "the parameter 'lost' is left out: its tool_id is 77",
+        ] {
+            assert!(done.stderr.contains(part), "{part}: {done:?}");
+        }
+    }
+    std::fs::write(crib.sandbox.folder().join("empty.db"), "").unwrap();
+    let done = import(&crib, &[], "empty.db", &source);
+    assert_eq!(done.code, 1, "{done:?}");
+    assert!(
+        done.stderr
+            .contains("empty.db has no table h_custom_tool\n")
+            && !done.stderr.contains("cannot be opened"),
+        "{done:?}"
+    );
 }

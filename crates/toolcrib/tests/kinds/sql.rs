@@ -254,5 +254,5 @@ fn export(crib: &Crib, rows: &[CustomTool]) {
 }
 
 fn read_again(file: &Path) -> Vec<CustomTool> {
-    block_on(store::custom_tools::read(file)).unwrap()
+    block_on(store::custom_tools::read(file)).unwrap().tools
 }

@@ -16,15 +16,8 @@ INSERT INTO users VALUES (101, 'alice', 'alice@example.com'), (102, 'bob', 'bob@
 
 impl Bga {
     /// None, said, where no PostgreSQL is there to be asked.
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "tests learn from the environment where PostgreSQL is"
-    )]
     pub(crate) fn start() -> Option<Self> {
-        let Ok(url) = std::env::var("TOOLCRIB_TEST_POSTGRES") else {
-            println!("skipped on PostgreSQL: TOOLCRIB_TEST_POSTGRES is not set");
-            return None;
-        };
+        let url = crate::skipping::postgres_url()?;
         let name = format!("bga_{}", std::process::id());
         run(&url, &format!("CREATE ROLE {name} LOGIN PASSWORD 'secret'"));
         run(&url, &format!("CREATE DATABASE {name}"));

@@ -30,6 +30,8 @@ mod sessions;
 mod sign_in;
 #[path = "../kinds/site.rs"]
 mod site;
+#[path = "../../../store/tests/it/skipping.rs"]
+mod skipping;
 mod stdio;
 mod streams;
 mod tokens;
