@@ -16,6 +16,7 @@ pub mod health;
 pub mod keys;
 pub mod limits;
 pub mod login;
+pub mod metrics;
 pub mod oidc;
 pub mod owner;
 mod passwords;

@@ -6,6 +6,7 @@ use crate::attempt::{Attempt, checked_input};
 use crate::code::Code;
 use crate::denial::judge;
 use crate::kind::{Failure, Keyring, Kinds, Opened, Run};
+use crate::metrics::{Ended, Metrics};
 use crate::pending::PendingCall;
 use crate::quota::Quotas;
 use crate::response::ToolResponse;
@@ -61,6 +62,7 @@ pub struct Executor {
     pub policy: ArcSwap<Policy>,
     pub quotas: ArcSwap<Quotas>,
     pub log: ExecutionLog,
+    pub metrics: Metrics,
     pub clock: Clock,
     pub(crate) kinds: Kinds,
     pub(crate) settings: Settings,
@@ -86,6 +88,7 @@ impl Executor {
             policy: ArcSwap::from_pointee(policy),
             quotas: ArcSwap::default(),
             log,
+            metrics: Metrics::default(),
             clock,
             kinds,
             settings,
@@ -237,8 +240,12 @@ impl Executor {
     }
 
     pub(crate) async fn written(&self, record: Box<Execution>) -> Result<(), LogError> {
+        let ended = Ended::of(&record);
         let written = self.log.finish(record).await;
         self.log_works.store(written.is_ok(), Ordering::Relaxed);
+        if written.is_ok() {
+            self.metrics.count(&ended);
+        }
         written
     }
 

@@ -14,6 +14,7 @@ pub mod denial;
 mod earlier;
 mod entry_log;
 pub mod line;
+pub mod metrics;
 mod pending;
 mod quota;
 mod secrets;

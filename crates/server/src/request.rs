@@ -87,12 +87,13 @@ impl Api {
         let asked = Asked::of(server, &request);
         let in_flight = server.in_flight.fetch_add(1, Ordering::Relaxed);
         let _leave = Leave(&server.in_flight);
+        let is_message = mcp::is_message(&request);
         let mut response = if in_flight >= server.limits.requests_max {
             let why = "The server has too many requests at the moment; try again in a second";
             ApiError::new(Code::Overloaded, why).into_response()
         } else if let Err(refusal) = server.edge.check(door, &request) {
             refusal.into_response()
-        } else if mcp::is_message(&request) {
+        } else if is_message {
             // What agents send most is not sent through the router, whose boxes cost more than reading it.
             without_panic(Box::pin(mcp::answer(server, door, request))).await
         } else {
@@ -111,7 +112,13 @@ impl Api {
         if let Some(asked) = asked {
             asked.challenge(server, &mut response);
         }
-        finish(response, id)
+        let response = finish(response, id);
+        let counted = match is_message {
+            true => &server.requests.mcp,
+            false => &server.requests.api,
+        };
+        counted.count(response.status());
+        response
     }
 }
 

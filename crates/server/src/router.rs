@@ -1,8 +1,8 @@
 //! The whole API on one screen. What is not in its document stands in `unlisted.rs`.
 
 use crate::api::{
-    admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, policy,
-    secrets, select, servers, sign_in, sources, tools, toolsets, users, vectors, versions,
+    admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, metrics,
+    policy, secrets, select, servers, sign_in, sources, tools, toolsets, users, vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -58,6 +58,7 @@ pub struct Server {
     pub(crate) local: Arc<Caller>,
     pub(crate) developer: Arc<Caller>,
     pub(crate) in_flight: AtomicUsize,
+    pub(crate) requests: metrics::Requests,
     pub(crate) streams: Arc<Semaphore>,
     pub(crate) openapi: Bytes,
 }
@@ -80,6 +81,7 @@ impl Server {
             local: keyless("local", Transport::Cli),
             developer: keyless("dev", Transport::Rest),
             in_flight: AtomicUsize::new(0),
+            requests: metrics::Requests::default(),
             openapi: openapi::document().into(),
         })
     }
@@ -154,6 +156,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(admin::backup))
         .routes(routes!(health::healthz))
         .routes(routes!(health::readyz))
+        .routes(routes!(metrics::metrics))
 }
 
 /// What concerns upstream servers.

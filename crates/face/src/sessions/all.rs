@@ -33,6 +33,11 @@ impl Sessions {
         }
     }
 
+    /// How many there are now.
+    pub fn count(&self) -> usize {
+        self.lock().len()
+    }
+
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
         self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -10,6 +10,7 @@ pub(crate) mod health;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod login;
+pub(crate) mod metrics;
 pub(crate) mod oidc;
 pub(crate) mod policy;
 pub(crate) mod secrets;

@@ -18,6 +18,7 @@ mod limits;
 mod limits_followed;
 mod logins;
 mod matrix;
+mod metrics;
 mod names;
 mod openapi;
 mod others;

@@ -63,8 +63,6 @@ fn of_the_registry() -> Vec<Row> {
     let args = json!({"arguments": {"data": "x"}});
     let agent = json!({"name": "", "model_provider": "openai", "model_name": "m"});
     vec![
-        row("GET", "/healthz", "/healthz", none.clone(), Nothing, 200),
-        row("GET", "/readyz", "/readyz", none.clone(), Nothing, 200),
         row("GET", "/api/v1/tools", "/api/v1/tools", none.clone(), Read, 200),
         row("POST", "/api/v1/tools", "/api/v1/tools", json!({}), Author, 422),
         row("GET", "/api/v1/tools/{name}", "/api/v1/tools/none", none.clone(), Read, 404),
@@ -137,6 +135,17 @@ fn of_the_registry() -> Vec<Row> {
         row("DELETE", "/api/v1/secrets/rotate", "/api/v1/secrets/rotate", none.clone(), Author, 404),
         row("PUT", "/api/v1/secrets/verify", "/api/v1/secrets/verify", json!({"value": ""}), Author, 422),
         row("DELETE", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none, Author, 404),
+    ]
+}
+
+#[rustfmt::skip]
+fn of_health() -> Vec<Row> {
+    use Needs::{Nothing, Operate};
+    let none = Value::Null;
+    vec![
+        row("GET", "/healthz", "/healthz", none.clone(), Nothing, 200),
+        row("GET", "/readyz", "/readyz", none.clone(), Nothing, 200),
+        row("GET", "/metrics", "/metrics", none, Operate, 200),
     ]
 }
 
@@ -223,6 +232,7 @@ fn table() -> Vec<Row> {
     let mut all = of_the_registry();
     all.extend(of_mcp());
     all.extend(of_data());
+    all.extend(of_health());
     all
 }
 
