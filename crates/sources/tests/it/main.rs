@@ -21,6 +21,7 @@ mod quick;
 mod schema;
 mod server;
 mod tls;
+mod traps;
 mod types;
 mod writes;
 
