@@ -9,6 +9,8 @@ mod definition;
 mod expansion;
 mod froms;
 mod gathered;
+mod growth;
+mod inner;
 mod items;
 mod lengths;
 mod operators;
@@ -16,6 +18,7 @@ mod position;
 mod rules;
 mod treat;
 
+pub(crate) use inner::{NOT_OPEN, inner_table};
 pub(crate) use rules::{Behind, Catalog, Found, HARMFUL, HARMLESS, Rules};
 
 use crate::error::{Error, Place};
@@ -190,6 +193,9 @@ fn shape<'p, 't>(text: &str, pieces: &'p [Lexeme<'t>]) -> Result<&'p [Lexeme<'t>
 
 /// Names that hide what they are, and parameters that nobody would bind.
 fn names(text: &str, engine: Engine, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
+    if let Some(table) = inner_table(engine, pieces) {
+        return Err(at(text, table, NOT_OPEN));
+    }
     for piece in pieces {
         match piece.kind {
             Kind::Disguised => {

@@ -2,6 +2,7 @@
 //! who did not ask for it.
 
 mod authorizer;
+mod depth;
 mod heavy;
 mod open;
 mod percentile;
@@ -22,6 +23,7 @@ use crate::schema::{SchemaFilter, TestReport};
 use crate::shares::Shares;
 use crate::source::Call;
 use crate::statement::{Engine, Statement};
+use depth::Depth;
 use open::{Identity, Mode};
 use perform::{Job, Work};
 use rusqlite::Connection;
@@ -66,6 +68,8 @@ pub struct Sqlite {
     tried: Kept,
     /// Which file it was when it was last looked at.
     seen: Mutex<Option<(Instant, Identity)>>,
+    /// Whether it goes deep by itself, when that was last looked at.
+    depth: Mutex<Option<Depth>>,
     number: SourceNumber,
     writer: Mutex<Option<(Identity, Connection)>>,
 }
@@ -82,6 +86,7 @@ impl Sqlite {
             readers: Kept::new(config.connections_max),
             tried: Kept::new(config.connections_max),
             seen: Mutex::default(),
+            depth: Mutex::default(),
             config,
             number: SourceNumber::next(),
             writer: Mutex::default(),

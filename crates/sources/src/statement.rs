@@ -8,6 +8,7 @@
 
 use crate::binding::Bindings;
 use crate::error::{Error, Place};
+use crate::guard::{NOT_OPEN, inner_table};
 use crate::lex::{Placeholders, lex};
 use crate::lexeme::{Kind, Lexeme};
 use crate::memo::Memo;
@@ -108,6 +109,13 @@ impl Statement {
                 native.text
             );
             return Err(wrong(text, native.start, message));
+        }
+        if let Some(table) = inner_table(engine, pieces) {
+            return Err(wrong(
+                text,
+                table.start,
+                format!("`{}` {NOT_OPEN}", table.text),
+            ));
         }
         let mut statement = Statement {
             engine,

@@ -2,7 +2,7 @@
 //! gigabyte before the query has begun; and some functions take the square of a length in time, in a single step that
 //! PostgreSQL does not stop.
 
-use super::at;
+use super::{at, growth};
 use crate::error::Error;
 use crate::lexeme::{Kind, Lexeme};
 use crate::statement::Engine;
@@ -65,7 +65,8 @@ pub(super) fn check(text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
             filled(text, piece, &arguments)?;
             continue;
         }
-        sum = match (length(piece, &arguments), heavy) {
+        let length = length(piece, &arguments).or_else(|| widths(piece, &arguments));
+        sum = match (length, heavy) {
             (None, _) => continue,
             (Some(Length::Hidden), _) => {
                 return Err(at(
@@ -101,7 +102,7 @@ pub(super) fn check(text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
             ));
         }
     }
-    Ok(())
+    growth::check(text, pieces, sum)
 }
 
 /// Nothing that is lengthened is repeated: that would be the product of both.
@@ -112,9 +113,14 @@ fn once(text: &str, pieces: &[Lexeme<'_>]) -> Result<(), Error> {
         if piece.is_mark("(") {
             let called = index.checked_sub(1).and_then(|at| pieces.get(at));
             let name = called.and_then(named);
-            let lengthens = name
-                .as_deref()
-                .is_some_and(|name| LENGTHENING.contains(&name));
+            let fills = called.is_some_and(|called| {
+                let widths = widths(called, &arguments(&pieces[index + 1..]));
+                widths.is_some_and(|widths| widths != Length::Is(0))
+            });
+            let lengthens = fills
+                || name
+                    .as_deref()
+                    .is_some_and(|name| LENGTHENING.contains(&name));
             if let (true, 1.., Some(called)) = (lengthens, inside, called) {
                 return Err(at(
                     text,
@@ -171,6 +177,39 @@ fn length(piece: &Lexeme<'_>, arguments: &[&[Lexeme<'_>]]) -> Option<Length> {
         },
         _ => number(second),
     })
+}
+
+/// How far `format` fills up: `%40s`, `%*s`.
+fn widths(piece: &Lexeme<'_>, arguments: &[&[Lexeme<'_>]]) -> Option<Length> {
+    let format = arguments.first().filter(|_| {
+        let name = named(piece);
+        name.is_some_and(|name| name == "format")
+    })?;
+    let [one] = format else {
+        let texts = format.iter().any(|piece| piece.kind == Kind::Text);
+        return Some(if texts {
+            Length::Hidden
+        } else {
+            Length::Data(0)
+        });
+    };
+    if one.kind != Kind::Text {
+        return Some(Length::Data(0));
+    }
+    // The place of an argument is a number as well, and a short one.
+    let is_flag = |letter: char| letter.is_ascii_digit() || matches!(letter, '-' | '$' | '*');
+    let places = one.text.split('%').skip(1);
+    let flags = places.map(|place| place.split(|letter| !is_flag(letter)).next().unwrap_or(""));
+    let mut sum = 0u64;
+    for flags in flags {
+        if flags.contains('*') {
+            return Some(Length::Hidden);
+        }
+        for digits in flags.split(['-', '$']).filter(|digits| !digits.is_empty()) {
+            sum = sum.saturating_add(digits.parse().unwrap_or(u64::MAX));
+        }
+    }
+    Some(Length::Is(sum))
 }
 
 /// `ARRAY[30, 40]`
@@ -269,7 +308,7 @@ fn value(piece: &Lexeme<'_>) -> Option<u64> {
 }
 
 /// What stands between the commas up to the end of the parenthesis.
-fn arguments<'p, 't>(pieces: &'p [Lexeme<'t>]) -> Vec<&'p [Lexeme<'t>]> {
+pub(super) fn arguments<'p, 't>(pieces: &'p [Lexeme<'t>]) -> Vec<&'p [Lexeme<'t>]> {
     let (mut depth, mut from, mut found) = (0usize, 0, Vec::new());
     for (index, piece) in pieces.iter().enumerate() {
         if piece.is_mark("(") || piece.is_mark("[") {
@@ -322,6 +361,7 @@ mod tests {
             "SELECT amount::numeric(10, 2), repeat('#', n), rpad(a, 20) FROM t",
             "SELECT tags && ARRAY['a'], r @> 3, repeat('#', n) FROM t",
             "SELECT array_fill(0, ARRAY[2, 3]) && ARRAY[1]",
+            "SELECT format('%-10s|%5s|%1$s, born 20240101', a, b), format(a, b), repeat(format('%s', a), 3) FROM t",
             "SELECT 5::bit(8), 'a'::char(3), 'b'::varchar(100000), a::character varying(50000), char(a) FROM t",
         ] {
             assert_eq!(verdict(text), Ok(()), "{text}");
@@ -348,6 +388,10 @@ mod tests {
             "SELECT array_fill(1, ARRAY[20000, 1000])",
             "SELECT array_fill(1, '{20000000}')",
             "SELECT '0'::char(10485760)",
+            "SELECT format('%10000000s', 'x'), format('%1$-10000000s', 'x')",
+            "SELECT format('%*s', 1000000000, 'x')",
+            "SELECT format('%' || '1000000000s', 'x')",
+            "SELECT repeat(format('%60s', 'x'), 15000000)",
             "SELECT B'1'::bit(80000000), B'1'::bit('80000000')",
         ] {
             let refused = verdict(text).expect_err(text);

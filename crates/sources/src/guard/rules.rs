@@ -132,7 +132,7 @@ const OPERATOR_WORDS: &[(&str, &[&str])] = &[
 /// A name of functions in one schema, as the catalog has it.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
-    /// In `pg_catalog`.
+    /// The server's own, in `pg_catalog`.
     pub(crate) core: bool,
     pub(crate) schema: String,
     pub(crate) name: String,
@@ -199,9 +199,16 @@ impl Rules {
     pub(crate) fn new(catalog: &Catalog, listed: &[String], proven: &HashSet<i64>) -> Rules {
         let found = &catalog.functions;
         let listed: HashSet<String> = listed.iter().cloned().collect();
+        // With the schema alone somebody else's function in `pg_catalog` is not told from the server's own.
+        let added: HashSet<&str> = found
+            .iter()
+            .filter(|function| !function.core && function.schema == "pg_catalog")
+            .map(|function| function.name.as_str())
+            .collect();
         let core: HashSet<String> = found
             .iter()
             .filter(|function| function.core && is_harmless(function))
+            .filter(|function| !added.contains(function.name.as_str()))
             .map(|function| function.name.clone())
             .collect();
         // Somebody's own `lower(mytype)` would be found by the bare name too, and for more than values of that type: a row
@@ -322,7 +329,7 @@ impl Rules {
     ) -> Result<(), Error> {
         let open = match schema {
             _ if self.listed.contains(name) => true,
-            Some("pg_catalog") => self.core.contains(name),
+            Some("pg_catalog") if self.core.contains(name) => true,
             Some(schema) => self.listed.contains(&format!("{schema}.{name}")),
             None if dotted => false,
             // What is no function is a keyword, a type or an alias: the database knows.

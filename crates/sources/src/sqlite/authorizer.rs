@@ -163,11 +163,13 @@ pub(super) fn for_reading(context: AuthContext<'_>) -> Authorization {
         AuthAction::Function { function_name } => {
             is_harmless(function_name) && (context.accessor.is_none() || !is_deep(function_name))
         }
-        // Full-text search asks whether the file has changed.
+        // Full-text search asks whether the file has changed, we ask whether its tables have.
         AuthAction::Pragma {
             pragma_name,
             pragma_value: None,
-        } => pragma_name.eq_ignore_ascii_case("data_version"),
+        } => ["data_version", "schema_version"]
+            .iter()
+            .any(|open| pragma_name.eq_ignore_ascii_case(open)),
         _ => false,
     })
 }

@@ -105,6 +105,17 @@ pub(super) struct Care {
     pub(super) is_deep: bool,
 }
 
+impl Care {
+    /// The same, where the file itself goes deep.
+    pub(super) fn deepened(self) -> Care {
+        Care {
+            value_bytes_max: self.value_bytes_max.min(DEEP_VALUE_BYTES_MAX),
+            is_deep: true,
+            ..self
+        }
+    }
+}
+
 /// What care a caller's text needs.
 pub(super) fn care(text: &str) -> Result<Care, Error> {
     // What cannot be cut is refused by SQLite as well.
@@ -141,7 +152,10 @@ pub(super) fn care(text: &str) -> Result<Care, Error> {
     }
     let several = f64::from(heavy.max(1)).sqrt();
     // As many values may be there at a time as there are commas between them.
-    let values = pieces.iter().filter(|piece| piece.is_mark(",")).count() + 1;
+    let values = (0..pieces.len())
+        .filter(|index| is_comma(&pieces, *index))
+        .count()
+        + 1;
     let values = f64::from(u32::try_from(values).unwrap_or(u32::MAX));
     #[expect(
         clippy::cast_possible_truncation,
@@ -198,7 +212,7 @@ fn made(pieces: &[Lexeme<'_>]) -> f64 {
     ];
     let (mut count, mut depth, mut deepest) = (1usize, 0usize, 0usize);
     let mut before: Option<&Lexeme<'_>> = None;
-    for piece in pieces {
+    for (index, piece) in pieces.iter().enumerate() {
         let makes = match piece.kind {
             Kind::Operator => piece.text.contains("||") || piece.text.contains("->"),
             Kind::Mark if piece.text == "(" => {
@@ -211,7 +225,7 @@ fn made(pieces: &[Lexeme<'_>]) -> f64 {
                 depth = depth.saturating_sub(1);
                 false
             }
-            Kind::Mark => piece.text == ",",
+            Kind::Mark => is_comma(pieces, index),
             // The first SELECT is the one that the count begins with.
             Kind::Word => piece.is_word("CASE") || piece.is_word("SELECT") && before.is_some(),
             _ => false,
@@ -221,6 +235,18 @@ fn made(pieces: &[Lexeme<'_>]) -> f64 {
     }
     count += deepest.saturating_sub(DEPTH_FREE) * VALUES_OF_DEPTH;
     f64::from(u32::try_from(count).unwrap_or(u32::MAX))
+}
+
+/// Whether a value may follow a comma that is made by the query. What is written in a list, such as a thousand numbers, is no
+/// longer than the text is.
+fn is_comma(pieces: &[Lexeme<'_>], index: usize) -> bool {
+    let is_written = match pieces.get(index + 1..).unwrap_or_default() {
+        [one, end, ..] => {
+            matches!(one.kind, Kind::Number | Kind::Text) && (end.is_mark(",") || end.is_mark(")"))
+        }
+        _ => false,
+    };
+    pieces[index].is_mark(",") && !is_written
 }
 
 /// How many arguments stand before the parenthesis that closes the call.
@@ -296,6 +322,8 @@ mod tests {
         assert_eq!(most("SELECT \"like\"('b%', a) FROM t"), 262_144);
         assert_eq!(most(&format!("SELECT a{}", ", a".repeat(319))), 100_000);
         assert_eq!(most("SELECT replace(a, 'b', 'c') FROM t"), 131_072);
+        let listed = format!("SELECT a FROM t WHERE id IN (0{})", ", 1".repeat(3000));
+        assert_eq!(most(&listed), 8_000_000);
         let growth = |text: &str| care(text).unwrap().growth_bytes_max;
         let (gathers, any) = (Some(GROWTH_BYTES_MAX), Some(ANY_GROWTH_BYTES_MAX));
         assert_eq!(growth("SELECT json_group_array(a) FROM t"), gathers);
@@ -326,7 +354,7 @@ mod tests {
         let made = |text: &str| made(&lex(text, Engine::Sqlite, Placeholders::Unknown).unwrap());
         for (text, expected) in [
             ("SELECT a FROM t", 1.0),
-            ("SELECT a, b FROM t WHERE a IN (1, 2) AND (a OR b)", 3.0),
+            ("SELECT a, b FROM t WHERE a IN (1, 2) AND (a OR b)", 2.0),
             ("SELECT hex(a) + (lower(a || b)) + \"hex\"(c)", 5.0),
             (
                 "SELECT CASE a WHEN 1 THEN b END, (SELECT c), a ->> 'b'",

@@ -28,7 +28,7 @@ pub(super) enum Work {
     Explain,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Job {
     pub(super) work: Work,
     pub(super) sql: String,

@@ -30,16 +30,36 @@ pub(super) async fn run(source: &Arc<Sqlite>, call: &Call, job: Job) -> Result<A
         true => Room::Deep,
         false => Room::Usual,
     };
+    let job = Arc::new(job);
+    if let Some(answer) = attempt(source, call, room, Arc::clone(&job)).await? {
+        return Ok(answer);
+    }
+    let deeper = Job {
+        care: job.care.deepened(),
+        ..Job::clone(&job)
+    };
+    let answer = attempt(source, call, Room::Deep, Arc::new(deeper)).await?;
+    answer.ok_or_else(|| Error::unavailable("the query ended without an answer"))
+}
+
+/// Nothing if there is not enough room for what the file does by itself, which shows only once it is open.
+async fn attempt(
+    source: &Arc<Sqlite>,
+    call: &Call,
+    room: Room,
+    job: Arc<Job>,
+) -> Result<Option<Answer>, Error> {
     within(source, call, room, move |source, stop| {
         let work = |connection: &rusqlite::Connection| {
+            if room == Room::Usual && source.hides_depth(connection, job.work)? {
+                return Ok(Ok(None));
+            }
             let began = Instant::now();
             let answer = perform(connection, &job, stop)?;
-            if let Some(memo) = &job.recurs
-                && answer.is_ok()
-            {
+            if let (Some(memo), Room::Usual, true) = (&job.recurs, room, answer.is_ok()) {
                 quick::note(memo, source, &job.sql, began.elapsed());
             }
-            Ok(answer)
+            Ok(answer.map(Some))
         };
         match job.work {
             Work::Write | Work::LookAtWrite => source.with_writer(work)?,

@@ -1,7 +1,7 @@
 //! Paths through JSON that are so deep that following them takes more stack than a thread usually has.
 
 use crate::file::File;
-use crate::{call, read};
+use crate::{call, read, write};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use sources::{Error, Shape};
@@ -67,4 +67,42 @@ async fn a_view_goes_nowhere_deep() {
     let query = "SELECT path FROM paths";
     let answer = read(&source, query, Value::Null, &call(Shape::Records)).await;
     assert_eq!(answer.unwrap().rows, 1);
+}
+
+/// Nobody is asked about what tables and triggers do, and no text tells of it: each of these ended the process.
+#[tokio::test]
+async fn what_a_file_does_by_itself_has_room() {
+    let file = File::new();
+    let source = file.source();
+    let query = "SELECT count(*) FROM people";
+    for _ in 0..3 {
+        let answer = read(&source, query, Value::Null, &call(Shape::Scalar)).await;
+        assert_eq!(answer.unwrap().json, "3");
+    }
+    // Made while the source is open.
+    let connection = Connection::open(file.path()).unwrap();
+    let made = format!(
+        "CREATE TABLE paths (path TEXT); INSERT INTO paths VALUES ('{}');
+         ALTER TABLE paths ADD COLUMN made AS (json_set('{{}}', path, 1));
+         CREATE TABLE docs (doc TEXT);
+         CREATE TRIGGER filled AFTER INSERT ON badges
+         BEGIN INSERT INTO docs VALUES (json_insert('{{}}', new.label, 1)); END",
+        deep(16_000)
+    );
+    connection.execute_batch(&made).unwrap();
+    let query = "SELECT length(made) FROM paths";
+    for _ in 0..3 {
+        let answer = read(&source, query, Value::Null, &call(Shape::Scalar)).await;
+        assert_eq!(answer.unwrap().json, "96001");
+        let answer = source.ask(query, &call(Shape::Scalar)).await;
+        assert_eq!(answer.unwrap().json, "96001");
+    }
+    let insert = "INSERT INTO badges (person, label) VALUES (1, :path)";
+    let given = json!({"path": deep(16_000)});
+    let answer = write(&source, insert, given, &call(Shape::Records)).await;
+    assert!(answer.is_ok(), "{answer:?}");
+    let insert = "INSERT INTO paths (path) VALUES (:path)";
+    let given = json!({"path": deep(400_000)});
+    let answer = write(&source, insert, given, &call(Shape::Records)).await;
+    assert!(matches!(answer, Err(Error::TooLarge { .. })), "{answer:?}");
 }

@@ -23,6 +23,7 @@ mod server;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod tls;
+mod traps;
 mod types;
 mod writes;
 

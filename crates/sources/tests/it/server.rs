@@ -88,6 +88,8 @@ impl Server {
         let config = PostgresConfig {
             connections_min: 1,
             connections_max,
+            // Only the lists of attacks have such a function.
+            functions: vec!["public.session_left".to_owned()],
             ..self.config(role)
         };
         Source::Postgres(Postgres::open(config).unwrap())
