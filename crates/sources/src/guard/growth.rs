@@ -70,10 +70,10 @@ pub(super) fn check(text: &str, pieces: &[Lexeme<'_>], made: u64) -> Result<(), 
                     "lengthens what others have lengthened, too often for one query; write it fewer times in each other",
                 ));
             }
-        } else if piece.is_mark(")") || piece.is_mark("]") {
-            if open.pop().is_some_and(|it| it.is_query) {
-                ended = ended.saturating_mul(queries.pop().unwrap_or(1));
-            }
+        } else if (piece.is_mark(")") || piece.is_mark("]"))
+            && open.pop().is_some_and(|it| it.is_query)
+        {
+            ended = ended.saturating_mul(queries.pop().unwrap_or(1));
         }
     }
     Ok(())
