@@ -32,6 +32,19 @@ const TEXTS: &[&str] = &[
     "BYTEA", "CHAR", "JSON", "JSONB", "NAME", "TEXT", "VARCHAR", "XML",
 ];
 const QUERIES: &[&str] = &["SELECT", "WITH", "VALUES", "TABLE"];
+/// Words that end the tables of a query.
+const ENDS: &[&str] = &[
+    "EXCEPT",
+    "GROUP",
+    "HAVING",
+    "INTERSECT",
+    "LIMIT",
+    "OFFSET",
+    "ORDER",
+    "SELECT",
+    "UNION",
+    "WHERE",
+];
 /// What may become of all that a text holds.
 const BYTES_MAX: u64 = 256 * 1024 * 1024;
 
@@ -39,44 +52,106 @@ struct Open {
     times: u64,
     /// A query of its own begins here.
     is_query: bool,
+    /// What it gives can be read by what stands beside it: a WITH, or LATERAL.
+    is_read_beside: bool,
+}
+
+/// How far values of a query grow.
+struct Query {
+    /// In its own expressions.
+    own: u64,
+    /// In the queries that it reads from or asks for a value.
+    inner: u64,
+    /// In what reads from each other, one after the other.
+    chain: u64,
+    in_from: bool,
+}
+
+impl Query {
+    const NEW: Query = Query {
+        own: 1,
+        inner: 1,
+        chain: 1,
+        in_from: false,
+    };
+
+    fn total(&self) -> u64 {
+        let product = self.own.saturating_mul(self.inner);
+        product.saturating_mul(self.chain)
+    }
 }
 
 /// `made`: how many bytes the text makes out of nothing besides.
 pub(super) fn check(text: &str, pieces: &[Lexeme<'_>], made: u64) -> Result<(), Error> {
     let length = u64::try_from(text.len()).unwrap_or(u64::MAX);
     let most = BYTES_MAX / length.saturating_add(made).max(1);
-    // For each query around the place where we are the most that one of its own values grows; and of all that have ended.
-    let (mut queries, mut ended) = (vec![1u64], 1u64);
+    let mut queries = vec![Query::NEW];
     let mut open: Vec<Open> = Vec::new();
     for (index, piece) in pieces.iter().enumerate() {
+        let is_outside = open.last().is_none_or(|it| it.is_query);
         if piece.is_mark("(") || piece.is_mark("[") {
-            let next = pieces.get(index + 1);
-            let is_query = next.is_some_and(|next| QUERIES.iter().any(|it| next.is_word(it)));
-            let times = times(pieces, index);
-            open.push(Open { times, is_query });
-            let inside = open.iter().rev().take_while(|it| !it.is_query);
-            let grown = inside.fold(1u64, |all, it| all.saturating_mul(it.times));
-            if is_query {
-                queries.push(1);
+            let opened = opened(pieces, index);
+            if opened.is_query {
+                queries.push(Query::NEW);
             } else if let Some(query) = queries.last_mut() {
-                *query = grown.max(*query);
+                // A function in FROM may take what stands before it.
+                if query.in_from && is_outside {
+                    query.chain = query.chain.saturating_mul(opened.times);
+                } else {
+                    let around = open.iter().rev().take_while(|it| !it.is_query);
+                    let grown = around.fold(opened.times, |all, it| all.saturating_mul(it.times));
+                    query.own = grown.max(query.own);
+                }
             }
-            let around = queries.iter();
-            let all = around.fold(ended, |all, it| all.saturating_mul(*it));
-            if all > most {
-                return Err(at(
-                    text,
-                    &pieces[index.saturating_sub(1)],
-                    "lengthens what others have lengthened, too often for one query; write it fewer times in each other",
-                ));
-            }
-        } else if (piece.is_mark(")") || piece.is_mark("]"))
-            && open.pop().is_some_and(|it| it.is_query)
-        {
-            ended = ended.saturating_mul(queries.pop().unwrap_or(1));
+            open.push(opened);
+        } else if piece.is_mark(")") || piece.is_mark("]") {
+            close(&mut open, &mut queries);
+        } else if let Some(query) = queries.last_mut().filter(|_| is_outside) {
+            query.in_from = match piece.is_word("FROM") {
+                true => true,
+                false => query.in_from && !ENDS.iter().any(|it| piece.is_word(it)),
+            };
+        }
+        let all = queries.iter();
+        if all.fold(1, |all, it| it.total().saturating_mul(all)) > most {
+            let at_call = &pieces[index.saturating_sub(1)];
+            return Err(at(
+                text,
+                at_call,
+                "lengthens what others have lengthened, too often for one query; write it fewer times in each other",
+            ));
         }
     }
     Ok(())
+}
+
+fn opened(pieces: &[Lexeme<'_>], index: usize) -> Open {
+    let is = |at: Option<usize>, words: &[&str]| {
+        let piece = at.and_then(|at| pieces.get(at));
+        piece.is_some_and(|piece| words.iter().any(|word| piece.is_word(word)))
+    };
+    let before = index.checked_sub(1);
+    Open {
+        times: times(pieces, index),
+        is_query: is(Some(index + 1), QUERIES),
+        is_read_beside: is(before, &["AS", "MATERIALIZED", "LATERAL"]),
+    }
+}
+
+/// What a query that ends has grown to is seen by the one around it.
+fn close(open: &mut Vec<Open>, queries: &mut Vec<Query>) {
+    let Some(closed) = open.pop().filter(|closed| closed.is_query) else {
+        return;
+    };
+    let grown = queries.pop().map_or(1, |query| query.total());
+    let Some(around) = queries.last_mut() else {
+        return;
+    };
+    if closed.is_read_beside {
+        around.chain = around.chain.saturating_mul(grown);
+    } else {
+        around.inner = around.inner.max(grown);
+    }
 }
 
 /// How many times longer what stands in a parenthesis is afterwards.
@@ -190,6 +265,17 @@ mod tests {
             );
         }
         assert!(!is_open(&(chain + " SELECT length(x) FROM a29")));
+        let beside = |first: &str, next: &str| {
+            let mut text = format!("SELECT length(x29) FROM {first} AS x0");
+            for level in 1..30 {
+                let next = next.replace('@', &(level - 1).to_string());
+                text += &format!(", {next} AS x{level}");
+            }
+            text
+        };
+        assert!(!is_open(&beside("quote_ident('x')", "quote_literal(x@)")));
+        let lateral = beside("(SELECT 'x')", "LATERAL (SELECT quote_literal(x@::text))");
+        assert!(!is_open(&lateral));
     }
 
     #[test]
@@ -203,7 +289,10 @@ mod tests {
         let built = (0..8).fold("1".to_owned(), |inner, _| {
             format!("json_build_object('a', {inner})")
         });
+        let asked = "(SELECT json_agg(json_build_object('a', json_build_object('b', b))) FROM t)";
         for text in [
+            format!("SELECT {}", vec![asked; 60].join(", ")),
+            format!("SELECT {}", vec!["quote_literal(a)"; 60].join(", ")),
             format!("SELECT {cleaned}, {spaced}, {built} FROM people"),
             "SELECT encode(sha256(a), 'hex'), quote_literal(b), format('%s-%s-%s', a, b, c) FROM t"
                 .to_owned(),
