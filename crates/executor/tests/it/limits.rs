@@ -232,7 +232,7 @@ async fn at_most_so_many_run_at_a_time() {
 #[tokio::test]
 async fn a_place_is_given_back_however_the_call_ends() {
     let mut definition = limited("t", &json!({"concurrent_requests": 1}));
-    definition["timeout_seconds"] = json!(0.2);
+    definition["timeout_seconds"] = json!(2.0);
     definition["output_schema"] = json!({"not": {"const": "wrong"}});
     let crib = Crib::new(definition).await;
     let endings = [
@@ -298,7 +298,7 @@ async fn what_is_refused_earlier_does_not_count_and_what_failed_does() {
     let mut definition = limited("t", &json!({"requests_per_minute": 9}));
     definition["input_schema"] =
         json!({"type": "object", "properties": {"answer": {"type": "number"}}});
-    definition["timeout_seconds"] = json!(0.1);
+    definition["timeout_seconds"] = json!(2.0);
     let blocked = json!({"name": "blocked"});
     let later = json!({"name": "later", "kind": "expression", "config": {"expression": "1"}});
     let tools = [&definition, &blocked, &later].map(tool).to_vec();

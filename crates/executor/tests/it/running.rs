@@ -59,7 +59,7 @@ async fn the_queue_is_bounded_and_waiting_counts_into_the_deadline() {
         queue_max: 1,
         ..Settings::default()
     };
-    let definition = tool(&json!({"name": "serial", "timeout_seconds": 0.1}));
+    let definition = tool(&json!({"name": "serial", "timeout_seconds": 2.0}));
     let crib = Crib::with(vec![definition], Policy::default(), settings).await;
     let first = crib.start("serial", json!({"do": "hang"}));
     crib.seen.entered.notified().await;
