@@ -246,7 +246,6 @@ fn a_source_that_cannot_be_used_has_one_code() {
         (&["call", "query_bga_database", query], "not_configured"),
         (&["tools", "explain", "who"], "conflict"),
         (&["sources", "schema", "bga"], "conflict"),
-        (&["sources", "role-script", "bga"], "conflict"),
         (&["vectors", "from-schema", "bga"], "conflict"),
     ] {
         let done = sandbox.run(&[arguments, &["--json"]].concat());
