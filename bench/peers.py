@@ -13,7 +13,7 @@ import subprocess
 import time
 import urllib.parse
 
-import mcp as own
+import mcp as scenario
 import sql
 
 TOOLBOX = "toolbox-server==1.15.0"
@@ -125,7 +125,7 @@ def lists(bench, report, engine, peers):
     port = free_port()
     bare = f"http://127.0.0.1:{port}/mcp"
     bare_pid = peers.start([program("rmcp-server"), port, 998], ("127.0.0.1", port), "rmcp-list.log")
-    ours = bench.serve("list", own.short_tools(1_000 - BUILT_IN), {})
+    ours = bench.serve("list", scenario.short_tools(1_000 - BUILT_IN), {})
     url, pid, key = ours.url + "/mcp", ours.process.pid, bench.key_header()
     peers.ready(url, "--list", "1000", *key)
     cells = {"rmcp list of 1,000": lambda: peers.load(bare, bare_pid, 1, "--list", "1000"),
@@ -179,7 +179,7 @@ def rows(bench, report, engine):
     cells = {"Toolbox c=8": lambda: peers.load(other, other_pid, 8, *asked),
              "sql over MCP c=8": lambda: peers.load(url, pid, 8, *asked, *bench.key_header())}
     rounds, errors = measured(bench, report, "sql-peers", engine, cells)
-    theirs, listed = cells
+    theirs, own = cells
     goal = 1.5 if engine == "postgres" else 3.0
     report.goal("sql tool over MCP over MCP Toolbox, 8 connections", engine, ratio(rounds, own, theirs), goal, at_least=True, errors=errors)
     report.goal("resident after that", engine, rounds[-1][own]["server_rss_kb"] / 1024, 60, " MB")
