@@ -119,6 +119,8 @@ pub struct ServerView {
     pub tools_left_out: usize,
     /// None where everybody has their own: what somebody has is for them to list.
     pub resources: usize,
+    /// Addresses of resources with places to fill in.
+    pub resource_templates: usize,
     pub prompts: usize,
     /// The end of what its program wrote to stderr, and of what the one before it did, for those who may operate servers.
     pub stderr: Option<String>,

@@ -77,7 +77,9 @@ impl App {
         }
         // What a server has is told by its own tools.
         let listed = tool.shelf != Shelf::Server;
-        let listed = listed.then(|| self.listed_tool(caller, server, theirs));
+        // A tool of the file is there to stand for one that is kept from everybody.
+        let asked = (tool.shelf != Shelf::File).then_some(caller);
+        let listed = listed.then(|| self.listed_tool(asked, server, theirs));
         let listed = match listed.flatten() {
             Some(Err(why)) => return Some(why),
             Some(Ok(listed)) => Some(listed),

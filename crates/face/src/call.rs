@@ -21,6 +21,7 @@ const EVENTS: usize = 64;
 
 pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, RpcError> {
     let mut name = params.text("name")?.to_owned();
+    let mut is_indirect = false;
     if finder::is_meant(context, &name) {
         if name == FIND_TOOLS {
             return Box::pin(finder::find(context, &params)).await;
@@ -29,10 +30,22 @@ pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, 
             Ok(name) => name,
             Err(why) => return finder::refused(context, why),
         };
+        is_indirect = true;
     }
     let asked = name.clone();
     let start = move |context: &Context, params: &mut Params| start(context, asked, params);
-    context.follow("tools/call", &name, params, start).await
+    let done = context.follow("tools/call", &name, params, start).await;
+    match done {
+        // A name that a model has made up is for the model to mend; its client asked for a tool that there is.
+        Err(error) if is_indirect && error.code == code::INVALID_PARAMS => {
+            let message = format!(
+                "{}; find_tools has the names of those there are",
+                error.message
+            );
+            finder::refused(context, message)
+        }
+        done => done,
+    }
 }
 
 fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underway, RpcError> {

@@ -61,7 +61,7 @@ impl Edge {
         }
         Err(ApiError::new(
             Code::Forbidden,
-            "Pages of other sites may not use this server",
+            "Pages of other sites may not use this server: the Origin of a request must be the host that it is sent to, and a program that is no page sends none",
         ))
     }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 /// What is shown of a server besides what its author wrote; ignored in a body, so that one can be fetched, edited and
 /// sent back.
-const SERVER_FIELDS: [&str; 26] = [
+const SERVER_FIELDS: [&str; 27] = [
     "id",
     "owner",
     "source",
@@ -28,6 +28,7 @@ const SERVER_FIELDS: [&str; 26] = [
     "connected_seconds",
     "tools",
     "tools_left_out",
+    "resource_templates",
     "resources",
     "prompts",
     "stderr",

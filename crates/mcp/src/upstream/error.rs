@@ -23,7 +23,7 @@ pub enum UpstreamError {
     #[error("{0}")]
     Rpc(RpcError),
     /// It was sent and may have run, but no answer came.
-    #[error("the connection was lost before the answer: {cause}")]
+    #[error("the connection was lost before the answer, so the call may have run: {cause}")]
     Lost { cause: String },
     /// The server did not keep to the protocol.
     #[error("the server did not keep to the protocol: {0}")]

@@ -37,6 +37,16 @@ async fn a_tool_that_does_not_fit_its_server_is_told() {
                 Some(told) => assert!(trouble.as_str().is_some_and(|it| it.contains(told)), "{name}: {trouble}"),
             }
         }
+        // A tool of the file may stand for one that is kept from everybody, and works.
+        let rules = json!([{"subject": "everyone", "deny": ["s.search"]}]);
+        let set_rules = app.as_key(ADMIN, "PUT", "/api/v1/policy", json!({ "rules": rules })).await;
+        assert_eq!(set_rules.status, 200, "{}", set_rules.body);
+        let mut narrow = own("narrow", &set(json!({"folder": "a"})));
+        narrow["shelf"] = "file".into();
+        let made = app.post("/api/v1/tools", narrow).await;
+        assert_eq!((made.status, &made.body["trouble"]), (201, &Value::Null), "{}", made.body);
+        let open = app.as_key(ADMIN, "PUT", "/api/v1/policy", json!({"rules": []})).await;
+        assert_eq!(open.status, 200, "{}", open.body);
         // And whoever looks later is told the same.
         let page = app.get("/api/v1/tools?kind=mcp&check=true").await.body;
         let troubled = page["items"].as_array().unwrap().iter();

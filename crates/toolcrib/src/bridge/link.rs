@@ -56,6 +56,8 @@ pub(crate) enum Need {
 pub(crate) enum Lost {
     /// Nothing was sent.
     Before(String),
+    /// The workspace cannot be served, and nobody else serves it.
+    Unserved(String),
     /// It may have been done.
     Midway(String),
     /// It was not done.
@@ -66,6 +68,7 @@ impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lost::Before(why) => write!(f, "The toolcrib server cannot be reached: {why}"),
+            Lost::Unserved(why) => write!(f, "The workspace cannot be served: {why}"),
             Lost::Midway(why) => write!(
                 f,
                 "The connection to the toolcrib server was lost, and what was asked may have been done: {why}"
@@ -242,7 +245,7 @@ impl Local {
                         let why = format!("{} does not answer", self.place.owner());
                         return Err(Lost::Before(why));
                     }
-                    Err(failure) => return Err(Lost::Before(told(&failure))),
+                    Err(failure) => return Err(Lost::Unserved(told(&failure))),
                 }
             } else if Instant::now() >= give_up {
                 return Err(Lost::Before("our own socket does not answer".to_owned()));

@@ -156,23 +156,33 @@ fn names(connect: &Connect) -> Option<Names> {
 
 /// The client starts `toolcrib mcp` itself.
 fn local(context: &Context, connect: &Connect, place: &Place) -> Result<Value> {
-    let workspace = context.place()?.workspace;
-    if !is_workspace(&workspace) {
-        let shown = workspace.display();
+    let found = context.place()?;
+    let shown = found.workspace.display();
+    if !is_workspace(&found.workspace) {
+        // Without a name `toolcrib mcp` makes it; one that is named has to be there.
+        if found.is_default && !found.workspace.exists() {
+            context.out.note(format!(
+                "this folder is no workspace; {shown} is made when the client first starts it"
+            ));
+            return started(connect, place, &[]);
+        }
         context.out.warn(format!(
             "{shown} is no workspace yet; `toolcrib init {shown}` makes one there"
         ));
     }
-    let workspace = workspace.display().to_string();
-    started(connect, place, ["--workspace".to_owned(), workspace])
+    started(
+        connect,
+        place,
+        &["--workspace".to_owned(), shown.to_string()],
+    )
 }
 
-fn started(connect: &Connect, place: &Place, reached: [String; 2]) -> Result<Value> {
+fn started(connect: &Connect, place: &Place, reached: &[String]) -> Result<Value> {
     let program = std::env::current_exe().map_err(|error| {
         Failure::failed(format!("where this program is cannot be told: {error}"))
     })?;
     let mut args = vec!["mcp".to_owned()];
-    args.extend(reached);
+    args.extend(reached.iter().cloned());
     if let Some(toolset) = &connect.toolset {
         args.extend(["--toolset".to_owned(), toolset.clone()]);
     }
@@ -194,7 +204,7 @@ fn remote(context: &Context, connect: &Connect, place: &Place, url: &str) -> Res
     }
     if place.key == KeyForm::Bridged {
         let url = url.trim_end_matches('/').to_owned();
-        let mut entry = started(connect, place, ["--url".to_owned(), url])?;
+        let mut entry = started(connect, place, &["--url".to_owned(), url])?;
         entry["env"] = json!({VARIABLE: key.unwrap_or(KEY_HERE)});
         return Ok(entry);
     }

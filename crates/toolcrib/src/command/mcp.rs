@@ -1,7 +1,7 @@
 //! `toolcrib mcp`: MCP on stdin and stdout, for clients that start their servers themselves.
 
 use super::toolset_there;
-use crate::bridge::{self, Link};
+use crate::bridge::{self, Link, Lost};
 use crate::cli::Mcp;
 use crate::client::{Client, encode};
 use crate::context::Context;
@@ -21,6 +21,10 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
             }
             let key = context.global.key.as_deref();
             let key = key.or_else(|| context.environment.filled("TOOLCRIB_KEY"));
+            if key.is_none() {
+                let none = "no key is given: --key or TOOLCRIB_KEY has it, unless the server asks for none";
+                context.out.say(none);
+            }
             Link::Remote {
                 fetcher: fetch::Fetcher::new(fetch::Options::default()),
                 url: format!("{}{path}", url.trim_end_matches('/')),
@@ -39,10 +43,10 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
                 own: Mutex::default(),
             };
             // A workspace that cannot be served is told at once, not at the client's first request.
-            local
-                .connect()
-                .await
-                .map_err(|lost| Failure::failed(lost.to_string()))?;
+            local.connect().await.map_err(|lost| match lost {
+                Lost::Unserved(_) => Failure::configuration(vec![lost.to_string()]),
+                _ => Failure::failed(lost.to_string()),
+            })?;
             let owner = Client::Socket(local.place.clone());
             let link = Link::Local(Box::new(local));
             if let Some(toolset) = &args.toolset {

@@ -57,6 +57,13 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         ))
         .hint("leave --url out, and name the workspace with --workspace"));
     }
+    if let Command::Import(Import::McpServers { .. }) = &command
+        && context.server_url().is_some()
+    {
+        let not_asked =
+            "TOOLCRIB_URL is not asked: mcp.json of a workspace on this machine is written";
+        context.out.warn(not_asked);
+    }
     match command {
         Command::Init { folder } => init::run(context, folder.as_deref()).await,
         Command::Serve(serve) => serve::run(context, serve).await,

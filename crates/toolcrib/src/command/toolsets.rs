@@ -76,7 +76,12 @@ fn told(out: &Out, toolset: &Value, done: &str) {
     out.done(format!("{done} {name} (version {version}) at /mcp/{name}"));
     for missing in toolset["missing"].as_array().into_iter().flatten() {
         let missing = missing.as_str().unwrap_or_default();
-        out.done(format!("there is no tool '{missing}' yet"));
+        // A client that was given plain names knows no others.
+        let dotted = missing.split_once("__");
+        let meant = dotted.map_or_else(String::new, |(server, tool)| {
+            format!("; a tool of a server is written '{server}.{tool}' here")
+        });
+        out.done(format!("there is no tool '{missing}' yet{meant}"));
     }
     for pattern in toolset["fits_nothing"].as_array().into_iter().flatten() {
         let pattern = pattern.as_str().unwrap_or_default();
