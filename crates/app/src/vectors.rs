@@ -70,6 +70,14 @@ pub struct ImportedView {
     pub removed: Option<usize>,
 }
 
+/// What was taken out of a collection.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ForgottenView {
+    pub collection: String,
+    /// How many documents.
+    pub removed: usize,
+}
+
 /// A document that is near.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct NearView {
@@ -276,6 +284,34 @@ impl App {
         })
     }
 
+    /// Takes away the documents that were made from the schema of a source, which need not be there any more.
+    pub async fn forget_source(
+        &self,
+        caller: &Caller,
+        collection: &str,
+        source: &str,
+    ) -> Result<ForgottenView> {
+        let store = self.vectors.store().map_err(unready)?;
+        let deadline = Instant::now() + SEARCH_PATIENCE;
+        let none = HashSet::new();
+        let gone = other_columns(store, collection, (source, &none), deadline).await;
+        let gone = gone.map_err(failed)?;
+        let removed = gone.len();
+        if removed > 0 {
+            let forgotten = store.remove(collection, gone, deadline).await;
+            forgotten.map_err(failed)?;
+        }
+        let target = format!("vectors:{collection}");
+        let after = Some(json!({"source": source, "removed": removed}));
+        let (now, action) = (self.clock.now(), "vectors.forget_source");
+        let told = act(now, caller, action, target, None, after);
+        self.store.write(&[told]).await?;
+        Ok(ForgottenView {
+            collection: collection.to_owned(),
+            removed,
+        })
+    }
+
     pub async fn delete_collection(&self, caller: &Caller, name: &str) -> Result<()> {
         let store = self.vectors.store().map_err(unready)?;
         let deadline = Instant::now() + SEARCH_PATIENCE;
@@ -358,6 +394,15 @@ async fn lines_of(name: &str, source: &Source, deadline: Instant) -> Result<Vec<
     }
 }
 
+/// What is said of a column. Whoever finds it asks the usual source, unless it says that it is of another.
+fn comment(source: &str, comment: Option<&str>) -> Option<String> {
+    if source == kinds::builtin::BGA_SOURCE {
+        return comment.map(str::to_owned);
+    }
+    let comment = comment.unwrap_or_default().trim();
+    Some(format!("{comment} (source {source})"))
+}
+
 fn columns<'t>(source: &'t str, table: &'t Table) -> impl Iterator<Item = Line> + 't {
     let name = match table.schema.as_deref() {
         None | Some("public") => part(&table.name).into_owned(),
@@ -369,7 +414,7 @@ fn columns<'t>(source: &'t str, table: &'t Table) -> impl Iterator<Item = Line> 
             table: name.clone(),
             name: column.name.clone(),
             type_name: short(&column.data_type),
-            comment: column.comment.clone(),
+            comment: comment(source, column.comment.as_deref()),
         };
         column.line()
     })

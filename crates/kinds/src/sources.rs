@@ -66,7 +66,9 @@ impl Sources {
         let found = self.by_name.load().get(name).cloned()?;
         let reopen = self.reopen.get().filter(|_| found.source.is_err());
         let again = reopen.and_then(|reopen| reopen(name));
-        match again.filter(|again| again.source.is_ok()) {
+        // Why it cannot be used may be another by now.
+        let is_new = |again: &Named| again.source.as_ref().err() != found.source.as_ref().err();
+        match again.filter(is_new) {
             Some(again) => Some(self.replace(&found, again)),
             None => Some(found),
         }

@@ -213,6 +213,7 @@ fn of_vectors(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
         .routes(routes!(vectors::search_vectors))
         .routes(routes!(vectors::test_vectors))
         .routes(routes!(vectors::delete_collection))
+        .routes(routes!(vectors::forget_source))
 }
 
 pub(crate) fn routes(server: Arc<Server>) -> Router {

@@ -35,7 +35,7 @@ use parameter::Parameter;
 use pool::Pool;
 use run::{Job, Reading, Work};
 use std::borrow::Cow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A PostgreSQL database, with its connections and what is known of it.
@@ -45,9 +45,9 @@ pub struct Postgres {
     pool: Pool,
     known: Known,
     number: SourceNumber,
-    /// Somebody was connected to, and may be used.
-    has_answered: AtomicBool,
-    /// Why that has not worked when it was last tried.
+    /// How it went when it was last asked something.
+    last: AtomicU8,
+    /// Why that has not worked.
     failure: Mutex<Option<String>>,
 }
 
@@ -60,7 +60,7 @@ impl Postgres {
             pool,
             known: Known::default(),
             number: SourceNumber::next(),
-            has_answered: AtomicBool::new(false),
+            last: AtomicU8::new(UNTRIED),
             failure: Mutex::default(),
         }))
     }
@@ -132,36 +132,40 @@ impl Postgres {
 
     async fn enter(self: &Arc<Self>, call: &Call) -> Result<(), Error> {
         let checked = self.check_role(call).await;
-        self.note(checked.as_ref().err());
+        if let Err(error) = &checked {
+            self.note(Some(error));
+        }
         checked
     }
 
-    /// What came of asking it something, as long as nothing is known of it.
+    /// What came of asking it something.
     pub(crate) fn note(&self, error: Option<&Error>) {
         match error {
-            None => self.note_answer(),
             Some(Error::Cancelled) => {}
-            Some(error) => *self.lock_failure() = Some(error.to_string()),
+            // A query that takes long says nothing of the database.
+            Some(Error::Deadline) if self.last.load(Ordering::Relaxed) == WORKS => {}
+            Some(Error::Unavailable { .. } | Error::Source { .. } | Error::Deadline) => {
+                *self.lock_failure() = error.map(Error::to_string);
+                self.last.store(FAILS, Ordering::Relaxed);
+            }
+            // Read first: those who only read it need not wait for each other.
+            _ if self.last.load(Ordering::Relaxed) == WORKS => {}
+            _ => self.last.store(WORKS, Ordering::Relaxed),
         }
     }
 
     pub(crate) fn failure(&self) -> Option<String> {
-        self.lock_failure().clone().filter(|_| !self.has_answered())
+        let failure = self.lock_failure();
+        let fails = self.last.load(Ordering::Relaxed) == FAILS;
+        failure.clone().filter(|_| fails)
     }
 
     fn lock_failure(&self) -> MutexGuard<'_, Option<String>> {
         self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn has_answered(&self) -> bool {
-        self.has_answered.load(Ordering::Relaxed)
-    }
-
-    fn note_answer(&self) {
-        // Read first: those who only read it need not wait for each other.
-        if !self.has_answered() {
-            self.has_answered.store(true, Ordering::Relaxed);
-        }
+    pub(crate) fn is_untried(&self) -> bool {
+        self.last.load(Ordering::Relaxed) == UNTRIED
     }
 
     /// Whether anything that the query names can have an effect, as far as the catalog tells. Where the catalog cannot be
@@ -194,12 +198,25 @@ impl Postgres {
             pooled: self.config.pgbouncer,
             answered: AtomicBool::new(false),
         };
-        run::run(self, call, job).await
+        let done = run::run(self, call, job).await;
+        self.note(done.as_ref().err());
+        done
     }
 
     /// Runs a query of our own about the catalog and reads its rows.
     async fn look<T: serde::de::DeserializeOwned>(
         self: &Arc<Self>,
+        sql: &str,
+        parameters: Vec<Parameter<'_>>,
+        call: &Call,
+    ) -> Result<Vec<T>, Error> {
+        let work = Work::Read(Reading::Ours);
+        self.look_by(work, sql, parameters, call).await
+    }
+
+    async fn look_by<T: serde::de::DeserializeOwned>(
+        self: &Arc<Self>,
+        work: Work<'_>,
         sql: &str,
         parameters: Vec<Parameter<'_>>,
         call: &Call,
@@ -210,9 +227,7 @@ impl Postgres {
             bytes_max: LOOK_BYTES_MAX,
             ..call.clone()
         };
-        let answer = self
-            .run(&call, Work::Read(Reading::Once), sql.into(), parameters)
-            .await?;
+        let answer = self.run(&call, work, sql.into(), parameters).await?;
         if answer.truncated {
             return Err(Error::source(
                 "the database has more functions or tables than can be read at once",
@@ -222,6 +237,10 @@ impl Postgres {
             .map_err(|error| Error::source(format!("the catalog was not understood: {error}")))
     }
 }
+
+const UNTRIED: u8 = 0;
+const WORKS: u8 = 1;
+const FAILS: u8 = 2;
 
 const LOOK_ROWS_MAX: u64 = 100_000;
 const LOOK_BYTES_MAX: usize = 16 * 1024 * 1024;

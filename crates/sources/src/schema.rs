@@ -81,6 +81,8 @@ pub struct TestReport {
     pub read_only: String,
     /// Whether that is true of whatever a query may do: not of a superuser, nor of a role that reaches files or programs.
     pub is_bound: bool,
+    /// Whether there is anything that a tool could change, were it allowed to.
+    pub may_write: bool,
     /// What should be mended although it works.
     pub warnings: Vec<String>,
 }

@@ -117,11 +117,7 @@ impl Source {
     /// Connects, and shows that reading is all that a query can do.
     pub async fn test(&self, call: &Call) -> Result<TestReport, Error> {
         match self {
-            Source::Postgres(source) => {
-                let report = source.test(call).await;
-                source.note(report.as_ref().err());
-                report
-            }
+            Source::Postgres(source) => source.test(call).await,
             Source::Sqlite(source) => source.test(call).await,
         }
     }
@@ -129,12 +125,12 @@ impl Source {
     /// Whether nothing is known yet of how it works: nobody was connected to. A file was looked at when it was opened.
     pub fn is_untried(&self) -> bool {
         match self {
-            Source::Postgres(source) => !source.has_answered(),
+            Source::Postgres(source) => source.is_untried(),
             Source::Sqlite(_) => false,
         }
     }
 
-    /// Why it did not work when it was last tried, if it never has.
+    /// Why it did not work when it was last asked something.
     pub fn failure(&self) -> Option<String> {
         match self {
             Source::Postgres(source) => source.failure(),

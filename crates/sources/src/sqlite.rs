@@ -2,6 +2,7 @@
 //! who did not ask for it.
 
 mod authorizer;
+mod codes;
 mod depth;
 mod heavy;
 mod open;
@@ -55,6 +56,12 @@ impl SqliteConfig {
             connections_max: CONNECTIONS_MAX,
             forbidden: Vec::new(),
         }
+    }
+
+    /// Why the file is closed to all queries, if it is there and is.
+    pub fn closed(&self) -> Option<&'static str> {
+        let path = self.path.canonicalize().ok()?;
+        open::closed(self, &path, open::identify(self).ok()?)
     }
 }
 
@@ -161,6 +168,7 @@ impl Sqlite {
             role: None,
             read_only,
             is_bound: true,
+            may_write: open::may_write(&self.config),
             warnings: Vec::new(),
         })
     }

@@ -141,13 +141,40 @@ impl Embeddings {
         })?;
         let key = self.settings.key.as_deref();
         if !answer.status.is_success() {
-            return Err(peer::refusal(Peer::Embeddings, &self.place, &answer, key));
+            let refusal = peer::refusal(Peer::Embeddings, &self.place, &answer, key);
+            return Err(self.with_path(refusal));
         }
         let answered: Answered = peer::read(Peer::Embeddings, &self.place, &answer, key)?;
         self.in_order(answered.data, batch.len())?
             .into_iter()
             .map(|json| self.read(json))
             .collect()
+    }
+
+    /// Nothing there is mostly the fault of a path, which is not told: it may hold a key.
+    fn with_path(&self, refusal: Error) -> Error {
+        let is_usual = |url: &str| {
+            let url = Url::parse(url);
+            url.is_ok_and(|url| url.path().ends_with("/embeddings"))
+        };
+        match refusal {
+            Error::Refused {
+                peer,
+                place,
+                status: 404,
+                message,
+            } if !is_usual(&self.settings.url) => Error::Refused {
+                peer,
+                place,
+                status: 404,
+                message: format!(
+                    "{message}; the path of the address does not end with /embeddings, as in http://localhost:8080/v1/embeddings"
+                )
+                .trim_start_matches("; ")
+                .to_owned(),
+            },
+            other => other,
+        }
     }
 
     /// The vectors in the order of their texts, each exactly once.

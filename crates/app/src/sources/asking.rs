@@ -36,6 +36,8 @@ pub struct SourceTest {
     pub is_bound: bool,
     /// Whether tools with `write` may use it, and so write all the same.
     pub allow_write: bool,
+    /// Whether there is anything that they could change: a table that the role has the right to.
+    pub may_write: bool,
     /// Whether a role may be used that is not bound to reading.
     pub allow_superuser: bool,
     /// What should be mended although it works.
@@ -93,6 +95,7 @@ impl App {
                 role: report.role,
                 read_only: Some(report.read_only),
                 is_bound: report.is_bound,
+                may_write: report.may_write,
                 warnings: [shown.warnings, report.warnings].concat(),
                 ..found
             },

@@ -45,7 +45,32 @@ impl Opening {
         }
     }
 
+    /// Why it cannot work whatever comes later. A file or a variable that is not there yet may.
+    pub(super) fn never_works(&self, definition: &SourceDefinition) -> Option<String> {
+        match definition.kind {
+            SourceKind::Sqlite => {
+                let config = self.sqlite_config(definition).ok()?;
+                config.closed().map(|why| format!("path: {why}"))
+            }
+            SourceKind::Postgres => {
+                let definition = SourceDefinition {
+                    password: None,
+                    ..definition.clone()
+                };
+                let parts = self.address(&definition).ok()?;
+                let opened = self.postgres_at(&definition, &parts);
+                opened.err().map(|why| format!("url: {why}"))
+            }
+        }
+    }
+
     fn sqlite(&self, definition: &SourceDefinition) -> Result<Source, String> {
+        let config = self.sqlite_config(definition)?;
+        let opened = Sqlite::open(config).map_err(|error| error.to_string())?;
+        Ok(Source::Sqlite(opened))
+    }
+
+    fn sqlite_config(&self, definition: &SourceDefinition) -> Result<SqliteConfig, String> {
         let path = self.filled(definition.path.as_deref().unwrap_or_default())?;
         let mut config = SqliteConfig::new(self.workspace.join(path));
         if let Some(most) = definition.connections_max {
@@ -53,13 +78,19 @@ impl Opening {
         }
         // The folder is closed to sources; the registry also by any other name that its file has.
         config.forbidden = vec![self.data.clone(), self.data.join("registry.db")];
-        let opened = Sqlite::open(config).map_err(|error| error.to_string())?;
-        Ok(Source::Sqlite(opened))
+        Ok(config)
     }
 
     fn postgres(&self, definition: &SourceDefinition) -> Result<Source, String> {
-        let parts = self.address(definition)?;
-        if self.is_registry(&parts) {
+        self.postgres_at(definition, &self.address(definition)?)
+    }
+
+    fn postgres_at(
+        &self,
+        definition: &SourceDefinition,
+        parts: &UrlParts,
+    ) -> Result<Source, String> {
+        if self.is_registry(parts) {
             return Err("it is our own registry, and the role is the one that owns it. Use a role that may read what tools need and nothing of the registry".to_owned());
         }
         let mut config = PostgresConfig::new(parts.text());

@@ -166,6 +166,9 @@ impl App {
         mut asked: SourceDefinition,
         action: &str,
     ) -> Result<SourceView> {
+        if let Some(why) = self.kept_sources.opening.never_works(&asked) {
+            return Err(Error::invalid(why));
+        }
         let sealing = self.vault.changes.lock().await;
         let now = self.clock.now();
         let id = old.map_or_else(Uuid::now_v7, |old| old.row.id);

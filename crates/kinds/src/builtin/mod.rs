@@ -17,6 +17,8 @@ mod serialize_for_cell;
 mod web_fetch;
 mod web_search;
 
+pub use query_bga_database::SOURCE as BGA_SOURCE;
+
 use crate::Options;
 use crate::parts::Parts;
 use catalog::tool::{

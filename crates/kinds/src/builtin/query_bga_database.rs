@@ -16,7 +16,7 @@ pub(super) struct QueryBgaDatabase {
 }
 
 /// Which source is asked.
-const SOURCE: &str = "bga";
+pub const SOURCE: &str = "bga";
 /// More rows than this help no model; the bytes of an answer mostly end it before.
 const ROWS_MAX: u64 = 10_000;
 

@@ -23,7 +23,9 @@ pub(super) fn failure(error: &Error, source: &str, writes: bool) -> Failure {
         ),
         Error::Deadline => Failure::new(
             Code::Timeout,
-            format!("Source '{source}' did not answer in time"),
+            format!(
+                "Source '{source}' did not answer in time; ask for less, or let the tool have more (`timeout_seconds`)"
+            ),
         ),
         Error::Cancelled => Failure::new(Code::Cancelled, "The caller cancelled the call"),
         // The author's query, which is read before it is stored; a source may have become another since.

@@ -2,16 +2,18 @@
 
 use super::tools::owned;
 use crate::auth::{CanAuthor, CanOperate};
-use crate::body::{JsonBody, PathOf};
+use crate::body::{JsonBody, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
-use app::vectors::{CollectionPage, Destination, ImportedView, Line, NearPage, Space, VectorsTest};
+use app::vectors::{
+    CollectionPage, Destination, ForgottenView, ImportedView, Line, NearPage, Space, VectorsTest,
+};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use std::sync::Arc;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -50,6 +52,14 @@ pub(crate) struct SearchBody {
     n: Option<usize>,
     /// The usual one (`vectors.collection`) unless given.
     collection: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ForgetQuery {
+    /// The name of the source that they were made from; it need not be there any more.
+    source: String,
 }
 
 /// Every collection.
@@ -132,4 +142,21 @@ pub(crate) async fn delete_collection(
 ) -> Result<StatusCode, ApiError> {
     owned(async move { server.app.delete_collection(&caller, &name).await }).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes the documents that were made from the schema of a source.
+#[utoipa::path(delete, path = "/api/v1/vectors/collections/{name}/documents", tag = "vectors",
+    params(("name" = String, Path), ForgetQuery),
+    responses((status = 200, body = ForgottenView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn forget_source(
+    State(server): State<Arc<Server>>,
+    CanOperate(caller): CanOperate,
+    PathOf(name): PathOf<String>,
+    QueryOf(query): QueryOf<ForgetQuery>,
+) -> Result<Json<ForgottenView>, ApiError> {
+    let work = async move {
+        let app = &server.app;
+        app.forget_source(&caller, &name, &query.source).await
+    };
+    Ok(Json(owned(work).await?))
 }

@@ -43,6 +43,7 @@ mod sign_in;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod sources;
+mod sources_refused;
 mod testapp;
 mod tools;
 mod toolsets;

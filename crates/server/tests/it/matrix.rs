@@ -224,7 +224,8 @@ fn of_data() -> Vec<Row> {
         row("POST", "/api/v1/vectors/from-schema", "/api/v1/vectors/from-schema", json!({"source": "none"}), Operate, 404),
         row("POST", "/api/v1/vectors/search", "/api/v1/vectors/search", json!({"text": "x"}), Author, 409),
         row("POST", "/api/v1/vectors/test", "/api/v1/vectors/test", none.clone(), Operate, 200),
-        row("DELETE", "/api/v1/vectors/collections/{name}", "/api/v1/vectors/collections/none", none, Operate, 404),
+        row("DELETE", "/api/v1/vectors/collections/{name}", "/api/v1/vectors/collections/none", none.clone(), Operate, 404),
+        row("DELETE", "/api/v1/vectors/collections/{name}/documents", "/api/v1/vectors/collections/none/documents?source=x", none, Operate, 404),
     ]
 }
 

@@ -18,7 +18,7 @@ async fn change(app: &TestApp, method: &str, name: &str, body: Value) -> Answer 
         .await
 }
 
-async fn tested(app: &TestApp, name: &str) -> Value {
+pub(crate) async fn tested(app: &TestApp, name: &str) -> Value {
     app.post(&format!("{PATH}/{name}/test"), Value::Null)
         .await
         .body
@@ -286,39 +286,6 @@ async fn a_file_is_looked_into_and_tested() {
 }
 
 #[tokio::test]
-async fn our_own_files_are_no_sources() {
-    on_both(async |app: &TestApp| {
-        let data = app.folder.path().join(".toolcrib");
-        std::fs::write(data.join("other.db"), "x").unwrap();
-        std::os::unix::fs::symlink(data.join("other.db"), app.folder.path().join("link.db")).unwrap();
-        let mut paths = vec![".toolcrib/other.db", "link.db", ".toolcrib/../.toolcrib/other.db"];
-        if !app.is_postgres() {
-            std::fs::hard_link(data.join("registry.db"), app.folder.path().join("hard.db")).unwrap();
-            paths.extend([".toolcrib/registry.db", "hard.db"]);
-        }
-        for (number, path) in paths.iter().enumerate() {
-            let name = format!("own{number}");
-            let made = app.post(PATH, json!({"name": name, "kind": "sqlite", "path": path})).await;
-            assert_eq!(made.body["state"], "unusable", "{path}: {}", made.body);
-            let found = tested(app, &name).await;
-            assert!(found["problem"].as_str().unwrap().contains("our own"), "{path}: {found}");
-            let schema = app.get(&format!("{PATH}/{name}/schema")).await;
-            assert_eq!(schema.status, 409, "{path}: {}", schema.body);
-        }
-        if let store::Db::Postgres(pool) = &app.server.app.store {
-            let url = postgres_url().unwrap();
-            let database = pool.connect_options().get_database().unwrap().to_owned();
-            let url = format!("{}/{database}", url.rsplit_once('/').unwrap().0);
-            let body = json!({"name": "registry", "kind": "postgres", "url": url, "allow_superuser": true});
-            let made = app.post(PATH, body).await;
-            assert_eq!(made.body["state"], "unusable", "{}", made.body);
-            assert!(made.body["cause"].as_str().unwrap().contains("our own registry"), "{}", made.body);
-        }
-    })
-    .await;
-}
-
-#[tokio::test]
 async fn the_file_wins_over_the_database_and_both_over_the_environment() {
     let read = |name: &str, path: &str| {
         let text = json!({"name": name, "kind": "sqlite", "path": path}).to_string();
@@ -484,6 +451,18 @@ async fn a_postgres_is_tested_and_superusers_are_refused_unless_allowed() {
         assert_eq!((&schema["items"][0]["name"], &schema["items"][0]["comment"]), (&json!("staff"), &json!("People")), "{schema}");
         let odd = app.get(&format!("{PATH}/pg/schema?search=%00")).await;
         assert_eq!(odd.status, 422, "{}", odd.body);
+        assert_eq!((&works["may_write"], &works["allow_write"]), (&json!(false), &json!(false)), "{works}");
+        // A tool that would write is let through where the source says so, and its author is told of the missing right.
+        let writes = change(app, "PATCH", "pg", json!({"allow_write": true})).await;
+        assert_eq!(writes.status, 200, "{}", writes.body);
+        let tool = json!({"name": "hires", "description": "Adds a person", "kind": "sql",
+            "config": {"source": "pg", "query": "INSERT INTO staff VALUES (:id, :name)", "write": true},
+            "input_schema": {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}});
+        let added = app.post("/api/v1/tools", tool).await;
+        assert_eq!(added.status, 201, "{}", added.body);
+        assert!(added.body["trouble"].to_string().contains("permission denied for table staff"), "{}", added.body);
+        let gone = app.as_key(ADMIN, "DELETE", "/api/v1/tools/hires", Value::Null).await;
+        assert_eq!(gone.status, 204, "{}", gone.body);
         let nobody = change(app, "PATCH", "pg", json!({"url": "postgres://u@127.0.0.1:9/db", "password": null})).await;
         assert_eq!(nobody.status, 200, "{}", nobody.body);
         assert_eq!(app.get(&format!("{PATH}/pg/schema")).await.status, 503);

@@ -147,6 +147,19 @@ async fn every_column_has_a_document_of_its_own() {
         let mut ids: Vec<&str> = items.map(|it| it["id"].as_str().unwrap()).collect();
         ids.sort_unstable();
         assert_eq!(ids, ["shop:\"s.t\".mail", "shop:s.\"t.mail\""]);
+        // Whoever finds one knows that it is not of the usual source.
+        let document = found["items"][0]["document"].as_str().unwrap();
+        assert!(document.ends_with(" TEXT (source shop)"), "{document}");
+        // What was made of a source goes when it does, and nothing else.
+        let other = json!({"records": [{"id": "shop:x", "document": "mail of nobody"}]});
+        assert_eq!(app.post(&format!("{PATH}/import"), other).await.status, 200);
+        let forget = format!("{PATH}/collections/column_metadata/documents?source=shop");
+        let gone = app.as_key(ADMIN, "DELETE", &forget, Value::Null).await;
+        assert_eq!(
+            gone.body,
+            json!({"collection": "column_metadata", "removed": 2})
+        );
+        assert_eq!(app.get(PATH).await.body["items"][0]["documents"], 1);
     })
     .await;
 }

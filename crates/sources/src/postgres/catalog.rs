@@ -4,6 +4,7 @@
 use super::Postgres;
 use super::inspect::ours;
 use super::parameter::Parameter;
+use super::run::{Reading, Work};
 use crate::error::Error;
 use crate::guard::{Behind, Catalog, Found, HARMFUL, HARMLESS, Rules, is_harmless_body};
 use crate::lexeme::truncate;
@@ -39,7 +40,8 @@ listed AS (
 
 /// An aggregate is never volatile by declaration; what it is made of may be, and runs with its owner's rights. Of the
 /// argument types, 2275 is `cstring` and 2281 `internal`. What somebody put into `pg_catalog` is not the server's own: an
-/// extension that runs text may lie there, and calls itself stable.
+/// extension that runs text may lie there, and calls itself stable. The path of the role is given ($3): what a name without
+/// a schema means is what stands first on it.
 const FUNCTIONS: &str = concat!(
     "WITH ",
     unproven!(),
@@ -61,12 +63,19 @@ SELECT n.nspname = 'pg_catalog' AND p.oid < 16384 AS core, n.nspname AS schema, 
     JOIN pg_catalog.pg_class c ON c.oid = a.attrelid JOIN pg_catalog.pg_namespace s ON s.oid = c.relnamespace
     WHERE a.attnum > 0 AND NOT a.attisdropped AND s.nspname NOT IN ('pg_catalog', 'information_schema'))) AS is_column,
   coalesce(pg_catalog.array_agg(p.oid::int8) FILTER (WHERE hidden.oid IS NOT NULL
-    AND pg_catalog.pg_function_is_visible(p.oid) AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')), '{}') AS unproven
+    AND n.nspname = ANY ($3::text[]) AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')
+    AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = q.pronamespace
+      WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes
+      AND pg_catalog.array_position($3::text[], m.nspname::text) < pg_catalog.array_position($3::text[], n.nspname::text))
+  ), '{}') AS unproven
 FROM pg_catalog.pg_proc p
 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
 LEFT JOIN hidden ON hidden.oid = p.oid
 GROUP BY 1, 2, 3"
 );
+
+/// The only question that is asked with the path of the role. Nothing in it can be anybody's but the server's.
+const PATH: &str = "SELECT pg_catalog.current_schemas(true)::pg_catalog.text[] AS path";
 
 /// Functions that can be read: in SQL, of one's own rights and settings, not volatile. Only those matter that something
 /// else than their name calls, or whose name is one of the server's too.
@@ -172,6 +181,11 @@ WHERE n.nspname <> 'pg_catalog'"
 );
 
 #[derive(Deserialize)]
+struct Path {
+    path: Vec<String>,
+}
+
+#[derive(Deserialize)]
 struct Function {
     core: bool,
     schema: String,
@@ -238,16 +252,16 @@ impl Postgres {
         Ok(Rules::new(&catalog, listed, &known))
     }
 
-    /// What the queries above ask for: what is listed, what is proven, and functions of the server.
+    /// What the queries above ask for: what is listed, what is proven, and a list of names of their own.
     fn asked(
         &self,
         proven: &HashSet<i64>,
-        core: Option<&[&str]>,
+        names: Option<&[&str]>,
     ) -> Result<Vec<Parameter<'static>>, Error> {
         let lists: [Option<Value>; 3] = [
             Some(json!(self.config.functions)),
             Some(json!(proven)),
-            core.map(|core| json!(core)),
+            names.map(|names| json!(names)),
         ];
         let lists = lists.iter().flatten();
         lists
@@ -256,7 +270,11 @@ impl Postgres {
     }
 
     async fn ask_functions(self: &Arc<Self>, call: &Call) -> Result<Vec<Found>, Error> {
-        let asked = self.asked(&HashSet::new(), None)?;
+        let path = Work::Read(Reading::Once);
+        let path: Vec<Path> = self.look_by(path, PATH, Vec::new(), call).await?;
+        let path: Vec<String> = path.into_iter().flat_map(|it| it.path).collect();
+        let path: Vec<&str> = path.iter().map(String::as_str).collect();
+        let asked = self.asked(&HashSet::new(), Some(&path))?;
         let functions: Vec<Function> = self.look(FUNCTIONS, asked, call).await?;
         let found = functions.into_iter().map(|mut function| {
             truncate(&mut function.name);

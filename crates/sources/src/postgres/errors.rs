@@ -78,6 +78,11 @@ pub(super) fn was_stopped(error: &Error) -> bool {
     matches!(error, Error::Database { code, .. } if code == "57014")
 }
 
+/// The role has not the right to it.
+pub(super) fn is_forbidden(error: &Error) -> bool {
+    matches!(error, Error::Database { code, .. } if code == "42501")
+}
+
 /// A prepared statement is not where it was left, or is there already: behind a pooler another server answered.
 pub(super) fn lost_statement(error: &Error) -> bool {
     matches!(error, Error::Database { code, .. } if code == "26000" || code == "42P05")

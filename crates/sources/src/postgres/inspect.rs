@@ -103,7 +103,7 @@ impl Postgres {
     }
 
     pub(crate) async fn test(self: &Arc<Self>, call: &Call) -> Result<TestReport, Error> {
-        self.check_role(call).await?;
+        self.enter(call).await?;
         let role = self.role(call).await?;
         // Locking a row counts as writing. The server looks at the transaction before it looks at the role's rights, so any
         // other refusal means that the transaction was not read-only.
@@ -125,6 +125,7 @@ impl Postgres {
             role: Some(role.name.clone()),
             read_only,
             is_bound: role.too_strong().is_none(),
+            may_write: role.superuser || role.writable > 0,
             warnings: role.warnings(),
         })
     }

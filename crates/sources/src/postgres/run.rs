@@ -21,6 +21,9 @@ use tokio_postgres::Client;
 /// has been cut somewhere on the way, which nobody tells its ends.
 const SILENT_MAX: Duration = Duration::from_millis(1500);
 
+/// With the path of the role, an operator that somebody made for two names would be taken for one of the server's.
+const OWN_PATH: &str = "SET LOCAL search_path = pg_catalog, pg_temp; ";
+
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Work<'m> {
     Read(Reading<'m>),
@@ -50,6 +53,8 @@ pub(super) enum Reading<'m> {
     Once,
     /// The same, of a text that a caller wrote.
     Asked,
+    /// A question of ours about the catalog, in which every name and operator is the server's own.
+    Ours,
     /// It will come again, and how it is best read shows now.
     First {
         /// It may leave a lock with the session, which outlives the transaction.
@@ -293,6 +298,10 @@ impl Task<'_> {
                     }
                 }
             },
+            Reading::Ours => {
+                let begin = time.begin_read() + OWN_PATH;
+                return Box::pin(read::by_cursor(connection, &begin, job, None)).await;
+            }
             Reading::Once | Reading::Asked | Reading::Again { .. } => {}
         }
         Box::pin(read::by_cursor(connection, &time.begin_read(), job, None)).await

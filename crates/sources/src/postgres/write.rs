@@ -2,7 +2,7 @@
 
 use super::again::UNLOCK;
 use super::binary::{is_known, push_row};
-use super::errors::database;
+use super::errors::{database, is_forbidden};
 use super::pooler::{forgets, were_asked};
 use super::run::{Done, Job, Line};
 use crate::answer::{Answer, Keys, More, affected};
@@ -45,7 +45,10 @@ pub(super) async fn look(client: &Client, begin: &str, job: &Job<'_>) -> Done {
         Ok(begun) => begun,
         Err(error) => return broken(error),
     };
-    let answer = begun.statement.map(|_| affected(0));
+    let answer = match begun.statement {
+        Ok(statement) => permitted(client, &job.sql, statement.params().len()).await,
+        Err(error) => Err(error),
+    };
     let end = format!("ROLLBACK{}", begun.forgotten);
     let line = match client.batch_execute(&end).await {
         Ok(()) => begun.line,
@@ -53,6 +56,39 @@ pub(super) async fn look(client: &Client, begin: &str, job: &Job<'_>) -> Done {
     };
     Done { answer, line }
 }
+
+/// Whether the role has the rights that the statement needs: the server looks at them when it is about to run it, which is
+/// as far as EXPLAIN goes. What else may be wrong with a plan for no values is no matter.
+async fn permitted(client: &Client, sql: &str, parameters: usize) -> Result<Answer, Error> {
+    let values = match parameters {
+        0 => String::new(),
+        _ => format!("({})", vec!["NULL"; parameters].join(", ")),
+    };
+    // The text of an author goes alone, so that nothing can follow it.
+    let prepare = format!("PREPARE {LOOKED_AT} AS {sql}");
+    let explain = format!("EXPLAIN EXECUTE {LOOKED_AT} {values}");
+    let end = format!("ROLLBACK TO SAVEPOINT {LOOKED_AT}; DEALLOCATE {LOOKED_AT}");
+    let begin = client
+        .batch_execute(&format!("SAVEPOINT {LOOKED_AT}"))
+        .await;
+    let prepared = match begin {
+        Ok(()) => client.execute_typed(&prepare, &[]).await.map(drop),
+        Err(error) => Err(error),
+    };
+    let explained = match prepared {
+        Ok(()) => client.batch_execute(&explain).await,
+        // No statement of those that can be explained.
+        Err(_) => return Ok(affected(0)),
+    };
+    let ended = client.batch_execute(&end).await;
+    ended.map_err(|error| database(&error))?;
+    match explained.map_err(|error| database(&error)) {
+        Err(error) if is_forbidden(&error) => Err(error),
+        _ => Ok(affected(0)),
+    }
+}
+
+const LOOKED_AT: &str = "_toolcrib";
 
 /// A transaction that has begun, with the statement it is for.
 struct Begun {

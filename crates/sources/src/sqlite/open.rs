@@ -64,31 +64,41 @@ pub(super) fn open(config: &SqliteConfig, mode: Mode) -> Result<Connection, Erro
     Ok(connection)
 }
 
+/// Whether anybody at all may change the file.
+pub(super) fn may_write(config: &SqliteConfig) -> bool {
+    std::fs::metadata(&config.path).is_ok_and(|found| !found.permissions().readonly())
+}
+
 /// The file itself, by a name without links. A file that takes the place of another is opened anew, and so judged here.
 pub(super) fn resolved(config: &SqliteConfig) -> Result<PathBuf, Error> {
     let path = config.path.canonicalize();
     let path = path.map_err(|error| unreached(&error))?;
-    let identity = identify(config)?;
+    match closed(config, &path, identify(config)?) {
+        Some(why) => Err(Error::source(why)),
+        None => Ok(path),
+    }
+}
+
+/// Why no query may read a file that is there, however its path is written.
+pub(super) fn closed(
+    config: &SqliteConfig,
+    path: &Path,
+    identity: Identity,
+) -> Option<&'static str> {
     let mut ours = config
         .forbidden
         .iter()
         .filter_map(|path| std::fs::metadata(path).ok());
     if ours.any(|other| of(&other) == identity) {
-        return Err(Error::source(
-            "its file is our own database, which no query reads",
-        ));
+        return Some("its file is our own database, which no query reads");
     }
     let folders = config
         .forbidden
         .iter()
         .filter_map(|it| it.canonicalize().ok());
     let mut folders = folders.filter(|it| it.is_dir());
-    if folders.any(|folder| path.starts_with(folder)) {
-        return Err(Error::source(
-            "its file lies in a folder of our own, of which no query reads anything",
-        ));
-    }
-    Ok(path)
+    let lies_there = folders.any(|folder| path.starts_with(folder));
+    lies_there.then_some("its file lies in a folder of our own, of which no query reads anything")
 }
 
 /// Whether SQLite takes the file for a database of its own. Asked through SQLite: whoever closes the file themselves takes

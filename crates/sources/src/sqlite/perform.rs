@@ -1,8 +1,8 @@
 //! What is done on a blocking thread: one statement, watched by the clock, its rows as JSON.
 
-use super::VALUE_BYTES_MAX;
 use super::heavy::{Care, Memory};
 use super::open::BUSY_MAX;
+use super::{VALUE_BYTES_MAX, codes};
 use crate::answer::{
     Answer, Keys, More, Shape, Writer, affected, push_bytes, push_integer, push_string,
 };
@@ -222,7 +222,11 @@ fn write(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Erro
     } else {
         "ROLLBACK"
     };
-    let touched = connection.total_changes() - before;
+    // What triggers and keys did beside it is not counted; what changed nothing leaves the count of what was before.
+    let touched = match connection.total_changes() == before {
+        true => 0,
+        false => connection.changes(),
+    };
     if let Err(error) = connection.execute_batch(end) {
         // A commit that failed leaves the transaction open; what is asked for then is that nothing stays.
         if !connection.is_autocommit() {
@@ -315,11 +319,11 @@ pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
         other => other.to_string(),
     };
-    let code = match error {
-        rusqlite::Error::SqlInputError { error, .. } => Some(error.code),
-        other => other.sqlite_error_code(),
+    let failure = match error {
+        rusqlite::Error::SqlInputError { error, .. } => Some(error),
+        other => other.sqlite_error(),
     };
-    match code {
+    match failure.map(|failure| failure.code) {
         Some(ErrorCode::OperationInterrupted) => stop.error(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Error::unavailable(message),
         Some(ErrorCode::CannotOpen | ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
@@ -332,10 +336,10 @@ pub(super) fn told(error: &rusqlite::Error, stop: &Stop) -> Error {
         Some(ErrorCode::AuthorizationForStatementDenied) => Error::refused(format!(
             "{message}: only queries that read the tables of the file are run here"
         )),
-        Some(code) => Error::Database {
+        Some(_) => Error::Database {
             message,
             hint: None,
-            code: format!("{code:?}"),
+            code: failure.map(codes::name).unwrap_or_default(),
             parameter: None,
         },
         None => Error::refused(message),

@@ -7,6 +7,7 @@ use super::{Sqlite, heavy};
 use crate::answer::Answer;
 use crate::error::Error;
 use crate::memo::Memo;
+use rusqlite::functions::FunctionFlags;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, StatementStatus};
 use std::time::{Duration, Instant};
@@ -15,6 +16,15 @@ use std::time::{Duration, Instant};
 const QUICK: Duration = Duration::from_millis(1);
 /// How many steps of SQLite's machine a try may take: some dozens of rows by their key.
 const STEPS: i32 = 1000;
+/// Functions that go as deep as a path is long.
+const DEEP: [&str; 6] = [
+    "json_set",
+    "jsonb_set",
+    "json_insert",
+    "jsonb_insert",
+    "json_array_insert",
+    "jsonb_array_insert",
+];
 /// No single step with values of this size takes long.
 const VALUE_BYTES_MAX: i32 = 65_536;
 
@@ -77,8 +87,22 @@ fn armed(connection: Connection) -> Option<Connection> {
     let set = connection
         .progress_handler(STEPS, Some(|| true))
         .and_then(|()| connection.busy_timeout(Duration::ZERO))
-        .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX));
+        .and_then(|()| connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, VALUE_BYTES_MAX))
+        .and_then(|_| without_depth(&connection));
     set.is_ok().then_some(connection)
+}
+
+/// A table may have come to call a function that goes deep since the text was found to be quick, and SQLite asks nobody about
+/// that. Here those functions only fail.
+fn without_depth(connection: &Connection) -> rusqlite::Result<()> {
+    let flags = FunctionFlags::SQLITE_UTF8
+        | FunctionFlags::SQLITE_DETERMINISTIC
+        | FunctionFlags::SQLITE_INNOCUOUS;
+    DEEP.iter().try_for_each(|name| {
+        connection.create_scalar_function(*name, -1, flags, |_| -> rusqlite::Result<bool> {
+            Err(rusqlite::Error::InvalidQuery)
+        })
+    })
 }
 
 fn tried(connection: &Connection, job: &Job) -> Result<Answer, Error> {

@@ -7,14 +7,20 @@ use crate::error::Error;
 use crate::schema::{Column, ForeignKey, SchemaFilter, SchemaPage, Table, TableKind};
 use crate::source::Call;
 use rusqlite::{Connection, ErrorCode, Row};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 const PAGE_MAX: u64 = 500;
 
 const FIND: &str = "\
-SELECT name, type FROM sqlite_schema
+SELECT name, type, sql LIKE 'CREATE VIRTUAL TABLE%' FROM sqlite_schema
 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
 const COLUMNS: &str = "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
+/// What full-text search and R-trees call the tables beside their own.
+const SHADOWS: [&str; 11] = [
+    "data", "idx", "content", "docsize", "config", "segments", "segdir", "stat", "node", "rowid",
+    "parent",
+];
 const KEYS: &str =
     "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
 
@@ -38,14 +44,10 @@ impl Sqlite {
 }
 
 fn page(connection: &Connection, filter: &SchemaFilter) -> Result<SchemaPage, rusqlite::Error> {
-    let mut statement = connection.prepare(FIND)?;
-    let found = statement.query_map([], |row| {
-        Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-    })?;
+    let found = found(connection)?;
     let search = filter.search.as_ref().map(|text| text.to_lowercase());
     let (mut tables, mut total) = (Vec::new(), 0);
-    for table in found {
-        let (name, kind) = table?;
+    for (name, kind) in found {
         if filter.after.as_ref().is_some_and(|(_, last)| name <= *last) {
             continue;
         }
@@ -62,6 +64,27 @@ fn page(connection: &Connection, filter: &SchemaFilter) -> Result<SchemaPage, ru
         total += 1;
     }
     Ok(SchemaPage { tables, total })
+}
+
+/// Names and types, without the tables in which a virtual one keeps its own things.
+fn found(connection: &Connection) -> Result<Vec<(String, String)>, rusqlite::Error> {
+    let mut statement = connection.prepare(FIND)?;
+    let mut rows = statement.query([])?;
+    let (mut found, mut virtual_tables) = (Vec::new(), HashSet::new());
+    while let Some(row) = rows.next()? {
+        let name: String = row.get(0)?;
+        if row.get::<_, Option<bool>>(2)? == Some(true) {
+            virtual_tables.insert(name.to_ascii_lowercase());
+        }
+        found.push((name, row.get(1)?));
+    }
+    let is_shadow = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        let parts = name.rsplit_once('_');
+        parts.is_some_and(|(of, part)| SHADOWS.contains(&part) && virtual_tables.contains(of))
+    };
+    found.retain(|(name, _)| !is_shadow(name));
+    Ok(found)
 }
 
 fn fits(

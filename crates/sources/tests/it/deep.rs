@@ -106,3 +106,30 @@ async fn what_a_file_does_by_itself_has_room() {
     let answer = write(&source, insert, given, &call(Shape::Records)).await;
     assert!(matches!(answer, Err(Error::TooLarge { .. })), "{answer:?}");
 }
+
+/// A text that is known to be quick is tried where its caller is, where there is less stack than on a thread of its own.
+#[tokio::test]
+async fn what_was_quick_before_the_file_went_deep_has_room() {
+    let file = File::new();
+    let connection = Connection::open(file.path()).unwrap();
+    let table = format!(
+        "CREATE TABLE paths (id INTEGER PRIMARY KEY, path TEXT); INSERT INTO paths VALUES (1, '{}')",
+        deep(16_000)
+    );
+    connection.execute_batch(&table).unwrap();
+    let source = file.source();
+    let query = "SELECT * FROM paths WHERE id = :id";
+    let members = async || {
+        let answer = read(&source, query, json!({"id": 1}), &call(Shape::Row)).await;
+        let row: Value = serde_json::from_str(&answer.unwrap().json).unwrap();
+        row.as_object().unwrap().len()
+    };
+    for _ in 0..5 {
+        assert_eq!(members().await, 2);
+    }
+    let deeper = "ALTER TABLE paths ADD COLUMN made AS (json_set('{}', path, 1))";
+    connection.execute_batch(deeper).unwrap();
+    for _ in 0..20 {
+        assert_eq!(members().await, 3);
+    }
+}

@@ -126,11 +126,17 @@ async fn a_restart_is_survived() {
     for signal in ["INT", "QUIT", "INT"] {
         cluster.stop(signal).await;
         load.until(&load.failed, 8).await;
+        assert!(
+            source.failure().is_some(),
+            "nobody would see that it is away"
+        );
         cluster.start_again().await;
         recovers(&source, Instant::now()).await;
         load.until(&load.done, 20).await;
     }
     load.end().await;
+    recovers(&source, Instant::now()).await;
+    assert_eq!(source.failure(), None);
     cluster.until_sessions(8).await;
 }
 

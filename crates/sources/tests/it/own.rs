@@ -2,7 +2,7 @@
 
 use crate::server::Server;
 use crate::{call, json};
-use sources::{Error, Postgres, PostgresConfig, Shape, Source};
+use sources::{Error, Postgres, PostgresConfig, SchemaFilter, Shape, Source};
 
 /// As they are found in many databases.
 const HARMLESS: &str = "
@@ -130,6 +130,36 @@ async fn what_is_only_sworn_to_be_harmless_does_not_run() {
     ] {
         answered(&listing, sql).await;
     }
+    server.end().await;
+}
+
+/// Two names next to each other are nobody's operator yet, so whoever makes it is asked wherever one is written.
+#[tokio::test]
+async fn what_somebody_made_for_names_does_not_run_while_the_catalog_is_read() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    server
+        .as_owner(
+            "CREATE FUNCTION joined(name, name) RETURNS text LANGUAGE plpgsql IMMUTABLE
+               AS 'BEGIN RAISE EXCEPTION ''somebody ran''; END';
+             CREATE OPERATOR || (LEFTARG = name, RIGHTARG = name, FUNCTION = joined);
+             CREATE FUNCTION joined(name, text) RETURNS text LANGUAGE plpgsql IMMUTABLE
+               AS 'BEGIN RAISE EXCEPTION ''somebody ran''; END';
+             CREATE OPERATOR || (LEFTARG = name, RIGHTARG = text, FUNCTION = joined);
+             CREATE TABLE parent (id int PRIMARY KEY);
+             CREATE TABLE child (id int REFERENCES parent (id))",
+        )
+        .await;
+    let source = server.source(&server.owner);
+    assert_eq!(answered(&source, "SELECT 1 AS one").await, r#"[{"one":1}]"#);
+    let filter = SchemaFilter {
+        table: Some("public.child".to_owned()),
+        limit: 10,
+        ..SchemaFilter::default()
+    };
+    let page = source.schema(&filter, &call(Shape::Records)).await.unwrap();
+    assert_eq!(page.tables[0].foreign_keys[0].references, "public.parent");
     server.end().await;
 }
 

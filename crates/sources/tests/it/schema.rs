@@ -145,6 +145,29 @@ async fn a_sqlite_file_is_described() {
     assert_eq!(tables(&source, &search).await.0[0].name, "badges");
 }
 
+/// Full-text search keeps what it needs in tables that nobody asks; a table that is only called like one of those is shown.
+#[tokio::test]
+async fn what_a_virtual_table_keeps_for_itself_is_not_shown() {
+    let file = File::new();
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    connection
+        .execute_batch(
+            "CREATE VIRTUAL TABLE Pages USING fts5(title, body);
+             CREATE VIRTUAL TABLE plots USING rtree(id, x0, x1);
+             CREATE TABLE people_data (a); CREATE TABLE pages_seen (a)",
+        )
+        .unwrap();
+    let (found, total) = tables(&file.source(), &all()).await;
+    let mut names: Vec<&str> = found.iter().map(|table| table.name.as_str()).collect();
+    let ours = ["pages", "people", "plots"];
+    names.retain(|name| ours.iter().any(|it| name.to_lowercase().starts_with(it)));
+    assert_eq!(
+        names,
+        ["Pages", "pages_seen", "people", "people_data", "plots"]
+    );
+    assert_eq!(total, found.len() as u64);
+}
+
 /// Two tables at a time, and after the first page one of those that were seen goes: by their names none is missed.
 async fn read_on_while_one_goes(source: &Source, gone: &str, go: impl AsyncFnOnce()) {
     let (all, total) = tables(source, &all()).await;

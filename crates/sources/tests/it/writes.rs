@@ -7,6 +7,64 @@ use serde_json::{Value, json as value};
 use sources::{Bindings, Error, Shape, Source, Sqlite, SqliteConfig, Statement};
 use std::time::Duration;
 
+/// What a statement does is counted, and not what triggers and keys do beside it.
+#[tokio::test]
+async fn rows_of_triggers_are_not_counted() {
+    let file = File::new();
+    let connection = rusqlite::Connection::open(file.path()).unwrap();
+    connection
+        .execute_batch(
+            "CREATE TABLE noted (what TEXT);
+             CREATE TRIGGER notes AFTER INSERT ON badges BEGIN
+               INSERT INTO noted VALUES ('a'), ('b'), ('c'); END",
+        )
+        .unwrap();
+    let source = file.source();
+    let records = call(Shape::Records);
+    let touched = async |sql: &str| {
+        let answer = write(&source, sql, Value::Null, &records).await;
+        answer
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
+            .affected
+    };
+    let insert = "INSERT INTO badges (id, person, label) VALUES (1, 1, 'x'), (2, 1, 'y')";
+    assert_eq!(touched(insert).await, Some(2));
+    // Nothing, and not what was before.
+    assert_eq!(
+        touched("UPDATE badges SET label = 'z' WHERE id = 99").await,
+        Some(0)
+    );
+    assert_eq!(touched("DELETE FROM badges WHERE id = 1").await, Some(1));
+}
+
+/// The database looks at rights only when it is about to run something, which nobody wants of a tool that is stored.
+#[tokio::test]
+async fn a_right_that_is_missing_is_told_before_anything_runs() {
+    let Some(server) = Server::start().await else {
+        return;
+    };
+    for (role, may) in [(&server.reader, false), (&server.owner, true)] {
+        let source = server.source(role);
+        let insert = "INSERT INTO badges (id, person, label) VALUES (:id, :person, :label)";
+        let statement = Statement::read(insert, source.engine()).unwrap();
+        let looked = source
+            .look_at_write(&statement, &call(Shape::Records))
+            .await;
+        match looked {
+            Err(Error::Database { code, .. }) => assert_eq!((code.as_str(), may), ("42501", false)),
+            looked => assert!(looked.is_ok() && may, "{looked:?}"),
+        }
+        // The session is as it was: the same can be looked at again, and nothing was written.
+        let again = source
+            .look_at_write(&statement, &call(Shape::Records))
+            .await;
+        assert_eq!(again.is_ok(), may, "{again:?}");
+        let rows = json(&source, "SELECT count(*) FROM badges", Shape::Scalar).await;
+        assert_eq!(rows, 0);
+    }
+    server.end().await;
+}
+
 async fn both_ways(source: &Source) {
     let records = call(Shape::Records);
     let insert = "INSERT INTO badges (id, person, label) VALUES (:id, :person, :label)";

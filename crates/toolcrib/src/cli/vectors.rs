@@ -34,10 +34,13 @@ pub(crate) enum Vectors {
         #[arg(long, value_name = "NAME")]
         collection: Option<String>,
     },
-    /// Remove a collection with everything in it, for good
+    /// Remove a collection with everything in it, or what was made of one source, for good
     Remove {
         /// Its name, as `list` shows it
         collection: String,
+        /// Only the documents that `from-schema` made of this source, which need not be there any more
+        #[arg(long, value_name = "NAME")]
+        source: Option<String>,
     },
 }
 

@@ -309,7 +309,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
     whitelist(findings, &tools, config);
 }
 
-/// Tools that are stored and cannot work.
+/// Tools that are stored and may not work.
 fn troubles(findings: &mut Findings, context: &Context, tools: &[Value]) {
     let unreadable = super::scripts::faults(context, tools);
     for tool in tools {
@@ -319,7 +319,7 @@ fn troubles(findings: &mut Findings, context: &Context, tools: &[Value]) {
         if let Some(why) = tool["trouble"].as_str().or(script) {
             findings.warning(
                 "tools",
-                format!("'{name}' cannot work: {why}"),
+                format!("'{name}' may not work as it is: {why}"),
                 remedy(tool),
             );
         }

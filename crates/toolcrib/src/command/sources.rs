@@ -41,7 +41,11 @@ pub(crate) async fn run(context: &Context, command: Sources) -> Result {
             told(out, &source, "updated");
             Ok(())
         }
-        Sources::Remove { name, force } => remove(context, PATH, &name, force).await,
+        Sources::Remove { name, force } => {
+            remove(context, PATH, &name, force).await?;
+            super::vectors::left_of(context, &name).await;
+            Ok(())
+        }
         Sources::Schema {
             name,
             search,
@@ -242,7 +246,8 @@ fn no_table(source: &str, table: &str, asked: &[(&str, Option<String>)]) -> Fail
 /// `owner_id bigint not null, key, → public.users(id)` and its comment.
 fn shown(table: &Value, column: &Value) -> String {
     let name = text(column, "name");
-    let mut parts = vec![format!("{name} {}", text(column, "type"))];
+    let named = format!("{name} {}", text(column, "type"));
+    let mut parts = vec![named.trim_end().to_owned()];
     if column["nullable"] == false {
         parts.push("not null".to_owned());
     }
@@ -318,6 +323,9 @@ fn about_writing(tested: &Value) -> Vec<String> {
         false => "queries that read may do more than that: nothing binds this role".to_owned(),
     };
     let tools = match writes {
+        true if tested["may_write"] != true => {
+            "tools with \"write\": true are let through (allow_write is set), but there is nothing here that they may change"
+        }
         true => "tools with \"write\": true can: allow_write is set",
         false => "tools with \"write\": true are refused: allow_write is not set",
     };
@@ -346,9 +354,19 @@ pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
 
 /// Sources that do not work, or work with more rights than they should.
 pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
-    let mut good = 0;
+    let mut good = Vec::new();
     for (source, tested) in sources {
         let name = text(source, "name");
+        if tested["works"] == true && tested["allow_write"] == true && tested["may_write"] == false
+        {
+            findings.warning(
+                "sources",
+                format!(
+                    "source '{name}' lets tools write, and there is nothing in it that they may change"
+                ),
+                "grant its role INSERT, UPDATE or DELETE on what they write to (of a file: make it writable), or take allow_write away",
+            );
+        }
         let problem = match tested.is_null() {
             true => source["cause"].as_str(),
             false => tested["problem"].as_str(),
@@ -367,7 +385,7 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
                 format!("source '{name}' does not work: {why}"),
                 format!("mend that; `toolcrib sources test {name}` tries it again"),
             ),
-            _ => good += 1,
+            _ => good.push(name),
         }
         let warned: Vec<&str> = match tested.is_null() {
             true => warnings(source).collect(),
@@ -381,11 +399,12 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
             );
         }
     }
-    if !sources.is_empty() {
-        findings.good(
-            "sources",
-            format!("{good} of {} sources work", sources.len()),
-        );
+    let (works, all) = (good.len(), sources.len());
+    if works == all && all > 0 {
+        findings.good("sources", format!("{works} of {all} work"));
+    } else if works > 0 {
+        let names = good.join(", ");
+        findings.good("sources", format!("{works} of {all} work: {names}"));
     }
 }
 
@@ -397,7 +416,7 @@ mod tests {
     fn nobody_is_promised_what_a_role_is_not_bound_to() {
         let said = |writes: bool, is_bound: bool| {
             let refused = "cannot execute UPDATE in a read-only transaction";
-            let tested = json!({"read_only": refused, "allow_write": writes, "is_bound": is_bound});
+            let tested = json!({"read_only": refused, "allow_write": writes, "is_bound": is_bound, "may_write": true});
             about_writing(&tested).join("\n")
         };
         assert!(said(false, true).starts_with("writing is refused: cannot"));
@@ -407,5 +426,7 @@ mod tests {
             assert!(!said.contains("cannot"), "{said}");
             assert!(said.contains("may do more"), "{said}");
         }
+        let tested = json!({"allow_write": true, "is_bound": true, "may_write": false});
+        assert!(about_writing(&tested)[1].contains("nothing here that they may change"));
     }
 }

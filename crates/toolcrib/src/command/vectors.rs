@@ -4,7 +4,7 @@ use super::findings::Findings;
 use super::limits::show;
 use super::tools::text;
 use crate::cli::{Destination, Vectors};
-use crate::client::{Answer, Client, encode};
+use crate::client::{Answer, Client, encode, query};
 use crate::context::Context;
 use crate::out::{Document, Failure, Out, Result, printable};
 use app::vectors::{Line, read_lines};
@@ -34,7 +34,11 @@ pub(crate) async fn run(context: &Context, command: Vectors) -> Result {
             n,
             collection,
         } => search(context, &text, n, collection.as_deref()).await,
-        Vectors::Remove { collection } => {
+        Vectors::Remove {
+            collection,
+            source: Some(source),
+        } => forget(context, &collection, &source).await,
+        Vectors::Remove { collection, .. } => {
             let path = format!("{PATH}/collections/{}", encode(&collection));
             let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
             Client::with(context, ask).await?;
@@ -45,6 +49,37 @@ pub(crate) async fn run(context: &Context, command: Vectors) -> Result {
             context.out.done(format!("removed {collection}"));
             Ok(())
         }
+    }
+}
+
+async fn forget(context: &Context, collection: &str, source: &str) -> Result {
+    let query = query(&[("source", Some(source.to_owned()))]);
+    let path = format!("{PATH}/collections/{}/documents{query}", encode(collection));
+    let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
+    let done = Client::with(context, ask).await?;
+    if context.out.json {
+        context.out.value(&done);
+    }
+    let documents = match done["removed"].as_u64().unwrap_or_default() {
+        0 => "there were no documents".to_owned(),
+        1 => "removed 1 document".to_owned(),
+        count => format!("removed {count} documents"),
+    };
+    context
+        .out
+        .done(format!("{documents} of source '{source}' in {collection}"));
+    Ok(())
+}
+
+/// Where documents may be left that were made of a source which is gone now.
+pub(super) async fn left_of(context: &Context, source: &str) {
+    let listed = Client::with(context, async |client| client.get(PATH).await).await;
+    let Ok(page) = listed else { return };
+    if page["items"].as_array().is_some_and(|it| !it.is_empty()) {
+        let usual = text(&page, "collection");
+        context.out.note(format!(
+            "documents that `vectors from-schema {source}` made stay; `toolcrib vectors remove {usual} --source {source}` removes them"
+        ));
     }
 }
 

@@ -9,8 +9,6 @@ use catalog::secret::Secret;
 use catalog::source::{Password, SourceDefinition, SourceKind, source_from_text};
 use toml::{Table, Value};
 
-/// What the source of the environment is called.
-const NAME: &str = "bga";
 const PORT: &str = "5432";
 const PREFIX: &str = "POSTGRESQL_DB_";
 
@@ -106,7 +104,7 @@ pub(super) fn of_environment(environment: &Environment) -> Option<Given> {
     let url = format!("postgres://{user}@{host}:{}/{name}", port.unwrap_or(PORT));
     Some(Given {
         definition: SourceDefinition {
-            name: NAME.to_owned(),
+            name: kinds::builtin::BGA_SOURCE.to_owned(),
             kind: SourceKind::Postgres,
             url: Some(url),
             password: pass.map(|pass| Password::Given(Secret::new(pass.to_owned()))),

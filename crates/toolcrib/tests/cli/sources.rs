@@ -231,7 +231,7 @@ fn the_configuration_describes_sources_too() {
         doctor.contains("source 'bga' does not work: POSTGRESQL_DB_NAME"),
         "{doctor}"
     );
-    assert!(doctor.contains("1 of 2 sources work"), "{doctor}");
+    assert!(doctor.contains("1 of 2 work: library"), "{doctor}");
 }
 
 /// One for all calls, and one for whatever else is asked of it.

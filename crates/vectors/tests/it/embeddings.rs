@@ -45,6 +45,24 @@ fn numbered(seen: &Seen, place: impl Fn(usize, usize) -> usize) -> String {
     )
 }
 
+/// The path is the first thing that is forgotten.
+#[tokio::test]
+async fn an_address_without_its_path_is_told() {
+    let endpoint = Endpoint::start(|_| reply(404, &[], "<html>nothing here</html>")).await;
+    let refused = async |url: String| {
+        let made = client(&endpoint, |settings| settings.url = url);
+        made.embed(&texts(1), soon()).await.unwrap_err().to_string()
+    };
+    let without = refused(endpoint.url("/v1?key=s3cret")).await;
+    assert!(
+        without.contains("does not end with /embeddings"),
+        "{without}"
+    );
+    assert!(!without.contains("s3cret"), "{without}");
+    let with = refused(endpoint.url(PATH)).await;
+    assert!(!with.contains("does not end"), "{with}");
+}
+
 #[tokio::test]
 async fn texts_become_vectors_as_the_seed_asks() {
     // Word for word what an endpoint answers, spaces and all.
