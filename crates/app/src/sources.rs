@@ -186,8 +186,8 @@ pub struct SourceView {
     pub origin: &'static str,
     /// sqlite or postgres.
     pub kind: &'static str,
-    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable (also where it was tried and has
-    /// never worked), or hidden (one of the same name from elsewhere is used instead).
+    /// ready, untried (nobody is connected to before somebody asks: `test` does), unusable (also where it did not answer when
+    /// it was last asked), or hidden (one of the same name from elsewhere is used instead).
     pub state: &'static str,
     /// Why it is not ready.
     pub cause: Option<String>,

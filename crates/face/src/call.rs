@@ -10,7 +10,7 @@ use app::App;
 use catalog::caller::Caller;
 use catalog::toolset::FIND_TOOLS;
 use executor::line::line;
-use executor::{CallRequest, Talk};
+use executor::{CallRequest, Code, Talk, ToolResponse};
 use mcp::wire::{RpcError, code};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -33,22 +33,31 @@ pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, 
         is_indirect = true;
     }
     let asked = name.clone();
+    let asked = Asked {
+        tool: asked,
+        is_indirect,
+    };
     let start = move |context: &Context, params: &mut Params| start(context, asked, params);
-    let done = context.follow("tools/call", &name, params, start).await;
-    match done {
-        // A name that a model has made up is for the model to mend; its client asked for a tool that there is.
-        Err(error) if is_indirect && error.code == code::INVALID_PARAMS => {
-            let message = format!(
-                "{}; find_tools has the names of those there are",
-                error.message
-            );
-            finder::refused(context, message)
-        }
-        done => done,
+    context.follow("tools/call", &name, params, start).await
+}
+
+struct Asked {
+    tool: String,
+    /// Its name was given to `call_tool`.
+    is_indirect: bool,
+}
+
+/// A name that a model has made up is for the model to mend: its client asked for a tool that there is.
+fn told_to_the_model(response: &mut ToolResponse) {
+    let error = response.error.as_mut();
+    if let Some(error) = error.filter(|error| error.code == Code::ToolNotFound) {
+        error.code = Code::InvalidInput;
+        let more = "; find_tools has the names of those there are";
+        error.message.push_str(more);
     }
 }
 
-fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underway, RpcError> {
+fn start(context: &Context, asked: Asked, params: &mut Params) -> Result<Underway, RpcError> {
     let arguments = match params.take("arguments") {
         None | Some(Value::Null) => Value::Object(Map::new()),
         Some(arguments @ Value::Object(_)) => arguments,
@@ -63,7 +72,7 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
         log_level: context.log_level(params),
     };
     let request = CallRequest {
-        tool,
+        tool: asked.tool,
         arguments,
         timeout_seconds: None,
         talk: Some(talk),
@@ -84,6 +93,9 @@ fn start(context: &Context, tool: String, params: &mut Params) -> Result<Underwa
                 }
                 if let Some(face) = suite.and_then(|face| face.upgrade()) {
                     fixtures::called(&face, &response.tool_name);
+                }
+                if asked.is_indirect {
+                    told_to_the_model(&mut response);
                 }
                 of_call(&response, era)
             }

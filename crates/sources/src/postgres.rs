@@ -132,18 +132,16 @@ impl Postgres {
 
     async fn enter(self: &Arc<Self>, call: &Call) -> Result<(), Error> {
         let checked = self.check_role(call).await;
-        if let Err(error) = &checked {
+        if let Err(error @ Error::Source { .. }) = &checked {
             self.note(Some(error));
         }
         checked
     }
 
     /// What came of asking it something.
-    pub(crate) fn note(&self, error: Option<&Error>) {
+    fn note(&self, error: Option<&Error>) {
         match error {
             Some(Error::Cancelled) => {}
-            // A query that takes long says nothing of the database.
-            Some(Error::Deadline) if self.last.load(Ordering::Relaxed) == WORKS => {}
             Some(Error::Unavailable { .. } | Error::Source { .. } | Error::Deadline) => {
                 *self.lock_failure() = error.map(Error::to_string);
                 self.last.store(FAILS, Ordering::Relaxed);
@@ -196,10 +194,15 @@ impl Postgres {
             rows_max: call.rows_max,
             bytes_max: call.bytes_max,
             pooled: self.config.pgbouncer,
+            has_place: AtomicBool::new(false),
             answered: AtomicBool::new(false),
         };
-        let done = run::run(self, call, job).await;
-        self.note(done.as_ref().err());
+        let done = run::run(self, call, &job).await;
+        match &done {
+            // A query that takes long, or waits for its turn, says nothing of the database.
+            Err(Error::Deadline) if !job.met_silence() => {}
+            done => self.note(done.as_ref().err()),
+        }
         done
     }
 
@@ -214,6 +217,7 @@ impl Postgres {
         self.look_by(work, sql, parameters, call).await
     }
 
+    /// The same by another way than all with the server's path.
     async fn look_by<T: serde::de::DeserializeOwned>(
         self: &Arc<Self>,
         work: Work<'_>,

@@ -166,7 +166,12 @@ impl App {
         mut asked: SourceDefinition,
         action: &str,
     ) -> Result<SourceView> {
-        if let Some(why) = self.kept_sources.opening.never_works(&asked) {
+        // What was taken once can be changed in all else, whatever has come of its address.
+        let is_same = old.is_some_and(|old| {
+            (&old.definition.url, &old.definition.path) == (&asked.url, &asked.path)
+        });
+        let never = || self.kept_sources.opening.never_works(&asked);
+        if let Some(why) = (!is_same).then(never).flatten() {
             return Err(Error::invalid(why));
         }
         let sealing = self.vault.changes.lock().await;

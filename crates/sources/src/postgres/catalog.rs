@@ -272,7 +272,9 @@ impl Postgres {
     async fn ask_functions(self: &Arc<Self>, call: &Call) -> Result<Vec<Found>, Error> {
         let path = Work::Read(Reading::Once);
         let path: Vec<Path> = self.look_by(path, PATH, Vec::new(), call).await?;
-        let path: Vec<String> = path.into_iter().flat_map(|it| it.path).collect();
+        let path = path.into_iter().flat_map(|it| it.path);
+        // No function there is found by its name alone.
+        let path: Vec<String> = path.filter(|it| !it.starts_with("pg_temp")).collect();
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let asked = self.asked(&HashSet::new(), Some(&path))?;
         let functions: Vec<Function> = self.look(FUNCTIONS, asked, call).await?;

@@ -33,6 +33,8 @@ pub(super) struct Role {
     /// Tables outside of the system's schemas that it may change.
     writable: i64,
     creates_temporary: bool,
+    /// There is something that it may change: rows, or whatever a function of somebody else's rights does.
+    may_write: bool,
 }
 
 const ROLE: &str = "\
@@ -45,7 +47,13 @@ SELECT r.rolname AS name, pg_catalog.version() AS version, r.rolsuper AS superus
     AND pg_catalog.pg_has_role(current_user, g.oid, 'MEMBER')) AS powers,
   (SELECT pg_catalog.count(*) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.relkind IN ('r', 'p') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_'
-    AND pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')) AS writable
+    AND pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')) AS writable,
+  r.rolsuper OR EXISTS (SELECT 1 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.relkind IN ('r', 'p', 'v', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_'
+    AND (pg_catalog.has_table_privilege(c.oid, 'INSERT, UPDATE, DELETE')
+      OR pg_catalog.has_any_column_privilege(c.oid, 'INSERT, UPDATE')))
+  OR EXISTS (SELECT 1 FROM pg_catalog.pg_proc p
+    WHERE p.prosecdef AND p.oid >= 16384 AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE')) AS may_write
 FROM pg_catalog.pg_roles r WHERE r.rolname = current_user";
 
 impl Postgres {
@@ -125,7 +133,7 @@ impl Postgres {
             role: Some(role.name.clone()),
             read_only,
             is_bound: role.too_strong().is_none(),
-            may_write: role.superuser || role.writable > 0,
+            may_write: role.may_write,
             warnings: role.warnings(),
         })
     }

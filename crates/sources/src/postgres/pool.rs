@@ -113,8 +113,14 @@ impl Pool {
     }
 
     /// Waits for a place and gives it a connection. Has no deadline of its own: its caller drops it.
-    pub(super) async fn lease(&self, tool: &Arc<str>, serves: Serves) -> Result<Lease, Error> {
+    pub(super) async fn lease(
+        &self,
+        tool: &Arc<str>,
+        serves: Serves,
+        has_place: &AtomicBool,
+    ) -> Result<Lease, Error> {
         let share = self.shares.take(tool).await;
+        has_place.store(true, Ordering::Relaxed);
         // Behind a pooler a session is nobody's, whoever it served.
         let serves = match &self.session {
             Some(_) => serves,

@@ -77,11 +77,18 @@ pub(super) struct Job<'j> {
     pub(super) bytes_max: usize,
     /// The session is shared with others, by a pooler.
     pub(super) pooled: bool,
+    /// It is its turn: whatever is waited for from here on is the server.
+    pub(super) has_place: AtomicBool,
     /// The server has answered at least once: the line is alive.
     pub(super) answered: AtomicBool,
 }
 
 impl Job<'_> {
+    /// The server was asked, and has not said a word.
+    pub(super) fn met_silence(&self) -> bool {
+        self.has_place.load(Ordering::Relaxed) && !self.answered.load(Ordering::Relaxed)
+    }
+
     pub(super) fn writer(&self) -> Writer {
         Writer::new(self.shape, self.rows_max, self.bytes_max)
     }
@@ -190,13 +197,9 @@ struct Task<'t> {
 pub(super) async fn run(
     source: &Arc<Postgres>,
     call: &Call,
-    job: Job<'_>,
+    job: &Job<'_>,
 ) -> Result<Answer, Error> {
-    let task = Task {
-        source,
-        job: &job,
-        call,
-    };
+    let task = Task { source, job, call };
     let mut retried = false;
     loop {
         let held = Held {
@@ -229,7 +232,7 @@ impl Task<'_> {
     async fn lease(&self) -> Result<Lease, Error> {
         tokio::select! {
             biased;
-            leased = self.source.pool.lease(&self.call.tool, self.job.work.serves()) => leased,
+            leased = self.source.pool.lease(&self.call.tool, self.job.work.serves(), &self.job.has_place) => leased,
             () = self.call.cancel.cancelled() => Err(Error::Cancelled),
             () = sleep_until(self.call.deadline) => Err(Error::Deadline),
         }

@@ -2,6 +2,7 @@
 
 use super::Postgres;
 use super::parameter::Parameter;
+use super::run::{Reading, Work};
 use crate::error::Error;
 use crate::schema::{Column, ForeignKey, SchemaFilter, SchemaPage, Table, TableKind};
 use crate::source::Call;
@@ -106,7 +107,11 @@ impl Postgres {
         let total = found.first().map_or(0, |table| table.total);
         let oids: Vec<i64> = found.iter().map(|table| table.oid).collect();
         let oids = Parameter::new("oids", &json!(oids), false)?;
-        let columns: Vec<FoundColumn> = self.look(COLUMNS, vec![oids.clone()], call).await?;
+        // With the path of the role, so that types are named as its queries may name them.
+        let once = Work::Read(Reading::Once);
+        let columns: Vec<FoundColumn> = self
+            .look_by(once, COLUMNS, vec![oids.clone()], call)
+            .await?;
         let keys: Vec<FoundKey> = self.look(KEYS, vec![oids], call).await?;
         Ok(SchemaPage {
             tables: put_together(found, columns, keys),

@@ -49,7 +49,8 @@ pub(super) async fn look(client: &Client, begin: &str, job: &Job<'_>) -> Done {
         Ok(statement) => permitted(client, &job.sql, statement.params().len()).await,
         Err(error) => Err(error),
     };
-    let end = format!("ROLLBACK{}", begun.forgotten);
+    // A plan runs functions that call themselves immutable.
+    let end = format!("ROLLBACK; {UNLOCK}{}", begun.forgotten);
     let line = match client.batch_execute(&end).await {
         Ok(()) => begun.line,
         Err(_) => Line::Broken,

@@ -222,10 +222,12 @@ fn write(connection: &Connection, job: &Job, stop: &Stop) -> Result<Answer, Erro
     } else {
         "ROLLBACK"
     };
-    // What triggers and keys did beside it is not counted; what changed nothing leaves the count of what was before.
-    let touched = match connection.total_changes() == before {
-        true => 0,
-        false => connection.changes(),
+    // What triggers and keys did beside it is not counted, unless they did all of it, for a view. What changed nothing
+    // leaves the count of what was before.
+    let touched = match (connection.total_changes() - before, connection.changes()) {
+        (0, _) => 0,
+        (all, 0) => all,
+        (_, own) => own,
     };
     if let Err(error) = connection.execute_batch(end) {
         // A commit that failed leaves the transaction open; what is asked for then is that nothing stays.

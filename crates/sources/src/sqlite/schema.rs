@@ -13,14 +13,9 @@ use std::sync::Arc;
 const PAGE_MAX: u64 = 500;
 
 const FIND: &str = "\
-SELECT name, type, sql LIKE 'CREATE VIRTUAL TABLE%' FROM sqlite_schema
+SELECT name, type, CASE WHEN sql LIKE 'CREATE VIRTUAL TABLE%' THEN lower(sql) END FROM sqlite_schema
 WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
 const COLUMNS: &str = "SELECT name, type, \"notnull\", dflt_value, pk FROM pragma_table_xinfo(?1) WHERE hidden <> 1 ORDER BY cid";
-/// What full-text search and R-trees call the tables beside their own.
-const SHADOWS: [&str; 11] = [
-    "data", "idx", "content", "docsize", "config", "segments", "segdir", "stat", "node", "rowid",
-    "parent",
-];
 const KEYS: &str =
     "SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq";
 
@@ -70,21 +65,33 @@ fn page(connection: &Connection, filter: &SchemaFilter) -> Result<SchemaPage, ru
 fn found(connection: &Connection) -> Result<Vec<(String, String)>, rusqlite::Error> {
     let mut statement = connection.prepare(FIND)?;
     let mut rows = statement.query([])?;
-    let (mut found, mut virtual_tables) = (Vec::new(), HashSet::new());
+    let (mut found, mut kept) = (Vec::new(), HashSet::new());
     while let Some(row) = rows.next()? {
         let name: String = row.get(0)?;
-        if row.get::<_, Option<bool>>(2)? == Some(true) {
-            virtual_tables.insert(name.to_ascii_lowercase());
+        if let Some(made) = row.get::<_, Option<String>>(2)? {
+            let parts = shadows(&made);
+            let parts = parts.map(|part| format!("{}_{part}", name.to_ascii_lowercase()));
+            kept.extend(parts);
         }
         found.push((name, row.get(1)?));
     }
-    let is_shadow = |name: &str| {
-        let name = name.to_ascii_lowercase();
-        let parts = name.rsplit_once('_');
-        parts.is_some_and(|(of, part)| SHADOWS.contains(&part) && virtual_tables.contains(of))
-    };
-    found.retain(|(name, _)| !is_shadow(name));
+    found.retain(|(name, _)| !kept.contains(&name.to_ascii_lowercase()));
     Ok(found)
+}
+
+/// What a virtual table calls the tables beside its own, by the text that makes it, in small letters.
+fn shadows(made: &str) -> impl Iterator<Item = &'static str> + use<> {
+    let module = made.split_once(" using ").map_or("", |(_, rest)| rest);
+    let names: &[&str] = match module.split(['(', ' ']).next().unwrap_or_default() {
+        "fts5" => &["data", "idx", "content", "docsize", "config"],
+        "fts3" | "fts4" => &["content", "segments", "segdir", "docsize", "stat"],
+        "rtree" | "rtree_i32" | "geopoly" => &["node", "rowid", "parent"],
+        _ => &[],
+    };
+    // Where its text lies in a table of somebody else's, that one is theirs, whatever it is called.
+    let is_theirs = module.replace(' ', "").contains("content=");
+    let names = names.iter().copied();
+    names.filter(move |name| *name != "content" || !is_theirs)
 }
 
 fn fits(

@@ -156,6 +156,10 @@ async fn a_pause_is_survived() {
     // Nobody waits longer than told to, at any time of the pause.
     let failed = load.failed.load(Ordering::Relaxed);
     assert!(failed >= 4, "{failed}");
+    assert!(
+        source.failure().is_some(),
+        "nobody would see that it is silent"
+    );
     cluster.signal_all("CONT");
     recovers(&source, Instant::now()).await;
     load.until(&load.done, 20).await;

@@ -148,7 +148,8 @@ async fn what_somebody_made_for_names_does_not_run_while_the_catalog_is_read() {
                AS 'BEGIN RAISE EXCEPTION ''somebody ran''; END';
              CREATE OPERATOR || (LEFTARG = name, RIGHTARG = text, FUNCTION = joined);
              CREATE TABLE parent (id int PRIMARY KEY);
-             CREATE TABLE child (id int REFERENCES parent (id))",
+             CREATE TYPE temper AS ENUM ('calm');
+             CREATE TABLE child (id int REFERENCES parent (id), temper temper)",
         )
         .await;
     let source = server.source(&server.owner);
@@ -160,6 +161,8 @@ async fn what_somebody_made_for_names_does_not_run_while_the_catalog_is_read() {
     };
     let page = source.schema(&filter, &call(Shape::Records)).await.unwrap();
     assert_eq!(page.tables[0].foreign_keys[0].references, "public.parent");
+    // As a query may name it.
+    assert_eq!(page.tables[0].columns[1].data_type, "temper");
     server.end().await;
 }
 

@@ -154,7 +154,10 @@ async fn what_a_virtual_table_keeps_for_itself_is_not_shown() {
         .execute_batch(
             "CREATE VIRTUAL TABLE Pages USING fts5(title, body);
              CREATE VIRTUAL TABLE plots USING rtree(id, x0, x1);
-             CREATE TABLE people_data (a); CREATE TABLE pages_seen (a)",
+             CREATE TABLE people_data (a); CREATE TABLE pages_seen (a); CREATE TABLE plots_data (a);
+             CREATE TABLE people_content (text);
+             CREATE VIRTUAL TABLE people_found USING fts5(text, content = 'people_content');
+             CREATE TABLE people_found_content (a)",
         )
         .unwrap();
     let (found, total) = tables(&file.source(), &all()).await;
@@ -163,7 +166,17 @@ async fn what_a_virtual_table_keeps_for_itself_is_not_shown() {
     names.retain(|name| ours.iter().any(|it| name.to_lowercase().starts_with(it)));
     assert_eq!(
         names,
-        ["Pages", "pages_seen", "people", "people_data", "plots"]
+        [
+            "Pages",
+            "pages_seen",
+            "people",
+            "people_content",
+            "people_data",
+            "people_found",
+            "people_found_content",
+            "plots",
+            "plots_data"
+        ]
     );
     assert_eq!(total, found.len() as u64);
 }

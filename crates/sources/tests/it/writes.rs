@@ -16,7 +16,10 @@ async fn rows_of_triggers_are_not_counted() {
         .execute_batch(
             "CREATE TABLE noted (what TEXT);
              CREATE TRIGGER notes AFTER INSERT ON badges BEGIN
-               INSERT INTO noted VALUES ('a'), ('b'), ('c'); END",
+               INSERT INTO noted VALUES ('a'), ('b'), ('c'); END;
+             CREATE VIEW labels AS SELECT what FROM noted;
+             CREATE TRIGGER labelled INSTEAD OF INSERT ON labels BEGIN
+               INSERT INTO noted VALUES (new.what); END",
         )
         .unwrap();
     let source = file.source();
@@ -29,6 +32,8 @@ async fn rows_of_triggers_are_not_counted() {
     };
     let insert = "INSERT INTO badges (id, person, label) VALUES (1, 1, 'x'), (2, 1, 'y')";
     assert_eq!(touched(insert).await, Some(2));
+    // A view has nothing but its trigger.
+    assert_eq!(touched("INSERT INTO labels VALUES ('l')").await, Some(1));
     // Nothing, and not what was before.
     assert_eq!(
         touched("UPDATE badges SET label = 'z' WHERE id = 99").await,

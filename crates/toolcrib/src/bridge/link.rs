@@ -4,7 +4,7 @@
 use crate::client::{OWNER_PATIENCE, connect_owner};
 use crate::command::serve::Owned;
 use crate::context::Context;
-use crate::out::{Failure, SHOWN_MAX, and_more};
+use crate::out::{Cause, Failure, SHOWN_MAX, and_more};
 use crate::workspace::Place;
 use bytes::Bytes;
 use fetch::{Fetcher, HeaderName, HeaderValue, Limits, Method, Request, Streaming, Trust};
@@ -57,7 +57,7 @@ pub(crate) enum Lost {
     /// Nothing was sent.
     Before(String),
     /// The workspace cannot be served, and nobody else serves it.
-    Unserved(String),
+    Unserved(String, Cause),
     /// It may have been done.
     Midway(String),
     /// It was not done.
@@ -68,7 +68,7 @@ impl fmt::Display for Lost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Lost::Before(why) => write!(f, "The toolcrib server cannot be reached: {why}"),
-            Lost::Unserved(why) => write!(f, "The workspace cannot be served: {why}"),
+            Lost::Unserved(why, _) => write!(f, "The workspace cannot be served: {why}"),
             Lost::Midway(why) => write!(
                 f,
                 "The connection to the toolcrib server was lost, and what was asked may have been done: {why}"
@@ -245,7 +245,7 @@ impl Local {
                         let why = format!("{} does not answer", self.place.owner());
                         return Err(Lost::Before(why));
                     }
-                    Err(failure) => return Err(Lost::Unserved(told(&failure))),
+                    Err(failure) => return Err(Lost::Unserved(told(&failure), failure.cause)),
                 }
             } else if Instant::now() >= give_up {
                 return Err(Lost::Before("our own socket does not answer".to_owned()));

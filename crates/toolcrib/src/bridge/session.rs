@@ -76,7 +76,7 @@ impl Bridge {
     ) -> Result<bool, Lost> {
         let before = |lost: Lost| match lost {
             Lost::Before(why) | Lost::Midway(why) | Lost::Refused(why) => Lost::Before(why),
-            lost @ Lost::Unserved(_) => lost,
+            lost @ Lost::Unserved(..) => lost,
         };
         let _one = self.beginning.lock().await;
         if self.session().is_some_and(|now| now != forgotten) {

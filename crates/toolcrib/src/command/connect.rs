@@ -162,7 +162,7 @@ fn local(context: &Context, connect: &Connect, place: &Place) -> Result<Value> {
         // Without a name `toolcrib mcp` makes it; one that is named has to be there.
         if found.is_default && !found.workspace.exists() {
             context.out.note(format!(
-                "this folder is no workspace; {shown} is made when the client first starts it"
+                "this folder is no workspace; where the client starts it in one, that is used, and else {shown} is made"
             ));
             return started(connect, place, &[]);
         }

@@ -44,7 +44,7 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
             };
             // A workspace that cannot be served is told at once, not at the client's first request.
             local.connect().await.map_err(|lost| match lost {
-                Lost::Unserved(_) => Failure::configuration(vec![lost.to_string()]),
+                Lost::Unserved(_, cause) => Failure::new(cause, lost.to_string()),
                 _ => Failure::failed(lost.to_string()),
             })?;
             let owner = Client::Socket(local.place.clone());

@@ -79,7 +79,7 @@ fn told(out: &Out, toolset: &Value, done: &str) {
         // A client that was given plain names knows no others.
         let dotted = missing.split_once("__");
         let meant = dotted.map_or_else(String::new, |(server, tool)| {
-            format!("; a tool of a server is written '{server}.{tool}' here")
+            format!("; if one of a server is meant, write '{server}.{tool}'")
         });
         out.done(format!("there is no tool '{missing}' yet{meant}"));
     }

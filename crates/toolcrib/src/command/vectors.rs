@@ -78,7 +78,7 @@ pub(super) async fn left_of(context: &Context, source: &str) {
     if page["items"].as_array().is_some_and(|it| !it.is_empty()) {
         let usual = text(&page, "collection");
         context.out.note(format!(
-            "documents that `vectors from-schema {source}` made stay; `toolcrib vectors remove {usual} --source {source}` removes them"
+            "what `vectors from-schema {source}` may have made stays in its collection; `toolcrib vectors remove {usual} --source {source}` removes it"
         ));
     }
 }
