@@ -68,7 +68,7 @@ const HEAVY: &[(&str, usize, f64)] = &[
 ];
 /// Functions that make what a path leads through, and call themselves for each step of it. A step has two letters at least,
 /// and took 260 to 500 bytes of stack: on a thread of the usual size 8,000 of them ended the process.
-const DEEP: &[&str] = &[
+pub(super) const DEEP: &[&str] = &[
     "json_array_insert",
     "json_insert",
     "json_set",

@@ -16,15 +16,6 @@ use std::time::{Duration, Instant};
 const QUICK: Duration = Duration::from_millis(1);
 /// How many steps of SQLite's machine a try may take: some dozens of rows by their key.
 const STEPS: i32 = 1000;
-/// Functions that go as deep as a path is long.
-const DEEP: [&str; 6] = [
-    "json_set",
-    "jsonb_set",
-    "json_insert",
-    "jsonb_insert",
-    "json_array_insert",
-    "jsonb_array_insert",
-];
 /// No single step with values of this size takes long.
 const VALUE_BYTES_MAX: i32 = 65_536;
 
@@ -98,7 +89,7 @@ fn without_depth(connection: &Connection) -> rusqlite::Result<()> {
     let flags = FunctionFlags::SQLITE_UTF8
         | FunctionFlags::SQLITE_DETERMINISTIC
         | FunctionFlags::SQLITE_INNOCUOUS;
-    DEEP.iter().try_for_each(|name| {
+    heavy::DEEP.iter().try_for_each(|name| {
         connection.create_scalar_function(*name, -1, flags, |_| -> rusqlite::Result<bool> {
             Err(rusqlite::Error::InvalidQuery)
         })
