@@ -216,9 +216,9 @@ impl App {
         Ok(response)
     }
 
-    /// At start: calls this node left behind can never be answered.
-    pub(crate) async fn settle_idempotency(&self) -> Result<()> {
-        for (who, key, tool_name) in self.store.unanswered_calls(&self.node).await? {
+    /// Calls that a node left behind can never be answered.
+    pub(crate) async fn settle_idempotency(&self, node: &str) -> Result<()> {
+        for (who, key, tool_name) in self.store.unanswered_calls(node).await? {
             self.settle(&(who, key), &tool_name).await?;
         }
         Ok(())

@@ -7,7 +7,8 @@ use utoipa::ToSchema;
 
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Readiness {
-    /// `ready`, or `degraded` while the files on disk are not valid and the old catalogue serves.
+    /// `ready`, or `degraded` while the files on disk are not valid and the old catalogue serves, or differ from those of another
+    /// server on the same PostgreSQL.
     pub status: &'static str,
     pub tools: usize,
     pub epoch: u64,
@@ -18,27 +19,55 @@ pub struct Readiness {
     #[schema(value_type = Object)]
     pub files: ShelfStatus,
     pub servers: Vec<String>,
+    /// Of several servers on one PostgreSQL.
+    pub replicas: ReplicasView,
+}
+
+/// What is known of other servers on the same PostgreSQL.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReplicasView {
+    /// This process among them.
+    pub instance: String,
+    /// The others that were heard of lately.
+    pub others: Vec<ReplicaView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReplicaView {
+    pub instance: String,
+    pub node: String,
+    /// Where it is reached.
+    pub address: Option<String>,
+    pub version: String,
+    /// Whether its tools.json and mcp.json are the same as here. Where they are not, both servers are `degraded`: what a client
+    /// gets depends on where a proxy sends it.
+    pub same_files: bool,
 }
 
 impl App {
-    /// None: the registry database does not answer.
-    pub async fn readiness(&self) -> Option<Readiness> {
-        self.store.ping().await.ok()?;
+    /// Why no new work should come here, where that is so.
+    pub async fn readiness(&self) -> Result<Readiness, &'static str> {
+        if self.replicas.is_leaving() {
+            return Err("The server is stopping");
+        }
+        let ping = self.store.ping().await;
+        ping.map_err(|_| "The registry database does not answer")?;
         let files = ShelfStatus::clone(&self.status.load());
         let catalogue = self.executor.catalogue.load();
-        Some(Readiness {
+        let replicas = self.replicas.view();
+        let is_sound = files.is_clean()
+            && self.executor.log_works()
+            && replicas.others.iter().all(|it| it.same_files);
+        Ok(Readiness {
             log_works: self.executor.log_works(),
-            status: if files.is_clean() && self.executor.log_works() {
-                "ready"
-            } else {
-                "degraded"
-            },
+            status: if is_sound { "ready" } else { "degraded" },
             tools: catalogue.len(),
             epoch: catalogue.epoch,
             engine: self.store.engine(),
             running_calls: self.executor.running(),
             servers: self.server_names(),
             files,
+            replicas,
         })
     }
 }

@@ -24,6 +24,7 @@ pub mod plans;
 pub mod policy;
 mod programs;
 pub mod reassign;
+pub mod replicas;
 pub mod retrieval;
 pub mod sealing_keys;
 pub mod secrets;
@@ -121,6 +122,7 @@ pub struct App {
     access_changes: tokio::sync::Mutex<()>,
     /// Whether somebody is about to read people, keys and sessions anew, because a change may not count yet.
     access_doubted: AtomicBool,
+    pub replicas: Arc<replicas::Replicas>,
     /// For work that goes on after whoever asked has their answer.
     me: Weak<App>,
 }
@@ -135,6 +137,7 @@ impl App {
     /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
     pub async fn stop(&self, grace: Duration) {
         self.executor.stop(grace).await;
+        self.leave_replicas().await;
         self.upstreams.close().await;
         self.idempotent.tasks.close();
         // Only who waits for a call of another server is still here after this.

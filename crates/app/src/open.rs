@@ -5,7 +5,7 @@ use crate::calls::InFlight;
 use crate::kept::Kept;
 use crate::owner::{OwnerLock, node_name};
 use crate::passwords::Passwords;
-use crate::plan::Plan;
+use crate::replicas::Replicas;
 use crate::sealing_keys::{self, KeyFault, KeySource};
 use crate::select::{Chooser, Confirmed};
 use crate::servers::Servers;
@@ -138,7 +138,10 @@ impl App {
             .ok_or_else(|| StartError::Owned(options.data.clone()))?;
         let node = node_name(&options.data).map_err(unusable)?;
         FileShelf::new(&options.workspace).sweep();
-        let (store, log) = open_databases(&options, &node).await?;
+        let replicas = Arc::new(Replicas::new());
+        let (store, log) = open_databases(&options, &node, &replicas.instance).await?;
+        // Before anything is read: what changes from here on is followed.
+        replicas.begin_at(store.revision().await?);
         store.ensure_first_users(options.clock.now()).await?;
         let agents = store.agents().await?;
         let (key, now) = (options.admin_key.as_deref(), options.clock.now());
@@ -157,8 +160,9 @@ impl App {
         let unheard = notices.take_if(|_| !options.watch);
         let named = |tool: &Tool| tool.definition.name.clone();
         let builtin_names = runnable.builtins.iter().map(named).collect();
-        let snapshot = first_snapshot(&options, &store, log, files, Arc::clone(&vault), runnable);
-        let (executor, writer) = snapshot.await?;
+        let given = (Arc::clone(&vault), Arc::clone(&replicas));
+        let (executor, writer) =
+            first_snapshot(&options, &store, log, files, given, runnable).await?;
         let (status, servers) = (Arc::clone(&writer.status), writer.servers.subscribe());
         let (jobs, thread) = writer.spawn();
         let watcher = watched(&options, &jobs);
@@ -203,6 +207,7 @@ impl App {
             scripts: crate::tool_tests::Scripts::default(),
             vault,
             tokens,
+            replicas,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
         app.begin(notices).await;
@@ -214,6 +219,7 @@ impl App {
     async fn begin(self: &Arc<Self>, notices: Option<mpsc::UnboundedReceiver<Notice>>) {
         match notices {
             Some(notices) => {
+                self.follow_replicas();
                 crate::upstreams::connect(self, notices).await;
                 Chooser::follow(self);
             }
@@ -229,7 +235,7 @@ impl App {
         self.load_policy().await?;
         self.load_toolsets().await?;
         self.load_limits().await?;
-        self.settle_idempotency().await
+        self.settle_idempotency(&self.node).await
     }
 }
 
@@ -266,7 +272,11 @@ async fn sources(
     Ok(Sources::load(store, options.sources.clone(), live, opening).await?)
 }
 
-async fn open_databases(options: &Options, node: &str) -> Result<(Db, ExecutionLog), StartError> {
+async fn open_databases(
+    options: &Options,
+    node: &str,
+    instance: &str,
+) -> Result<(Db, ExecutionLog), StartError> {
     let mut log = options.log.clone();
     log.node = node.into();
     let clock = options.clock.clone();
@@ -277,7 +287,7 @@ async fn open_databases(options: &Options, node: &str) -> Result<(Db, ExecutionL
             Ok((store, ExecutionLog::open_sqlite(&folder, log, clock).await?))
         }
         Some(url) => {
-            let store = Db::open_postgres(url).await?;
+            let store = Db::open_postgres_as(url, instance).await?;
             // The log has a pool of its own: a burst of calls must not starve the registry.
             let pool = Db::log_pool(url).await?;
             Ok((store, ExecutionLog::open_postgres(pool, log, clock).await?))
@@ -291,7 +301,7 @@ async fn first_snapshot(
     store: &Db,
     log: ExecutionLog,
     files: Files,
-    vault: Arc<Vault>,
+    (vault, replicas): (Arc<Vault>, Arc<Replicas>),
     runnable: kinds::All,
 ) -> Result<(Arc<Executor>, Writer), StartError> {
     shelf::log_oddities(&files.servers);
@@ -328,13 +338,10 @@ async fn first_snapshot(
         given: builtins,
         shadowed: HashMap::new(),
         status,
+        replicas,
     };
-    let mut plan = Plan::new(executor.catalogue.load_full(), options.clock.now());
-    plan.sync_file(&writer, files.definitions, files.tools_text)
-        .await
-        .map_err(StartError::Catalogue)?;
     writer
-        .commit_first(plan)
+        .commit_first(files.definitions, files.tools_text)
         .await
         .map_err(StartError::Catalogue)?;
     Ok((executor, writer))
@@ -394,7 +401,7 @@ async fn first_catalogue(
 }
 
 /// A tool of the database shelf from its row.
-fn stored_tool(row: &ToolRow) -> Result<Tool, Vec<Problem>> {
+pub(crate) fn stored_tool(row: &ToolRow) -> Result<Tool, Vec<Problem>> {
     let definition =
         definition_from_text(&row.name, &row.definition, Origin::Body(Shelf::Database))?;
     Ok(Tool {

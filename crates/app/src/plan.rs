@@ -1,5 +1,6 @@
 //! A group of changes being decided: what the catalogue would look like, and what has to be stored for it.
 
+mod follow;
 mod reassign;
 mod rehearsal;
 mod sync;
@@ -130,7 +131,7 @@ impl Plan {
                 expected_version,
                 action,
             } => {
-                let tool = self.editable(*id, caller)?;
+                let tool = self.editable(writer, *id, caller)?;
                 expect_version(
                     "Tool",
                     &tool.definition.name,
@@ -150,7 +151,7 @@ impl Plan {
                 id,
                 expected_version,
             } => {
-                let tool = self.editable(*id, caller)?;
+                let tool = self.editable(writer, *id, caller)?;
                 expect_version(
                     "Tool",
                     &tool.definition.name,
@@ -166,7 +167,7 @@ impl Plan {
                 definition,
             } => {
                 self.refuse_clash(&definition.name, *shelf)?;
-                self.check_shelf(*shelf, caller)?;
+                check_shelf(writer, *shelf, caller)?;
                 let version = self.next_version(writer, *id).await?;
                 // Who owns it now, not when it was asked for: it may have changed hands while this waited.
                 let stored = writer.store.tool(*id).await?;
@@ -176,7 +177,7 @@ impl Plan {
                 Ok(*id)
             }
             Write::Reassign(asked) => self.reassign(writer, asked, caller).await,
-            Write::Reload | Write::Server { .. } => Ok(Uuid::nil()),
+            Write::Reload | Write::Follow(_) | Write::Server { .. } => Ok(Uuid::nil()),
         }
     }
 
@@ -188,7 +189,7 @@ impl Plan {
         (owner, created_at): (Uuid, Option<Millis>),
         caller: &Caller,
     ) -> Result<Uuid> {
-        self.check_shelf(shelf, caller)?;
+        check_shelf(writer, shelf, caller)?;
         self.refuse_clash(&definition.name, shelf)?;
         let (id, owner) = match shelf {
             Shelf::Database => (Uuid::now_v7(), owner),
@@ -336,7 +337,7 @@ impl Plan {
         }
     }
 
-    fn editable(&self, id: Uuid, caller: &Caller) -> Result<Tool> {
+    fn editable(&self, writer: &Writer, id: Uuid, caller: &Caller) -> Result<Tool> {
         let tool = self
             .find(id)
             .ok_or_else(|| Error::tool_not_found(&id.to_string()))?;
@@ -348,22 +349,12 @@ impl Plan {
             shelf => {
                 no_servers(&tool)?;
                 if shelf == Shelf::File {
-                    self.check_shelf(shelf, caller)?;
+                    check_shelf(writer, shelf, caller)?;
                 }
                 only_owner(caller, &tool)?;
                 Ok(tool)
             }
         }
-    }
-
-    /// What stands in tools.json may name commands and scripts: it is the operator's.
-    fn check_shelf(&self, shelf: Shelf, caller: &Caller) -> Result<()> {
-        if shelf == Shelf::File && !caller.scopes.allow(Scope::Admin) {
-            return Err(Error::Forbidden(
-                "The file shelf (tools.json) may only be changed with the scope 'admin'".to_owned(),
-            ));
-        }
-        Ok(())
     }
 
     fn refuse_clash(&self, name: &str, shelf: Shelf) -> Result<()> {
@@ -458,6 +449,26 @@ impl Plan {
             changed_by: by.to_owned(),
             changed_at: self.now,
         })
+    }
+}
+
+/// What stands in tools.json may name commands and scripts: it is the operator's. Where several servers each have one, a change
+/// of one of them would be a change for some callers only.
+fn check_shelf(writer: &Writer, shelf: Shelf, caller: &Caller) -> Result<()> {
+    if shelf != Shelf::File {
+        return Ok(());
+    }
+    if !caller.scopes.allow(Scope::Admin) {
+        return Err(Error::Forbidden(
+            "The file shelf (tools.json) may only be changed with the scope 'admin'".to_owned(),
+        ));
+    }
+    match writer.replicas.others() {
+        0 => Ok(()),
+        others => Err(Error::conflict(format!(
+            "The file shelf (tools.json) cannot be changed over the API while {} servers share the registry, each with a file of its own. Change the file where they are deployed from, or use the database shelf",
+            others + 1
+        ))),
     }
 }
 

@@ -1,32 +1,41 @@
 //! The one queue that every change of the catalogue passes (A5). It drains in groups: each group is one
 //! database transaction, one replacement of `tools.json` and one new snapshot, and only then is anyone told.
 
+mod disk;
+mod follow;
+
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::exchange::WriteError;
 use crate::plan::Plan;
 use crate::reassign::Reassign;
-use crate::shelf::{self, FileShelf};
+use crate::replicas::Replicas;
+use crate::shelf::FileShelf;
 use crate::status::ShelfStatus;
 use crate::vault::Vault;
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::clock::Clock;
-use catalog::mcp_file::{McpFile, read_servers};
+use catalog::mcp_file::McpFile;
 use catalog::problem::Problem;
 use catalog::tool::{Definition, Millis, Shelf, Tool};
 use catalog::tools_file::edit;
+use disk::Blocked;
 use executor::Executor;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use store::Db;
+use store::feed::Which;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
 /// How many changes one group takes at most; also the queue's length.
 const GROUP_MAX: usize = 256;
+
+/// How often a group is decided anew because another server was faster.
+const CONFLICTS_MAX: usize = 20;
 
 /// One change somebody asked for.
 #[derive(Debug, Clone)]
@@ -61,6 +70,8 @@ pub enum Write {
     Reassign(Arc<Reassign>),
     /// Looks at the files on disk.
     Reload,
+    /// Takes over what other servers have changed on the database shelf.
+    Follow(Which),
     /// An upstream server tells what it has.
     Server { name: Arc<str>, tools: Vec<Tool> },
 }
@@ -92,32 +103,7 @@ pub struct Writer {
     /// Database tools whose name the file shelf took.
     pub shadowed: HashMap<String, Tool>,
     pub status: Arc<ArcSwap<ShelfStatus>>,
-}
-
-/// Why changes of the file shelf cannot be made right now.
-enum Blocked {
-    Problems(Vec<Problem>),
-    Io(String),
-    /// An edit on disk is valid, but the database does not take it over.
-    Store(String),
-}
-
-impl Blocked {
-    fn error(&self) -> Error {
-        match self {
-            Blocked::Problems(problems) => Error::Conflict {
-                message: format!(
-                    "tools.json on disk is not valid, so it is not overwritten: {}",
-                    crate::error::summary(problems)
-                ),
-                problems: problems.clone(),
-            },
-            Blocked::Io(why) => Error::Unavailable(format!("tools.json cannot be written: {why}")),
-            Blocked::Store(why) => Error::Unavailable(format!(
-                "tools.json was edited on disk and the edit cannot be taken over yet: {why}"
-            )),
-        }
-    }
+    pub(crate) replicas: Arc<Replicas>,
 }
 
 /// What was decided about one change.
@@ -152,16 +138,31 @@ impl Writer {
         (sender, thread)
     }
 
-    /// The first commit, before anyone can ask for another.
-    pub(crate) async fn commit_first(&mut self, plan: Plan) -> Result<()> {
-        match self.commit(plan).await {
-            Commit::Done => Ok(()),
-            Commit::Again => Err(Error::conflict(
-                "tools.json changed while it was read; start again",
-            )),
-            Commit::FileFailed(why) => Err(Error::Unavailable(why)),
-            Commit::Failed(error) => Err(error),
+    /// The first commit, before anyone can ask for another. Other servers may read the same file for the first time, too.
+    pub(crate) async fn commit_first(
+        &mut self,
+        definitions: Vec<Definition>,
+        text: String,
+    ) -> Result<()> {
+        let mut tries = 0;
+        loop {
+            let base = self.executor.catalogue.load_full();
+            let mut plan = Plan::new(base, self.clock.now());
+            plan.sync_file(self, definitions.clone(), text.clone())
+                .await?;
+            match self.commit(plan).await {
+                Commit::Done => break,
+                Commit::Again => {
+                    let why = "tools.json changed while it was read; start again";
+                    return Err(Error::conflict(why));
+                }
+                Commit::FileFailed(why) => return Err(Error::Unavailable(why)),
+                Commit::Failed(Error::Conflict { .. }) if tries < CONFLICTS_MAX => tries += 1,
+                Commit::Failed(error) => return Err(error),
+            }
         }
+        self.replicas.set_shelf(&self.shelf.text, &self.mcp_text);
+        Ok(())
     }
 
     async fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
@@ -173,6 +174,7 @@ impl Writer {
 
     async fn process(&mut self, jobs: Vec<Job>) {
         let mut blocked: Option<Blocked> = None;
+        let mut conflicts = 0;
         loop {
             let (plan, results) = self.plan(&jobs, &mut blocked).await;
             let changes_nothing = plan.is_empty();
@@ -185,6 +187,12 @@ impl Writer {
                 Commit::Again => {}
                 Commit::FileFailed(why) => blocked = Some(Blocked::Io(why)),
                 Commit::Done => return self.answer(jobs, results),
+                // Another server was faster: what it did may leave room for these, or be told to whoever asked.
+                Commit::Failed(Error::Conflict { .. })
+                    if conflicts < CONFLICTS_MAX && self.follow_now().await =>
+                {
+                    conflicts += 1;
+                }
                 // One change that cannot be stored must not take its neighbours along.
                 Commit::Failed(error)
                     if jobs.len() > 1 && !matches!(error, Error::Unavailable(_)) =>
@@ -221,6 +229,10 @@ impl Writer {
             results.push(match (&job.write, &*blocked) {
                 (Write::Reload, Some(Blocked::Store(_))) => Err(Error::Unavailable(String::new())),
                 (Write::Reload, _) => Ok(Outcome::Nothing),
+                (Write::Follow(which), _) => {
+                    let followed = plan.follow(self, which).await;
+                    followed.map(|()| Outcome::Nothing)
+                }
                 (Write::Server { name, tools }, _) => {
                     self.take_server(&mut plan, name, tools);
                     Ok(Outcome::Nothing)
@@ -252,94 +264,12 @@ impl Writer {
         self.given.extend(tools.iter().map(named));
     }
 
-    /// Takes an edit on disk into the plan. The problems of a file that is not valid stay on show.
-    async fn refresh(&mut self, plan: &mut Plan) -> Result<(), Blocked> {
-        let checked = self.shelf.read_text().and_then(|text| {
-            if text == self.shelf.text {
-                return Ok(None);
-            }
-            let current = &plan.base;
-            let known = |d: &Definition| {
-                current
-                    .get(&d.name)
-                    .is_some_and(|e| e.tool.definition == *d)
-            };
-            shelf::check_tools(&text, known).map(|definitions| Some((text, definitions)))
-        });
-        let problems = checked.as_ref().err().cloned().unwrap_or_default();
-        if problems.is_empty() && !self.status.load().tools_problems.is_empty() {
-            tracing::info!("tools.json is valid again");
-        }
-        ShelfStatus::update(&self.status, |status| {
-            status.tools_problems.clone_from(&problems)
-        });
-        match checked {
-            Err(problems) => {
-                shelf::log_problems(
-                    &problems,
-                    "tools.json is not valid; the old catalogue stays",
-                );
-                Err(Blocked::Problems(problems))
-            }
-            Ok(None) => Ok(()),
-            Ok(Some((text, definitions))) => {
-                let read = definitions.len();
-                plan.sync_file(self, definitions, text)
-                    .await
-                    .inspect(|()| {
-                        let changes = plan.changes.len();
-                        tracing::info!(
-                            tools = read,
-                            changes,
-                            "tools.json was edited on disk and is read again"
-                        );
-                    })
-                    .map_err(|error| {
-                        tracing::error!(?error, "an edit of tools.json could not be taken over");
-                        Blocked::Store(error.to_string())
-                    })
-            }
-        }
-    }
-
-    /// `mcp.json` is read and checked; whoever connects its servers is told.
-    fn reload_servers(&mut self) {
-        let path = self.workspace.join(shelf::MCP_FILE);
-        let read = shelf::read_file(&path, shelf::MCP_FILE, "{\"mcpServers\": {}}");
-        if read.as_ref().is_ok_and(|text| *text == self.mcp_text) {
-            ShelfStatus::update(&self.status, |status| status.mcp_problems.clear());
-            return;
-        }
-        let checked =
-            read.and_then(|text| Ok((read_servers(shelf::MCP_FILE, &text, &*self.env)?, text)));
-        match checked {
-            Ok((file, text)) => {
-                self.mcp_text = text;
-                tracing::info!(
-                    servers = file.servers.len(),
-                    "mcp.json was edited on disk and read again"
-                );
-                shelf::log_oddities(&file);
-                ShelfStatus::update(&self.status, |status| {
-                    status.mcp_problems.clear();
-                    status.mcp_warnings.clone_from(&file.warnings);
-                });
-                self.servers.send_replace(Arc::new(file));
-            }
-            Err(problems) => {
-                shelf::log_problems(&problems, "mcp.json is not valid; the old servers stay");
-                ShelfStatus::update(&self.status, |status| {
-                    status.mcp_problems.clone_from(&problems)
-                });
-            }
-        }
-    }
-
     async fn commit(&mut self, mut plan: Plan) -> Commit {
         let text = match plan.file_text() {
             Ok(text) => text,
             Err(problems) => return Commit::Failed(Error::problems(problems)),
         };
+        let is_file = text.is_some();
         let mut file_error = None;
         // What to put back where the file is exchanged and the transaction then fails.
         let mut exchanged = None;
@@ -386,6 +316,9 @@ impl Writer {
                 return Commit::Failed(error);
             }
             (Ok(()), None) => {}
+        }
+        if is_file {
+            self.replicas.set_shelf(&self.shelf.text, &self.mcp_text);
         }
         for tool in plan.newly_shadowed {
             let name = tool.definition.name.clone();
@@ -471,6 +404,7 @@ fn touches_files(plan: &Plan, write: &Write) -> bool {
         Write::Create { .. }
         | Write::Restore { .. }
         | Write::Reassign(_)
+        | Write::Follow(_)
         | Write::Server { .. } => false,
         // One that nobody knows any more may stand in the file again.
         Write::Update { id, .. } | Write::Delete { id, .. } => {

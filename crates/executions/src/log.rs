@@ -238,6 +238,14 @@ impl ExecutionLog {
         }
     }
 
+    /// Marks the calls that another node left behind. Only servers on one PostgreSQL have others.
+    pub async fn interrupt(&self, node: &str) -> Result<(), LogError> {
+        match &self.engine {
+            Engine::Sqlite(..) => Ok(()),
+            Engine::Postgres(postgres) => postgres.interrupt(node).await,
+        }
+    }
+
     /// Returns once everything queued before is written.
     pub async fn flush(&self) -> Result<(), LogError> {
         self.ask(Job::Flush).await

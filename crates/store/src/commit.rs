@@ -7,6 +7,7 @@ use crate::confirmed::{
     REMOVE_ALL_CONFIRMED, REMOVE_CONFIRMED,
 };
 use crate::db::{Db, each};
+use crate::feed::{ADD_CHANGE, NEXT_REVISION, TELL, changes_of};
 use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
@@ -317,12 +318,25 @@ impl Db {
         writes: &[Write],
         and_then: impl FnOnce() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
+        if writes.is_empty() {
+            return and_then();
+        }
         let begin = self.begin();
         let lock = self.audit_lock();
+        // Only other servers need to be told.
+        let changes = match self {
+            Db::Sqlite(_) => Vec::new(),
+            Db::Postgres(_) => changes_of(writes),
+        };
         each!(self, pool => {
             let mut connection = pool.acquire().await.map_err(crate::Error::from)?;
             let done = async {
                 let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
+                // First of all: from here on the other servers' changes wait for this one, so that rows are never locked crosswise.
+                let mut revision = 0_i64;
+                if !changes.is_empty() {
+                    revision = sqlx::query_scalar(NEXT_REVISION).fetch_one(&mut *tx).await.map_err(crate::Error::from)?;
+                }
                 let mut last = None;
                 let mut rest = writes;
                 while let Some(write) = rest.first() {
@@ -383,6 +397,13 @@ impl Db {
                             return Err(crate::Error::Taken(why.to_owned()).into());
                         }
                     }
+                }
+                for (subject, ids) in &changes {
+                    let row = sqlx::query(ADD_CHANGE).bind(revision).bind(*subject).bind(ids);
+                    row.execute(&mut *tx).await.map_err(crate::Error::from)?;
+                }
+                if !changes.is_empty() {
+                    sqlx::query(TELL).execute(&mut *tx).await.map_err(crate::Error::from)?;
                 }
                 and_then()?;
                 tx.commit().await.map_err(crate::Error::from)?;

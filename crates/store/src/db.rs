@@ -120,9 +120,14 @@ impl Db {
     }
 
     pub async fn open_postgres(url: &str) -> Result<Self> {
+        Self::open_postgres_as(url, "toolcrib").await
+    }
+
+    /// `name` tells this process from others on the same database, in what it changes and in the database's own views.
+    pub async fn open_postgres_as(url: &str, name: &str) -> Result<Self> {
         let options = PgConnectOptions::from_str(url)
             .map_err(|e| Error::Open(format!("DATABASE_URL: {e}")))?
-            .application_name("toolcrib");
+            .application_name(name);
         let opened = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(5))

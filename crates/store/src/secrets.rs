@@ -55,6 +55,17 @@ impl Db {
             .bind(key_id).bind(after).bind(limit).fetch_all(pool).await)?)
     }
 
+    /// Those of these that are there.
+    pub async fn secrets_by_id(&self, ids: &[Uuid]) -> Result<Vec<SecretRow>> {
+        const SQL: &str = "SELECT id, owner_id, name, tool_id, sealed, key_id, last4, created_at, updated_at \
+            FROM secrets WHERE id = ANY($1)";
+        match self {
+            // One process knows what it has changed.
+            Db::Sqlite(_) => Ok(Vec::new()),
+            Db::Postgres(pool) => Ok(sqlx::query_as(SQL).bind(ids).fetch_all(pool).await?),
+        }
+    }
+
     pub async fn secrets(&self) -> Result<Vec<SecretRow>> {
         const SQL: &str = "SELECT id, owner_id, name, tool_id, sealed, key_id, last4, created_at, updated_at \
             FROM secrets ORDER BY name, id";

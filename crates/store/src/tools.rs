@@ -99,6 +99,17 @@ impl Db {
         Ok(each!(self, pool => sqlx::query_as(SQL).bind(id).fetch_optional(pool).await)?)
     }
 
+    /// Those of these that there ever were, deleted or not.
+    pub async fn tools_by_id(&self, ids: &[Uuid]) -> Result<Vec<ToolRow>> {
+        const SQL: &str = "SELECT id, name, owner_id, definition, version, created_at, updated_at, deleted_at \
+            FROM tools WHERE id = ANY($1)";
+        match self {
+            // One process knows what it has changed.
+            Db::Sqlite(_) => Ok(Vec::new()),
+            Db::Postgres(pool) => Ok(sqlx::query_as(SQL).bind(ids).fetch_all(pool).await?),
+        }
+    }
+
     /// The tools of the database shelf that somebody owns, deleted or not.
     pub async fn tools_of(&self, owner: Uuid) -> Result<Vec<Uuid>> {
         const SQL: &str = "SELECT id FROM tools WHERE owner_id = $1 ORDER BY name, id";

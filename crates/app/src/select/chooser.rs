@@ -60,7 +60,7 @@ pub(crate) struct Chooser {
     vectors: Mutex<Option<Vectors>>,
     file: PathBuf,
     gold: PathBuf,
-    pub(super) confirmed: Confirmed,
+    pub(crate) confirmed: Confirmed,
     /// Whether somebody makes in the background what is left out where it would take long.
     is_followed: AtomicBool,
     /// Whether anybody has asked.

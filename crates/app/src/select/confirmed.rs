@@ -64,6 +64,13 @@ impl Confirmed {
         })
     }
 
+    /// Another server has changed some of it.
+    pub(crate) async fn read_again(&self, store: &Db) -> Result<(), store::Error> {
+        let _one_at_a_time = self.changes.lock().await;
+        self.known.store(Arc::new(read(store).await?));
+        Ok(())
+    }
+
     /// Those that count.
     pub(super) fn counted(&self) -> Arc<Requests> {
         match self.is_on {

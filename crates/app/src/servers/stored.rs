@@ -15,6 +15,7 @@ use catalog::caller::{Caller, Scope};
 use catalog::mcp_file::{ServerBody, Transport, is_public_value, server_from_text};
 use catalog::tool::Millis;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use store::servers::{ServerRow, ServerWrite};
 use store::{Db, Write};
@@ -283,6 +284,39 @@ impl App {
         });
         self.apply_servers_now().await;
         Ok(self.stored_view(&new, caller))
+    }
+
+    /// Takes over what other servers have changed.
+    pub(crate) async fn follow_servers(&self) -> Result<()> {
+        let _one_at_a_time = self.kept_servers.changes.lock().await;
+        let rows = self.store.servers().await?.into_iter();
+        let now: Vec<Arc<Stored>> = rows.filter_map(Stored::read).collect();
+        self.show_stored(|all| *all = now);
+        self.apply_servers_now().await;
+        Ok(())
+    }
+
+    /// Takes over what was approved elsewhere, of the servers that are known here.
+    pub(crate) async fn follow_pins(&self) -> Result<()> {
+        let _one_at_a_time = self.kept_servers.changes.lock().await;
+        let rows = self.store.server_pins().await?;
+        let names = self.server_names();
+        {
+            let mut memory = self.memory();
+            for name in &names {
+                if let Some(entry) = memory.get_mut(name) {
+                    entry.set_pins(BTreeMap::new());
+                }
+            }
+            for row in rows.into_iter().filter(|row| names.contains(&row.server)) {
+                let entry = memory.entry(row.server.clone()).or_default();
+                entry.take_pin(row);
+            }
+        }
+        for server in self.upstreams.all() {
+            self.show_lists(&server).await;
+        }
+        Ok(())
     }
 
     /// Lets these be the stored servers.

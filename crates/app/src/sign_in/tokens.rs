@@ -106,6 +106,23 @@ impl Tokens {
         }))
     }
 
+    /// Another server has changed some of it. What is shown to servers that it did not touch stays.
+    pub(crate) async fn read_again(&self) -> Result<(), store::Error> {
+        let rows = self.store.server_tokens().await?;
+        let clients = self.store.server_clients().await?;
+        let mut known = self.known();
+        let of = |rows: &[ServerTokenRow], whose: &Whose| {
+            rows.iter().find(|row| is_of(row, whose)).cloned()
+        };
+        let before = std::mem::replace(&mut known.rows, rows);
+        let now = known.rows.clone();
+        known
+            .live
+            .retain(|whose, _| of(&before, whose) == of(&now, whose));
+        known.clients = clients;
+        Ok(())
+    }
+
     fn known(&self) -> MutexGuard<'_, Known> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -11,6 +11,7 @@ use catalog::caller::Caller;
 use catalog::source::{Password, SourceDefinition, UrlParts, source_from_text};
 use catalog::tool::{KindName, Millis, SYSTEM_USER, Tool};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use store::Write;
 use store::secrets::SecretRow;
@@ -267,6 +268,28 @@ impl App {
                 Ok(Some(row))
             }
         }
+    }
+
+    /// Takes over what other servers have changed.
+    pub(crate) async fn follow_sources(&self) -> Result<()> {
+        let _one_at_a_time = self.kept_sources.changes.lock().await;
+        let rows = self.store.sources().await?.into_iter();
+        let now: Vec<Arc<Stored>> = rows.filter_map(Stored::read).map(Arc::new).collect();
+        let before = self.kept_sources.stored.load_full();
+        let same = |it: &Stored, all: &[Arc<Stored>]| {
+            let other = all.iter().find(|other| other.row.id == it.row.id);
+            other.is_some_and(|other| other.row == it.row)
+        };
+        let gone = before.iter().filter(|it| !same(it, &now));
+        let new = now.iter().filter(|it| !same(it, &before));
+        let changed: BTreeSet<String> = gone.chain(new).map(|it| it.row.name.clone()).collect();
+        self.show_sources(|all| all.clone_from(&now));
+        for name in changed {
+            if !self.kept_sources.is_in_file(&name) {
+                self.kept_sources.apply(&name);
+            }
+        }
+        Ok(())
     }
 
     fn show_sources(&self, change: impl FnOnce(&mut Vec<Arc<Stored>>)) {

@@ -45,18 +45,7 @@ pub(crate) async fn open(
     postgres
         .turn_day(clock.now(), options.retention_days)
         .await?;
-    let marked = sqlx::query(INTERRUPT)
-        .bind(INTERRUPTED_ERROR)
-        .bind(Some(&*options.node))
-        .execute(&postgres.pool)
-        .await?
-        .rows_affected();
-    if marked > 0 {
-        tracing::warn!(
-            count = marked,
-            "calls were running when the server stopped; they are logged as interrupted"
-        );
-    }
+    postgres.interrupt(&options.node).await?;
     writer::Writer {
         postgres: Arc::clone(&postgres),
         options,
@@ -68,6 +57,22 @@ pub(crate) async fn open(
 }
 
 impl Postgres {
+    /// Marks the calls that this node left behind.
+    pub(crate) async fn interrupt(&self, node: &str) -> Result<(), LogError> {
+        let mark = sqlx::query(INTERRUPT)
+            .bind(INTERRUPTED_ERROR)
+            .bind(Some(node));
+        let marked = mark.execute(&self.pool).await?.rows_affected();
+        if marked > 0 {
+            tracing::warn!(
+                node,
+                count = marked,
+                "calls were running when the server stopped; they are logged as interrupted"
+            );
+        }
+        Ok(())
+    }
+
     pub(crate) async fn get(&self, id: Uuid) -> Result<Option<Execution>, LogError> {
         let Some(time) = id_time(id) else {
             return Ok(None);

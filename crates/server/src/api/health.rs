@@ -26,13 +26,8 @@ pub(crate) async fn readyz(
     request: Request,
 ) -> Result<Response, ApiError> {
     let (parts, _) = request.into_parts();
-    let unavailable = || {
-        ApiError::new(
-            Code::ServiceUnavailable,
-            "The registry database does not answer",
-        )
-    };
-    let readiness = server.app.readiness().await.ok_or_else(unavailable)?;
+    let unavailable = |why| ApiError::new(Code::ServiceUnavailable, why);
+    let readiness = server.app.readiness().await.map_err(unavailable)?;
     let caller = authenticate(Shown::of(&parts), &server).await;
     let may_see = caller.is_ok_and(|caller| caller.scopes.allow(Scope::Read));
     if may_see {

@@ -73,9 +73,21 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     );
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
+    if let Err(error) = app
+        .join_replicas(advertised(&config, started.address))
+        .await
+    {
+        context.out.warn(format!(
+            "other servers on this database were not told of this one yet: {error}"
+        ));
+    }
     // Requests are answered already: making a link takes its time.
     introduce(context, &app, started.first_key, url.trim_end_matches('/')).await;
-    let stopped = serve_until_told(&app, serving, stop, grace, &mut signals).await;
+    let times = Times {
+        drain: config.duration("server.drain_seconds"),
+        grace,
+    };
+    let stopped = serve_until_told(&app, serving, stop, times, &mut signals).await;
     if let Ok(socket) = SocketPath::new(&place.data) {
         let _ = std::fs::remove_file(&socket.path);
     }
@@ -259,6 +271,15 @@ fn reachable(address: SocketAddr) -> String {
     }
 }
 
+/// Where other servers reach this one; none where nothing says so.
+fn advertised(config: &Config, address: SocketAddr) -> Option<String> {
+    let written = config.text("server.advertise").trim_end_matches('/');
+    match written.is_empty() {
+        false => Some(written.to_owned()),
+        true => (!address.ip().is_unspecified()).then(|| format!("http://{address}")),
+    }
+}
+
 /// What the first start says: the key where one was made, and a link that opens the page, also where the key comes from
 /// the environment.
 async fn introduce(context: &Context, app: &App, key: Option<NewKey>, url: &str) {
@@ -286,21 +307,33 @@ async fn introduce(context: &Context, app: &App, key: Option<NewKey>, url: &str)
     }
 }
 
+/// How long to wait for what, once it is told to stop.
+struct Times {
+    /// For a proxy to send requests elsewhere.
+    drain: Duration,
+    /// For calls under way.
+    grace: Duration,
+}
+
 /// Serves; at the first signal finishes what is under way, at the second goes at once.
 async fn serve_until_told(
     app: &Arc<App>,
     serving: JoinHandle<()>,
     stop: CancellationToken,
-    grace: Duration,
+    times: Times,
     signals: &mut Signals,
 ) -> Result {
     let uses = tokio::spawn(store_key_uses(Arc::clone(app)));
     signals.next().await;
     uses.abort();
     tracing::info!("stopping; a second signal ends it at once");
-    let until = Instant::now() + grace;
-    stop.cancel();
     let finish = async {
+        app.replicas.leave();
+        if app.replicas.others() > 0 {
+            tokio::time::sleep(times.drain).await;
+        }
+        let until = Instant::now() + times.grace;
+        stop.cancel();
         let _ = serving.await;
         app.stop(until.saturating_duration_since(Instant::now()))
             .await;

@@ -93,6 +93,8 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.requests_max", MANY),
     key("server.streams_max", MANY),
     key("server.grace_seconds", Holds::Seconds),
+    key("server.drain_seconds", Holds::Seconds),
+    key("server.advertise", Holds::Site),
     key("database.url", Holds::Postgres)
         .also("DATABASE_URL")
         .secret(),

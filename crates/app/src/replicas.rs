@@ -1,0 +1,203 @@
+//! Several servers on one registry: who else is there, where the others are reached, and up to which change of theirs this
+//! process has followed. On SQLite there is never anybody else.
+
+mod follow;
+
+use crate::App;
+use crate::health::{ReplicaView, ReplicasView};
+use arc_swap::ArcSwap;
+use sha2::{Digest, Sha256};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use store::replicas::{GONE_AFTER_MS, ReplicaRow};
+use tokio_util::sync::CancellationToken;
+
+/// How often a server says that it is there: a few times within what makes it count as gone.
+const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// After so many heartbeats old changes are forgotten, by whoever comes to it.
+const FORGET_EVERY: u64 = 150;
+
+/// What this process knows of the others.
+pub struct Replicas {
+    /// This process, among all that ever ran.
+    pub instance: String,
+    /// Where the others reach this process.
+    address: ArcSwap<Option<String>>,
+    /// Of the files on disk, to be compared.
+    shelf_hash: ArcSwap<String>,
+    /// The others that live.
+    peers: ArcSwap<Vec<ReplicaRow>>,
+    /// The last change that counts here.
+    known: AtomicI64,
+    /// One after the other looks for changes; how many began to.
+    looking: tokio::sync::Mutex<()>,
+    looks: AtomicU64,
+    /// Whether no new work should come here.
+    leaving: AtomicBool,
+    stopped: CancellationToken,
+}
+
+impl Replicas {
+    pub(crate) fn new() -> Self {
+        let random = uuid::Uuid::new_v4().simple().to_string();
+        Replicas {
+            // It is also the name that the database knows a connection by.
+            instance: format!("toolcrib-{}", &random[..16]),
+            address: ArcSwap::default(),
+            shelf_hash: ArcSwap::default(),
+            peers: ArcSwap::default(),
+            known: AtomicI64::new(0),
+            looking: tokio::sync::Mutex::default(),
+            looks: AtomicU64::new(0),
+            leaving: AtomicBool::new(false),
+            stopped: CancellationToken::new(),
+        }
+    }
+
+    /// What has changed up to this revision is known.
+    pub(crate) fn begin_at(&self, revision: i64) {
+        self.known.store(revision, Ordering::SeqCst);
+    }
+
+    pub(crate) fn known(&self) -> i64 {
+        self.known.load(Ordering::SeqCst)
+    }
+
+    /// The files on disk say this from now on.
+    pub(crate) fn set_shelf(&self, tools: &str, servers: &str) {
+        let mut hash = Sha256::new();
+        // The length keeps the end of one from being taken for the beginning of the other.
+        hash.update((tools.len() as u64).to_le_bytes());
+        hash.update(tools);
+        hash.update(servers);
+        let hash = hash.finalize();
+        let text: String = hash[..8].iter().map(|byte| format!("{byte:02x}")).collect();
+        self.shelf_hash.store(Arc::new(text));
+    }
+
+    /// How many others there are.
+    pub fn others(&self) -> usize {
+        self.peers.load().len()
+    }
+
+    pub(crate) fn view(&self) -> ReplicasView {
+        let own = self.shelf_hash.load();
+        let peers = self.peers.load();
+        let others = peers.iter().map(|row| ReplicaView {
+            instance: row.instance.clone(),
+            node: row.node.clone(),
+            address: row.address.clone(),
+            version: row.version.clone(),
+            same_files: row.shelf_hash == **own,
+        });
+        ReplicasView {
+            instance: self.instance.clone(),
+            others: others.collect(),
+        }
+    }
+
+    /// Where another process is reached; none where it is gone, or told no address.
+    pub fn address_of(&self, instance: &str) -> Option<String> {
+        let peers = self.peers.load();
+        let found = peers.iter().find(|peer| peer.instance == instance);
+        found.and_then(|peer| peer.address.clone())
+    }
+
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.leaving.load(Ordering::Relaxed)
+    }
+
+    /// From now on others should be asked.
+    pub fn leave(&self) {
+        self.leaving.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stopped.cancel();
+    }
+}
+
+impl App {
+    /// Tells the others where this process listens, and follows what they do, until it stops.
+    pub async fn join_replicas(&self, address: Option<String>) -> store::Result<()> {
+        if self.store.engine() != "postgres" {
+            return Ok(());
+        }
+        self.replicas.address.store(Arc::new(address));
+        self.beat().await?;
+        tokio::spawn(beat_on(self.me.clone(), self.replicas.stopped.clone()));
+        Ok(())
+    }
+
+    /// Says that we are there, and looks who else is.
+    async fn beat(&self) -> store::Result<()> {
+        let own = ReplicaRow {
+            instance: self.replicas.instance.clone(),
+            node: self.node.clone(),
+            address: (**self.replicas.address.load()).clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            shelf_hash: (**self.replicas.shelf_hash.load()).clone(),
+            started_ms_ago: 0,
+            seen_ms_ago: 0,
+        };
+        self.store.replica_seen(&own).await?;
+        let others = self.store.replicas().await?.into_iter();
+        let others = others.filter(|row| row.instance != own.instance);
+        let (live, gone): (Vec<_>, Vec<_>) =
+            others.partition(|row| row.seen_ms_ago < GONE_AFTER_MS);
+        for row in gone {
+            // One of the same name is that installation started again: it has seen to its own.
+            let is_back = row.node == own.node || live.iter().any(|it| it.node == row.node);
+            if !is_back {
+                self.settle_gone(&row).await;
+            }
+            self.store.replica_left(&row.instance).await?;
+        }
+        self.replicas.peers.store(Arc::new(live));
+        Ok(())
+    }
+
+    /// What a server left behind that ended without a word. Several may do it at once; it is done all the same.
+    async fn settle_gone(&self, row: &ReplicaRow) {
+        tracing::warn!(
+            node = row.node,
+            "another server is gone; what it left behind is settled"
+        );
+        if let Err(error) = self.executor.log.interrupt(&row.node).await {
+            tracing::error!(%error, "calls of a server that is gone could not be marked as interrupted");
+        }
+        if let Err(error) = self.settle_idempotency(&row.node).await {
+            tracing::error!(%error, "keyed calls of a server that is gone could not be settled");
+        }
+    }
+
+    /// The last thing a stopping process says to the others.
+    pub(crate) async fn leave_replicas(&self) {
+        self.replicas.stop();
+        if let Err(error) = self.store.replica_left(&self.replicas.instance).await {
+            tracing::debug!(%error, "the other servers were not told that this one stops");
+        }
+    }
+}
+
+async fn beat_on(app: Weak<App>, stopped: CancellationToken) {
+    let mut beats: u64 = 0;
+    loop {
+        tokio::select! {
+            () = stopped.cancelled() => return,
+            () = tokio::time::sleep(HEARTBEAT) => {}
+        }
+        let Some(app) = app.upgrade() else { return };
+        beats += 1;
+        if let Err(error) = app.beat().await {
+            tracing::warn!(%error, "the other servers could not be told that this one is there");
+        }
+        if beats.is_multiple_of(FORGET_EVERY)
+            && let Err(error) = app.store.forget_changes().await
+        {
+            tracing::warn!(%error, "old changes could not be forgotten");
+        }
+    }
+}

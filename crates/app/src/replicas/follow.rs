@@ -1,0 +1,156 @@
+//! Following what other servers change: told at once, looked for every few seconds, and right away where somebody asks for
+//! something that is not known here.
+
+use crate::App;
+use crate::error::Result;
+use crate::kept::Kept;
+use crate::writer::Write;
+use std::sync::Weak;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use store::Db;
+use store::feed::{Changed, Listener, Subject, Which};
+use tokio_util::sync::CancellationToken;
+
+/// How often changes are looked for where nothing is told: a line may be dead without anybody knowing.
+const LOOK_EVERY: Duration = Duration::from_secs(3);
+
+/// How long to wait before a line is opened again that was lost.
+const LINE_PAUSE: Duration = Duration::from_millis(100);
+
+impl App {
+    /// Follows the others until the process stops.
+    pub(crate) fn follow_replicas(&self) {
+        if self.store.engine() == "postgres" {
+            let (me, store) = (self.me.clone(), self.store.clone());
+            tokio::spawn(follow(me, store, self.replicas.stopped.clone()));
+        }
+    }
+
+    /// Lets everything count that others have changed up to now. True where there was something.
+    pub async fn catch_up(&self) -> Result<bool> {
+        if self.store.engine() != "postgres" {
+            return Ok(false);
+        }
+        let replicas = &self.replicas;
+        let before = replicas.looks.load(Ordering::SeqCst);
+        let _one_at_a_time = replicas.looking.lock().await;
+        // Somebody began to look after this was asked for: that answers it.
+        if replicas.looks.load(Ordering::SeqCst) > before {
+            return Ok(true);
+        }
+        replicas.looks.fetch_add(1, Ordering::SeqCst);
+        let known = replicas.known.load(Ordering::SeqCst);
+        let news = self.store.news_since(known).await?;
+        let is_new = !news.changed.is_empty();
+        self.take_changes(news.changed).await?;
+        replicas.known.store(news.revision, Ordering::SeqCst);
+        Ok(is_new)
+    }
+
+    /// In the order of subjects: what others refer to comes first.
+    async fn take_changes(&self, changed: Changed) -> Result<()> {
+        for (subject, which) in changed {
+            match subject {
+                Subject::Secrets => self.follow_secrets(which).await?,
+                Subject::Tools => {
+                    let file = crate::watcher::file_caller();
+                    self.write(file, Write::Follow(which)).await?;
+                }
+                Subject::Access => {
+                    let _one_at_a_time = self.access_changes.lock().await;
+                    self.load_access().await?;
+                }
+                Subject::Policy => {
+                    let _one_at_a_time = self.access_changes.lock().await;
+                    self.load_policy().await?;
+                }
+                Subject::Toolsets => {
+                    let _one_at_a_time = self.access_changes.lock().await;
+                    self.load_toolsets().await?;
+                }
+                Subject::Limits => {
+                    let _one_at_a_time = self.access_changes.lock().await;
+                    self.load_limits().await?;
+                }
+                Subject::Agents => {
+                    let _one_at_a_time = self.agent_changes.lock().await;
+                    let all = Kept::default().with(self.store.agents().await?);
+                    self.agents.store(all.into());
+                }
+                Subject::Servers => self.follow_servers().await?,
+                Subject::ServerPins => self.follow_pins().await?,
+                Subject::ServerTokens => {
+                    let _one_at_a_time = self.vault.changes.lock().await;
+                    self.tokens.read_again().await?;
+                }
+                Subject::Sources => self.follow_sources().await?,
+                Subject::Confirmed => self.chooser.confirmed.read_again(&self.store).await?,
+            }
+        }
+        Ok(())
+    }
+
+    async fn follow_secrets(&self, which: Which) -> Result<()> {
+        let _one_at_a_time = self.vault.changes.lock().await;
+        match which {
+            Which::All => self.vault.put(&self.store.secrets().await?),
+            Which::These(ids) => {
+                let ids: Vec<uuid::Uuid> = ids.into_iter().collect();
+                let rows = self.store.secrets_by_id(&ids).await?;
+                let is_gone = |id: &uuid::Uuid| !rows.iter().any(|row| row.id == *id);
+                let gone: Vec<uuid::Uuid> = ids.iter().copied().filter(is_gone).collect();
+                self.vault.remove(&gone);
+                self.vault.put(&rows);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Looks whenever something is told, and every few seconds all the same.
+async fn follow(app: Weak<App>, store: Db, stopped: CancellationToken) {
+    loop {
+        let mut line = match store.listen().await {
+            Ok(None) => return,
+            Ok(line) => line,
+            Err(error) => {
+                tracing::warn!(%error, "changes of other servers are not told at once, only looked for");
+                None
+            }
+        };
+        loop {
+            {
+                // Not held while it waits: a server that stops does not wait for this.
+                let Some(app) = app.upgrade() else { return };
+                if let Err(error) = app.catch_up().await {
+                    tracing::warn!(%error, "changes of other servers could not be read yet");
+                }
+            }
+            let has_line = line.is_some();
+            let goes_on = tokio::select! {
+                () = stopped.cancelled() => return,
+                is_told = told(&mut line) => is_told,
+                () = tokio::time::sleep(LOOK_EVERY) => has_line,
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        tokio::select! {
+            () = stopped.cancelled() => return,
+            () = tokio::time::sleep(LINE_PAUSE) => {}
+        }
+    }
+}
+
+/// Whether something was told; false where the line is lost. Never, where there is none.
+async fn told(line: &mut Option<Listener>) -> bool {
+    match line {
+        None => std::future::pending().await,
+        Some(line) => line.heard().await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the line on which other servers' changes are told was lost");
+            false
+        }),
+    }
+}

@@ -1,0 +1,290 @@
+//! What each transaction changed, for the other servers on the same PostgreSQL: numbered in the order of the commits, told by
+//! NOTIFY, and kept for a while for whoever was not listening.
+
+use crate::Write;
+use crate::confirmed::ConfirmedWrite;
+use crate::db::{Db, Result};
+use crate::servers::ServerWrite;
+use sqlx::postgres::PgListener;
+use std::collections::{BTreeMap, BTreeSet};
+use uuid::Uuid;
+
+/// The channel that all servers on one database listen to; schemas are told apart by what is said there.
+const CHANNEL: &str = "toolcrib";
+
+/// Who was away for longer reads everything anew.
+const FORGET: &str = "DELETE FROM changes WHERE at < clock_timestamp() - interval '1 hour'";
+
+pub(crate) const NEXT_REVISION: &str = "UPDATE revision SET number = number + 1 RETURNING number";
+
+pub(crate) const ADD_CHANGE: &str = "INSERT INTO changes (revision, subject, ids, instance) \
+    VALUES ($1, $2, $3, current_setting('application_name'))";
+
+pub(crate) const TELL: &str = "SELECT pg_notify('toolcrib', current_schema())";
+
+/// What a server keeps in memory and has to read anew when another changed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// Before the tools that refer to them.
+    Secrets,
+    Tools,
+    Access,
+    Policy,
+    Toolsets,
+    Limits,
+    Agents,
+    Servers,
+    ServerPins,
+    ServerTokens,
+    Sources,
+    Confirmed,
+}
+
+impl Subject {
+    pub const ALL: [Subject; 12] = [
+        Subject::Secrets,
+        Subject::Tools,
+        Subject::Access,
+        Subject::Policy,
+        Subject::Toolsets,
+        Subject::Limits,
+        Subject::Agents,
+        Subject::Servers,
+        Subject::ServerPins,
+        Subject::ServerTokens,
+        Subject::Sources,
+        Subject::Confirmed,
+    ];
+
+    fn as_str(self) -> &'static str {
+        match self {
+            Subject::Secrets => "secrets",
+            Subject::Tools => "tools",
+            Subject::Access => "access",
+            Subject::Policy => "policy",
+            Subject::Toolsets => "toolsets",
+            Subject::Limits => "limits",
+            Subject::Agents => "agents",
+            Subject::Servers => "servers",
+            Subject::ServerPins => "server_pins",
+            Subject::ServerTokens => "server_tokens",
+            Subject::Sources => "sources",
+            Subject::Confirmed => "confirmed",
+        }
+    }
+}
+
+/// Which of a subject.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    These(BTreeSet<Uuid>),
+    /// It is not known, or not told apart.
+    All,
+}
+
+impl Which {
+    fn and(&mut self, other: Which) {
+        match (self, other) {
+            (Which::These(ids), Which::These(more)) => ids.extend(more),
+            (mine, _) => *mine = Which::All,
+        }
+    }
+
+    fn as_text(&self) -> String {
+        match self {
+            Which::All => String::new(),
+            Which::These(ids) => {
+                let ids: Vec<String> = ids.iter().map(Uuid::to_string).collect();
+                ids.join(",")
+            }
+        }
+    }
+
+    fn read(text: &str) -> Which {
+        let ids: Option<BTreeSet<Uuid>> = text.split(',').map(|id| id.parse().ok()).collect();
+        ids.map_or(Which::All, Which::These)
+    }
+}
+
+/// What others have changed, by subject.
+pub type Changed = BTreeMap<Subject, Which>;
+
+/// What has happened since a certain revision.
+#[derive(Debug, PartialEq, Eq)]
+pub struct News {
+    /// Up to which revision this tells.
+    pub revision: i64,
+    pub changed: Changed,
+}
+
+impl Write {
+    /// What other servers have to read anew after this; none where they keep nothing of it.
+    fn subject(&self) -> Option<(Subject, Which)> {
+        let one = |id: &Uuid| Which::These(BTreeSet::from([*id]));
+        Some(match self {
+            Write::Tool(row) => (Subject::Tools, one(&row.id)),
+            // The history is asked from the database; a link is used up there.
+            Write::Version(_) | Write::Act(_) | Write::Link(_) => return None,
+            Write::User(_)
+            | Write::Key(_)
+            | Write::RevokeKeys { .. }
+            | Write::Session(_)
+            | Write::EndSession(_)
+            | Write::EndSessions(_) => (Subject::Access, Which::All),
+            Write::Agent(row) => (Subject::Agents, one(&row.id)),
+            Write::Toolset(_) => (Subject::Toolsets, Which::All),
+            Write::Server(ServerWrite::Put(_) | ServerWrite::Remove { .. }) => {
+                (Subject::Servers, Which::All)
+            }
+            // Everybody asks a server for its lists by themselves.
+            Write::Server(ServerWrite::Lists(_)) => return None,
+            Write::Server(ServerWrite::Pin(_) | ServerWrite::Forget(_)) => {
+                (Subject::ServerPins, Which::All)
+            }
+            Write::Source(_) | Write::NoSource { .. } => (Subject::Sources, Which::All),
+            Write::Policy(_) => (Subject::Policy, Which::All),
+            Write::Confirmed(
+                ConfirmedWrite::Put(_)
+                | ConfirmedWrite::Remove { .. }
+                | ConfirmedWrite::RemoveAll(_),
+            ) => (Subject::Confirmed, Which::All),
+            Write::Limit(_) | Write::NoLimit { .. } => (Subject::Limits, Which::All),
+            Write::Secret(row) | Write::Rewrapped { row, .. } => (Subject::Secrets, one(&row.id)),
+            Write::SecretOwner { id, .. } | Write::NoSecret(id) => (Subject::Secrets, one(id)),
+            Write::NoSecrets(ids) if ids.is_empty() => return None,
+            Write::NoSecrets(ids) => (
+                Subject::Secrets,
+                Which::These(ids.iter().copied().collect()),
+            ),
+            Write::ServerToken(_)
+            | Write::ServerTokenRenewed(_)
+            | Write::NoServerToken { .. }
+            | Write::ServerClient(_)
+            | Write::NoServerClient(_) => (Subject::ServerTokens, Which::All),
+        })
+    }
+}
+
+/// Rows of `changes` for a list of writes: the subject and its ids.
+pub(crate) fn changes_of(writes: &[Write]) -> Vec<(&'static str, String)> {
+    let mut changed = Changed::new();
+    for (subject, which) in writes.iter().filter_map(Write::subject) {
+        add(&mut changed, subject, which);
+    }
+    let rows = changed.iter();
+    rows.map(|(subject, which)| (subject.as_str(), which.as_text()))
+        .collect()
+}
+
+fn add(changed: &mut Changed, subject: Subject, which: Which) {
+    match changed.get_mut(&subject) {
+        Some(known) => known.and(which),
+        None => drop(changed.insert(subject, which)),
+    }
+}
+
+/// Hears of changes at once.
+pub struct Listener {
+    inner: PgListener,
+    schema: String,
+}
+
+impl Listener {
+    /// Waits until somebody has changed something. False: the line was lost, and changes may have been missed.
+    pub async fn heard(&mut self) -> Result<bool> {
+        loop {
+            match self.inner.try_recv().await? {
+                None => return Ok(false),
+                Some(notice) if notice.payload() == self.schema => return Ok(true),
+                Some(_) => {}
+            }
+        }
+    }
+}
+
+impl Db {
+    /// A line on which changes are told; none where nobody else can change anything.
+    pub async fn listen(&self) -> Result<Option<Listener>> {
+        let Db::Postgres(pool) = self else {
+            return Ok(None);
+        };
+        let mut inner = PgListener::connect_with(pool).await?;
+        // Who lost the line has to look for what was missed before it is trusted again.
+        inner.eager_reconnect(false);
+        inner.listen(CHANNEL).await?;
+        let schema = sqlx::query_scalar("SELECT current_schema()")
+            .fetch_one(pool)
+            .await?;
+        Ok(Some(Listener { inner, schema }))
+    }
+
+    /// The number of the last change; always 0 where nobody else can change anything.
+    pub async fn revision(&self) -> Result<i64> {
+        match self {
+            Db::Sqlite(_) => Ok(0),
+            Db::Postgres(pool) => {
+                let number = sqlx::query_scalar("SELECT number FROM revision");
+                Ok(number.fetch_one(pool).await?)
+            }
+        }
+    }
+
+    /// What others than this process have changed since the revision `known`.
+    pub async fn news_since(&self, known: i64) -> Result<News> {
+        let Db::Postgres(pool) = self else {
+            return Ok(News {
+                revision: known,
+                changed: Changed::new(),
+            });
+        };
+        const SQL: &str = "SELECT r.number, c.revision, c.subject, c.ids, \
+            c.instance = current_setting('application_name') \
+            FROM revision r LEFT JOIN changes c ON c.revision > $1 ORDER BY c.revision";
+        type Row = (
+            i64,
+            Option<i64>,
+            Option<String>,
+            Option<String>,
+            Option<bool>,
+        );
+        let rows: Vec<Row> = sqlx::query_as(SQL).bind(known).fetch_all(pool).await?;
+        let number = rows.first().map_or(known, |row| row.0);
+        let mut news = News {
+            revision: number,
+            changed: Changed::new(),
+        };
+        let mut last = known;
+        for (_, revision, subject, ids, is_mine) in rows {
+            let (Some(revision), Some(subject), Some(ids)) = (revision, subject, ids) else {
+                continue;
+            };
+            if revision > last + 1 {
+                break;
+            }
+            last = revision;
+            if is_mine == Some(true) {
+                continue;
+            }
+            let subject = Subject::ALL.into_iter().find(|it| it.as_str() == subject);
+            match subject {
+                Some(subject) => add(&mut news.changed, subject, Which::read(&ids)),
+                // A later version keeps something that this one does not know.
+                None => tracing::debug!("a change of something unknown was told"),
+            }
+        }
+        if last != number {
+            // Some of it is forgotten already, or this is another database than before.
+            let all = Subject::ALL.into_iter();
+            news.changed = all.map(|subject| (subject, Which::All)).collect();
+        }
+        Ok(news)
+    }
+
+    /// Forgets changes that everybody has heard of.
+    pub async fn forget_changes(&self) -> Result<()> {
+        if let Db::Postgres(pool) = self {
+            sqlx::query(FORGET).execute(pool).await?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,68 @@
+//! Which servers work on this registry: each tells again and again that it is there, and reads who else is.
+
+use crate::db::{Db, Result};
+use catalog::tool::Millis;
+
+/// A server that has not been heard of for so long is gone.
+pub const GONE_AFTER_MS: Millis = 10_000;
+
+/// One process.
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
+pub struct ReplicaRow {
+    pub instance: String,
+    /// The installation's name, in rows that outlive the process.
+    pub node: String,
+    /// Where the others reach it.
+    pub address: Option<String>,
+    pub version: String,
+    pub shelf_hash: String,
+    /// How long ago it began, and how long ago it was heard of.
+    pub started_ms_ago: Millis,
+    pub seen_ms_ago: Millis,
+}
+
+/// The database's clock in milliseconds.
+const NOW: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
+
+impl Db {
+    /// Says that this process is there.
+    pub async fn replica_seen(&self, row: &ReplicaRow) -> Result<()> {
+        let Db::Postgres(pool) = self else {
+            return Ok(());
+        };
+        let sql = format!(
+            "INSERT INTO replicas (instance, node, address, version, shelf_hash, started_at, seen_at) \
+             VALUES ($1, $2, $3, $4, $5, {NOW}, {NOW}) ON CONFLICT (instance) DO UPDATE SET \
+             address = excluded.address, shelf_hash = excluded.shelf_hash, seen_at = excluded.seen_at"
+        );
+        let query = sqlx::query(sqlx::AssertSqlSafe(sql));
+        let query = query.bind(&row.instance).bind(&row.node).bind(&row.address);
+        let query = query.bind(&row.version).bind(&row.shelf_hash);
+        query.execute(pool).await?;
+        Ok(())
+    }
+
+    /// This process is leaving.
+    pub async fn replica_left(&self, instance: &str) -> Result<()> {
+        if let Db::Postgres(pool) = self {
+            let gone = sqlx::query("DELETE FROM replicas WHERE instance = $1");
+            gone.bind(instance).execute(pool).await?;
+        }
+        Ok(())
+    }
+
+    /// Every process that was ever heard of and did not say that it leaves, this one too.
+    pub async fn replicas(&self) -> Result<Vec<ReplicaRow>> {
+        let Db::Postgres(pool) = self else {
+            return Ok(Vec::new());
+        };
+        let sql = format!(
+            "SELECT instance, node, address, version, shelf_hash, {NOW} - started_at AS started_ms_ago, \
+             {NOW} - seen_at AS seen_ms_ago FROM replicas ORDER BY started_at, instance"
+        );
+        let rows = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .fetch_all(pool)
+            .await?;
+        Ok(rows)
+    }
+}
