@@ -53,6 +53,9 @@ impl App {
         request: CallRequest,
         idempotency_key: Option<String>,
     ) -> Result<ToolResponse> {
+        if self.is_shared() && self.executor.catalogue.load().find(&request.tool).is_none() {
+            Box::pin(self.may_have_missed()).await;
+        }
         let request = match self.within_toolset(&caller, request) {
             Ok(request) => request,
             Err((request, refusal)) => {

@@ -1,5 +1,6 @@
 //! Why an operation failed, in the words of the one who asked. Status codes are the faces' business.
 
+use crate::versions::FieldChange;
 use catalog::problem::Problem;
 use executor::Code;
 use serde_json::{Value, json};
@@ -19,6 +20,15 @@ pub enum Error {
     Conflict {
         message: String,
         problems: Vec<Problem>,
+    },
+    /// The change was made from an older version than the one that is there.
+    #[error("{message}")]
+    Stale {
+        message: String,
+        /// The one that is there.
+        version: i64,
+        /// What has changed since, where that is known.
+        changes: Vec<FieldChange>,
     },
     #[error("{message}")]
     Invalid {
@@ -84,7 +94,7 @@ impl Error {
         match self {
             Error::NotFound { what: "Tool", .. } | Error::Ambiguous { .. } => Code::ToolNotFound,
             Error::NotFound { .. } => Code::NotFound,
-            Error::Conflict { .. } => Code::Conflict,
+            Error::Conflict { .. } | Error::Stale { .. } => Code::Conflict,
             Error::Invalid { .. } => Code::Invalid,
             Error::Unauthenticated(_) => Code::Unauthenticated,
             Error::Forbidden(_) => Code::Forbidden,
@@ -101,6 +111,12 @@ impl Error {
             {
                 json!({"problems": problems})
             }
+            Error::Stale {
+                version, changes, ..
+            } if changes.is_empty() => json!({"version": version}),
+            Error::Stale {
+                version, changes, ..
+            } => json!({"version": version, "changes": changes}),
             Error::Ambiguous { candidates, .. } => json!({"candidates": candidates}),
             Error::TooMany {
                 retry_after_seconds,
@@ -119,9 +135,13 @@ pub(crate) fn expect_version(
     expected: Option<i64>,
 ) -> Result<()> {
     match expected {
-        Some(expected) if expected != version => Err(Error::conflict(format!(
-            "{what} '{name}' is at version {version} now, not {expected}; fetch it again and repeat the change"
-        ))),
+        Some(expected) if expected != version => Err(Error::Stale {
+            message: format!(
+                "{what} '{name}' is at version {version} now, not {expected}; fetch it again and repeat the change"
+            ),
+            version,
+            changes: Vec::new(),
+        }),
         _ => Ok(()),
     }
 }

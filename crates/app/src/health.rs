@@ -42,6 +42,8 @@ pub struct ReplicaView {
     /// Whether its tools.json and mcp.json are the same as here. Where they are not, both servers are `degraded`: what a client
     /// gets depends on where a proxy sends it.
     pub same_files: bool,
+    /// Whether what it seals opens here. Where it does not, give all servers the same TOOLCRIB_SECRET_KEY.
+    pub same_keys: bool,
 }
 
 impl App {
@@ -57,7 +59,10 @@ impl App {
         let replicas = self.replicas.view();
         let is_sound = files.is_clean()
             && self.executor.log_works()
-            && replicas.others.iter().all(|it| it.same_files);
+            && replicas
+                .others
+                .iter()
+                .all(|it| it.same_files && it.same_keys);
         Ok(Readiness {
             log_works: self.executor.log_works(),
             status: if is_sound { "ready" } else { "degraded" },

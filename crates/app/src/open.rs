@@ -210,6 +210,9 @@ impl App {
             replicas,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
+        if options.watch {
+            app.join_replicas().await?;
+        }
         app.begin(notices).await;
         Ok(app)
     }

@@ -5,6 +5,8 @@ mod follow;
 
 use crate::App;
 use crate::health::{ReplicaView, ReplicasView};
+use crate::open::StartError;
+use crate::sealing_keys::KeyFault;
 use arc_swap::ArcSwap;
 use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -19,6 +21,13 @@ const HEARTBEAT: Duration = Duration::from_secs(2);
 /// After so many heartbeats old changes are forgotten, by whoever comes to it.
 const FORGET_EVERY: u64 = 150;
 
+/// Another process that lives.
+struct Peer {
+    row: ReplicaRow,
+    /// Whether what it seals opens here.
+    same_keys: bool,
+}
+
 /// What this process knows of the others.
 pub struct Replicas {
     /// This process, among all that ever ran.
@@ -28,7 +37,7 @@ pub struct Replicas {
     /// Of the files on disk, to be compared.
     shelf_hash: ArcSwap<String>,
     /// The others that live.
-    peers: ArcSwap<Vec<ReplicaRow>>,
+    peers: ArcSwap<Vec<Peer>>,
     /// The last change that counts here.
     known: AtomicI64,
     /// One after the other looks for changes; how many began to.
@@ -85,12 +94,13 @@ impl Replicas {
     pub(crate) fn view(&self) -> ReplicasView {
         let own = self.shelf_hash.load();
         let peers = self.peers.load();
-        let others = peers.iter().map(|row| ReplicaView {
+        let others = peers.iter().map(|Peer { row, same_keys }| ReplicaView {
             instance: row.instance.clone(),
             node: row.node.clone(),
             address: row.address.clone(),
             version: row.version.clone(),
             same_files: row.shelf_hash == **own,
+            same_keys: *same_keys,
         });
         ReplicasView {
             instance: self.instance.clone(),
@@ -101,8 +111,8 @@ impl Replicas {
     /// Where another process is reached; none where it is gone, or told no address.
     pub fn address_of(&self, instance: &str) -> Option<String> {
         let peers = self.peers.load();
-        let found = peers.iter().find(|peer| peer.instance == instance);
-        found.and_then(|peer| peer.address.clone())
+        let found = peers.iter().find(|peer| peer.row.instance == instance);
+        found.and_then(|peer| peer.row.address.clone())
     }
 
     pub(crate) fn is_leaving(&self) -> bool {
@@ -120,15 +130,33 @@ impl Replicas {
 }
 
 impl App {
-    /// Tells the others where this process listens, and follows what they do, until it stops.
-    pub async fn join_replicas(&self, address: Option<String>) -> store::Result<()> {
-        if self.store.engine() != "postgres" {
+    /// Whether other servers may change what this one serves.
+    pub fn is_shared(&self) -> bool {
+        self.store.engine() == "postgres"
+    }
+
+    /// Tells the others of this process until it stops. Not where one of them seals secrets that do not open here.
+    pub(crate) async fn join_replicas(&self) -> Result<(), StartError> {
+        if !self.is_shared() {
             return Ok(());
         }
-        self.replicas.address.store(Arc::new(address));
         self.beat().await?;
+        let peers = self.replicas.peers.load();
+        if let Some(stranger) = peers.iter().find(|peer| !peer.same_keys) {
+            self.store.replica_left(&self.replicas.instance).await?;
+            return Err(StartError::Sealing(other_keys(&stranger.row)));
+        }
         tokio::spawn(beat_on(self.me.clone(), self.replicas.stopped.clone()));
         Ok(())
+    }
+
+    /// Tells the others where this process is reached.
+    pub async fn advertise(&self, address: Option<String>) -> store::Result<()> {
+        self.replicas.address.store(Arc::new(address));
+        match self.is_shared() {
+            true => self.beat().await,
+            false => Ok(()),
+        }
     }
 
     /// Says that we are there, and looks who else is.
@@ -139,17 +167,28 @@ impl App {
             address: (**self.replicas.address.load()).clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             shelf_hash: (**self.replicas.shelf_hash.load()).clone(),
+            proof: self.vault.proof(&self.replicas.instance),
             started_ms_ago: 0,
             seen_ms_ago: 0,
         };
         self.store.replica_seen(&own).await?;
-        let others = self.store.replicas().await?.into_iter();
-        let others = others.filter(|row| row.instance != own.instance);
-        let (live, gone): (Vec<_>, Vec<_>) =
-            others.partition(|row| row.seen_ms_ago < GONE_AFTER_MS);
+        let mut live = Vec::new();
+        let mut gone = Vec::new();
+        for row in self.store.replicas().await? {
+            // One process at a time has this installation: another of its name is an earlier one.
+            let is_mine = row.node == own.node;
+            match row.seen_ms_ago < GONE_AFTER_MS && !is_mine {
+                true => live.push(Peer {
+                    same_keys: self.vault.proves(&row.proof, &row.instance),
+                    row,
+                }),
+                false if row.instance == own.instance => {}
+                false => gone.push(row),
+            }
+        }
         for row in gone {
-            // One of the same name is that installation started again: it has seen to its own.
-            let is_back = row.node == own.node || live.iter().any(|it| it.node == row.node);
+            // It has seen to its own where it was started again.
+            let is_back = row.node == own.node || live.iter().any(|it| it.row.node == row.node);
             if !is_back {
                 self.settle_gone(&row).await;
             }
@@ -179,6 +218,19 @@ impl App {
         if let Err(error) = self.store.replica_left(&self.replicas.instance).await {
             tracing::debug!(%error, "the other servers were not told that this one stops");
         }
+    }
+}
+
+fn other_keys(row: &ReplicaRow) -> KeyFault {
+    KeyFault {
+        what: format!(
+            "another server on this database (node {}) seals secrets with a key that is not known here",
+            row.node
+        ),
+        remedy: format!(
+            "give all servers the same TOOLCRIB_SECRET_KEY (or copies of one key file); where that server is gone, start again in {} seconds",
+            GONE_AFTER_MS / 1_000
+        ),
     }
 }
 

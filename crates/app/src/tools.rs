@@ -1,5 +1,7 @@
 //! Tools: list, read, create, change, remove.
 
+mod patched;
+
 pub use crate::dry_run::Terms;
 
 use crate::App;
@@ -8,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::shelf::faults;
 use crate::tool_tests::Tested;
 use crate::writer::{Job, Write};
-use crate::{page, patch, time};
+use crate::{page, time};
 use catalog::auth::mask_all;
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::Entry;
@@ -182,6 +184,7 @@ impl App {
         // Also where it is only hidden: else an answer's time would tell the one from the other.
         if self.visible(caller, target).is_err() {
             self.reload().await?;
+            self.may_have_missed().await;
         }
         self.visible(caller, target)
     }
@@ -259,33 +262,6 @@ impl App {
             .await
     }
 
-    /// Changes only the members of a JSON merge patch (RFC 7396).
-    pub async fn patch_tool(
-        &self,
-        caller: Arc<Caller>,
-        target: &str,
-        patch: &str,
-        mut terms: Terms,
-    ) -> Result<ToolView> {
-        let current = self.visible_now(&caller, target).await?;
-        no_servers(&current.tool)?;
-        only_owner(&caller, &current.tool)?;
-        let patch = patch::read(patch)?;
-        let auth = match patch.get("auth_config") {
-            None => AuthChange::Keep,
-            Some(_) => AuthChange::Written,
-        };
-        let mut merged = serde_json::to_value(&current.tool.definition)
-            .map_err(|e| Error::Internal(e.to_string()))?;
-        patch::merge(&mut merged, patch);
-        let definition = read_body(&merged.to_string(), current.tool.shelf)?;
-        // Without a version of the caller's own, the patch is meant for what it was merged with.
-        terms.expected_version.get_or_insert(current.tool.version);
-        let changed = (definition, auth);
-        self.change(caller, &current.tool, changed, terms, "update")
-            .await
-    }
-
     pub(crate) async fn change(
         &self,
         caller: Arc<Caller>,
@@ -307,7 +283,9 @@ impl App {
             expected_version: terms.expected_version,
             action,
         };
-        self.done(caller, write, terms).await
+        let (asker, expected) = (Arc::clone(&caller), terms.expected_version);
+        let done = self.done(caller, write, terms).await;
+        self.with_changes(&asker, current.id, expected, done).await
     }
 
     pub async fn delete_tool(
@@ -316,12 +294,14 @@ impl App {
         target: &str,
         expected_version: Option<i64>,
     ) -> Result<()> {
+        let id = self.visible_now(&caller, target).await?.tool.id;
         let write = Write::Delete {
-            id: self.visible_now(&caller, target).await?.tool.id,
+            id,
             expected_version,
         };
-        self.write(caller, write).await?;
-        Ok(())
+        let done = self.write(Arc::clone(&caller), write).await;
+        let done = self.with_changes(&caller, id, expected_version, done);
+        done.await.map(|_| ())
     }
 
     /// Puts a change into the queue and waits until it is stored and in force.

@@ -200,26 +200,10 @@ impl App {
         reader: Reader,
     ) -> VersionView {
         let before = before.filter(|before| before.version + 1 == row.version);
-        let before = before.filter(|before| reader.may_see(before));
-        let parse = |text: &str| {
-            let mut definition = serde_json::from_str::<Value>(text).unwrap_or(Value::Null);
-            let theirs = reader != Reader::Owner;
-            if let Some(members) = definition.as_object_mut().filter(|_| theirs) {
-                members.shift_remove("auth_config");
-            }
-            definition
-        };
-        let hide = |value: &mut Value| mask_all(value, &|id| self.vault.last4(id));
-        let mut definition = parse(&row.definition);
-        let mut changes = Vec::new();
-        if let Some(before) = before {
-            differences("$", &parse(&before.definition), &definition, &mut changes);
-        }
-        for change in &mut changes {
-            hide(&mut change.before);
-            hide(&mut change.after);
-        }
-        hide(&mut definition);
+        let changes = before.map(|before| self.changes_between(before, row, reader));
+        let changes = changes.unwrap_or_default();
+        let mut definition = reader.definition(row);
+        self.hide_sealed(&mut definition);
         VersionView {
             tool_id: row.tool_id,
             name: row.name.clone(),
@@ -232,6 +216,62 @@ impl App {
             changes,
             definition,
         }
+    }
+
+    fn changes_between(
+        &self,
+        old: &VersionRow,
+        new: &VersionRow,
+        reader: Reader,
+    ) -> Vec<FieldChange> {
+        let mut changes = Vec::new();
+        if reader.may_see(old) && reader.may_see(new) {
+            let (old, new) = (reader.definition(old), reader.definition(new));
+            differences("$", &old, &new, &mut changes);
+        }
+        for change in &mut changes {
+            self.hide_sealed(&mut change.before);
+            self.hide_sealed(&mut change.after);
+        }
+        changes
+    }
+
+    fn hide_sealed(&self, value: &mut Value) {
+        mask_all(value, &|id| self.vault.last4(id));
+    }
+
+    /// Tells whoever made a change from an older version what has changed since.
+    pub(crate) async fn with_changes<T>(
+        &self,
+        caller: &Caller,
+        id: Uuid,
+        expected: Option<i64>,
+        done: Result<T>,
+    ) -> Result<T> {
+        let (
+            Err(Error::Stale {
+                message, version, ..
+            }),
+            Some(expected),
+        ) = (&done, expected)
+        else {
+            return done;
+        };
+        let (message, version) = (message.clone(), *version);
+        let reader = self.reader(caller, id).await?;
+        let (old, new) = (
+            self.store.version(id, expected).await?,
+            self.store.version(id, version).await?,
+        );
+        let changes = match (&old, &new) {
+            (Some(old), Some(new)) => self.changes_between(old, new, reader),
+            _ => Vec::new(),
+        };
+        Err(Error::Stale {
+            message,
+            version,
+            changes,
+        })
     }
 
     async fn version_row(&self, id: Uuid, version: i64) -> Result<VersionRow> {
@@ -309,6 +349,16 @@ enum Reader {
 }
 
 impl Reader {
+    /// A version as it may be read: whose it is not is not told what it authenticates with.
+    fn definition(self, row: &VersionRow) -> Value {
+        let mut definition = serde_json::from_str(&row.definition).unwrap_or(Value::Null);
+        let theirs = self != Reader::Owner;
+        if let Some(members) = definition.as_object_mut().filter(|_| theirs) {
+            members.shift_remove("auth_config");
+        }
+        definition
+    }
+
     fn may_see(self, row: &VersionRow) -> bool {
         #[derive(serde::Deserialize)]
         struct Shown {

@@ -5,6 +5,7 @@ pub mod listen;
 pub mod local;
 pub mod openapi;
 pub mod router;
+mod shared;
 pub mod unlisted;
 
 mod api;

@@ -16,6 +16,8 @@ pub struct ReplicaRow {
     pub address: Option<String>,
     pub version: String,
     pub shelf_hash: String,
+    /// Its own name, sealed with its newest key.
+    pub proof: String,
     /// How long ago it began, and how long ago it was heard of.
     pub started_ms_ago: Millis,
     pub seen_ms_ago: Millis,
@@ -31,13 +33,17 @@ impl Db {
             return Ok(());
         };
         let sql = format!(
-            "INSERT INTO replicas (instance, node, address, version, shelf_hash, started_at, seen_at) \
-             VALUES ($1, $2, $3, $4, $5, {NOW}, {NOW}) ON CONFLICT (instance) DO UPDATE SET \
-             address = excluded.address, shelf_hash = excluded.shelf_hash, seen_at = excluded.seen_at"
+            "INSERT INTO replicas (instance, node, address, version, shelf_hash, proof, started_at, seen_at) \
+             VALUES ($1, $2, $3, $4, $5, $6, {NOW}, {NOW}) ON CONFLICT (instance) DO UPDATE SET \
+             address = excluded.address, shelf_hash = excluded.shelf_hash, \
+             proof = excluded.proof, seen_at = excluded.seen_at"
         );
         let query = sqlx::query(sqlx::AssertSqlSafe(sql));
         let query = query.bind(&row.instance).bind(&row.node).bind(&row.address);
-        let query = query.bind(&row.version).bind(&row.shelf_hash);
+        let query = query
+            .bind(&row.version)
+            .bind(&row.shelf_hash)
+            .bind(&row.proof);
         query.execute(pool).await?;
         Ok(())
     }
@@ -57,7 +63,7 @@ impl Db {
             return Ok(Vec::new());
         };
         let sql = format!(
-            "SELECT instance, node, address, version, shelf_hash, {NOW} - started_at AS started_ms_ago, \
+            "SELECT instance, node, address, version, shelf_hash, proof, {NOW} - started_at AS started_ms_ago, \
              {NOW} - seen_at AS seen_ms_ago FROM replicas ORDER BY started_at, instance"
         );
         let rows = sqlx::query_as(sqlx::AssertSqlSafe(sql))

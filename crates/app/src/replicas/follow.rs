@@ -21,31 +21,38 @@ const LINE_PAUSE: Duration = Duration::from_millis(100);
 impl App {
     /// Follows the others until the process stops.
     pub(crate) fn follow_replicas(&self) {
-        if self.store.engine() == "postgres" {
+        if self.is_shared() {
             let (me, store) = (self.me.clone(), self.store.clone());
             tokio::spawn(follow(me, store, self.replicas.stopped.clone()));
         }
     }
 
-    /// Lets everything count that others have changed up to now. True where there was something.
-    pub async fn catch_up(&self) -> Result<bool> {
-        if self.store.engine() != "postgres" {
-            return Ok(false);
+    /// Lets everything count that others have changed up to now.
+    pub async fn catch_up(&self) -> Result<()> {
+        if !self.is_shared() {
+            return Ok(());
         }
         let replicas = &self.replicas;
         let before = replicas.looks.load(Ordering::SeqCst);
         let _one_at_a_time = replicas.looking.lock().await;
         // Somebody began to look after this was asked for: that answers it.
         if replicas.looks.load(Ordering::SeqCst) > before {
-            return Ok(true);
+            return Ok(());
         }
         replicas.looks.fetch_add(1, Ordering::SeqCst);
         let known = replicas.known.load(Ordering::SeqCst);
         let news = self.store.news_since(known).await?;
-        let is_new = !news.changed.is_empty();
         self.take_changes(news.changed).await?;
         replicas.known.store(news.revision, Ordering::SeqCst);
-        Ok(is_new)
+        Ok(())
+    }
+
+    /// The same where somebody asks for what is not known here: another server may have it since a moment ago. It is worth
+    /// another look afterwards, whoever took it over.
+    pub async fn may_have_missed(&self) {
+        if let Err(error) = self.catch_up().await {
+            tracing::warn!(%error, "changes of other servers could not be looked for");
+        }
     }
 
     /// In the order of subjects: what others refer to comes first.

@@ -26,6 +26,7 @@ mod people;
 mod policies;
 mod reassign;
 mod refusals;
+mod replicas;
 mod resources;
 mod scripted;
 mod secrets;

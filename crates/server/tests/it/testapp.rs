@@ -134,8 +134,17 @@ pub(crate) async fn on_both_given<F: AsyncFn(&TestApp)>(
     }
 }
 
+impl Setup {
+    pub(crate) fn with_confirmed() -> Self {
+        Setup {
+            confirmed: true,
+            ..Setup::default()
+        }
+    }
+}
+
 impl TestApp {
-    async fn open(
+    pub(crate) async fn open(
         folder: Arc<TempDir>,
         database: Option<String>,
         clock: Clock,

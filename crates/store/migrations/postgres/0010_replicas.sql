@@ -10,6 +10,8 @@ CREATE TABLE replicas (
     version TEXT NOT NULL,
     -- Of tools.json and mcp.json, as the process reads them.
     shelf_hash TEXT NOT NULL,
+    -- Its own name, sealed: who can open it can open what it seals.
+    proof TEXT NOT NULL,
     -- By the clock of the database, so that clocks of machines do not matter.
     started_at BIGINT NOT NULL,
     seen_at BIGINT NOT NULL
@@ -18,7 +20,7 @@ CREATE TABLE replicas (
 -- How many transactions have changed something. Each of them holds this row until it commits, so the numbers come in the order
 -- of the commits and without gaps.
 CREATE TABLE revision (
-    only BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (only),
+    one BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (one),
     number BIGINT NOT NULL
 );
 INSERT INTO revision (number) VALUES (0);

@@ -73,10 +73,7 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     );
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
-    if let Err(error) = app
-        .join_replicas(advertised(&config, started.address))
-        .await
-    {
+    if let Err(error) = app.advertise(advertised(&config, started.address)).await {
         context.out.warn(format!(
             "other servers on this database were not told of this one yet: {error}"
         ));
