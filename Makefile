@@ -49,10 +49,11 @@ conformance: ## run MCP's conformance suite on our server and on our upstream cl
 	  TOOLCRIB_TEST_MCP=$$programs cargo test --locked --workspace --test mcp conformance:: -- --nocapture --test-threads=1
 
 .PHONY: lint
-lint: ## check format, lints and dependencies
+lint: ## check format, lints, dependencies and the files of deploy/
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	scripts/check-dependencies
+	scripts/check-deploy
 
 .PHONY: fmt
 fmt: ## format the sources
@@ -91,6 +92,15 @@ show-data: build ## show SQL tools, data search and vectors, with figures
 .PHONY: show-selection
 show-selection: build ## show how tools are chosen, with figures (SELECTION_DATA names the public sets' folder)
 	scripts/with-postgres scripts/show-selection
+
+.PHONY: sbom
+sbom: ## write the bill of materials (CycloneDX), target/dist/toolcrib.cdx.json
+	@mkdir -p target/dist
+	scripts/sbom target/dist/toolcrib.cdx.json
+
+.PHONY: release
+release: build ## pack program, bill of materials, licences and deploy/ into target/dist
+	scripts/release $(BINARY) target/dist
 
 .PHONY: clean
 clean: ## remove everything that was built, installed or made by `make run`
