@@ -5,6 +5,7 @@ use executor::Code;
 use executor::metrics::BOUNDS;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::Arc;
 
 /// The text of one answer, with each metric said what it is before its figures.
 #[derive(Default)]
@@ -53,6 +54,11 @@ fn seconds(us: u64) -> String {
 }
 
 impl App {
+    /// Where traces go, where there is a collector.
+    pub fn telemetry(&self) -> Option<&Arc<telemetry::Telemetry>> {
+        self.executor.telemetry()
+    }
+
     /// What this process knows of itself; whoever answers requests adds what it knows.
     pub fn metrics(&self) -> Exposition {
         let mut to = Exposition::default();

@@ -138,17 +138,13 @@ impl App {
             .ok_or_else(|| StartError::Owned(options.data.clone()))?;
         let node = node_name(&options.data).map_err(unusable)?;
         FileShelf::new(&options.workspace).sweep();
-        let replicas = Arc::new(Replicas::new());
-        let (store, log) = open_databases(&options, &node, &replicas.instance).await?;
-        // Before anything is read: what changes from here on is followed.
-        replicas.begin_at(store.revision().await?);
+        let (store, log, replicas) = open_databases(&options, &node).await?;
         store.ensure_first_users(options.clock.now()).await?;
-        let agents = store.agents().await?;
-        let (key, now) = (options.admin_key.as_deref(), options.clock.now());
-        let access = read_access(&store, key, now).await?;
+        let now = options.clock.now();
+        let access = read_access(&store, options.admin_key.as_deref(), now).await?;
         let vault = open_vault(&options, &store).await?;
         let kept_servers = Servers::load(&store, options.servers.clone(), now).await?;
-        let tested = tests_by_tool(store.tool_tests().await?);
+        let (agents, tested) = (store.agents().await?, store.tool_tests().await?);
         let tokens = Tokens::read(&store, &vault, &options.clock, &options.kinds).await?;
         options.kinds.node = Some(node.clone());
         let mut runnable = kinds::all(&options.kinds, Some(Arc::clone(&tokens) as _));
@@ -158,11 +154,10 @@ impl App {
         let chooser = chooser(&options, &store, &vectors).await?;
         // Where nobody keeps servers connected, what they would tell is kept for whoever does.
         let unheard = notices.take_if(|_| !options.watch);
-        let named = |tool: &Tool| tool.definition.name.clone();
-        let builtin_names = runnable.builtins.iter().map(named).collect();
+        let builtin_names = names(&runnable.builtins);
         let given = (Arc::clone(&vault), Arc::clone(&replicas));
-        let (executor, writer) =
-            first_snapshot(&options, &store, log, files, given, runnable).await?;
+        let first = first_snapshot(&options, &store, log, files, given, runnable);
+        let (executor, writer) = first.await?;
         let (status, servers) = (Arc::clone(&writer.status), writer.servers.subscribe());
         let (jobs, thread) = writer.spawn();
         let watcher = watched(&options, &jobs);
@@ -203,31 +198,33 @@ impl App {
             admin_key: options.admin_key,
             env: options.env,
             builtin_names,
-            tested: ArcSwap::from_pointee(tested),
+            tested: ArcSwap::from_pointee(tests_by_tool(tested)),
             scripts: crate::tool_tests::Scripts::default(),
             vault,
             tokens,
             replicas,
         });
         app.take_up().await.map_err(StartError::Catalogue)?;
-        if options.watch {
-            app.join_replicas().await?;
-        }
-        app.begin(notices).await;
+        app.begin(notices).await?;
         Ok(app)
     }
 
     /// Connects the upstream servers and follows what tools there are; where nobody is to listen to servers, what they
     /// offered last is shown.
-    async fn begin(self: &Arc<Self>, notices: Option<mpsc::UnboundedReceiver<Notice>>) {
+    async fn begin(
+        self: &Arc<Self>,
+        notices: Option<mpsc::UnboundedReceiver<Notice>>,
+    ) -> Result<(), StartError> {
         match notices {
             Some(notices) => {
+                self.join_replicas().await?;
                 self.follow_replicas();
                 crate::upstreams::connect(self, notices).await;
                 Chooser::follow(self);
             }
             None => self.show_last_tools().await,
         }
+        Ok(())
     }
 
     /// What is left to do once everything is there: policy, limits, and calls that an earlier process left behind.
@@ -240,6 +237,11 @@ impl App {
         self.load_limits().await?;
         self.settle_idempotency(&self.node).await
     }
+}
+
+fn names(tools: &[Tool]) -> Vec<String> {
+    let name = |tool: &Tool| tool.definition.name.clone();
+    tools.iter().map(name).collect()
 }
 
 fn tests_by_tool(rows: Vec<ToolTestRow>) -> HashMap<uuid::Uuid, ToolTestRow> {
@@ -278,24 +280,24 @@ async fn sources(
 async fn open_databases(
     options: &Options,
     node: &str,
-    instance: &str,
-) -> Result<(Db, ExecutionLog), StartError> {
+) -> Result<(Db, ExecutionLog, Arc<Replicas>), StartError> {
     let mut log = options.log.clone();
     log.node = node.into();
     let clock = options.clock.clone();
-    match &options.database_url {
-        None => {
-            let store = Db::open_sqlite(&options.data.join("registry.db")).await?;
-            let folder = options.data.join("log");
-            Ok((store, ExecutionLog::open_sqlite(&folder, log, clock).await?))
-        }
-        Some(url) => {
-            let store = Db::open_postgres_as(url, instance).await?;
-            // The log has a pool of its own: a burst of calls must not starve the registry.
-            let pool = Db::log_pool(url).await?;
-            Ok((store, ExecutionLog::open_postgres(pool, log, clock).await?))
-        }
-    }
+    let replicas = Arc::new(Replicas::new());
+    let Some(url) = &options.database_url else {
+        let store = Db::open_sqlite(&options.data.join("registry.db")).await?;
+        let folder = options.data.join("log");
+        let log = ExecutionLog::open_sqlite(&folder, log, clock).await?;
+        return Ok((store, log, replicas));
+    };
+    let store = Db::open_postgres_as(url, &replicas.instance).await?;
+    // Before anything is read: what changes from here on is followed.
+    replicas.begin_at(store.revision().await?);
+    // The log has a pool of its own: a burst of calls must not starve the registry.
+    let pool = Db::log_pool(url).await?;
+    let log = ExecutionLog::open_postgres(pool, log, clock).await?;
+    Ok((store, log, replicas))
 }
 
 /// Builtins, the database shelf and, laid over them, the file shelf.

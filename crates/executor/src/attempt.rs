@@ -12,6 +12,7 @@ use crate::kind::{Data, Failure, Kind, Output, Run};
 use crate::pending::CatchPanic;
 use crate::response::{ToolResponse, python_float};
 use crate::talk::Patience;
+use crate::traced::ended;
 use catalog::caller::Caller;
 use catalog::catalogue::{Entry, Schemas};
 use catalog::policy::Verdict;
@@ -60,7 +61,7 @@ impl Checked<'_> {
 impl Attempt {
     pub(crate) async fn perform(
         self,
-        request: CallRequest,
+        mut request: CallRequest,
         unsaved: Option<Arc<Entry>>,
     ) -> ToolResponse {
         let executor = &self.executor;
@@ -94,6 +95,7 @@ impl Attempt {
             seen.as_deref(),
             &request.arguments,
         );
+        let span = executor.trace(&mut request, (&tool_name, id), entry.as_deref());
         let mut result = match (&entry, permitted) {
             (Some(entry), Ok(())) => self.run(entry, request, &draft).await,
             (_, Err(refusal)) => Err(refusal),
@@ -110,6 +112,7 @@ impl Attempt {
             }
         };
         draft.hide_opened(&mut response);
+        ended(span, &response);
         let ending = Ending {
             status: status_of(&response),
             output: (response.error.is_none()).then(|| logged.as_deref().unwrap_or(&response.data)),
@@ -251,6 +254,8 @@ impl Attempt {
             patience: Arc::clone(&checked.patience),
             keyring: self.executor.keyring.get().and_then(Weak::upgrade),
             opened: draft.opened.clone(),
+            trace: request.trace,
+            telemetry: self.executor.settings.telemetry.clone(),
         };
         let work = CatchPanic(checked.kind.run(&run));
         let ran = self.before(checked, work).await;

@@ -33,6 +33,8 @@ pub struct Settings {
     pub output_bytes_max: usize,
     /// How many calls may wait for their turn at one serial tool.
     pub queue_max: usize,
+    /// What is told of calls.
+    pub telemetry: Option<Arc<telemetry::Telemetry>>,
 }
 
 impl Default for Settings {
@@ -41,6 +43,7 @@ impl Default for Settings {
             timeout_seconds_default: 30.0,
             output_bytes_max: 1 << 20,
             queue_max: 256,
+            telemetry: None,
         }
     }
 }
@@ -54,6 +57,8 @@ pub struct CallRequest {
     pub timeout_seconds: Option<f64>,
     /// With whoever asked, while the call runs; none where they only wait for its end.
     pub talk: Option<Talk>,
+    /// The trace that it belongs to.
+    pub trace: Option<Box<telemetry::Context>>,
 }
 
 /// Everything a call needs, shared by all faces.
@@ -167,6 +172,8 @@ impl Executor {
             patience: Arc::default(),
             keyring: self.keyring.get().and_then(Weak::upgrade),
             opened: Opened::default(),
+            trace: None,
+            telemetry: None,
         };
         let plan = kind.explain(&run).await?;
         Ok(plan.data.value().into_owned())

@@ -2,6 +2,7 @@
 
 use crate::code::Code;
 use crate::talk::{Patience, Talk};
+use crate::traced::Collector;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::secret::Secret;
@@ -68,6 +69,9 @@ pub struct Run {
     pub(crate) patience: Arc<Patience>,
     pub(crate) keyring: Option<Arc<dyn Keyring>>,
     pub(crate) opened: Opened,
+    /// The step that this call is in somebody's trace.
+    pub(crate) trace: Option<Box<telemetry::Context>>,
+    pub(crate) telemetry: Collector,
 }
 
 impl Run {

@@ -19,6 +19,7 @@ mod pending;
 mod quota;
 mod secrets;
 pub mod talk;
+mod traced;
 mod unrun;
 mod usage;
 
@@ -30,4 +31,5 @@ pub use pending::PendingCall;
 pub use quota::{Quota, Quotas, Target};
 pub use response::{CallError, ToolResponse};
 pub use talk::{Asker, Event, Question, Talk, Unanswered};
+pub use traced::Step;
 pub use usage::PaceUse;

@@ -76,6 +76,7 @@ fn start(context: &Context, asked: Asked, params: &mut Params) -> Result<Underwa
         arguments,
         timeout_seconds: None,
         talk: Some(talk),
+        trace: params.trace(),
     };
     let face = &context.face;
     let (app, caller) = (Arc::clone(&face.app), Arc::clone(&context.caller));

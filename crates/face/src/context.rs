@@ -72,6 +72,8 @@ pub(crate) struct Meta {
     log_level: Option<Value>,
     progress_token: Option<Value>,
     idempotency_key: Option<Value>,
+    trace_parent: Option<Value>,
+    trace_state: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -87,6 +89,10 @@ enum MetaName {
     ProgressToken,
     #[serde(rename = "toolcrib/idempotency_key")]
     IdempotencyKey,
+    #[serde(rename = "traceparent")]
+    TraceParent,
+    #[serde(rename = "tracestate")]
+    TraceState,
     #[serde(other)]
     Other,
 }
@@ -110,6 +116,8 @@ impl<'de> Deserialize<'de> for Meta {
                         MetaName::LogLevel => &mut meta.log_level,
                         MetaName::ProgressToken => &mut meta.progress_token,
                         MetaName::IdempotencyKey => &mut meta.idempotency_key,
+                        MetaName::TraceParent => &mut meta.trace_parent,
+                        MetaName::TraceState => &mut meta.trace_state,
                         MetaName::Other => {
                             map.next_value::<IgnoredAny>()?;
                             continue;
@@ -188,6 +196,14 @@ impl Params {
     pub(crate) fn progress_token(&self) -> Option<Value> {
         let token = self.meta.progress_token.as_ref()?;
         (token.is_string() || token.is_number()).then(|| token.clone())
+    }
+
+    /// The trace that the request says it belongs to.
+    pub(crate) fn trace(&self) -> Option<Box<telemetry::Context>> {
+        let text = |value: &'_ Option<Value>| value.as_ref()?.as_str().map(str::to_owned);
+        let parent = text(&self.meta.trace_parent)?;
+        let state = text(&self.meta.trace_state);
+        telemetry::Context::read(&parent, state.as_deref()).map(Box::new)
     }
 
     pub(crate) fn idempotency_key(&self) -> Option<String> {

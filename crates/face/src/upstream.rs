@@ -35,6 +35,7 @@ pub(crate) async fn ask(
         may_repeat: true,
         connect_by: None,
         cancel: Some(cancel.clone()),
+        trace: None,
     };
     let mut answer = pin!(asking::ask(server, request, asker.clone()));
     tokio::select! {

@@ -11,6 +11,7 @@ mod oauth;
 mod response;
 mod retry;
 mod target;
+mod traced;
 
 pub use encode::percent;
 
@@ -92,8 +93,11 @@ impl Http {
         let allowed = retry::allowed(config, method);
         let mut tried = 0;
         loop {
-            let request = request(run, auth, method, token)?;
+            let mut request = request(run, auth, method, token)?;
+            let mut step = run.step(|| method.to_string());
+            traced::told(&mut step, &mut request);
             let result = self.fetcher.send(request).await;
+            traced::answered(step, &result);
             let wait = retry::wait(tried, &result);
             let in_time = Instant::now() + wait < run.deadline;
             if tried >= allowed || !in_time || !retry::is_worthwhile(&result) {

@@ -58,6 +58,10 @@ impl Mcp {
             name: text(config, "tool_name"),
             arguments: &arguments,
         };
+        let mut step = run.step(|| format!("tools/call {}", text(config, "tool_name")));
+        step.set("mcp.method.name", || "tools/call".into());
+        step.set("gen_ai.tool.name", || text(config, "tool_name").into());
+        step.set("server.address", || server.name().into());
         let told = &definition.annotations;
         let request = Request {
             method: "tools/call",
@@ -65,12 +69,17 @@ impl Mcp {
             may_repeat: told.read_only == Some(true) || told.idempotent == Some(true),
             connect_by: run.deadline.checked_sub(BEFORE_DEADLINE),
             cancel: None,
+            trace: step.context().cloned().map(Box::new),
         };
         let answer = ask(&server, request, run.asker()).await;
-        match answer {
+        let done = match answer {
             Ok(result) => outcome(result),
             Err(error) => Err(failure(&server, &run.caller, &error)),
+        };
+        if let Err(failure) = &done {
+            step.fail(|| failure.code.as_str().to_owned());
         }
+        done
     }
 }
 

@@ -24,6 +24,8 @@ pub struct Request<'a> {
     pub connect_by: Option<Instant>,
     /// None where whoever asks stops waiting instead.
     pub cancel: Option<CancellationToken>,
+    /// The step of a trace that this is.
+    pub trace: Option<Box<telemetry::Context>>,
 }
 
 /// Asks, and waits for the answer for as long as it takes: whoever asks has a deadline of their own, which may move while
@@ -42,6 +44,7 @@ pub async fn ask(
         connect_by: request.connect_by,
         cancel: request.cancel,
         may_repeat: request.may_repeat,
+        trace: request.trace,
         listener: line
             .is_some()
             .then(|| listener(server.shared_name(), asker)),

@@ -77,8 +77,9 @@ pub(crate) async fn authenticate(
             look_elsewhere(server).await;
             known = server.app.access.load().by_session(secret, now);
         }
+        let caller = known?;
         check_own_page(shown)?;
-        return Ok(known?);
+        return Ok(caller);
     }
     if !server.dev {
         return Err(ApiError::new(

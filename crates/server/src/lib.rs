@@ -6,6 +6,7 @@ pub mod local;
 pub mod openapi;
 pub mod router;
 mod shared;
+mod traced;
 pub mod unlisted;
 
 mod api;

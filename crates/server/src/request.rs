@@ -8,6 +8,7 @@ use crate::mcp;
 use crate::resource::Asked;
 use crate::router::{Server, routes};
 use crate::shared;
+use crate::traced;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -72,7 +73,7 @@ impl Api {
     pub(crate) async fn answer_through<B>(
         &self,
         door: Option<Door>,
-        request: axum::http::Request<B>,
+        mut request: axum::http::Request<B>,
     ) -> Response
     where
         B: hyper::body::Body<Data = Bytes> + Send + Unpin + 'static,
@@ -89,6 +90,7 @@ impl Api {
         let in_flight = server.in_flight.fetch_add(1, Ordering::Relaxed);
         let _leave = Leave(&server.in_flight);
         let is_message = mcp::is_message(&request);
+        let span = traced::begin(server, &mut request);
         let mut response = if in_flight >= server.limits.requests_max {
             let why = "The server has too many requests at the moment; try again in a second";
             ApiError::new(Code::Overloaded, why).into_response()
@@ -122,6 +124,7 @@ impl Api {
             false => &server.requests.api,
         };
         counted.count(response.status());
+        traced::end(span, response.status());
         response
     }
 }

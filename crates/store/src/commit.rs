@@ -7,7 +7,7 @@ use crate::confirmed::{
     REMOVE_ALL_CONFIRMED, REMOVE_CONFIRMED,
 };
 use crate::db::{Db, each};
-use crate::feed::{ADD_CHANGE, NEXT_REVISION, TELL, changes_of};
+use crate::feed::{next_revision, tell};
 use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
 use crate::policies::{ADD_POLICY, PolicyRow};
@@ -318,25 +318,25 @@ impl Db {
         writes: &[Write],
         and_then: impl FnOnce() -> std::result::Result<(), E>,
     ) -> std::result::Result<(), E> {
-        if writes.is_empty() {
-            return and_then();
+        match writes.is_empty() {
+            true => and_then(),
+            false => self.transact(writes, and_then).await,
         }
+    }
+
+    async fn transact<E: From<crate::Error>>(
+        &self,
+        writes: &[Write],
+        and_then: impl FnOnce() -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         let begin = self.begin();
         let lock = self.audit_lock();
-        // Only other servers need to be told.
-        let changes = match self {
-            Db::Sqlite(_) => Vec::new(),
-            Db::Postgres(_) => changes_of(writes),
-        };
+        let changes = self.changes_of(writes);
         each!(self, pool => {
             let mut connection = pool.acquire().await.map_err(crate::Error::from)?;
             let done = async {
                 let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
-                // First of all: from here on the other servers' changes wait for this one, so that rows are never locked crosswise.
-                let mut revision = 0_i64;
-                if !changes.is_empty() {
-                    revision = sqlx::query_scalar(NEXT_REVISION).fetch_one(&mut *tx).await.map_err(crate::Error::from)?;
-                }
+                let revision = next_revision!(tx, changes);
                 let mut last = None;
                 let mut rest = writes;
                 while let Some(write) = rest.first() {
@@ -398,16 +398,9 @@ impl Db {
                         }
                     }
                 }
-                for (subject, ids) in &changes {
-                    let row = sqlx::query(ADD_CHANGE).bind(revision).bind(*subject).bind(ids);
-                    row.execute(&mut *tx).await.map_err(crate::Error::from)?;
-                }
-                if !changes.is_empty() {
-                    sqlx::query(TELL).execute(&mut *tx).await.map_err(crate::Error::from)?;
-                }
+                tell!(tx, revision, changes);
                 and_then()?;
-                tx.commit().await.map_err(crate::Error::from)?;
-                Ok(())
+                tx.commit().await.map_err(|error| crate::Error::from(error).into())
             }.await;
             if done.is_err() {
                 // A full disk makes SQLite roll back by itself, which the pool does not learn: its next user would

@@ -165,16 +165,36 @@ impl Write {
     }
 }
 
-/// Rows of `changes` for a list of writes: the subject and its ids.
-pub(crate) fn changes_of(writes: &[Write]) -> Vec<(&'static str, String)> {
-    let mut changed = Changed::new();
-    for (subject, which) in writes.iter().filter_map(Write::subject) {
-        add(&mut changed, subject, which);
-    }
-    let rows = changed.iter();
-    rows.map(|(subject, which)| (subject.as_str(), which.as_text()))
-        .collect()
+/// Takes the next number in a transaction that changes something, before anything else: from here on the other servers'
+/// changes wait for this one, so that rows are never locked crosswise.
+macro_rules! next_revision {
+    ($tx:ident, $changes:ident) => {
+        match $changes.is_empty() {
+            true => 0_i64,
+            false => sqlx::query_scalar($crate::feed::NEXT_REVISION)
+                .fetch_one(&mut *$tx)
+                .await
+                .map_err($crate::Error::from)?,
+        }
+    };
 }
+pub(crate) use next_revision;
+
+/// Tells the other servers what a transaction has changed, once it commits.
+macro_rules! tell {
+    ($tx:ident, $revision:ident, $changes:ident) => {
+        for (subject, ids) in &$changes {
+            let row = sqlx::query($crate::feed::ADD_CHANGE).bind($revision);
+            let row = row.bind(*subject).bind(ids);
+            row.execute(&mut *$tx).await.map_err($crate::Error::from)?;
+        }
+        if !$changes.is_empty() {
+            let told = sqlx::query($crate::feed::TELL);
+            told.execute(&mut *$tx).await.map_err($crate::Error::from)?;
+        }
+    };
+}
+pub(crate) use tell;
 
 fn add(changed: &mut Changed, subject: Subject, which: Which) {
     match changed.get_mut(&subject) {
@@ -203,6 +223,19 @@ impl Listener {
 }
 
 impl Db {
+    /// Rows of `changes` for a list of writes: the subject and its ids. None where there is nobody to tell.
+    pub(crate) fn changes_of(&self, writes: &[Write]) -> Vec<(&'static str, String)> {
+        let mut changed = Changed::new();
+        if let Db::Postgres(_) = self {
+            for (subject, which) in writes.iter().filter_map(Write::subject) {
+                add(&mut changed, subject, which);
+            }
+        }
+        let rows = changed.iter();
+        rows.map(|(subject, which)| (subject.as_str(), which.as_text()))
+            .collect()
+    }
+
     /// A line on which changes are told; none where nobody else can change anything.
     pub async fn listen(&self) -> Result<Option<Listener>> {
         let Db::Postgres(pool) = self else {

@@ -2,6 +2,9 @@
 
 use crate::db::{Db, Result};
 use catalog::tool::Millis;
+use sqlx::postgres::PgConnectOptions;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
+use std::str::FromStr;
 
 /// A server that has not been heard of for so long is gone.
 pub const GONE_AFTER_MS: Millis = 10_000;
@@ -21,6 +24,31 @@ pub struct ReplicaRow {
     /// How long ago it began, and how long ago it was heard of.
     pub started_ms_ago: Millis,
     pub seen_ms_ago: Millis,
+}
+
+/// The address of this machine on the way to the database: others that use it come the same way. Nothing is sent.
+pub async fn way_to(url: &str) -> Option<IpAddr> {
+    let options = PgConnectOptions::from_str(url).ok()?;
+    if options.get_socket().is_some() || options.get_host().starts_with('/') {
+        // The database is on this machine, and so is everybody who uses it.
+        return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    }
+    let place = (options.get_host().to_owned(), options.get_port());
+    for there in tokio::net::lookup_host(place).await.ok()? {
+        let any: SocketAddr = match there {
+            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
+            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        };
+        let Ok(socket) = UdpSocket::bind(any) else {
+            continue;
+        };
+        if socket.connect(there).is_ok()
+            && let Ok(here) = socket.local_addr()
+        {
+            return Some(here.ip());
+        }
+    }
+    None
 }
 
 /// The database's clock in milliseconds.

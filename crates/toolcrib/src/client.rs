@@ -156,7 +156,7 @@ impl Client {
             }
             Err(failure) => return Err(failure),
         };
-        context.start_logging(&config, false);
+        let _ = context.start_logging(&config, false);
         Self::of_workspace(context, place, &config).await
     }
 

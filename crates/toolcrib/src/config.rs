@@ -5,6 +5,7 @@ mod keys;
 mod oidc;
 mod places;
 mod sources;
+mod telemetry;
 mod vectors;
 
 use app::sources::Given;

@@ -12,6 +12,10 @@ use catalog::policy::Policy;
 use catalog::secret::Secret;
 use std::sync::Arc;
 use std::time::Duration;
+use telemetry::logs::ToCollector;
+use tracing_subscriber::Layer;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 #[derive(Clone)]
 pub(crate) struct Context {
@@ -112,11 +116,7 @@ impl Context {
                 config.yes("policy.enforced"),
                 &config.names("policy.whitelist").join(","),
             ),
-            executor: executor::Settings {
-                timeout_seconds_default: config.seconds("tools.timeout_seconds"),
-                output_bytes_max: config.count("tools.output_bytes_max"),
-                queue_max: config.count("tools.queue_max"),
-            },
+            executor: executor(config),
             log: executions::Options {
                 retention_days: u32::try_from(config.count("log.retention_days")).unwrap_or(30),
                 durability,
@@ -174,7 +174,7 @@ impl Context {
     }
 
     /// Logging to stderr. A command other than `serve` is quiet unless it was asked not to be.
-    pub(crate) fn start_logging(&self, config: &Config, serving: bool) {
+    pub(crate) fn start_logging(&self, config: &Config, serving: bool) -> ToCollector {
         let level = config.setting("telemetry.level");
         let quiet = !serving && level.origin == Origin::Default;
         let level = if quiet {
@@ -182,16 +182,22 @@ impl Context {
         } else {
             config.text("telemetry.level")
         };
-        let logging = tracing_subscriber::fmt()
+        let written = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(self.out.colours_errors())
-            .with_target(false)
-            .with_env_filter(tracing_subscriber::EnvFilter::new(level));
-        // Only a second subscriber can fail here, and there is none.
-        let _ = match config.text("telemetry.format") {
-            "json" => logging.json().try_init(),
-            _ => logging.try_init(),
+            .with_target(false);
+        let written = match config.text("telemetry.format") {
+            "json" => written.json().boxed(),
+            _ => written.boxed(),
         };
+        let to_collector = ToCollector::default();
+        let logging = tracing_subscriber::registry()
+            .with(tracing_subscriber::EnvFilter::new(level))
+            .with(written)
+            .with(serving.then(|| to_collector.clone()));
+        // Only a second subscriber can fail here, and there is none.
+        let _ = logging.try_init();
+        to_collector
     }
 }
 
@@ -205,6 +211,16 @@ pub(crate) fn limits(config: &Config) -> server::Limits {
         requests_max: config.count("server.requests_max"),
         streams_max: config.count("server.streams_max"),
         ..server::Limits::default()
+    }
+}
+
+/// The executor's own limits.
+fn executor(config: &Config) -> executor::Settings {
+    executor::Settings {
+        timeout_seconds_default: config.seconds("tools.timeout_seconds"),
+        output_bytes_max: config.count("tools.output_bytes_max"),
+        queue_max: config.count("tools.queue_max"),
+        ..executor::Settings::default()
     }
 }
 

@@ -195,6 +195,7 @@ impl Connection {
             theirs: call.params.meta(),
             modern: (call.era == Era::Modern).then_some(modern),
             progress_token: talk.wants_progress.then_some(waiting.id),
+            trace: talk.trace.as_deref(),
         };
         if call.method == "subscriptions/listen" {
             self.exchange.listening.store(waiting.id, Ordering::Relaxed);

@@ -143,6 +143,9 @@ impl Serialize for Written<'_> {
     }
 }
 
+const TRACE_PARENT: &str = "traceparent";
+const TRACE_STATE: &str = "tracestate";
+
 /// `_meta` of a message, as the server's era has it.
 #[derive(Default)]
 pub(super) struct Meta<'a> {
@@ -151,6 +154,8 @@ pub(super) struct Meta<'a> {
     /// What every message to a modern server has.
     pub(super) modern: Option<Modern<'a>>,
     pub(super) progress_token: Option<u64>,
+    /// The step of a trace that this is.
+    pub(super) trace: Option<&'a telemetry::Context>,
 }
 
 pub(super) struct Modern<'a> {
@@ -172,7 +177,9 @@ pub(super) const CLIENT_INFO: ClientInfo = ClientInfo {
 
 impl<'a> Meta<'a> {
     fn passed_on(&self) -> impl Iterator<Item = (&'a String, &'a Value)> {
-        const OURS: [&str; 5] = [
+        const OURS: [&str; 7] = [
+            TRACE_PARENT,
+            TRACE_STATE,
             META_VERSION,
             META_CAPABILITIES,
             META_CLIENT,
@@ -180,11 +187,20 @@ impl<'a> Meta<'a> {
             "progressToken",
         ];
         let theirs = self.theirs.into_iter().flatten();
-        theirs.filter(|(name, _)| !OURS.contains(&name.as_str()))
+        // Without a step of our own, theirs is passed on.
+        let ours = if self.trace.is_some() {
+            &OURS[..]
+        } else {
+            &OURS[2..]
+        };
+        theirs.filter(move |(name, _)| !ours.contains(&name.as_str()))
     }
 
     fn is_empty(&self) -> bool {
-        self.modern.is_none() && self.progress_token.is_none() && self.passed_on().next().is_none()
+        self.modern.is_none()
+            && self.progress_token.is_none()
+            && self.trace.is_none()
+            && self.passed_on().next().is_none()
     }
 }
 
@@ -200,6 +216,12 @@ impl Serialize for Meta<'_> {
             all.serialize_entry(META_CLIENT, &CLIENT_INFO)?;
             if let Some(level) = modern.log_level {
                 all.serialize_entry(META_LOG_LEVEL, level)?;
+            }
+        }
+        if let Some(trace) = self.trace {
+            all.serialize_entry(TRACE_PARENT, &trace.traceparent())?;
+            if let Some(state) = &trace.state {
+                all.serialize_entry(TRACE_STATE, &**state)?;
             }
         }
         if let Some(token) = self.progress_token {
@@ -262,6 +284,7 @@ mod tests {
                 theirs: params["_meta"].as_object(),
                 modern: None,
                 progress_token: Some(3),
+                trace: None,
             },
             extra: extra.as_object().unwrap(),
         }

@@ -26,6 +26,8 @@ pub struct Talk {
     /// Read-only or idempotent: may be sent again after a lost connection.
     pub may_repeat: bool,
     pub log_level: Option<String>,
+    /// The trace that it belongs to.
+    pub trace: Option<Box<telemetry::Context>>,
 }
 
 /// Hears what an upstream says, where and when it is said: it must not wait, and what it has no room for it leaves out.
@@ -87,6 +89,7 @@ impl Talk {
             cancel: None,
             may_repeat: false,
             log_level: None,
+            trace: None,
         }
     }
 

@@ -4,6 +4,7 @@ use crate::auth::{CanAuthor, CanCall};
 use crate::body::{IdempotencyKey, JsonBody, PathOf};
 use crate::error::{ApiError, ErrorBody, call_response};
 use crate::router::Server;
+use crate::traced::Trace;
 use app::plans::PlanView;
 use app::tool_tests::TestReport;
 use axum::Json;
@@ -98,6 +99,7 @@ pub(crate) async fn call_tool(
     CanCall(caller): CanCall,
     PathOf(name): PathOf<String>,
     IdempotencyKey(key): IdempotencyKey,
+    Trace(trace): Trace,
     JsonBody(body): JsonBody<CallBody>,
 ) -> Result<Response, ApiError> {
     let key = body.idempotency_key.or(key);
@@ -106,6 +108,7 @@ pub(crate) async fn call_tool(
         arguments: or_empty(body.arguments),
         timeout_seconds: body.timeout_seconds,
         talk: None,
+        trace,
     };
     Ok(call_response(&server.app.call(caller, request, key).await?))
 }

@@ -27,6 +27,7 @@ mod policies;
 mod reassign;
 mod refusals;
 mod replicas;
+mod replicas_around;
 mod resources;
 mod scripted;
 mod secrets;

@@ -1,5 +1,4 @@
-//! Several servers on one PostgreSQL: what one changes counts on the others, nobody's change is lost, and what a server
-//! leaves behind is settled.
+//! Several servers on one PostgreSQL: what one changes counts on the others, and nobody's change is lost.
 
 use crate::people::PASSWORD;
 use crate::scripted::until;
@@ -13,16 +12,15 @@ use std::sync::Arc;
 
 /// The same for all: 32 bytes.
 const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-const OTHER_KEY: &str = "k1:ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A database of its own for as many servers as a test opens on it.
-struct Place {
-    database: String,
-    tools: Value,
+pub(crate) struct Place {
+    pub(crate) database: String,
+    pub(crate) tools: Value,
 }
 
 impl Place {
-    async fn open(&self, key: &str) -> TestApp {
+    pub(crate) async fn open(&self, key: &str) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
         let text = json!({"version": 1, "tools": self.tools}).to_string();
         std::fs::write(folder.path().join("tools.json"), text).unwrap();
@@ -43,7 +41,7 @@ impl Place {
 }
 
 /// Runs a test with two servers that know of each other.
-async fn with_two<F: AsyncFn(&TestApp, &TestApp, &Place)>(test: F) {
+pub(crate) async fn with_two<F: AsyncFn(&TestApp, &TestApp, &Place)>(test: F) {
     if postgres_url().is_none() {
         println!("skipped: TOOLCRIB_TEST_POSTGRES names no PostgreSQL");
         return;
@@ -80,7 +78,7 @@ impl TestApp {
     }
 
     /// Until what is at the path is so.
-    async fn comes_to(&self, path: &str, pointer: &str, value: Value) {
+    pub(crate) async fn comes_to(&self, path: &str, pointer: &str, value: Value) {
         until(&format!("{path} {pointer} is {value}"), async || {
             let got = self.get(path).await;
             (got.body.pointer(pointer) == Some(&value)).then_some(())
@@ -258,6 +256,13 @@ async fn everything_else_that_is_kept_counts_on_the_other() {
             (called.status == 429).then_some(())
         })
         .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_tools_use_counts_on_the_other() {
+    with_two(async |a, b, _| {
         let secret = json!({"value": "something secret"});
         assert_eq!(
             a.change("PUT", "/api/v1/secrets/token", None, secret)
@@ -413,95 +418,6 @@ async fn changes_arrive_without_the_line_and_after_they_are_forgotten() {
             FROM tools WHERE name = 'adder'; UPDATE revision SET number = number + 5")
             .await;
         b.comes_to("/api/v1/tools/unheard", "/version", json!(1)).await;
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn files_of_several_servers_are_compared_and_not_written() {
-    with_two(async |a, b, _| {
-        let mut more = definition("more");
-        more["shelf"] = json!("file");
-        let refused = a.post("/api/v1/tools", more.clone()).await;
-        assert_eq!(
-            (refused.status, refused.code()),
-            (409, "conflict"),
-            "{}",
-            refused.body
-        );
-        assert!(
-            refused.message().contains("2 servers"),
-            "{}",
-            refused.message()
-        );
-        for app in [a, b] {
-            let ready = app.get("/readyz").await.body;
-            assert_eq!(
-                (
-                    &ready["status"],
-                    &ready["replicas"]["others"][0]["same_files"]
-                ),
-                (&json!("ready"), &json!(true)),
-                "{ready}"
-            );
-        }
-        std::fs::write(
-            b.tools_file(),
-            json!({"version": 1, "tools": []}).to_string(),
-        )
-        .unwrap();
-        a.comes_to("/readyz", "/status", json!("degraded")).await;
-        a.comes_to("/readyz", "/replicas/others/0/same_files", json!(false))
-            .await;
-        // Who leaves says so, to proxies too, and takes requests all the same.
-        b.server.app.replicas.leave();
-        assert_eq!(b.get("/readyz").await.status, 503);
-        assert_eq!(b.get("/api/v1/tools").await.status, 200);
-        b.stop().await;
-        until("it is alone", async || {
-            (a.server.app.replicas.others() == 0).then_some(())
-        })
-        .await;
-        assert_eq!(a.post("/api/v1/tools", more).await.status, 201);
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn a_server_with_other_keys_does_not_start_beside_others() {
-    with_two(async |_, _, place| {
-        // In a task of its own: what it says there as it gives up is caught.
-        let place = Place {
-            database: place.database.clone(),
-            tools: json!([]),
-        };
-        let opened = tokio::spawn(async move { place.open(OTHER_KEY).await.stop().await }).await;
-        let told = opened.map_err(|lost| lost.into_panic().downcast_ref::<String>().cloned());
-        let told = told.err().flatten().unwrap_or_default();
-        assert!(
-            told.contains("TOOLCRIB_SECRET_KEY"),
-            "it started, or said: {told}"
-        );
-    })
-    .await;
-}
-
-#[tokio::test]
-async fn what_a_server_left_behind_is_settled_by_another() {
-    with_two(async |a, b, _| {
-        assert_eq!(a.post("/api/v1/tools/on_file/call", json!({"arguments": {"expression": "1"}})).await.status, 200);
-        a.sql("INSERT INTO replicas (instance, node, version, shelf_hash, proof, started_at, seen_at) VALUES ('toolcrib-ghost', 'ghost', '0', '', '', 0, 0); \
-            INSERT INTO idempotency (caller, key, tool_name, arguments_hash, node, created_at) VALUES ('c', 'k', 'on_file', '', 'ghost', 0); \
-            UPDATE executions SET status = 'started', node = 'ghost'")
-            .await;
-        for app in [a, b] {
-            app.comes_to("/api/v1/executions?tool=on_file", "/items/0/status", json!("interrupted")).await;
-        }
-        until("the key is answered", async || {
-            let call = a.server.app.store.idempotent_call("c", "k").await.unwrap();
-            call.unwrap().response.filter(|text| text.contains("interrupted"))
-        })
-        .await;
     })
     .await;
 }

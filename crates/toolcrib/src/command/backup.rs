@@ -42,7 +42,7 @@ pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
     // Not the backup's configuration: it may name a database that is in use elsewhere.
     let config = context.config(&place, Vec::new())?;
     let brings_config = brings_config(folder, &place);
-    context.start_logging(&config, false);
+    let _ = context.start_logging(&config, false);
     let engine = engine_of(folder)?;
     let wanted = if config.database_url().is_some() {
         "postgres"

@@ -300,6 +300,7 @@ async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>
         );
     }
     shelves(findings, &ready["files"], told);
+    super::replicas::judge(findings, &ready["replicas"]);
     super::upstreams::judge(findings, &servers, is_served);
     super::sources::judge(findings, &sources);
     super::vectors::judge(findings, &vectors);

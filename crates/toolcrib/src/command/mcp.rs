@@ -35,7 +35,7 @@ pub(crate) async fn run(context: &Context, args: Mcp) -> Result {
             let place = context.place()?;
             settle(context, &place).await?;
             let config = context.config(&place, Vec::new())?;
-            context.start_logging(&config, false);
+            let _ = context.start_logging(&config, false);
             let local = bridge::Local {
                 context: Arc::new(context.clone()),
                 place,

@@ -28,6 +28,7 @@ mod made;
 pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod policy;
+mod replicas;
 mod scripts;
 mod search;
 pub(crate) mod secrets;

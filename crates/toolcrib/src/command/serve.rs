@@ -13,11 +13,16 @@ use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
 use std::time::Duration;
+use telemetry::Telemetry;
+use telemetry::logs::ToCollector;
 use tokio::net::{TcpListener, UnixListener};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+/// How long a stopping server waits for the collector.
+const TELEMETRY_WITHIN: Duration = Duration::from_secs(2);
 
 pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     let place = context.place()?;
@@ -29,7 +34,8 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
         flags.push(("database.url", "--database", url));
     }
     let config = context.config(&place, flags)?;
-    context.start_logging(&config, true);
+    let logs = context.start_logging(&config, true);
+    let telemetry = start_telemetry(&config, &logs);
     let listen = config.listen();
     if serve.dev && !listen.ip().is_loopback() {
         return Err(Failure::usage(format!(
@@ -47,7 +53,7 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
         ));
     }
     let mut signals = Signals::new()?;
-    let app = open(context, &place, &config).await?;
+    let app = open(context, &place, &config, telemetry.as_ref()).await?;
     let started = start(context, &app, &place, &config, &serve).await;
     let grace = config.duration("server.grace_seconds");
     let started = match started {
@@ -73,7 +79,10 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     );
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
-    if let Err(error) = app.advertise(advertised(&config, started.address)).await {
+    if let Err(error) = app
+        .advertise(advertised(&config, started.address).await)
+        .await
+    {
         context.out.warn(format!(
             "other servers on this database were not told of this one yet: {error}"
         ));
@@ -88,14 +97,33 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     if let Ok(socket) = SocketPath::new(&place.data) {
         let _ = std::fs::remove_file(&socket.path);
     }
+    if let Some(telemetry) = telemetry {
+        telemetry.flush(TELEMETRY_WITHIN).await;
+    }
     stopped
 }
 
+/// Where traces and logs go, if somewhere.
+fn start_telemetry(config: &Config, logs: &ToCollector) -> Option<Arc<Telemetry>> {
+    // The collector is the operator's, wherever it is.
+    let fetcher = fetch::Fetcher::new(fetch::Options::default());
+    let telemetry = Telemetry::start(config.telemetry()?, fetcher);
+    logs.tell(Arc::clone(&telemetry));
+    Some(telemetry)
+}
+
 /// A short command may have the workspace for a moment; a server has it for good.
-async fn open(context: &Context, place: &Place, config: &Config) -> Result<Arc<App>> {
+async fn open(
+    context: &Context,
+    place: &Place,
+    config: &Config,
+    telemetry: Option<&Arc<Telemetry>>,
+) -> Result<Arc<App>> {
     let give_up = Instant::now() + OWNER_PATIENCE;
     loop {
-        match App::open(context.app_options(place, config, true)).await {
+        let mut options = context.app_options(place, config, true);
+        options.executor.telemetry = telemetry.cloned();
+        match App::open(options).await {
             Err(app::StartError::Owned(_))
                 if Instant::now() < give_up && connect_owner(place).await.is_err() =>
             {
@@ -268,13 +296,18 @@ fn reachable(address: SocketAddr) -> String {
     }
 }
 
-/// Where other servers reach this one; none where nothing says so.
-fn advertised(config: &Config, address: SocketAddr) -> Option<String> {
+/// Where other servers on the same database reach this one. What listens everywhere is reached where the database sees it.
+async fn advertised(config: &Config, address: SocketAddr) -> Option<String> {
     let written = config.text("server.advertise").trim_end_matches('/');
-    match written.is_empty() {
-        false => Some(written.to_owned()),
-        true => (!address.ip().is_unspecified()).then(|| format!("http://{address}")),
+    let database = config.text("database.url");
+    if !written.is_empty() || database.is_empty() {
+        return Some(written.to_owned()).filter(|it| !it.is_empty());
     }
+    let ip = match address.ip().is_unspecified() {
+        true => store::replicas::way_to(database).await?,
+        false => address.ip(),
+    };
+    Some(format!("http://{}", SocketAddr::new(ip, address.port())))
 }
 
 /// What the first start says: the key where one was made, and a link that opens the page, also where the key comes from

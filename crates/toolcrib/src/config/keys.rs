@@ -36,6 +36,10 @@ pub(crate) enum Holds {
     Url,
     /// The same without a path.
     Site,
+    /// A web address of the operator's own, http:// too, or nothing.
+    Own,
+    /// From 0 to 1.
+    Share,
 }
 
 const fn key(name: &'static str, holds: Holds) -> Key {
@@ -94,7 +98,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.streams_max", MANY),
     key("server.grace_seconds", Holds::Seconds),
     key("server.drain_seconds", Holds::Seconds),
-    key("server.advertise", Holds::Site),
+    key("server.advertise", Holds::Own),
     key("database.url", Holds::Postgres)
         .also("DATABASE_URL")
         .secret(),
@@ -188,6 +192,12 @@ pub(crate) const KEYS: &[Key] = &[
         Holds::OneOf(&["off", "error", "warn", "info", "debug", "trace"]),
     ),
     key("telemetry.format", Holds::OneOf(&["text", "json"])),
+    key("telemetry.otlp_endpoint", Holds::Own).also("OTEL_EXPORTER_OTLP_ENDPOINT"),
+    key("telemetry.otlp_headers", Holds::Names)
+        .also("OTEL_EXPORTER_OTLP_HEADERS")
+        .secret(),
+    key("telemetry.service_name", Holds::Text).also("OTEL_SERVICE_NAME"),
+    key("telemetry.trace_ratio", Holds::Share).also("OTEL_TRACES_SAMPLER_ARG"),
 ];
 
 /// Names of the environment that are not keys of the configuration, those kept for what is to come, and those
@@ -219,6 +229,8 @@ impl Holds {
             Holds::Text => "a text on one line, or nothing".to_owned(),
             Holds::Url => "an address that begins with https:// (or http:// on this machine), or nothing".to_owned(),
             Holds::Site => "an address such as https://tools.example.com, without a path (http:// only on this machine), or nothing".to_owned(),
+            Holds::Own => "an address such as http://10.0.0.5:8787, or nothing".to_owned(),
+            Holds::Share => "a number from 0 to 1".to_owned(),
             Holds::Postgres => {
                 "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
             }
@@ -269,6 +281,20 @@ impl Holds {
                 let bare = !authority.trim_end_matches('/').contains(['/', '?']);
                 text.is_empty() || (is_address(text) && bare)
             }
+            (Holds::Own, Value::String(text)) => {
+                let rest = text
+                    .strip_prefix("http://")
+                    .or(text.strip_prefix("https://"));
+                let is_plain = |rest: &str| {
+                    !rest.is_empty()
+                        && !rest.contains(|c: char| c.is_whitespace() || "@?#".contains(c))
+                };
+                text.is_empty() || rest.is_some_and(is_plain)
+            }
+            (Holds::Share, Value::Float(number)) => (0.0..=1.0).contains(number),
+            (Holds::Share, Value::Integer(number @ (0 | 1))) => {
+                return Ok(Value::Float(if *number == 1 { 1.0 } else { 0.0 }));
+            }
             (Holds::Postgres, Value::String(text)) => {
                 let schemes = ["postgres://", "postgresql://"];
                 text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
@@ -289,6 +315,7 @@ impl Holds {
             | Holds::File
             | Holds::Text
             | Holds::Url
+            | Holds::Own
             | Holds::Site => Value::String(text.to_owned()),
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
@@ -300,7 +327,7 @@ impl Holds {
                 }
             },
             Holds::Count { .. } => Value::Integer(text.parse().map_err(|_| wrong())?),
-            Holds::Seconds => Value::Float(text.parse().map_err(|_| wrong())?),
+            Holds::Seconds | Holds::Share => Value::Float(text.parse().map_err(|_| wrong())?),
             Holds::Names => {
                 let names = text
                     .split(',')

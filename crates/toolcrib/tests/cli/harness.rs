@@ -158,6 +158,42 @@ fn send(pid: u32, signal: rustix::process::Signal) {
     rustix::process::kill_process(pid, signal).expect("the child is there");
 }
 
+/// One REST request to whoever listens there.
+pub(crate) fn request_to(
+    address: &str,
+    key: &str,
+    (method, path): (&str, &str),
+    body: Option<&Value>,
+) -> std::io::Result<(u16, Value)> {
+    let body = body.map(Value::to_string).unwrap_or_default();
+    let head = format!(
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {key}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    request_with_head(address, &head, &body)
+}
+
+/// The same with a head of one's own.
+pub(crate) fn request_with_head(
+    address: &str,
+    head: &str,
+    body: &str,
+) -> std::io::Result<(u16, Value)> {
+    let mut stream = TcpStream::connect(address)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.write_all(format!("{head}{body}").as_bytes())?;
+    let mut text = String::new();
+    stream.read_to_string(&mut text)?;
+    let broken = || std::io::Error::other(format!("not an answer: {text:?}"));
+    let (head, body) = text.split_once("\r\n\r\n").ok_or_else(broken)?;
+    let status = head
+        .split(' ')
+        .nth(1)
+        .and_then(|status| status.parse().ok());
+    let body = serde_json::from_str(body).unwrap_or(Value::Null);
+    Ok((status.ok_or_else(broken)?, body))
+}
+
 /// A server that runs; it is killed when dropped.
 pub(crate) struct Running {
     child: Child,
@@ -234,26 +270,7 @@ impl Running {
         path: &str,
         body: Option<&Value>,
     ) -> std::io::Result<(u16, Value)> {
-        let body = body.map(Value::to_string).unwrap_or_default();
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nX-API-Key: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            self.address,
-            key,
-            body.len()
-        );
-        let mut stream = TcpStream::connect(&self.address)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.write_all(format!("{head}{body}").as_bytes())?;
-        let mut text = String::new();
-        stream.read_to_string(&mut text)?;
-        let broken = || std::io::Error::other(format!("not an answer: {text:?}"));
-        let (head, body) = text.split_once("\r\n\r\n").ok_or_else(broken)?;
-        let status = head
-            .split(' ')
-            .nth(1)
-            .and_then(|status| status.parse().ok());
-        let body = serde_json::from_str(body).unwrap_or(Value::Null);
-        Ok((status.ok_or_else(broken)?, body))
+        request_to(&self.address, key, (method, path), body)
     }
 
     pub(crate) fn signal(&self, signal: rustix::process::Signal) {

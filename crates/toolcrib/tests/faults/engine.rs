@@ -36,21 +36,34 @@ pub(crate) fn every(test: &str) -> Vec<Site> {
     sites
 }
 
+/// A workspace on PostgreSQL; none where none is tested.
+pub(crate) fn only_postgres(test: &str) -> Option<Site> {
+    let url = crate::skipping::postgres_url();
+    if url.is_none() {
+        println!("{test}: skipped, it needs PostgreSQL");
+    }
+    url.map(postgres)
+}
+
 fn postgres(url: String) -> Site {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     let name = format!("faults_{}_{number}", std::process::id());
     admin(&url, &format!("CREATE DATABASE {name}"));
+    Site {
+        sandbox: sandbox().with("DATABASE_URL", &own(&url, &name)),
+        engine: "PostgreSQL",
+        database: Some((url, name)),
+    }
+}
+
+/// The address of another database of the same server.
+fn own(url: &str, name: &str) -> String {
     let (server, rest) = url.rsplit_once('/').expect("a database address has a path");
     let options = rest
         .split_once('?')
         .map(|(_, options)| format!("?{options}"));
-    let own = format!("{server}/{name}{}", options.unwrap_or_default());
-    Site {
-        sandbox: sandbox().with("DATABASE_URL", &own),
-        engine: "PostgreSQL",
-        database: Some((url, name)),
-    }
+    format!("{server}/{name}{}", options.unwrap_or_default())
 }
 
 fn admin(url: &str, sql: &str) {
@@ -68,6 +81,20 @@ fn admin(url: &str, sql: &str) {
         done.expect("the tests' user may make databases");
         pool.close().await;
     });
+}
+
+impl Site {
+    /// Another workspace on the same database.
+    pub(crate) fn beside(&self) -> Sandbox {
+        let (url, name) = self.database.as_ref().expect("it is on PostgreSQL");
+        sandbox().with("DATABASE_URL", &own(url, name))
+    }
+
+    /// Something done to the database behind the servers' backs.
+    pub(crate) fn sql(&self, sql: &str) {
+        let (url, name) = self.database.as_ref().expect("it is on PostgreSQL");
+        admin(&own(url, name), sql);
+    }
 }
 
 impl Drop for Site {

@@ -8,7 +8,7 @@ use crate::sizes;
 use crate::wire::{Dice, call, started_calls, until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Authors at a time.
@@ -17,9 +17,13 @@ const AUTHORS: usize = 6;
 /// Kills the server while authors change the catalogue; gives what they were promised.
 fn one_storm(server: &Running, round: usize, dice: &mut Dice) -> Promises {
     let delay = Duration::from_millis(5 + dice.roll() % 120);
+    let kept = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
-        let author = |t| move || load::over_rest(server, &format!("r{round}_{t}"));
+        let author = |t| move || load::over_rest(server, &format!("r{round}_{t}"), kept);
         let authors: Vec<_> = (0..AUTHORS).map(|t| scope.spawn(author(t))).collect();
+        until("something is acknowledged", Duration::from_secs(30), || {
+            (kept.load(Ordering::Relaxed) > 0).then_some(())
+        });
         std::thread::sleep(delay);
         server.signal(Signal::KILL);
         let mut promises = Promises::default();

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::Write;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// What an author was promised: each tool's description, or that it is gone.
@@ -52,8 +52,8 @@ impl Promises {
     }
 }
 
-/// Creates, changes and removes tools on both shelves over REST until the server is gone.
-pub(crate) fn over_rest(server: &Running, prefix: &str) -> Promises {
+/// Creates, changes and removes tools on both shelves over REST until the server is gone. `kept` counts what is acknowledged.
+pub(crate) fn over_rest(server: &Running, prefix: &str, kept: &AtomicUsize) -> Promises {
     let mut promises = Promises::default();
     for number in 0.. {
         let name = format!("{prefix}_{number}");
@@ -76,7 +76,10 @@ pub(crate) fn over_rest(server: &Running, prefix: &str) -> Promises {
         }
         for (method, path, body, outcome) in steps {
             match server.try_request(method, path, body.as_ref()) {
-                Ok((200 | 201 | 204, _)) => promises.keep(&name, outcome),
+                Ok((200 | 201 | 204, _)) => {
+                    kept.fetch_add(1, Ordering::Relaxed);
+                    promises.keep(&name, outcome);
+                }
                 Ok((status, answer)) => panic!("{method} {path}: {status} {answer}"),
                 Err(_) => {
                     promises.unsure(&name);

@@ -21,8 +21,10 @@ mod limits;
 mod load;
 mod mutations;
 mod oidc;
+mod proxy;
 mod registrations;
 mod reload;
+mod replicas;
 mod secrets;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
@@ -37,6 +39,8 @@ struct Sizes {
     slow: usize,
     mutations: usize,
     rotations: usize,
+    /// Changes of tools through several servers.
+    edits: usize,
 }
 
 fn sizes() -> Sizes {
@@ -50,6 +54,7 @@ fn sizes() -> Sizes {
             slow: 1_000,
             mutations: 20_000,
             rotations: 50,
+            edits: 10_000,
         }
     } else {
         Sizes {
@@ -60,6 +65,7 @@ fn sizes() -> Sizes {
             slow: 20,
             mutations: 2_000,
             rotations: 10,
+            edits: 300,
         }
     }
 }

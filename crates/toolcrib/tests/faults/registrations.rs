@@ -9,7 +9,7 @@ use crate::wire::definition;
 use serde_json::{Value, json};
 use std::collections::HashSet;
 use std::sync::Barrier;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// The wrong definitions, and what the refusal must name.
 fn wrong(number: usize) -> (Value, &'static str) {
@@ -154,13 +154,13 @@ fn a_server_and_commands_share_a_workspace_under_load() {
     let count = sizes().command_adds;
     let reader = Reader::start(&site.sandbox.workspace());
     let server = site.sandbox.serve(&[]);
-    let never = AtomicBool::new(false);
+    let (never, kept) = (AtomicBool::new(false), &AtomicUsize::new(0));
     let (mut all, by_command) = std::thread::scope(|scope| {
         let rest: Vec<_> = (0..4)
             .map(|t| {
                 scope.spawn({
                     let server = &server;
-                    move || load::over_rest(server, &format!("rest{t}"))
+                    move || load::over_rest(server, &format!("rest{t}"), kept)
                 })
             })
             .collect();

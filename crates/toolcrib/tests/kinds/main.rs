@@ -18,3 +18,4 @@ mod search;
 mod shell;
 mod site;
 mod sql;
+mod traces;

@@ -21,6 +21,7 @@ const RANKS: &[(&str, u8)] = &[
     ("oauth", 1),
     ("selection", 3),
     ("store", 3),
+    ("telemetry", 1),
     ("vectors", 1),
     ("app", 4),
     ("face", 5),
