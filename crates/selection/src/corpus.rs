@@ -23,6 +23,8 @@ pub struct Corpus {
     pub(crate) rows: Rows,
     pub(crate) words: bm25::Index,
     pub(crate) spellings: grams::Index,
+    /// Those of the example prompts.
+    pub(crate) spelt: grams::Index,
     background: Vec<Arc<Vector>>,
     /// Whether what all requests are read by has its vectors. Another corpus is to be made once they can be had.
     is_ready: bool,
@@ -76,6 +78,7 @@ impl Corpus {
             rows: Rows::default(),
             words: bm25::Index::default(),
             spellings: grams::Index::default(),
+            spelt: grams::Index::default(),
             keys: Vec::new(),
             names: HashMap::new(),
         };
@@ -127,6 +130,7 @@ impl Corpus {
             ),
             words: bm25::Index::new(parts.iter().map(|it| &it.bag)),
             spellings: grams::Index::new(parts.iter().map(|it| &it.spelling)),
+            spelt: grams::Index::new(parts.iter().map(|it| &it.spelt)),
             parts,
             keys,
             names,

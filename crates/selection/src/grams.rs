@@ -6,8 +6,9 @@ use crate::words::key;
 /// Runs share a slot where their hashes do; there are so many slots that it rarely matters.
 const SLOTS: usize = 1 << 16;
 
-/// A tool's spelling is that of its name and of the beginning of its description.
+/// A tool's spelling is that of its name and of the beginning of its description, and that of its first examples.
 const TEXT_CHARS_MAX: usize = 600;
+const EXAMPLES_CHARS_MAX: usize = 1_200;
 
 /// A run that stands in many tools says little, and would cost the most time.
 const COMMON_SHARE: f32 = 0.2;
@@ -19,10 +20,20 @@ pub(crate) struct Spelling(Vec<(u16, u16)>);
 
 impl Spelling {
     pub(crate) fn new(text: &str) -> Self {
+        Spelling::of(text, TEXT_CHARS_MAX)
+    }
+
+    /// That of the example prompts of a tool, as one text: together they show which words a tool is asked with, whichever
+    /// of them is nearest.
+    pub(crate) fn of_examples(examples: &[String]) -> Self {
+        Spelling::of(&examples.join(" "), EXAMPLES_CHARS_MAX)
+    }
+
+    fn of(text: &str, chars_max: usize) -> Self {
         let mut slots: Vec<u16> = Vec::new();
         let small = text.to_lowercase();
         let mut buffer: Vec<char> = vec![' '];
-        for c in small.chars().take(TEXT_CHARS_MAX) {
+        for c in small.chars().take(chars_max) {
             let c = if c.is_alphanumeric() { c } else { ' ' };
             if c != ' ' || buffer.last() != Some(&' ') {
                 buffer.push(c);

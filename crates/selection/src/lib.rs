@@ -8,6 +8,7 @@ mod background;
 mod bm25;
 mod clauses;
 mod corpus;
+mod deed;
 mod dense;
 mod features;
 mod grams;

@@ -41,7 +41,7 @@ impl Manner {
 }
 
 /// Whether a phrase stands in a text; one of letters only where no letter goes on.
-fn holds(text: &str, phrase: &str) -> bool {
+pub(crate) fn holds(text: &str, phrase: &str) -> bool {
     let mut found = text.match_indices(phrase);
     found.any(|(at, _)| {
         let before = text[..at].chars().next_back();

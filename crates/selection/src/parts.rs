@@ -2,6 +2,7 @@
 //! the same.
 
 use crate::bm25::Bag;
+use crate::deed;
 use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::item::Item;
@@ -18,6 +19,9 @@ use std::sync::Arc;
 /// An encoder reads no more of a description than this with profit: the longer the text, the less its vector says.
 const ABOUT_BYTES_MAX: usize = 600;
 const EXAMPLES_MAX: usize = 24;
+
+/// Examples that differ more say no more of what a tool is for.
+const TOGETHER_LEAST: f32 = 0.3;
 
 /// What the words of each text of a tool weigh.
 const NAME: f32 = 2.0;
@@ -43,12 +47,15 @@ pub(crate) struct Part {
     pub(crate) name: String,
     pub(crate) bag: Bag,
     pub(crate) spelling: Spelling,
+    pub(crate) spelt: Spelling,
     pub(crate) about: Option<Arc<Vector>>,
     pub(crate) user: Option<Arc<Vector>>,
     pub(crate) named: Option<Arc<Vector>>,
     pub(crate) examples: Vec<Arc<Vector>>,
     pub(crate) rules: Vec<(Rule, Option<Arc<Vector>>)>,
     pub(crate) slots: Slots,
+    /// Whether it looks something up or does something, by its name.
+    pub(crate) deed: f32,
     /// Whether all its texts have vectors. One without some is made anew at the next chance.
     pub(crate) is_whole: bool,
     /// How much it can be asked about anything in the world.
@@ -102,6 +109,7 @@ impl Part {
             name: item.name.clone(),
             bag: bag(item, &texts.plain),
             spelling: Spelling::new(&format!("{} {}", texts.name, texts.plain)),
+            spelt: Spelling::of_examples(&texts.examples),
             blended,
             about,
             user,
@@ -109,6 +117,7 @@ impl Part {
             examples,
             rules,
             slots: Slots::new(item),
+            deed: deed::of_tool(&item.name),
             is_whole,
         }
     }
@@ -183,7 +192,7 @@ fn bag(item: &Item, plain: &str) -> Bag {
 }
 
 /// To be near to a sum is to be near to its parts, so that one row for each tool is enough. The weights of what a tool
-/// has add up to the same for all: to say more is no advantage.
+/// has add up to the same for all, but for how much examples differ: to say more is no advantage.
 fn blended(
     abouts: &[&Option<Arc<Vector>>],
     named: Option<&Vector>,
@@ -200,13 +209,24 @@ fn blended(
             .map(|it| (*it, weights.about * own * share(abouts.len()))),
     );
     parts.extend(named.map(|it| (it, weights.name * own)));
-    let all = (weights.about + weights.name) * (1.0 - own);
+    let all = (weights.about + weights.name) * own;
+    // The more examples differ, the shorter their mean is, and the farther from all that is asked; a tool that is asked for
+    // in many ways should not lose by that.
+    let each = all * (weights.examples / together(examples) + weights.nearest);
     parts.extend(
         examples
             .iter()
-            .map(|it| (&**it, all * share(examples.len()))),
+            .map(|it| (&**it, each * share(examples.len()))),
     );
     Vector::sum(parts.into_iter())
+}
+
+/// How long the mean of some vectors of length 1 is.
+fn together(vectors: &[Arc<Vector>]) -> f32 {
+    let share = 1.0 / f32::from(u16::try_from(vectors.len().max(1)).unwrap_or(u16::MAX));
+    let mean = Vector::sum(vectors.iter().map(|it| (&**it, share)));
+    mean.map_or(1.0, |it| it.dot(&it).sqrt())
+        .max(TOGETHER_LEAST)
 }
 
 fn usual(

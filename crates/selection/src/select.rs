@@ -3,6 +3,7 @@
 
 use crate::clauses::clauses;
 use crate::corpus::Corpus;
+use crate::deed;
 use crate::features::{Features, Top};
 use crate::outcome::{Outcome, Verdict, judge};
 use crate::preference::is_identifier;
@@ -27,7 +28,11 @@ const TAKES: f32 = 0.04;
 
 /// What a tool loses of which nothing that it needs is given. One that needs nothing loses half of it: that nothing is
 /// missing says little there.
-const LACKS: f32 = 0.03;
+const LACKS: f32 = 0.055;
+
+/// What a tool gains that looks something up where the request asks for that, or does something where it asks for that. The
+/// other way round it loses as much.
+const DEED: f32 = 0.015;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
@@ -179,6 +184,7 @@ impl<'a> Ranking<'a> {
             best.select_nth_unstable_by(CLOSE, |a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
             best.truncate(CLOSE);
         }
+        let deed = DEED * deed::of_request(&self.texts.asked[0].text);
         let rank = |(at, mut score): (usize, f32)| {
             let text = self.best(at, clause).0;
             let part = &corpus.parts[at];
@@ -186,6 +192,7 @@ impl<'a> Ranking<'a> {
             score += found.map_or(0.0, |it| it.1);
             score += self.texts.asked[text].better(part, &corpus.weights);
             score += TAKES * part.slots.takes(given);
+            score += deed * part.deed;
             score -= LACKS * part.slots.fill(given).loss();
             if is_identifier(&part.name) && is_called(&self.texts.asked[0].text, &part.name) {
                 score += CALLED;

@@ -1,6 +1,6 @@
 //! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where VECTORS is a file that
-//! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`, `features FILE GOLD`, `gold FOLDER dev|test`,
-//! `web FOLDER dev|test`, `speed`.
+//! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`,
+//! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `speed`.
 
 mod data;
 mod encoder;
@@ -58,6 +58,7 @@ fn main() {
             "signals" => ranking::signals(&mut bench),
             "clauses" => ranking::clauses(&mut bench),
             "examples" => ranking::examples(&mut bench),
+            "own" => outcomes::top(&mut bench, next()),
             "poison" => poison::measure(&mut bench),
             "outcome" => outcomes::measure(&mut bench),
             "features" => {
@@ -84,7 +85,7 @@ fn main() {
     }
 }
 
-/// Eight numbers: about, name, words, spelling, examples, nearest, usual, clauses.
+/// Nine numbers: about, name, words, spelling, spelt, examples, nearest, usual, clauses.
 fn weights(numbers: &str) -> Weights {
     let all: Vec<f32> = numbers
         .split(',')
@@ -95,6 +96,7 @@ fn weights(numbers: &str) -> Weights {
         name,
         words,
         spelling,
+        spelt,
         examples,
         nearest,
         usual,
@@ -108,6 +110,7 @@ fn weights(numbers: &str) -> Weights {
         name,
         words,
         spelling,
+        spelt,
         examples,
         nearest,
         usual,

@@ -226,6 +226,23 @@ fn each(bench: &mut Bench, cases: &[Case], mut with: impl FnMut(&Case, &Selectio
     }
 }
 
+/// How often the right tool comes first, of each set that was written for this.
+pub(crate) fn top(bench: &mut Bench, gold: &str) {
+    let mut cases = own(Path::new(gold));
+    // One that asks a person is left out of the tools above.
+    cases.retain(|it| !it.gold.is_empty() && it.gold[0] != "request_human_input");
+    let mut sums: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+    each(bench, &cases, |case, _, top| {
+        let sum = sums.entry(case.set).or_default();
+        sum.0 += usize::from(case.gold.iter().any(|it| it == top));
+        sum.1 += 1;
+    });
+    for (set, (right, all)) in sums {
+        let (part, error) = share(right, all);
+        say(&format!("{set:<12} {all:>4} top-1 {part:5.1} ± {error:.1}"));
+    }
+}
+
 /// The examples in the language of a request, as the crate takes them.
 fn alike<'a>(examples: &'a [String], request: &str) -> Vec<&'a str> {
     let is_korean = |text: &str| text.chars().any(|c| ('가'..='힣').contains(&c));
@@ -273,7 +290,7 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
         let group = case.group.as_deref().unwrap_or(top);
         let first = case.tools.iter().find(|it| it.name == top);
         let examples = first.map(|it| mean(&*encoder, &alike(&it.examples, &case.query)));
-        let row = json!({"examples": examples, "vector": encoder.encode(&selection::core(&case.query)), "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
+        let row = json!({"gold": case.gold, "examples": examples, "vector": encoder.encode(&selection::core(&case.query)), "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
         let _ = writeln!(text, "{row}");
     });
     say(&format!(

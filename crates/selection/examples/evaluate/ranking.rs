@@ -116,7 +116,7 @@ pub(crate) fn signals(bench: &mut Bench) {
     let alone = |change: fn(&mut Weights)| {
         let mut weights = all.clone();
         (weights.about, weights.name) = (0.0, 0.0);
-        (weights.words, weights.spelling) = (0.0, 0.0);
+        (weights.words, weights.spelling, weights.spelt) = (0.0, 0.0, 0.0);
         change(&mut weights);
         weights
     };
@@ -126,6 +126,7 @@ pub(crate) fn signals(bench: &mut Bench) {
         ("without name", changed(|it| it.name = 0.0)),
         ("without words", changed(|it| it.words = 0.0)),
         ("without spelling", changed(|it| it.spelling = 0.0)),
+        ("without spelt", changed(|it| it.spelt = 0.0)),
         ("without clauses", changed(|it| it.clauses = 0.0)),
         ("without usual", changed(|it| it.usual = 0.0)),
         ("meaning alone", alone(|it| it.about = 1.0)),

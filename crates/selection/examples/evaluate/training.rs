@@ -32,7 +32,8 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
     let without: Arc<Vec<Item>> = Arc::new([bare(&with), more].concat());
     let few = |it: &&Item| builtin.contains(&it.name.as_str());
     let few: Arc<Vec<Item>> = Arc::new(own.iter().filter(few).cloned().collect());
-    let (ask, plain, web, pool) = ("ask.jsonl", "plain.jsonl", "web.jsonl", "pool.jsonl");
+    let (ask, plain, web) = ("ask.jsonl", "plain.jsonl", "web.jsonl");
+    let (pool, style) = ("pool.jsonl", "style.jsonl");
     let mut cases = Vec::new();
     for (set, file, tools) in [
         ("ask", ask, &with),
@@ -42,11 +43,14 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
         ("web few", web, &few),
         ("pool en", pool, own),
         ("pool ko", pool, own),
+        ("style en", style, own),
+        ("style ko", style, own),
     ] {
         for row in lines(folder, file) {
             let word = |key: &str| row[key].as_str().map(str::to_owned);
-            // Of the one file, the languages are two sets.
-            if file == pool && !word("lang").is_some_and(|it| set.ends_with(&it)) {
+            // Of these files, the languages are two sets.
+            if (file == pool || file == style) && !word("lang").is_some_and(|it| set.ends_with(&it))
+            {
                 continue;
             }
             let named = row["gold"].as_array().into_iter().flatten();
