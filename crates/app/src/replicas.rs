@@ -2,6 +2,7 @@
 //! process has followed. On SQLite there is never anybody else.
 
 mod follow;
+mod owner;
 
 use crate::App;
 use crate::health::{ReplicaView, ReplicasView};
@@ -34,9 +35,18 @@ pub struct Replicas {
     /// One after the other looks for changes; how many began to.
     looking: tokio::sync::Mutex<()>,
     looks: AtomicU64,
+    search: Search,
     /// Whether no new work should come here.
     leaving: AtomicBool,
     stopped: CancellationToken,
+}
+
+/// The same for who else is there.
+#[derive(Default)]
+struct Search {
+    begun: AtomicU64,
+    /// When it was looked last; one after the other does.
+    last: tokio::sync::Mutex<Option<tokio::time::Instant>>,
 }
 
 impl Replicas {
@@ -44,13 +54,14 @@ impl Replicas {
         let random = uuid::Uuid::new_v4().simple().to_string();
         Replicas {
             // It is also the name that the database knows a connection by.
-            instance: format!("toolcrib-{}", &random[..16]),
+            instance: format!("{}{}", owner::BEGINNING, &random[..owner::DIGITS]),
             address: ArcSwap::default(),
             shelf_hash: ArcSwap::default(),
             peers: ArcSwap::default(),
             known: AtomicI64::new(0),
             looking: tokio::sync::Mutex::default(),
             looks: AtomicU64::new(0),
+            search: Search::default(),
             leaving: AtomicBool::new(false),
             stopped: CancellationToken::new(),
         }

@@ -18,7 +18,7 @@ CREATE TABLE replicas (
 -- How many transactions have changed something. Each of them holds this row until it commits, so the numbers come in the order
 -- of the commits and without gaps.
 CREATE TABLE revision (
-    only BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (only),
+    one BOOLEAN PRIMARY KEY DEFAULT TRUE CHECK (one),
     number BIGINT NOT NULL
 );
 INSERT INTO revision (number) VALUES (0);

@@ -36,6 +36,8 @@ pub(crate) enum Holds {
     Url,
     /// The same without a path.
     Site,
+    /// Where a server is reached by others of its own network.
+    Peer,
 }
 
 const fn key(name: &'static str, holds: Holds) -> Key {
@@ -94,7 +96,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.streams_max", MANY),
     key("server.grace_seconds", Holds::Seconds),
     key("server.drain_seconds", Holds::Seconds),
-    key("server.advertise", Holds::Site),
+    key("server.advertise", Holds::Peer),
     key("database.url", Holds::Postgres)
         .also("DATABASE_URL")
         .secret(),
@@ -219,6 +221,7 @@ impl Holds {
             Holds::Text => "a text on one line, or nothing".to_owned(),
             Holds::Url => "an address that begins with https:// (or http:// on this machine), or nothing".to_owned(),
             Holds::Site => "an address such as https://tools.example.com, without a path (http:// only on this machine), or nothing".to_owned(),
+            Holds::Peer => "an address such as http://10.0.0.5:8787, without a path, or nothing".to_owned(),
             Holds::Postgres => {
                 "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
             }
@@ -269,6 +272,7 @@ impl Holds {
                 let bare = !authority.trim_end_matches('/').contains(['/', '?']);
                 text.is_empty() || (is_address(text) && bare)
             }
+            (Holds::Peer, Value::String(text)) => text.is_empty() || is_peer(text),
             (Holds::Postgres, Value::String(text)) => {
                 let schemes = ["postgres://", "postgresql://"];
                 text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
@@ -289,7 +293,8 @@ impl Holds {
             | Holds::File
             | Holds::Text
             | Holds::Url
-            | Holds::Site => Value::String(text.to_owned()),
+            | Holds::Site
+            | Holds::Peer => Value::String(text.to_owned()),
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
                 "false" | "0" | "no" => Value::Boolean(false),
@@ -316,6 +321,20 @@ impl Holds {
 fn is_scheme(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (1..=20).contains(&text.len()) && text.chars().all(fits)
+}
+
+/// What one server can call another by: a scheme and a host, and nothing else.
+fn is_peer(text: &str) -> bool {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    let rest = rest.map(|it| it.strip_suffix('/').unwrap_or(it));
+    let is_host = |rest: &str| {
+        let odd = |c: char| matches!(c, '/' | '?' | '#' | '@' | '\\') || c.is_whitespace();
+        let has_host = !rest.is_empty() && !rest.starts_with(':');
+        has_host && !rest.contains(odd) && !rest.contains(char::is_control)
+    };
+    rest.is_some_and(is_host)
 }
 
 /// A listen address; `localhost` stands for 127.0.0.1.
