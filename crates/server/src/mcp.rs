@@ -45,7 +45,8 @@ fn no_session() -> Response {
     refuse(StatusCode::NOT_FOUND, &error)
 }
 
-const UNANSWERED: &str = "The server that keeps this did not answer; whether it did what it was asked is not known";
+const UNANSWERED: &str =
+    "The server that keeps this did not answer; whether it did what it was asked is not known";
 
 /// Why another server's session cannot be used.
 fn no_session_there(lost: Lost) -> Response {
@@ -97,12 +98,7 @@ where
     }
 }
 
-async fn answer_to(
-    server: &Arc<Server>,
-    client: Client,
-    body: &Bytes,
-    text: &str,
-) -> Response {
+async fn answer_to(server: &Arc<Server>, client: Client, body: &Bytes, text: &str) -> Response {
     if !client.accepts("application/json") && !client.accepts("text/event-stream") {
         let why = "Accept must name application/json and text/event-stream";
         return refuse(

@@ -368,3 +368,31 @@ fn distance(from: &str, to: &str) -> usize {
     }
     row[to.len()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_reached_in_its_own_network() {
+        for fine in [
+            "http://10.0.0.5:8787",
+            "http://crib-0.crib:8787/",
+            "https://[fd00::5]",
+        ] {
+            assert!(is_peer(fine), "{fine}");
+        }
+        for bad in [
+            "10.0.0.5:8787",
+            "http://",
+            "http://:8787",
+            "http://10.0.0.5:8787/mcp",
+            "http://me:secret@10.0.0.5",
+            "ftp://10.0.0.5",
+            "http://10.0.0.5?x",
+            "http://10.0.0.5 ",
+        ] {
+            assert!(!is_peer(bad), "{bad}");
+        }
+    }
+}

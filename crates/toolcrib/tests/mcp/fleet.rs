@@ -51,7 +51,8 @@ impl Fleet {
                 .with("PATH", &path())
                 .with("DATABASE_URL", &database.own())
                 .with("TOOLCRIB_SECRET_KEY", SECRET_KEY)
-                .with("TOOLCRIB_MCP_CONFORMANCE", "true");
+                .with("TOOLCRIB_MCP_CONFORMANCE", "true")
+                .with("TOOLCRIB_BUILTINS_FIXTURES", "true");
             set_up(&sandbox);
             let mut command = sandbox.command(&["serve", "--listen", "127.0.0.1:0"]);
             command.env("TOOLCRIB_ADMIN_KEY", ADMIN_KEY);

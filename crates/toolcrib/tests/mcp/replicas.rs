@@ -35,6 +35,9 @@ fn a_session_is_used_through_every_server() {
             let sum = call("calculator", &json!({"expression": "6 * 7"}));
             let sum = client.ask(&session, "tools/call", &sum).json();
             assert_eq!(sum["result"]["content"][0]["text"], "42", "{sum}");
+            let long = json!({"seconds": 0, "bytes": 200_000});
+            let long = client.ask(&session, "tools/call", &call("fixture_wait", &long));
+            assert!(long.json().to_string().len() > 200_000, "{}", long.status);
             let both = json!([
                 {"jsonrpc": "2.0", "id": "a", "method": "ping"},
                 {"jsonrpc": "2.0", "id": "b", "method": "ping"},
@@ -82,7 +85,8 @@ fn a_call_speaks_and_is_answered_through_others() {
     // And one that is cancelled over another server.
     let mut stream = fleet.at(2).answers(&session, "tools/call", &asks());
     stream.hears("elicitation/create");
-    let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
     fleet.at(1).send("POST", Some(&session), Some(&cancel));
     let done = stream.until(|it| it["id"] == 1);
     assert!(done["error"].is_object(), "{done}");
@@ -98,10 +102,7 @@ fn a_stream_through_another_hears_of_changes_at_a_third() {
     let listed = fleet.at(2).ask(&session, "tools/list", &json!({})).json();
     assert!(listed.to_string().contains("made_elsewhere"), "{listed}");
     // It ends with its session.
-    assert_eq!(
-        fleet.at(2).send("DELETE", Some(&session), None).status,
-        204
-    );
+    assert_eq!(fleet.at(2).send("DELETE", Some(&session), None).status, 204);
     stream.ends();
 }
 
@@ -126,7 +127,10 @@ fn the_older_transport_posts_to_any_server() {
     send(2, of(2, "tools/call", &asks()));
     let asked = stream.hears("elicitation/create");
     let given = json!({"action": "accept", "content": {"answer": "yes"}});
-    send(1, json!({"jsonrpc": "2.0", "id": asked["id"], "result": given}));
+    send(
+        1,
+        json!({"jsonrpc": "2.0", "id": asked["id"], "result": given}),
+    );
     let done = stream.until(|it| it["id"] == 2);
     assert_eq!(
         done["result"]["structuredContent"]["answer"], "yes",

@@ -69,15 +69,21 @@ fn the_python_client_through_a_proxy() {
         ("modern", "http", "/mcp"),
         ("auto", "http", "/mcp"),
     ] {
-        let note = fleet.sandboxes[0].folder().join(format!("{era}-{transport}"));
+        let note = fleet.sandboxes[0]
+            .folder()
+            .join(format!("{era}-{transport}"));
         let client = Client::new(transport, &fleet.proxy.url(path), era).with_key(ADMIN_KEY);
         let before = fleet.proxy.count();
-        let story = client.answering(&json!({"answer": "blue"})).script(&steps(&note));
+        let story = client
+            .answering(&json!({"answer": "blue"}))
+            .script(&steps(&note));
         is_fine(&story, &note);
         let requests = fleet.proxy.count() - before;
         assert!(requests >= 9, "each request went to the next: {requests}");
         let version = story.version();
-        println!("python mcp through a proxy: {era} over {transport}, {version}, {requests} requests to 3 servers");
+        println!(
+            "python mcp through a proxy: {era} over {transport}, {version}, {requests} requests to 3 servers"
+        );
     }
 }
 

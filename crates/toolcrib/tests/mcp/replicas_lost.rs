@@ -75,6 +75,31 @@ fn a_session_whose_server_was_killed_is_begun_anew() {
     assert!(answered(&fleet.at(1), &asked).1.contains("is gone"));
 }
 
+/// What was sent and not answered may have been done: it is not told as if there had been no session.
+#[test]
+fn a_call_whose_server_is_killed_under_way_is_told_apart() {
+    let Some(mut fleet) = Fleet::new(2) else {
+        return;
+    };
+    let session = fleet.at(0).open();
+    let address = fleet.server(1).address.clone();
+    let waits = json!({"name": "fixture_wait", "arguments": {"seconds": 60}});
+    let waiting = std::thread::spawn({
+        let session = session.clone();
+        move || Plain::at(&address, Some(ADMIN_KEY)).ask(&session, "tools/call", &waits)
+    });
+    until("it runs", || {
+        let health = fleet.server(0).request("GET", "/readyz", None).1;
+        (health["running_calls"] == 1).then_some(())
+    });
+    fleet.kill(0);
+    let answer = waiting.join().unwrap();
+    assert_eq!(answer.status, 502, "{answer:?}");
+    let why = answer.json()["error"]["message"].to_string();
+    assert!(why.contains("is not known"), "{answer:?}");
+    assert_eq!(fleet.at(1).ping(&session).status, 404);
+}
+
 #[test]
 fn a_server_that_leaves_keeps_its_sessions_until_it_closes() {
     let fleet = Fleet::told(
@@ -152,9 +177,7 @@ fn ids_that_nobody_was_given_lead_nowhere() {
     assert!(listener.accept().is_err(), "nobody was called");
     // Another key's session is unknown, whoever is asked.
     let made = json!({"name": "other", "scopes": ["read", "call"]});
-    let (status, made) = fleet
-        .server(0)
-        .request("POST", "/api/v1/keys", Some(&made));
+    let (status, made) = fleet.server(0).request("POST", "/api/v1/keys", Some(&made));
     assert_eq!(status, 201, "{made}");
     let key = made["key"].as_str();
     for number in 0..2 {
