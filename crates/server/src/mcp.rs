@@ -5,12 +5,12 @@ pub(crate) mod bodies;
 mod client;
 
 use crate::auth::Door;
-use crate::body::{JsonText, read_body, text};
+use crate::body::{read_body, text};
 use crate::error::ApiError;
 use crate::forward::Lost;
 use crate::request::Counted;
 use crate::router::Server;
-use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
+use axum::extract::{FromRequestParts, Query, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bodies::{json, pump, stream};
@@ -409,22 +409,20 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
         Err(refusal) => return refusal.into_response(),
     };
     let query = Query::<Posted>::try_from_uri(&parts.uri);
-    let request = Request::from_parts(parts, body);
-    let text = match JsonText::from_request(request, &server).await {
-        Ok(JsonText(text)) => text,
+    let body = match read_body(&parts.headers, body, &server).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let text = match text(&body) {
+        Ok(text) => text,
         Err(refusal) => return refusal.into_response(),
     };
     let Ok(Query(Posted { session_id })) = query else {
         return no_session();
     };
-    let body = Bytes::from(text);
     let session = match client.session_of(&server, &session_id, &body).await {
         Ok(session) => session,
         Err(answered) => return answered,
-    };
-    let text = match str::from_utf8(&body) {
-        Ok(text) => text,
-        Err(_) => return no_session(),
     };
     if text.trim_start().starts_with('[') {
         return several_messages(server, client, session, text.to_owned());

@@ -81,7 +81,7 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
         ));
     }
     if !is_reached && app.replicas.others() > 0 {
-        context.out.warn("other servers on this database cannot reach this one, so MCP sessions that begin here are lost behind a proxy: set server.advertise to an address such as http://10.0.0.5:8787".to_owned());
+        context.out.warn("other servers on this database cannot reach this one, so MCP sessions that begin here are lost behind a proxy: set server.advertise to an address such as http://10.0.0.5:8787");
     }
     // Requests are answered already: making a link takes its time.
     introduce(context, &app, started.first_key, url.trim_end_matches('/')).await;

@@ -28,7 +28,7 @@ impl Proxy {
         std::thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let shared = Arc::clone(&own);
-                std::thread::spawn(move || shared.pass(client));
+                std::thread::spawn(move || shared.pass(&client));
             }
         });
         Proxy { address, shared }
@@ -54,7 +54,7 @@ impl Shared {
         })
     }
 
-    fn pass(&self, client: TcpStream) -> Option<()> {
+    fn pass(&self, client: &TcpStream) -> Option<()> {
         client.set_nodelay(true).ok()?;
         let mut from_client = BufReader::new(client.try_clone().ok()?);
         let head = head(&mut from_client)?;
