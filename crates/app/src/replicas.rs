@@ -2,6 +2,7 @@
 //! process has followed. On SQLite there is never anybody else.
 
 mod follow;
+mod owner;
 
 use crate::App;
 use crate::health::{ReplicaView, ReplicasView};
@@ -43,9 +44,18 @@ pub struct Replicas {
     /// One after the other looks for changes; how many began to.
     looking: tokio::sync::Mutex<()>,
     looks: AtomicU64,
+    search: Search,
     /// Whether no new work should come here.
     leaving: AtomicBool,
     stopped: CancellationToken,
+}
+
+/// The same for who else is there.
+#[derive(Default)]
+struct Search {
+    begun: AtomicU64,
+    /// When it was looked last; one after the other does.
+    last: tokio::sync::Mutex<Option<tokio::time::Instant>>,
 }
 
 impl Replicas {
@@ -53,13 +63,14 @@ impl Replicas {
         let random = uuid::Uuid::new_v4().simple().to_string();
         Replicas {
             // It is also the name that the database knows a connection by.
-            instance: format!("toolcrib-{}", &random[..16]),
+            instance: format!("{}{}", owner::BEGINNING, &random[..owner::DIGITS]),
             address: ArcSwap::default(),
             shelf_hash: ArcSwap::default(),
             peers: ArcSwap::default(),
             known: AtomicI64::new(0),
             looking: tokio::sync::Mutex::default(),
             looks: AtomicU64::new(0),
+            search: Search::default(),
             leaving: AtomicBool::new(false),
             stopped: CancellationToken::new(),
         }
@@ -175,13 +186,8 @@ impl App {
         let mut live = Vec::new();
         let mut gone = Vec::new();
         for row in self.store.replicas().await? {
-            // One process at a time has this installation: another of its name is an earlier one.
-            let is_mine = row.node == own.node;
-            match row.seen_ms_ago < GONE_AFTER_MS && !is_mine {
-                true => live.push(Peer {
-                    same_keys: self.vault.proves(&row.proof, &row.instance),
-                    row,
-                }),
+            match self.is_peer(&row) {
+                true => live.push(self.peer(row)),
                 false if row.instance == own.instance => {}
                 false => gone.push(row),
             }
@@ -196,6 +202,19 @@ impl App {
         }
         self.replicas.peers.store(Arc::new(live));
         Ok(())
+    }
+
+    /// Whether it is another server that lives. One process at a time has an installation: another of the same name as this
+    /// one's is an earlier one.
+    fn is_peer(&self, row: &ReplicaRow) -> bool {
+        row.seen_ms_ago < GONE_AFTER_MS && row.node != self.node
+    }
+
+    fn peer(&self, row: ReplicaRow) -> Peer {
+        Peer {
+            same_keys: self.vault.proves(&row.proof, &row.instance),
+            row,
+        }
     }
 
     /// What a server left behind that ended without a word. Several may do it at once; it is done all the same.

@@ -105,6 +105,7 @@ impl App {
                     let known = tokens.registered(name, issuer, redirect);
                     known.filter(|_| !is_unknown)
                 },
+                keeper: &self.replicas.named(""),
             })
             .await
             .map_err(|error| failed(name, &error))?;

@@ -35,6 +35,22 @@ fn names_version(params: &RawValue) -> bool {
             .is_some_and(|meta| Members::of(meta).get(META_VERSION).is_some())
 }
 
+/// The server that keeps the request which a message goes on with.
+#[derive(Debug)]
+pub struct Elsewhere(pub String);
+
+/// Why nothing is done about a message here.
+enum Refused {
+    Error(RpcError),
+    Elsewhere(Elsewhere),
+}
+
+impl From<RpcError> for Refused {
+    fn from(error: RpcError) -> Self {
+        Refused::Error(error)
+    }
+}
+
 impl Face {
     /// A message of a modern client. None where it needs no answer.
     pub fn modern(
@@ -42,12 +58,13 @@ impl Face {
         caller: &Arc<Caller>,
         headers: &Headers<'_>,
         message: &Message<'_>,
-    ) -> Option<Exchange> {
+    ) -> Result<Option<Exchange>, Elsewhere> {
         let (line, said) = line(LINE);
         let work: Work = match self.accepted(caller, headers, message, line) {
-            Ok(None) => return None,
+            Ok(None) => return Ok(None),
             Ok(Some(work)) => work,
-            Err(error) => {
+            Err(Refused::Elsewhere(keeper)) => return Err(keeper),
+            Err(Refused::Error(error)) => {
                 let answer = Answer {
                     text: wire::error(message.id, &error).into(),
                     status: status(&error, Era::Modern),
@@ -55,7 +72,7 @@ impl Face {
                 Box::pin(std::future::ready(answer))
             }
         };
-        Some(Exchange::new(said, work, false))
+        Ok(Some(Exchange::new(said, work, false)))
     }
 
     fn accepted(
@@ -64,13 +81,13 @@ impl Face {
         headers: &Headers<'_>,
         message: &Message<'_>,
         line: Sender<String>,
-    ) -> Result<Option<Work>, RpcError> {
+    ) -> Result<Option<Work>, Refused> {
         let id = match message.sort() {
             Sort::Request => message.id.unwrap_or(RawValue::NULL).to_owned(),
             Sort::Notification => return Ok(None),
             Sort::Response | Sort::Odd => {
                 let why = "This is no JSON-RPC request";
-                return Err(RpcError::new(code::INVALID_REQUEST, why));
+                return Err(RpcError::new(code::INVALID_REQUEST, why).into());
             }
         };
         let method = message.method.as_deref().unwrap_or_default().to_owned();
@@ -79,6 +96,10 @@ impl Face {
         headers::check(headers, &method, &params)?;
         if method == "tools/call" {
             self.check_headers(headers, caller, &params)?;
+        }
+        let state = params.get("requestState").and_then(Value::as_str);
+        if let Some(keeper) = state.and_then(|state| self.app.replicas.elsewhere(state)) {
+            return Err(Refused::Elsewhere(Elsewhere(keeper.to_owned())));
         }
         let context = Context {
             face: Arc::clone(self),

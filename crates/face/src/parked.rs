@@ -85,7 +85,7 @@ impl Underway {
                         }
                     }
                     if !self.open.is_empty() && self.events.is_empty() {
-                        return context.face.parked.park(self, about);
+                        return context.park(self, about);
                     }
                 }
                 done = &mut self.work => return self.over(context, done).await,
@@ -232,7 +232,7 @@ impl Parked {
 
     /// Keeps the request, and makes its questions the answer. What the client brings back is as good as a key: it is
     /// made anew each time, and nobody can guess it.
-    fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
+    fn park(&self, underway: Underway, about: About, state: String) -> Result<Done, RpcError> {
         let mut kept = self.lock();
         if kept.is_closed {
             drop(kept);
@@ -248,7 +248,6 @@ impl Parked {
             let message = "Too many requests wait for answers; answer some of them first";
             return Err(RpcError::new(code::INTERNAL, message));
         }
-        let state = random();
         let result = json!({
             "resultType": "input_required",
             "inputRequests": underway.questions(),
@@ -335,6 +334,11 @@ impl Underway {
 }
 
 impl Context {
+    fn park(&self, underway: Underway, about: About) -> Result<Done, RpcError> {
+        let state = self.face.app.replicas.named(&random());
+        self.face.parked.park(underway, about, state)
+    }
+
     /// Starts a request that may ask, or goes on with it.
     pub(crate) async fn follow(
         &self,
@@ -354,7 +358,7 @@ impl Context {
             (Era::Modern, Some(Value::String(state))) => {
                 let underway = parked.take(self, &state, &about, &mut params)?;
                 if underway.is_open() {
-                    return parked.park(underway, about);
+                    return self.park(underway, about);
                 }
                 underway
             }

@@ -310,7 +310,7 @@ impl Face {
     /// A session whose client has said nothing yet.
     pub fn open(&self, caller: &Arc<Caller>) -> Result<Arc<Session>, NoSession> {
         let session = Arc::new(Session {
-            id: random(),
+            id: self.app.replicas.named(&random()),
             seen: self.first_seen(caller),
             caller: Arc::clone(caller),
             client: OnceLock::new(),

@@ -25,6 +25,13 @@ impl Target {
         Target::of(&guard::read(url)?, trust)
     }
 
+    /// The same place, asked for this.
+    #[must_use]
+    pub fn asked_for(mut self, path: PathAndQuery) -> Self {
+        self.path = path.into();
+        self
+    }
+
     pub(crate) fn of(url: &Url, trust: Trust) -> Result<Self, Error> {
         let bad = || Error::BadUrl {
             why: "its host is no name".to_owned(),

@@ -152,6 +152,7 @@ impl Person {
                 document_url: Some(DOCUMENT.to_owned()),
             },
             known: &|_, _| None,
+            keeper: "",
         };
         let begun = self.client.begin(&wish).await?;
         let mut request = Request::new(Method::GET, begun.authorize_url, Trust::Operator);

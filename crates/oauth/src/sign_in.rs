@@ -30,6 +30,8 @@ pub struct Wish<'a> {
     pub ours: &'a (dyn Fn(&str) -> Ours + Send + Sync),
     /// Us at an issuer, from an earlier sign-in with the same address to come back to.
     pub known: &'a (dyn Fn(&str, &str) -> Option<Registered> + Send + Sync),
+    /// What the browser must bring back begins with this: who keeps the sign-in until then.
+    pub keeper: &'a str,
 }
 
 /// Where a browser comes back to, and how we are known where we are not known yet.
@@ -117,7 +119,7 @@ impl Client {
             (None, None) => self.introduce(&found, &ours).await?,
         };
         let scopes = wanted(&found, wish);
-        let (verifier, state) = (random()?, random()?);
+        let (verifier, state) = (random()?, format!("{}{}", wish.keeper, random()?));
         let challenge = BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(verifier.as_bytes()));
         let mut query = vec![
             ("response_type", "code"),

@@ -14,6 +14,7 @@ mod auth;
 mod body;
 mod edge;
 mod error;
+mod forward;
 mod mcp;
 mod request;
 mod resource;

@@ -1,15 +1,16 @@
 //! MCP over HTTP: one address for requests, with or without a session, and the older pair of a stream and an address to
 //! post to. What is said is the face's business; here are headers, statuses and streams.
 
-mod bodies;
+pub(crate) mod bodies;
 mod client;
 
 use crate::auth::Door;
-use crate::body::{JsonText, read_body, text};
+use crate::body::{read_body, text};
 use crate::error::ApiError;
+use crate::forward::Lost;
 use crate::request::Counted;
 use crate::router::Server;
-use axum::extract::{FromRequest, FromRequestParts, Query, Request, State};
+use axum::extract::{FromRequestParts, Query, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bodies::{json, pump, stream};
@@ -17,7 +18,7 @@ use bytes::Bytes;
 use client::Client;
 use executor::Code;
 use face::headers::Headers;
-use face::modern::is_modern;
+use face::modern::{Elsewhere, is_modern};
 use face::{Answer, Exchange, Hears, NoSession, Session, Step};
 use mcp::wire::{self, Message, RpcError, Sort, code};
 use serde::Deserialize;
@@ -42,6 +43,20 @@ fn refuse(status: StatusCode, error: &RpcError) -> Response {
 fn no_session() -> Response {
     let error = RpcError::new(-32001, "There is no such session; initialize a new one");
     refuse(StatusCode::NOT_FOUND, &error)
+}
+
+const UNANSWERED: &str =
+    "The server that keeps this did not answer; whether it did what it was asked is not known";
+
+/// Why another server's session cannot be used.
+fn no_session_there(lost: Lost) -> Response {
+    match lost {
+        Lost::Gone => no_session(),
+        Lost::Unanswered => {
+            let error = RpcError::new(code::INTERNAL, UNANSWERED);
+            refuse(StatusCode::BAD_GATEWAY, &error)
+        }
+    }
 }
 
 fn no_stream() -> Response {
@@ -78,12 +93,12 @@ where
         Err(refusal) => return refusal.into_response(),
     };
     match text(&body) {
-        Ok(text) => answer_to(server, client, text).await,
+        Ok(text) => answer_to(server, client, &body, text).await,
         Err(refusal) => refusal.into_response(),
     }
 }
 
-async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response {
+async fn answer_to(server: &Arc<Server>, client: Client, body: &Bytes, text: &str) -> Response {
     if !client.accepts("application/json") && !client.accepts("text/event-stream") {
         let why = "Accept must name application/json and text/event-stream";
         return refuse(
@@ -93,7 +108,7 @@ async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response
     }
     if text.trim_start().starts_with('[') {
         // Boxed, as is whatever else is not a single message that is answered.
-        return Box::pin(several(server, &client, text)).await;
+        return Box::pin(several(server, &client, body, text)).await;
     }
     let message = match Message::read(text) {
         Ok(message) => message,
@@ -106,11 +121,17 @@ async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response
         if message.method.as_deref() == Some("subscriptions/listen") {
             return Box::pin(subscribed(Arc::clone(server), client, &message)).await;
         }
-        let exchange = modern(server, &client, &message);
-        return answered(server, &client, exchange).await;
+        return match modern(server, &client, &message) {
+            Ok(exchange) => answered(server, &client, exchange).await,
+            Err(Elsewhere(keeper)) => {
+                let passed = client.pass_on(server, &keeper, body.clone());
+                let passed = Box::pin(passed).await;
+                passed.unwrap_or_else(|lost| unkept(lost, &message))
+            }
+        };
     }
-    match client.session(server) {
-        Err(refusal) => refusal,
+    match client.session(server, body).await {
+        Err(answered) => answered,
         Ok(Some(session)) => {
             let face = &server.face;
             let exchange = face.in_session(&session, &client.caller, &message, client.hears());
@@ -131,7 +152,24 @@ async fn answer_to(server: &Arc<Server>, client: Client, text: &str) -> Response
     }
 }
 
-fn modern(server: &Server, client: &Client, message: &Message<'_>) -> Option<Exchange> {
+/// What is told to whoever comes back to a request that another server kept.
+fn unkept(lost: Lost, message: &Message<'_>) -> Response {
+    let (status, code, why) = match lost {
+        Lost::Gone => (
+            StatusCode::BAD_REQUEST,
+            code::INVALID_PARAMS,
+            "params.requestState: the server that kept this request is gone, and the request with it; send it anew, without requestState and inputResponses",
+        ),
+        Lost::Unanswered => (StatusCode::BAD_GATEWAY, code::INTERNAL, UNANSWERED),
+    };
+    json(status, wire::error(message.id, &RpcError::new(code, why)))
+}
+
+fn modern(
+    server: &Server,
+    client: &Client,
+    message: &Message<'_>,
+) -> Result<Option<Exchange>, Elsewhere> {
     let param = |name: &str| {
         let value = client.headers.get(name)?;
         value.to_str().ok().map(str::to_owned)
@@ -202,8 +240,11 @@ async fn subscribed(server: Arc<Server>, client: Client, message: &Message<'_>) 
         Ok(seat) => seat,
         Err(refusal) => return refusal,
     };
-    let Some(mut exchange) = modern(&server, &client, message) else {
-        return StatusCode::ACCEPTED.into_response();
+    let mut exchange = match modern(&server, &client, message) {
+        Ok(Some(exchange)) => exchange,
+        Ok(None) => return StatusCode::ACCEPTED.into_response(),
+        // Nothing that waits is gone on with in this way.
+        Err(Elsewhere(_)) => return unkept(Lost::Gone, message),
     };
     match exchange.next().await {
         Step::Said(first) => stream(&Arc::clone(&server), first, exchange, async move {
@@ -217,7 +258,7 @@ async fn subscribed(server: Arc<Server>, client: Client, message: &Message<'_>) 
 }
 
 /// The right to have a stream that ends only with its client.
-fn seat(server: &Server) -> Result<OwnedSemaphorePermit, Response> {
+pub(crate) fn seat(server: &Server) -> Result<OwnedSemaphorePermit, Response> {
     Arc::clone(&server.streams)
         .try_acquire_owned()
         .map_err(|_| {
@@ -227,8 +268,8 @@ fn seat(server: &Server) -> Result<OwnedSemaphorePermit, Response> {
 }
 
 /// Several messages at once, as one version of the protocol had it. Their answers come together.
-async fn several(server: &Server, client: &Client, text: &str) -> Response {
-    let session = match client.session(server) {
+async fn several(server: &Arc<Server>, client: &Client, body: &Bytes, text: &str) -> Response {
+    let session = match client.session(server, body).await {
         Ok(Some(session)) => session,
         Ok(None) => {
             let why = "Several messages at once need a session";
@@ -237,7 +278,7 @@ async fn several(server: &Server, client: &Client, text: &str) -> Response {
                 &RpcError::new(code::INVALID_REQUEST, why),
             );
         }
-        Err(refusal) => return refusal,
+        Err(answered) => return answered,
     };
     let messages = match all_of(client, text) {
         Ok(messages) => messages,
@@ -292,8 +333,8 @@ pub(crate) async fn listen(State(server): State<Arc<Server>>, client: Client) ->
     if !client.accepts("text/event-stream") {
         return no_stream();
     }
-    match client.session(&server) {
-        Err(refusal) => refusal,
+    match client.session(&server, &Bytes::new()).await {
+        Err(answered) => answered,
         Ok(Some(session)) => match seat(&server) {
             Err(refusal) => refusal,
             Ok(seat) => {
@@ -314,8 +355,8 @@ pub(crate) async fn listen(State(server): State<Arc<Server>>, client: Client) ->
 
 /// The end of a session.
 pub(crate) async fn end(State(server): State<Arc<Server>>, client: Client) -> Response {
-    match client.session(&server) {
-        Err(refusal) => refusal,
+    match client.session(&server, &Bytes::new()).await {
+        Err(answered) => answered,
         Ok(Some(session)) => {
             server.face.sessions.end(&session);
             StatusCode::NO_CONTENT.into_response()
@@ -368,21 +409,25 @@ pub(crate) async fn message(State(server): State<Arc<Server>>, request: Request)
         Err(refusal) => return refusal.into_response(),
     };
     let query = Query::<Posted>::try_from_uri(&parts.uri);
-    let request = Request::from_parts(parts, body);
-    let text = match JsonText::from_request(request, &server).await {
-        Ok(JsonText(text)) => text,
+    let body = match read_body(&parts.headers, body, &server).await {
+        Ok(body) => body,
+        Err(refusal) => return refusal.into_response(),
+    };
+    let text = match text(&body) {
+        Ok(text) => text,
         Err(refusal) => return refusal.into_response(),
     };
     let Ok(Query(Posted { session_id })) = query else {
         return no_session();
     };
-    let Ok(session) = server.face.sessions.get(&session_id, &client.caller) else {
-        return no_session();
+    let session = match client.session_of(&server, &session_id, &body).await {
+        Ok(session) => session,
+        Err(answered) => return answered,
     };
     if text.trim_start().starts_with('[') {
-        return several_messages(server, client, session, text);
+        return several_messages(server, client, session, text.to_owned());
     }
-    let message = match Message::read(&text) {
+    let message = match Message::read(text) {
         Ok(message) => message,
         Err(error) => return unreadable(&error),
     };

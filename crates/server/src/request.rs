@@ -147,7 +147,8 @@ fn finish(mut response: Response, id: HeaderValue) -> Response {
         }
         response = with_body;
     }
-    response.headers_mut().insert(REQUEST_ID, id);
+    // What another server has answered bears the id that it is known by there.
+    response.headers_mut().entry(REQUEST_ID).or_insert(id);
     secure(&mut response);
     response
 }

@@ -6,7 +6,7 @@ use crate::api::{
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
-use crate::{openapi, unlisted};
+use crate::{forward, openapi, unlisted};
 use app::App;
 use axum::Router;
 use bytes::Bytes;
@@ -60,6 +60,8 @@ pub struct Server {
     pub(crate) in_flight: AtomicUsize,
     pub(crate) requests: metrics::Requests,
     pub(crate) streams: Arc<Semaphore>,
+    /// Calls other servers on the same database.
+    pub(crate) peers: fetch::Fetcher,
     pub(crate) openapi: Bytes,
 }
 
@@ -82,6 +84,7 @@ impl Server {
             developer: keyless("dev", Transport::Rest),
             in_flight: AtomicUsize::new(0),
             requests: metrics::Requests::default(),
+            peers: forward::client(),
             openapi: openapi::document().into(),
         })
     }

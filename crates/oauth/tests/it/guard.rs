@@ -88,6 +88,7 @@ async fn nor_where_an_authorization_server_or_its_endpoints_are_said_to_be() {
                         document_url: None,
                     },
                     known: &|_, _| None,
+                    keeper: "",
                 })
                 .await;
             // A page over TLS is the browser's business; nobody here calls it.

@@ -36,6 +36,7 @@ async fn begin(client: &Client, spec: &Spec, challenge: &Challenge) -> oauth::Re
             granted: &["old".to_owned()],
             ours: &ours,
             known: &|_, _| None,
+            keeper: "",
         })
         .await
 }
@@ -122,6 +123,7 @@ async fn we_are_known_by_hand_or_by_document_or_by_registration() {
             ..ours(place)
         },
         known: &known,
+        keeper: "",
     };
     let again = client.begin(&wish).await.unwrap();
     assert_eq!(again.pending.client.client_id, "from-before");

@@ -6,6 +6,7 @@ use super::tools::owned;
 use crate::auth::{Anyone, CanCall};
 use crate::body::{JsonBody, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
+use crate::forward::{CameWhole, Lost};
 use crate::router::Server;
 use app::servers::ServerView;
 use app::sign_in::{SignInAnswer, SignInBegun};
@@ -13,8 +14,9 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
+use bytes::Bytes;
 use executor::Code;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -41,7 +43,7 @@ pub(crate) struct SignInBody {
     redirect_uri: Option<String>,
 }
 
-#[derive(Deserialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FinishBody {
     /// What stood behind `/callback/` in the address that the browser came back to.
@@ -93,8 +95,14 @@ pub(crate) async fn finish_sign_in(
     State(server): State<Arc<Server>>,
     CanCall(caller): CanCall,
     PathOf(name): PathOf<String>,
+    came: CameWhole,
     JsonBody(body): JsonBody<FinishBody>,
-) -> Result<Json<ServerView>, ApiError> {
+) -> Result<Response, ApiError> {
+    if let Some(keeper) = server.app.replicas.elsewhere(&body.state) {
+        let sent = serde_json::to_vec(&body).unwrap_or_default();
+        let passed = server.pass_on(keeper, came.as_came(), sent.into()).await;
+        return passed.map_err(unkept);
+    }
     let app = Arc::clone(&server.app);
     let work = async move {
         app.get_server(&caller, &name)?;
@@ -107,7 +115,7 @@ pub(crate) async fn finish_sign_in(
         };
         app.finish_sign_in(&caller, &answer).await
     };
-    Ok(Json(owned(work).await?))
+    Ok(Json(owned(work).await?).into_response())
 }
 
 /// Forgets the token that a server is shown: everybody's, or your own.
@@ -129,12 +137,20 @@ pub(crate) async fn come_back(
     who: Result<Anyone, ApiError>,
     PathOf(place): PathOf<String>,
     returned: Result<QueryOf<Returned>, ApiError>,
+    came: CameWhole,
 ) -> Response {
     let (caller, returned) = match (who, returned) {
         (Ok(Anyone(caller)), Ok(QueryOf(returned))) => (caller, returned),
         // A person is looking.
         (Err(error), _) | (_, Err(error)) => return failed(&server, &error),
     };
+    if let Some(keeper) = server.app.replicas.elsewhere(&returned.state) {
+        let passed = server.pass_on(keeper, came.as_came(), Bytes::new()).await;
+        return passed.unwrap_or_else(|lost| {
+            let error = unkept(lost);
+            page(error.status(), &error.message)
+        });
+    }
     let app = Arc::clone(&server.app);
     let work = async move {
         let answer = SignInAnswer {
@@ -181,6 +197,17 @@ pub(crate) async fn document(
 fn is_place(text: &str) -> bool {
     let digit = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
     text.len() == 32 && text.bytes().all(digit)
+}
+
+/// What is told where the server that a sign-in was begun on does not answer.
+fn unkept(lost: Lost) -> ApiError {
+    let why = match lost {
+        Lost::Gone => "The server that this sign-in was begun on is gone. Begin again",
+        Lost::Unanswered => {
+            "The server that this sign-in was begun on did not answer; look whether you are signed in, or begin again"
+        }
+    };
+    ApiError::new(Code::ServiceUnavailable, why)
 }
 
 fn document_url(server: &Server) -> Option<String> {

@@ -6,6 +6,7 @@ use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
 use face::{Exchange, Step, Text};
+use fetch::Streaming;
 use hyper::body::{Frame, SizeHint};
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
@@ -137,6 +138,31 @@ pub(super) fn pump(
         after();
     });
     events(body)
+}
+
+/// What another server says, piece by piece as it says it, until either side ends it or it is `over`.
+pub(crate) fn passed(
+    server: &Server,
+    mut answer: Streaming,
+    over: impl Future<Output = ()> + Send + 'static,
+) -> Body {
+    let (out, body) = Out::new(server);
+    tokio::spawn(async move {
+        let mut over = pin!(over);
+        loop {
+            let piece = tokio::select! {
+                piece = answer.next() => piece,
+                // Dropping the answer hangs up over there.
+                () = out.out.closed() => return,
+                () = &mut over => return,
+            };
+            let Some(Ok(piece)) = piece else { return };
+            if !out.send(piece).await {
+                return;
+            }
+        }
+    });
+    Body::new(Stream(body))
 }
 
 fn events(body: mpsc::Receiver<Bytes>) -> Response {

@@ -1,14 +1,16 @@
 //! Whoever asks over MCP, what their request shows, and for how long it lets them in.
 
-use super::{SESSION, no_session};
+use super::{SESSION, no_session, no_session_there};
 use crate::auth::{Door, Shown, authenticate, is_token, lacks};
 use crate::error::ApiError;
+use crate::forward::{Came, Lost};
 use crate::router::Server;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, header};
 use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
 use catalog::caller::{Caller, Scope, Transport};
 use catalog::names::Names;
 use executor::Code;
@@ -164,12 +166,47 @@ impl Client {
         lacks_it.then(|| lacks(&self.caller, Scope::Call).into_response())
     }
 
-    pub(super) fn session(&self, server: &Server) -> Result<Option<Arc<Session>>, Response> {
-        let Some(id) = self.header(&SESSION) else {
-            return Ok(None);
-        };
+    /// The session that the request names. Where another server keeps it, its answer stands in place of ours.
+    pub(super) async fn session(
+        &self,
+        server: &Arc<Server>,
+        body: &Bytes,
+    ) -> Result<Option<Arc<Session>>, Response> {
+        match self.header(&SESSION) {
+            None => Ok(None),
+            Some(id) => self.session_of(server, id, body).await.map(Some),
+        }
+    }
+
+    /// The same for an id that stands elsewhere in the request.
+    pub(super) async fn session_of(
+        &self,
+        server: &Arc<Server>,
+        id: &str,
+        body: &Bytes,
+    ) -> Result<Arc<Session>, Response> {
+        if let Some(owner) = server.app.replicas.elsewhere(id) {
+            // Boxed: those whose session is here need not carry it.
+            let passed = Box::pin(self.pass_on(server, owner, body.clone())).await;
+            return Err(passed.unwrap_or_else(no_session_there));
+        }
         let found = server.face.sessions.get(id, &self.caller);
-        found.map(Some).map_err(|_| no_session())
+        found.map_err(|_| no_session())
+    }
+
+    pub(super) async fn pass_on(
+        &self,
+        server: &Arc<Server>,
+        owner: &str,
+        body: Bytes,
+    ) -> Result<Response, Lost> {
+        let came = Came {
+            method: &self.method,
+            uri: &self.uri,
+            headers: &self.headers,
+            door: self.door,
+        };
+        server.pass_on(owner, came, body).await
     }
 
     /// Waits until they would not be let in any more: what they showed has ended, or counts no longer.

@@ -42,6 +42,7 @@ mod servers_held;
 mod sessions;
 mod shelf;
 mod sign_in;
+mod sign_in_elsewhere;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod sources;

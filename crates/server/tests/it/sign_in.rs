@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const SERVERS: &str = "/api/v1/servers";
 
-async fn add(app: &TestApp, name: &str, upstream: &Guarded, auth: Value) {
+pub(crate) async fn add(app: &TestApp, name: &str, upstream: &Guarded, auth: Value) {
     let body = json!({"name": name, "url": upstream.url(), "auth": auth});
     let made = app.post(SERVERS, body).await;
     assert_eq!(made.status, 201, "{}", made.body);
@@ -28,19 +28,24 @@ async fn person(app: &TestApp, name: &str) -> String {
 
 /// A sign-in that has begun: its state, and the place that the browser comes back to.
 async fn begin(app: &TestApp, key: &str, server: &str) -> (String, String) {
-    let path = format!("{SERVERS}/{server}/sign-in");
-    let body = json!({"redirect_uri": "http://127.0.0.1:9/callback"});
-    let begun = app.as_key(key, "POST", &path, body).await;
-    assert_eq!(begun.status, 200, "{}", begun.body);
-    let url = begun.body["authorize_url"].as_str().unwrap();
+    let url = begun(app, key, server).await;
     assert!(
         url.contains("scope=told"),
         "what the server says is read where it says: {url}"
     );
-    parts(url)
+    parts(&url)
 }
 
-fn parts(url: &str) -> (String, String) {
+/// Where the browser is sent to.
+pub(crate) async fn begun(app: &TestApp, key: &str, server: &str) -> String {
+    let path = format!("{SERVERS}/{server}/sign-in");
+    let body = json!({"redirect_uri": "http://127.0.0.1:9/callback"});
+    let begun = app.as_key(key, "POST", &path, body).await;
+    assert_eq!(begun.status, 200, "{}", begun.body);
+    begun.body["authorize_url"].as_str().unwrap().to_owned()
+}
+
+pub(crate) fn parts(url: &str) -> (String, String) {
     let of = |name: &str| {
         let mut pairs = url.split(['?', '&']);
         let found = pairs.find_map(|pair| pair.strip_prefix(&format!("{name}=")));
@@ -53,7 +58,7 @@ fn parts(url: &str) -> (String, String) {
     )
 }
 
-async fn finish(app: &TestApp, key: &str, server: &str, answer: Value) -> Answer {
+pub(crate) async fn finish(app: &TestApp, key: &str, server: &str, answer: Value) -> Answer {
     let path = format!("{SERVERS}/{server}/sign-in/finish");
     app.as_key(key, "POST", &path, answer).await
 }

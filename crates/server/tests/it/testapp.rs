@@ -15,6 +15,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 pub(crate) const ADMIN: &str = "operator-key";
 pub(crate) const NOW: i64 = 1_800_000_000_000;
@@ -292,6 +294,41 @@ impl TestApp {
             setup,
         )
         .await
+    }
+
+    /// Another server on the same database, with the same files.
+    pub(crate) async fn beside(&self) -> TestApp {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(".toolcrib")).unwrap();
+        for file in ["tools.json", "mcp.json", ".toolcrib/secret.key"] {
+            std::fs::copy(self.folder.path().join(file), folder.path().join(file)).unwrap();
+        }
+        TestApp::open(
+            Arc::new(folder),
+            self.database.clone(),
+            self.clock.clone(),
+            Policy::default(),
+            None,
+            self.setup.clone(),
+        )
+        .await
+    }
+
+    /// Listens, and tells the other servers where, until the token is cancelled.
+    pub(crate) async fn listen(&self) -> CancellationToken {
+        let tcp = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", tcp.local_addr().unwrap());
+        let listeners = server::Listeners {
+            tcp: Some(tcp),
+            unix: None,
+        };
+        let stop = CancellationToken::new();
+        let grace = Duration::from_secs(5);
+        let serving = server::serve(Arc::clone(&self.server), listeners, stop.clone(), grace);
+        tokio::spawn(serving);
+        let joined = self.server.app.advertise(Some(address)).await;
+        joined.unwrap();
+        stop
     }
 
     pub(crate) fn tools_file(&self) -> PathBuf {

@@ -79,13 +79,15 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     );
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
-    if let Err(error) = app
-        .advertise(advertised(&config, started.address).await)
-        .await
-    {
+    let advertised = advertised(&config, started.address).await;
+    let is_reached = advertised.is_some();
+    if let Err(error) = app.advertise(advertised).await {
         context.out.warn(format!(
             "other servers on this database were not told of this one yet: {error}"
         ));
+    }
+    if !is_reached && app.replicas.others() > 0 {
+        context.out.warn("other servers on this database cannot reach this one, so MCP sessions that begin here are lost behind a proxy: set server.advertise to an address such as http://10.0.0.5:8787");
     }
     // Requests are answered already: making a link takes its time.
     introduce(context, &app, started.first_key, url.trim_end_matches('/')).await;

@@ -36,6 +36,8 @@ pub(crate) enum Holds {
     Url,
     /// The same without a path.
     Site,
+    /// Where a server is reached by others of its own network.
+    Peer,
     /// A web address of the operator's own, http:// too, or nothing.
     Own,
     /// From 0 to 1.
@@ -98,7 +100,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("server.streams_max", MANY),
     key("server.grace_seconds", Holds::Seconds),
     key("server.drain_seconds", Holds::Seconds),
-    key("server.advertise", Holds::Own),
+    key("server.advertise", Holds::Peer),
     key("database.url", Holds::Postgres)
         .also("DATABASE_URL")
         .secret(),
@@ -231,6 +233,7 @@ impl Holds {
             Holds::Site => "an address such as https://tools.example.com, without a path (http:// only on this machine), or nothing".to_owned(),
             Holds::Own => "an address such as http://10.0.0.5:8787, or nothing".to_owned(),
             Holds::Share => "a number from 0 to 1".to_owned(),
+            Holds::Peer => "an address such as http://10.0.0.5:8787, without a path, or nothing".to_owned(),
             Holds::Postgres => {
                 "a PostgreSQL address: postgres://user:password@host:port/database (or postgresql://…), or nothing for SQLite".to_owned()
             }
@@ -295,6 +298,7 @@ impl Holds {
             (Holds::Share, Value::Integer(number @ (0 | 1))) => {
                 return Ok(Value::Float(if *number == 1 { 1.0 } else { 0.0 }));
             }
+            (Holds::Peer, Value::String(text)) => text.is_empty() || is_peer(text),
             (Holds::Postgres, Value::String(text)) => {
                 let schemes = ["postgres://", "postgresql://"];
                 text.is_empty() || schemes.iter().any(|scheme| text.starts_with(scheme))
@@ -316,7 +320,8 @@ impl Holds {
             | Holds::Text
             | Holds::Url
             | Holds::Own
-            | Holds::Site => Value::String(text.to_owned()),
+            | Holds::Site
+            | Holds::Peer => Value::String(text.to_owned()),
             Holds::Yes => match text.to_ascii_lowercase().as_str() {
                 "true" | "1" | "yes" => Value::Boolean(true),
                 "false" | "0" | "no" => Value::Boolean(false),
@@ -343,6 +348,20 @@ impl Holds {
 fn is_scheme(text: &str) -> bool {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     (1..=20).contains(&text.len()) && text.chars().all(fits)
+}
+
+/// What one server can call another by: a scheme and a host, and nothing else.
+fn is_peer(text: &str) -> bool {
+    let rest = ["http://", "https://"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme));
+    let rest = rest.map(|it| it.strip_suffix('/').unwrap_or(it));
+    let is_host = |rest: &str| {
+        let odd = |c: char| matches!(c, '/' | '?' | '#' | '@' | '\\') || c.is_whitespace();
+        let has_host = !rest.is_empty() && !rest.starts_with(':');
+        has_host && !rest.contains(odd) && !rest.contains(char::is_control)
+    };
+    rest.is_some_and(is_host)
 }
 
 /// A listen address; `localhost` stands for 127.0.0.1.
@@ -375,4 +394,32 @@ fn distance(from: &str, to: &str) -> usize {
         }
     }
     row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_is_reached_in_its_own_network() {
+        for fine in [
+            "http://10.0.0.5:8787",
+            "http://crib-0.crib:8787/",
+            "https://[fd00::5]",
+        ] {
+            assert!(is_peer(fine), "{fine}");
+        }
+        for bad in [
+            "10.0.0.5:8787",
+            "http://",
+            "http://:8787",
+            "http://10.0.0.5:8787/mcp",
+            "http://me:secret@10.0.0.5",
+            "ftp://10.0.0.5",
+            "http://10.0.0.5?x",
+            "http://10.0.0.5 ",
+        ] {
+            assert!(!is_peer(bad), "{bad}");
+        }
+    }
 }

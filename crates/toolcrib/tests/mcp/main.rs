@@ -17,6 +17,7 @@ mod conformance;
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod crib;
 mod data_search;
+mod fleet;
 #[path = "../cli/harness.rs"]
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
@@ -25,6 +26,10 @@ mod matrix;
 mod odd;
 mod plain;
 mod programs;
+mod proxy;
+mod replicas;
+mod replicas_clients;
+mod replicas_lost;
 mod restarts;
 mod sessions;
 mod sign_in;

@@ -42,7 +42,7 @@ fn sent(address: &str, text: &str) -> TcpStream {
 }
 
 pub(crate) struct Plain<'a> {
-    pub(crate) server: &'a Running,
+    pub(crate) address: &'a str,
     /// A key or a token; none shows nothing.
     pub(crate) key: Option<String>,
     pub(crate) accept: &'static str,
@@ -50,8 +50,13 @@ pub(crate) struct Plain<'a> {
 
 impl<'a> Plain<'a> {
     pub(crate) fn new(server: &'a Running, key: Option<&str>) -> Self {
+        Plain::at(&server.address, key)
+    }
+
+    /// The same for whatever listens there.
+    pub(crate) fn at(address: &'a str, key: Option<&str>) -> Self {
         Plain {
-            server,
+            address,
             key: key.map(str::to_owned),
             accept: BOTH,
         }
@@ -76,13 +81,13 @@ impl<'a> Plain<'a> {
 
     pub(crate) fn send(&self, method: &str, session: Option<&str>, body: Option<&Value>) -> Answer {
         let body = body.map(Value::to_string).unwrap_or_default();
-        let (address, headers) = (&self.server.address, self.headers(session));
+        let (address, headers) = (self.address, self.headers(session));
         send(address, method, "/mcp", &headers, &body)
     }
 
     /// Where the older transport has its messages posted.
     pub(crate) fn post_to(&self, path: &str, body: &Value) -> Answer {
-        let (address, headers) = (&self.server.address, self.headers(None));
+        let (address, headers) = (self.address, self.headers(None));
         send(address, "POST", path, &headers, &body.to_string())
     }
 
@@ -135,33 +140,32 @@ impl<'a> Plain<'a> {
     /// A request of the modern era.
     pub(crate) fn modern(&self, method: &str, params: &Value, able: &Value) -> Answer {
         let (headers, body) = self.modern_parts(method, params, able);
-        let address = &self.server.address;
-        send(address, "POST", "/mcp", &headers, &body.to_string())
+        send(self.address, "POST", "/mcp", &headers, &body.to_string())
     }
 
     /// The stream of a session.
     pub(crate) fn stream(&self, session: &str) -> Result<Stream, u16> {
         let headers = self.headers(Some(session));
-        Stream::open(self.server, "GET /mcp", &headers, "")
+        Stream::open(self.address, "GET /mcp", &headers, "")
     }
 
     /// The stream of the older transport.
     pub(crate) fn sse(&self) -> Stream {
-        Stream::open(self.server, "GET /sse", &self.headers(None), "").unwrap()
+        Stream::open(self.address, "GET /sse", &self.headers(None), "").unwrap()
     }
 
     /// The stream of a request in a session, or of one of the modern era.
     pub(crate) fn answers(&self, session: &str, method: &str, params: &Value) -> Stream {
         let body = request(method, params).to_string();
         let headers = self.headers(Some(session));
-        Stream::open(self.server, "POST /mcp", &headers, &body).unwrap()
+        Stream::open(self.address, "POST /mcp", &headers, &body).unwrap()
     }
 
     /// The stream of changes of the modern era.
     pub(crate) fn listen(&self, wanted: &Value) -> Result<Stream, u16> {
         let params = json!({"notifications": wanted});
         let (headers, body) = self.modern_parts("subscriptions/listen", &params, &json!({}));
-        Stream::open(self.server, "POST /mcp", &headers, &body.to_string())
+        Stream::open(self.address, "POST /mcp", &headers, &body.to_string())
     }
 }
 
@@ -175,8 +179,8 @@ pub(crate) struct Stream(BufReader<TcpStream>);
 
 impl Stream {
     /// The status of an answer that is none.
-    fn open(server: &Running, line: &str, headers: &str, body: &str) -> Result<Self, u16> {
-        let (address, length) = (&server.address, body.len());
+    fn open(address: &str, line: &str, headers: &str, body: &str) -> Result<Self, u16> {
+        let length = body.len();
         let text = format!(
             "{line} HTTP/1.1\r\nHost: {address}\r\n{headers}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
         );
