@@ -1,6 +1,6 @@
 //! Upstream MCP servers: kept over the API, how they are doing, what they offer, and what of that was changed.
 
-use super::tools::owned;
+use super::tools::{OwnerQuery, owned};
 use crate::auth::{CanOperate, CanRead};
 use crate::body::{IfMatch, JsonBody, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
@@ -101,14 +101,18 @@ pub(crate) async fn list_servers(
 }
 
 /// Adds a server, which is connected at once. Private addresses are refused unless an admin adds it.
-#[utoipa::path(post, path = "/api/v1/servers", tag = "servers", request_body = ServerBody,
+#[utoipa::path(post, path = "/api/v1/servers", tag = "servers", params(OwnerQuery), request_body = ServerBody,
     responses((status = 201, body = ServerView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_server(
     State(server): State<Arc<Server>>,
     CanOperate(caller): CanOperate,
+    QueryOf(query): QueryOf<OwnerQuery>,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let work = async move { server.app.create_server(&caller, &body).await };
+    let work = async move {
+        let owner = query.owner.as_deref();
+        server.app.create_server(&caller, owner, &body).await
+    };
     let made = owned(work).await?;
     Ok((StatusCode::CREATED, shown(made)).into_response())
 }

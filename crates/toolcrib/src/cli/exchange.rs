@@ -49,6 +49,12 @@ pub(crate) struct CustomImport {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Export {
+    /// The whole registry as a folder of JSON files for git, secrets as references; `apply` is the way back
+    Registry {
+        /// Where to; what an earlier export wrote there is brought up to date, and nothing else is touched
+        #[arg(value_hint = clap::ValueHint::DirPath)]
+        folder: PathBuf,
+    },
     /// sql and expression tools, into a new database with h_custom_tool and h_custom_tool_param
     HCustomTool(CustomExport),
 }
@@ -61,4 +67,20 @@ pub(crate) struct CustomExport {
     /// Only these tools
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// A folder made by `toolcrib export registry`
+    #[arg(value_hint = clap::ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Remove what is there and not in the folder; users and secrets always stay
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// JSON with the values of what is sealed where the folder came from: {"tools/NAME.json": {"auth_config.token": "…"}}
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) values: Option<PathBuf>,
 }

@@ -28,6 +28,7 @@ mod made;
 pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod policy;
+mod registry;
 mod scripts;
 mod search;
 pub(crate) mod secrets;
@@ -71,6 +72,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Connect(args) => connect::run(context, &args).await,
         Command::Import(import) => import::run(context, import).await,
         Command::Export(Export::HCustomTool(args)) => custom_export::export(context, &args).await,
+        Command::Export(Export::Registry { folder }) => registry::export(context, &folder).await,
+        Command::Apply(args) => registry::apply(context, &args).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
@@ -116,6 +119,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Connect(_)
         | Command::Import(Import::HCustomTool(_))
         | Command::Export(_)
+        | Command::Apply(_)
         | Command::Tools(_)
         | Command::Servers(_)
         | Command::Sources(_)
