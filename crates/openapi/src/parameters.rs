@@ -71,9 +71,12 @@ pub(crate) fn parameters(
                 .push(format!("the parameter '{name}' is left out: {why}"));
         }
     }
-    if let Some(name) = unfilled(&path) {
-        return Err(format!(
-            "its path names '{name}', which no parameter describes"
+    // Documents that were made by hand often leave these out.
+    while let Some(name) = unfilled(&path).map(str::to_owned) {
+        let text = draft.argument(&name, "path", json!({"type": "string"}), true);
+        path = path.replace(&format!("{{{name}}}"), &text);
+        draft.lost.push(format!(
+            "'{name}' of its path is not described and is any text"
         ));
     }
     draft.config.insert("path".to_owned(), path.into());

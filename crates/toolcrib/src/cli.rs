@@ -10,7 +10,7 @@ mod vectors;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
 pub(crate) use choosing::{Confirming, Eval, Trial};
-pub(crate) use exchange::{Apply, CustomExport, CustomImport, Export, Import};
+pub(crate) use exchange::{Apply, CustomExport, CustomImport, Export, Import, OpenApiImport};
 pub(crate) use servers::Servers;
 pub(crate) use sources::Sources;
 pub(crate) use toolsets::Toolsets;

@@ -207,7 +207,7 @@ pub(crate) async fn approve_server(
 }
 
 /// Drops the connection to a server and makes a new one.
-#[utoipa::path(post, path = "/api/v1/servers/{name}/reconnect", tag = "servers",
+#[utoipa::path(post, path = "/api/v1/servers/{name}/reconnect", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = ServerView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn reconnect_server(
     State(server): State<Arc<Server>>,
@@ -230,7 +230,7 @@ async fn offers(
 }
 
 /// The tools of a server, as it describes them.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/tools", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers/{name}/tools", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = OfferPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn server_tools(
     State(server): State<Arc<Server>>,
@@ -241,7 +241,7 @@ pub(crate) async fn server_tools(
 }
 
 /// The resources of a server, and the templates of those that it makes.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/resources", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers/{name}/resources", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = OfferPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn server_resources(
     State(server): State<Arc<Server>>,
@@ -252,7 +252,7 @@ pub(crate) async fn server_resources(
 }
 
 /// The prompts of a server.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/prompts", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers/{name}/prompts", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = OfferPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn server_prompts(
     State(server): State<Arc<Server>>,
@@ -263,13 +263,14 @@ pub(crate) async fn server_prompts(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ReadQuery {
     /// The resource's address, as the server lists it.
     uri: String,
 }
 
 /// What a resource holds: `{"contents": [...]}`.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/resources/read", tag = "servers", params(ReadQuery),
+#[utoipa::path(get, path = "/api/v1/servers/{name}/resources/read", tag = "servers", params(("name" = String, Path), ReadQuery),
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub(crate) async fn read_resource(
     State(server): State<Arc<Server>>,

@@ -12,6 +12,7 @@ mod harness;
 mod json;
 mod malformed;
 mod moving;
+mod moving_openapi;
 mod moving_refused;
 mod moving_world;
 mod newcomer;
