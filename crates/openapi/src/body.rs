@@ -7,13 +7,13 @@ use serde_json::{Map, Value, json};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     Json,
-    Form,
+    Fields,
     Multipart,
     Text,
 }
 
 impl Form {
-    const ALL: [Form; 4] = [Form::Json, Form::Form, Form::Multipart, Form::Text];
+    const ALL: [Form; 4] = [Form::Json, Form::Fields, Form::Multipart, Form::Text];
 
     fn of(media: &str) -> Option<Self> {
         let essence = media.split(';').next().unwrap_or_default().trim();
@@ -21,7 +21,7 @@ impl Form {
         match essence.as_str() {
             "*/*" | "application/*" => Some(Form::Json),
             it if it == "application/json" || it.ends_with("+json") => Some(Form::Json),
-            "application/x-www-form-urlencoded" => Some(Form::Form),
+            "application/x-www-form-urlencoded" => Some(Form::Fields),
             "multipart/form-data" => Some(Form::Multipart),
             "text/plain" => Some(Form::Text),
             _ => None,
@@ -31,7 +31,7 @@ impl Form {
     fn word(self) -> &'static str {
         match self {
             Form::Json => "json",
-            Form::Form => "form",
+            Form::Fields => "form",
             Form::Multipart => "multipart",
             Form::Text => "text",
         }
@@ -94,7 +94,7 @@ pub(crate) fn body(
     if let (true, Some(properties)) = (form != Form::Text, members(&schema)) {
         return spread(form, &schema, &properties, is_required, draft);
     }
-    if form == Form::Form || form == Form::Multipart {
+    if form == Form::Fields || form == Form::Multipart {
         return Err(format!("the fields of its {media} body are not described"));
     }
     let mut schema = match form {

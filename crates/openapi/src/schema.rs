@@ -79,7 +79,7 @@ impl<'a> Schemas<'a> {
                     true => Ok(target),
                     false => {
                         let beside = self.convert(&Value::Object(beside))?;
-                        Ok(both(target, beside))
+                        Ok(both(target, &beside))
                     }
                 };
             }
@@ -222,8 +222,7 @@ impl<'a> Schemas<'a> {
 }
 
 /// What two schemas say together.
-fn both(one: Value, other: Value) -> Value {
-    let is_said = |schema: &Value, key: &str| schema.get(key).is_some();
+fn both(one: Value, other: &Value) -> Value {
     let (Some(a), Some(b)) = (one.as_object(), other.as_object()) else {
         return one;
     };
@@ -231,7 +230,7 @@ fn both(one: Value, other: Value) -> Value {
     let only_told = b
         .keys()
         .all(|key| ["description", "title", "default", "deprecated"].contains(&key.as_str()));
-    if only_told && !is_said(&one, "$ref") {
+    if only_told && !a.contains_key("$ref") {
         let mut all = a.clone();
         all.extend(b.clone());
         return Value::Object(all);
@@ -307,7 +306,7 @@ fn flattened(mut made: Map<String, Value>) -> Value {
             .keys()
             .all(|key| ["description", "title", "default", "deprecated"].contains(&key.as_str()))
     {
-        return both(parts[0].clone(), Value::Object(own));
+        return both(parts[0].clone(), &Value::Object(own));
     }
     if !parts.iter().all(is_plain) || !is_plain(&Value::Object(own.clone())) {
         return Value::Object(made);

@@ -7,7 +7,7 @@ fn imported(document: &Value) -> Imported {
     read(document, &Options::default()).expect("the document can be read")
 }
 
-fn document(paths: Value) -> Value {
+fn document(paths: &Value) -> Value {
     json!({
         "openapi": "3.0.3", "info": {"title": "Pet Shop", "version": "1"},
         "servers": [{"url": "https://{region}.example.com/v1/", "variables": {"region": {"default": "eu"}}}],
@@ -31,7 +31,7 @@ fn document(paths: Value) -> Value {
     })
 }
 
-fn only(paths: Value) -> Made {
+fn only(paths: &Value) -> Made {
     let mut imported = imported(&document(paths));
     assert_eq!(imported.left_out.len(), 0, "{imported:?}");
     imported.tools.remove(0)
@@ -39,7 +39,7 @@ fn only(paths: Value) -> Made {
 
 #[test]
 fn an_operation_becomes_a_tool() {
-    let made = only(json!({"/pets/{petId}": {
+    let made = only(&json!({"/pets/{petId}": {
         "parameters": [{"name": "petId", "in": "path", "required": true, "schema": {"type": "string"}, "description": "Which"}],
         "get": {"operationId": "pets.get", "summary": "Shows a pet", "description": "With its friends.", "parameters": [
             {"name": "fields", "in": "query", "schema": {"type": "array", "items": {"type": "string"}}},
@@ -63,7 +63,7 @@ fn an_operation_becomes_a_tool() {
 fn bodies_are_spread_and_circles_are_named() {
     let json = |schema: Value| json!({"required": true, "content": {"application/json": {"schema": schema}}});
     let pet = only(
-        json!({"/pets": {"post": {"requestBody": json(json!({"$ref": "#/components/schemas/Pet"}))}}}),
+        &json!({"/pets": {"post": {"requestBody": json(json!({"$ref": "#/components/schemas/Pet"}))}}}),
     );
     let schema = &pet.definition["input_schema"];
     assert_eq!(pet.name, "post_pets");
@@ -91,7 +91,7 @@ fn bodies_are_spread_and_circles_are_named() {
         json!({"name": "{{name}}", "friend": "{{friend}}", "age": "{{age}}"})
     );
     let dog = only(
-        json!({"/dogs": {"put": {"requestBody": json(json!({"$ref": "#/components/schemas/Dog"}))}}}),
+        &json!({"/dogs": {"put": {"requestBody": json(json!({"$ref": "#/components/schemas/Dog"}))}}}),
     );
     assert_eq!(
         dog.definition["input_schema"]["required"],
@@ -99,12 +99,12 @@ fn bodies_are_spread_and_circles_are_named() {
     );
     assert_eq!(dog.definition["annotations"], json!({"idempotent": true}));
     let any = only(
-        json!({"/x": {"patch": {"requestBody": json(json!({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/Named"}]}))}}}),
+        &json!({"/x": {"patch": {"requestBody": json(json!({"oneOf": [{"type": "string"}, {"$ref": "#/components/schemas/Named"}]}))}}}),
     );
     assert_eq!(any.definition["config"]["body"], "{{body}}");
     assert_eq!(any.definition["input_schema"]["required"], json!(["body"]));
     let file = only(
-        json!({"/f": {"post": {"requestBody": {"content": {"multipart/form-data": {"schema": {"type": "object", "properties": {
+        &json!({"/f": {"post": {"requestBody": {"content": {"multipart/form-data": {"schema": {"type": "object", "properties": {
         "file": {"type": "string", "format": "binary"}, "note": {"type": "string"}}}}}}}}}),
     );
     assert_eq!(file.definition["config"]["body_type"], "multipart");
@@ -116,7 +116,7 @@ fn bodies_are_spread_and_circles_are_named() {
 
 #[test]
 fn the_same_name_in_two_places_is_two_arguments() {
-    let made = only(json!({"/a/{id}": {"post": {"parameters": [
+    let made = only(&json!({"/a/{id}": {"post": {"parameters": [
         {"name": "id", "in": "path", "required": true, "schema": {"type": "string"}},
         {"name": "id", "in": "query", "schema": {"type": "integer"}}, {"name": "filter[a b]", "in": "query", "schema": {"type": "string"}}],
         "requestBody": {"required": true, "content": {"application/json": {"schema": {"type": "object", "properties": {"id": {"type": "boolean"}}}}}}}}}));
@@ -136,8 +136,8 @@ fn styles_are_written_or_told() {
     let query = |style: &str, explode: bool, schema: Value| json!({"name": "q", "in": "query", "style": style, "explode": explode, "schema": schema});
     let list = json!({"type": "array", "items": {"type": "string"}});
     let object = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
-    let made = |parameter: Value| only(json!({"/x": {"get": {"parameters": [parameter]}}}));
-    let joined = made(query("pipeDelimited", false, list.clone()));
+    let made = |parameter: Value| only(&json!({"/x": {"get": {"parameters": [parameter]}}}));
+    let joined = made(query("pipeDelimited", false, list));
     assert_eq!(
         joined.definition["input_schema"]["properties"]["q"]["type"],
         "string"
@@ -155,7 +155,7 @@ fn styles_are_written_or_told() {
     );
     assert!(made(query("form", false, object)).lost[0].contains("is left out"));
     let label = only(
-        json!({"/x/{v}": {"get": {"parameters": [{"name": "v", "in": "path", "style": "matrix", "schema": {"type": "string"}}]}}}),
+        &json!({"/x/{v}": {"get": {"parameters": [{"name": "v", "in": "path", "style": "matrix", "schema": {"type": "string"}}]}}}),
     );
     assert_eq!(label.definition["config"]["path"], "/x/;v={{v}}");
 }
@@ -163,7 +163,7 @@ fn styles_are_written_or_told() {
 #[test]
 fn what_lets_in_is_referred_to() {
     let auth = |security: Value| {
-        let imported = imported(&document(json!({"/x": {"get": {"security": security}}})));
+        let imported = imported(&document(&json!({"/x": {"get": {"security": security}}})));
         let secrets: Vec<String> = imported
             .secrets
             .iter()
@@ -182,7 +182,7 @@ fn what_lets_in_is_referred_to() {
     let key = json!({"type": "header", "name": "X-Key", "value": secret("pet_shop_apikey")});
     assert_eq!(
         auth(json!([{"ApiKey": []}])),
-        (key.clone(), vec!["pet_shop_apikey".to_owned()])
+        (key, vec!["pet_shop_apikey".to_owned()])
     );
     assert_eq!(
         auth(json!([{"Cookie": []}, {"Query": []}])).0["type"],
@@ -209,7 +209,7 @@ fn what_lets_in_is_referred_to() {
             .is_some_and(|why| why.contains("cookie") && why.contains("digest"))
     );
     assert_eq!(auth(json!([{}, {"Cookie": []}])).0, Value::Null);
-    let two = document(json!({"/x": {"get": {"security": [{"Token": [], "ApiKey": []}]}}}));
+    let two = document(&json!({"/x": {"get": {"security": [{"Token": [], "ApiKey": []}]}}}));
     let two = &imported(&two).tools[0].definition;
     assert_eq!(
         (
@@ -223,7 +223,7 @@ fn what_lets_in_is_referred_to() {
         ..Options::default()
     };
     let named = read(
-        &document(json!({"/x": {"get": {"security": [{"ApiKey": []}]}}})),
+        &document(&json!({"/x": {"get": {"security": [{"ApiKey": []}]}}})),
         &named,
     )
     .expect("read");
@@ -232,7 +232,7 @@ fn what_lets_in_is_referred_to() {
 
 #[test]
 fn what_cannot_be_a_tool_is_named_with_the_reason() {
-    let all = imported(&document(json!({
+    let all = imported(&document(&json!({
         "/a": {"post": {"requestBody": {"required": true, "content": {"application/xml": {"schema": {}}}}}},
         "/b": {"get": {"parameters": [{"name": "sid", "in": "cookie", "required": true, "schema": {"type": "string"}}]}},
         "/c/{d}": {"get": {}},
@@ -279,7 +279,7 @@ fn operations_are_picked_and_prefixed() {
             base_url: Some("http://127.0.0.1:1/api/".to_owned()),
             ..Options::default()
         };
-        let imported = read(&document(paths.clone()), &options).expect("read");
+        let imported = read(&document(&paths), &options).expect("read");
         assert!(
             imported
                 .tools

@@ -203,7 +203,7 @@ fn of_mcp() -> Vec<Row> {
 
 #[rustfmt::skip]
 fn of_data() -> Vec<Row> {
-    use Needs::{Admin, Author, Operate, Read};
+    use Needs::{Call, Admin, Author, Operate, Read};
     let none = Value::Null;
     vec![
         row("GET", "/api/v1/sources", "/api/v1/sources", none.clone(), Read, 200),

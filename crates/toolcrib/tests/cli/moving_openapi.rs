@@ -30,7 +30,7 @@ fn sandbox() -> Sandbox {
 }
 
 #[test]
-fn operations_become_tools_that_work() {
+fn operations_become_tools_when_their_secrets_are_set() {
     let site = Site::start(|_| (200, "application/json", b"{\"fine\": true}".to_vec()));
     let sandbox = sandbox();
     sandbox.write("shop.json", &petshop(&site.url));
@@ -77,7 +77,17 @@ fn operations_become_tools_that_work() {
     );
     let again = sandbox.json(&["import", "openapi", "shop.json"]);
     assert_eq!(again["unchanged"], dry["added"], "{again}");
+}
 
+#[test]
+fn a_tool_of_an_operation_asks_as_the_operation_wants() {
+    let site = Site::start(|_| (200, "application/json", b"{\"fine\": true}".to_vec()));
+    let sandbox = sandbox();
+    sandbox.write("shop.json", &petshop(&site.url));
+    let server = sandbox.serve(&[]);
+    let key = ["secrets", "set", "shop_key", "--value", "-"];
+    sandbox.run_with_stdin(&key, "the-key-of-the-shop");
+    sandbox.ok(&["import", "openapi", "shop.json"]);
     sandbox.ok(&[
         "call",
         "pets_rename",
@@ -104,7 +114,17 @@ fn operations_become_tools_that_work() {
     );
     let (_, tool) = server.request("GET", "/api/v1/tools/pets_list", None);
     assert_eq!(tool["annotations"]["read_only"], true, "{tool}");
+}
 
+#[test]
+fn tools_that_are_there_are_replaced_only_by_force() {
+    let site = Site::start(|_| (200, "application/json", b"{\"fine\": true}".to_vec()));
+    let sandbox = sandbox();
+    sandbox.write("shop.json", &petshop(&site.url));
+    let _server = sandbox.serve(&[]);
+    let key = ["secrets", "set", "shop_key", "--value", "-"];
+    sandbox.run_with_stdin(&key, "the-key-of-the-shop");
+    sandbox.ok(&["import", "openapi", "shop.json"]);
     sandbox.write(
         "shop.json",
         &petshop(&site.url).replace("Renames a pet", "Gives a pet a name"),
