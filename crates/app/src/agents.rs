@@ -122,13 +122,19 @@ impl App {
         Ok(self.agent_view(&row))
     }
 
-    pub async fn create_agent(&self, caller: &Caller, body: &str) -> Result<AgentView> {
+    pub async fn create_agent(
+        &self,
+        caller: &Caller,
+        owner: Option<&str>,
+        body: &str,
+    ) -> Result<AgentView> {
+        let owner_id = self.owner_of_new(caller, owner)?;
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools)?;
         let now = self.clock.now();
         let row = AgentRow {
             id: Uuid::now_v7(),
-            owner_id: caller.user,
+            owner_id,
             version: 1,
             created_at: now,
             updated_at: now,

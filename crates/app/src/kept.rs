@@ -1,6 +1,7 @@
 //! What users keep under a name of their own: agents, toolsets and their like are found, listed, changed and brought back
 //! alike. What differs is what they hold and who has to know of a change.
 
+use crate::App;
 use crate::error::{Error, Result, expect_version};
 use crate::{page, patch};
 use catalog::caller::{Caller, Scope};
@@ -186,5 +187,27 @@ impl<T: Thing> Kept<T> {
         let last = found.last().filter(|_| is_more);
         let next = last.map(|it| it.head().name.to_owned());
         Ok((found, next))
+    }
+}
+
+impl App {
+    /// Whose something new is: the caller's, unless an admin names somebody.
+    pub(crate) fn owner_of_new(&self, caller: &Caller, owner: Option<&str>) -> Result<Uuid> {
+        let Some(owner) = owner else {
+            return Ok(caller.user);
+        };
+        if !caller.scopes.allow(Scope::Admin) {
+            let why = "Only an admin may say whose something new is";
+            return Err(Error::Forbidden(why.to_owned()));
+        }
+        self.owner_named(owner)
+    }
+
+    pub(crate) fn owner_named(&self, name: &str) -> Result<Uuid> {
+        let access = self.access.load();
+        let user = access.user_named(name);
+        let user = user.filter(|user| user.deleted_at.is_none());
+        let unknown = || Error::invalid(format!("owner: there is no user '{name}'"));
+        Ok(user.ok_or_else(unknown)?.id)
     }
 }

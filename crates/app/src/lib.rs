@@ -18,6 +18,7 @@ pub mod limits;
 pub mod login;
 pub mod metrics;
 pub mod oidc;
+pub mod openapi;
 pub mod owner;
 mod passwords;
 pub mod plans;

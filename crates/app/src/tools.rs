@@ -230,13 +230,7 @@ impl App {
         }
         let owner = match &before.owner {
             None => caller.user,
-            Some(name) => {
-                let access = self.access.load();
-                let user = access.user_named(name);
-                let user = user.filter(|user| user.deleted_at.is_none());
-                let unknown = || Error::invalid(format!("owner: there is no user '{name}'"));
-                user.ok_or_else(unknown)?.id
-            }
+            Some(name) => self.owner_named(name)?,
         };
         let now = self.clock.now();
         let time = |text: &String| time::parse("created_at", text, now);

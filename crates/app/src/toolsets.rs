@@ -185,12 +185,18 @@ impl App {
         Ok(self.toolset_in_full(caller, &found))
     }
 
-    pub async fn create_toolset(&self, caller: &Caller, body: &str) -> Result<ToolsetView> {
+    pub async fn create_toolset(
+        &self,
+        caller: &Caller,
+        owner: Option<&str>,
+        body: &str,
+    ) -> Result<ToolsetView> {
+        let owner_id = self.owner_of_new(caller, owner)?;
         let asked = self.read_toolset(caller, body)?;
         let now = self.clock.now();
         let row = ToolsetRow {
             id: Uuid::now_v7(),
-            owner_id: caller.user,
+            owner_id,
             version: 1,
             created_at: now,
             updated_at: now,

@@ -9,14 +9,19 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use std::sync::Arc;
 
-/// Asks as the owner of the workspace does on the socket; gives status and body.
+/// Asks as the owner of the workspace does on the socket; gives status and body. `if_match` is the version that a change
+/// was made from.
 pub async fn request(
     server: &Arc<Server>,
     method: &str,
     path_and_query: &str,
+    if_match: Option<i64>,
     body: Option<Vec<u8>>,
 ) -> Result<(u16, Bytes), Box<dyn std::error::Error + Send + Sync>> {
     let mut request = Request::builder().method(method).uri(path_and_query);
+    if let Some(version) = if_match {
+        request = request.header(header::IF_MATCH, format!("\"{version}\""));
+    }
     if body.is_some() {
         request = request.header(header::CONTENT_TYPE, "application/json");
     }

@@ -2,7 +2,8 @@
 
 use crate::api::{
     admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, metrics,
-    policy, secrets, select, servers, sign_in, sources, tools, toolsets, users, vectors, versions,
+    openapi_tools, policy, secrets, select, servers, sign_in, sources, tools, toolsets, users,
+    vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -200,11 +201,15 @@ fn of_sources(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
 
 /// What concerns the choice of tools.
 fn of_selection(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
-    router.routes(routes!(select::select)).routes(routes!(
-        confirmed::list_confirmed,
-        confirmed::confirm,
-        confirmed::unconfirm
-    ))
+    router
+        .routes(routes!(select::select))
+        .routes(routes!(
+            confirmed::list_confirmed,
+            confirmed::confirm,
+            confirmed::unconfirm
+        ))
+        .routes(routes!(openapi_tools::import_openapi))
+        .routes(routes!(openapi_tools::tools_as_openapi))
 }
 
 /// What concerns collections of vectors.

@@ -10,7 +10,7 @@ mod vectors;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
 pub(crate) use choosing::{Confirming, Eval, Trial};
-pub(crate) use exchange::{CustomExport, CustomImport, Export, Import};
+pub(crate) use exchange::{Apply, CustomExport, CustomImport, Export, Import, OpenApiImport};
 pub(crate) use servers::Servers;
 pub(crate) use sources::Sources;
 pub(crate) use toolsets::Toolsets;
@@ -78,9 +78,11 @@ pub(crate) enum Command {
     /// Take over what other programs have written down
     #[command(subcommand)]
     Import(Import),
-    /// Hand tools on to other programs
+    /// Hand the registry on: as a folder for git, or tools to other programs
     #[command(subcommand)]
     Export(Export),
+    /// Make the registry what a folder says, after showing what that changes
+    Apply(Apply),
     /// Call a tool and print what it answers
     Call(Call),
     /// List, show and change tools

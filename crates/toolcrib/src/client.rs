@@ -10,7 +10,7 @@ use app::App;
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
 use hyper::client::conn::http1;
-use hyper::header::{CONTENT_TYPE, HOST};
+use hyper::header::{CONTENT_TYPE, HOST, IF_MATCH};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -22,6 +22,10 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 
+mod address;
+
+pub(crate) use address::query;
+use address::split_url;
 pub(crate) use kinds::http::percent as encode;
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -273,6 +277,17 @@ impl Client {
         path: &str,
         body: Option<Vec<u8>>,
     ) -> Result<Answer> {
+        self.send_matching(method, path, None, body).await
+    }
+
+    /// A change of what is still at this version; whatever somebody changed since is refused.
+    pub(crate) async fn send_matching(
+        &self,
+        method: &str,
+        path: &str,
+        if_match: Option<i64>,
+        body: Option<Vec<u8>>,
+    ) -> Result<Answer> {
         match self {
             Client::Http {
                 authority,
@@ -289,6 +304,7 @@ impl Client {
                         host: authority,
                         path: &path,
                         key,
+                        if_match,
                         body,
                     },
                 )
@@ -306,6 +322,7 @@ impl Client {
                         host: "localhost",
                         path,
                         key: None,
+                        if_match,
                         body,
                     },
                 )
@@ -313,7 +330,7 @@ impl Client {
             }
             Client::Local(server) => {
                 let answer = tokio::select! {
-                    answer = server::local::request(server, method, path, body) => answer,
+                    answer = server::local::request(server, method, path, if_match, body) => answer,
                     // The call is cancelled by dropping it; its log entry is written before `close` returns.
                     _ = tokio::signal::ctrl_c() => return Err(Failure::failed("interrupted")),
                 };
@@ -356,6 +373,7 @@ struct Message<'a> {
     host: &'a str,
     path: &'a str,
     key: Option<&'a str>,
+    if_match: Option<i64>,
     body: Option<Vec<u8>>,
 }
 
@@ -377,6 +395,9 @@ async fn exchange(
     if message.body.is_some() {
         request = request.header(CONTENT_TYPE, "application/json");
     }
+    if let Some(version) = message.if_match {
+        request = request.header(IF_MATCH, format!("\"{version}\""));
+    }
     if let Some(key) = message.key {
         request = request.header("x-api-key", key);
     }
@@ -396,103 +417,4 @@ async fn exchange(
         .map_err(broken)?
         .to_bytes();
     Ok(Answer { status, body })
-}
-
-/// `http://host:port/base` into what is connected to and what goes before every path.
-fn split_url(url: &str) -> Result<(String, String)> {
-    let wrong = |why: &str| {
-        Failure::usage(format!("'{url}' is not an address of a server: {why}"))
-            .hint("it looks like http://127.0.0.1:8787")
-    };
-    let rest = match url.split_once("://") {
-        Some(("http", rest)) => rest,
-        Some(("https", _)) => {
-            return Err(wrong(
-                "only plain http is spoken here; put a tunnel before it",
-            ));
-        }
-        _ => return Err(wrong("it must begin with http://")),
-    };
-    let (authority, base) = rest.split_once('/').unwrap_or((rest, ""));
-    if authority.is_empty() || authority.contains('@') {
-        return Err(wrong("expected a host and a port"));
-    }
-    let authority = match authority.rsplit_once(':') {
-        // The colons of an IPv6 address are inside its brackets.
-        Some((_, rest)) if rest.ends_with(']') => format!("{authority}:80"),
-        None => format!("{authority}:80"),
-        Some((_, port)) if port.parse::<u16>().is_ok() => authority.to_owned(),
-        Some((_, port)) => return Err(wrong(&format!("'{port}' is not a port"))),
-    };
-    let base = base.trim_end_matches('/');
-    Ok((
-        authority,
-        if base.is_empty() {
-            String::new()
-        } else {
-            format!("/{base}")
-        },
-    ))
-}
-
-/// `?a=b&c=d` of the parameters that have a value.
-pub(crate) fn query(parameters: &[(&str, Option<String>)]) -> String {
-    let given = parameters
-        .iter()
-        .filter_map(|(name, value)| Some((name, value.as_ref()?)));
-    let pairs: Vec<String> = given
-        .map(|(name, value)| format!("{name}={}", encode(value)))
-        .collect();
-    if pairs.is_empty() {
-        String::new()
-    } else {
-        format!("?{}", pairs.join("&"))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_are_taken_apart() {
-        let split = |url| split_url(url).map_err(|failure| failure.cause);
-        assert_eq!(
-            split("http://127.0.0.1:8787"),
-            Ok(("127.0.0.1:8787".into(), String::new()))
-        );
-        assert_eq!(
-            split("http://host/base/"),
-            Ok(("host:80".into(), "/base".into()))
-        );
-        assert_eq!(
-            split("http://[::1]"),
-            Ok(("[::1]:80".into(), String::new()))
-        );
-        assert_eq!(
-            split("http://[::1]:9"),
-            Ok(("[::1]:9".into(), String::new()))
-        );
-        for wrong in [
-            "",
-            "host:1",
-            "https://host",
-            "http://",
-            "http:///x",
-            "http://a@b",
-            "http://a:b",
-            "http://a:99999",
-        ] {
-            assert_eq!(split(wrong), Err(Cause::Usage), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn names_are_encoded() {
-        assert_eq!(encode("a/b c?é"), "a%2Fb%20c%3F%C3%A9");
-        assert_eq!(
-            query(&[("q", Some("x&y".into())), ("kind", None)]),
-            "?q=x%26y"
-        );
-    }
 }

@@ -71,7 +71,13 @@ pub(super) async fn load(store: &Db, now: Millis) -> store::Result<(Vec<Arc<Stor
 }
 
 impl App {
-    pub async fn create_server(&self, caller: &Caller, body: &str) -> Result<ServerView> {
+    pub async fn create_server(
+        &self,
+        caller: &Caller,
+        owner: Option<&str>,
+        body: &str,
+    ) -> Result<ServerView> {
+        let owner = self.owner_of_new(caller, owner)?;
         let _one_at_a_time = self.kept_servers.changes.lock().await;
         let read = self.read_server(caller, body, None)?;
         let name = &read.name;
@@ -86,13 +92,14 @@ impl App {
                 "A server named '{name}' is there already. Choose another name, or change or remove that one"
             )));
         }
-        let own = stored.iter().filter(|it| it.row.owner_id == caller.user);
+        let own = stored.iter().filter(|it| it.row.owner_id == owner);
         if own.count() >= SERVERS_MAX {
             return Err(Error::conflict(format!(
                 "You have {SERVERS_MAX} servers, which is as many as one may have; remove one first"
             )));
         }
-        self.put_server(caller, None, read, "server.create").await
+        self.put_server(caller, owner, None, read, "server.create")
+            .await
     }
 
     /// Replaces a server by the definition in `body`.
@@ -107,7 +114,7 @@ impl App {
         let old = self.own_server(caller, name_or_id)?;
         expect_version("Server", &old.row.name, old.row.version, expected_version)?;
         let read = self.read_server(caller, body, Some(&old.row.name))?;
-        self.put_server(caller, Some(&old), read, "server.update")
+        self.put_server(caller, old.row.owner_id, Some(&old), read, "server.update")
             .await
     }
 
@@ -125,7 +132,7 @@ impl App {
         let mut merged = Value::Object(old.definition.clone());
         patch::merge(&mut merged, patch::read(patch)?);
         let read = self.read_server(caller, &merged.to_string(), Some(&old.row.name))?;
-        self.put_server(caller, Some(&old), read, "server.update")
+        self.put_server(caller, old.row.owner_id, Some(&old), read, "server.update")
             .await
     }
 
@@ -208,6 +215,7 @@ impl App {
     async fn put_server(
         &self,
         caller: &Caller,
+        owner: Uuid,
         old: Option<&Stored>,
         mut read: ServerBody,
         action: &str,
@@ -218,10 +226,7 @@ impl App {
         }
         let sealing = self.vault.changes.lock().await;
         let now = self.clock.now();
-        let (id, owner) = match old {
-            Some(old) => (old.row.id, old.row.owner_id),
-            None => (Uuid::now_v7(), caller.user),
-        };
+        let id = old.map_or_else(Uuid::now_v7, |old| old.row.id);
         let whose = SealedFor {
             tool: id,
             owner,

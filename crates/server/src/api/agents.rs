@@ -1,6 +1,6 @@
 //! Agents: a model, its instructions and the tools it may use.
 
-use super::tools::owned;
+use super::tools::{OwnerQuery, owned};
 use crate::auth::{CanAuthor, CanRead};
 use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
@@ -89,14 +89,18 @@ pub(crate) async fn list_agents(
 }
 
 /// Makes an agent.
-#[utoipa::path(post, path = "/api/v1/agents", tag = "agents", request_body = AgentBody,
+#[utoipa::path(post, path = "/api/v1/agents", tag = "agents", params(OwnerQuery), request_body = AgentBody,
     responses((status = 201, body = AgentView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_agent(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
+    QueryOf(query): QueryOf<OwnerQuery>,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let work = async move { server.app.create_agent(&caller, &body).await };
+    let work = async move {
+        let owner = query.owner.as_deref();
+        server.app.create_agent(&caller, owner, &body).await
+    };
     let agent = owned(work).await?;
     Ok((StatusCode::CREATED, tagged(agent.version, agent)).into_response())
 }

@@ -12,6 +12,7 @@ pub(crate) mod limits;
 pub(crate) mod login;
 pub(crate) mod metrics;
 pub(crate) mod oidc;
+pub(crate) mod openapi_tools;
 pub(crate) mod policy;
 pub(crate) mod secrets;
 pub(crate) mod select;

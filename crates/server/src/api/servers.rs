@@ -1,6 +1,6 @@
 //! Upstream MCP servers: kept over the API, how they are doing, what they offer, and what of that was changed.
 
-use super::tools::owned;
+use super::tools::{OwnerQuery, owned};
 use crate::auth::{CanOperate, CanRead};
 use crate::body::{IfMatch, JsonBody, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
@@ -101,14 +101,18 @@ pub(crate) async fn list_servers(
 }
 
 /// Adds a server, which is connected at once. Private addresses are refused unless an admin adds it.
-#[utoipa::path(post, path = "/api/v1/servers", tag = "servers", request_body = ServerBody,
+#[utoipa::path(post, path = "/api/v1/servers", tag = "servers", params(OwnerQuery), request_body = ServerBody,
     responses((status = 201, body = ServerView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_server(
     State(server): State<Arc<Server>>,
     CanOperate(caller): CanOperate,
+    QueryOf(query): QueryOf<OwnerQuery>,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let work = async move { server.app.create_server(&caller, &body).await };
+    let work = async move {
+        let owner = query.owner.as_deref();
+        server.app.create_server(&caller, owner, &body).await
+    };
     let made = owned(work).await?;
     Ok((StatusCode::CREATED, shown(made)).into_response())
 }
@@ -203,7 +207,7 @@ pub(crate) async fn approve_server(
 }
 
 /// Drops the connection to a server and makes a new one.
-#[utoipa::path(post, path = "/api/v1/servers/{name}/reconnect", tag = "servers",
+#[utoipa::path(post, path = "/api/v1/servers/{name}/reconnect", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = ServerView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn reconnect_server(
     State(server): State<Arc<Server>>,
@@ -226,7 +230,7 @@ async fn offers(
 }
 
 /// The tools of a server, as it describes them.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/tools", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers/{name}/tools", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = OfferPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn server_tools(
     State(server): State<Arc<Server>>,
@@ -237,7 +241,7 @@ pub(crate) async fn server_tools(
 }
 
 /// The resources of a server, and the templates of those that it makes.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/resources", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers/{name}/resources", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = OfferPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn server_resources(
     State(server): State<Arc<Server>>,
@@ -248,7 +252,7 @@ pub(crate) async fn server_resources(
 }
 
 /// The prompts of a server.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/prompts", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers/{name}/prompts", tag = "servers", params(("name" = String, Path)),
     responses((status = 200, body = OfferPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn server_prompts(
     State(server): State<Arc<Server>>,
@@ -259,13 +263,14 @@ pub(crate) async fn server_prompts(
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ReadQuery {
     /// The resource's address, as the server lists it.
     uri: String,
 }
 
 /// What a resource holds: `{"contents": [...]}`.
-#[utoipa::path(get, path = "/api/v1/servers/{name}/resources/read", tag = "servers", params(ReadQuery),
+#[utoipa::path(get, path = "/api/v1/servers/{name}/resources/read", tag = "servers", params(("name" = String, Path), ReadQuery),
     responses((status = 200, body = Object), (status = "4XX", body = ErrorBody), (status = "5XX", body = ErrorBody)))]
 pub(crate) async fn read_resource(
     State(server): State<Arc<Server>>,

@@ -147,6 +147,15 @@ impl ChangeQuery {
     }
 }
 
+/// Of what else is made for somebody.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OwnerQuery {
+    /// Whose it is, where it is not yours: the name of a user. For admins who take things over from elsewhere.
+    pub(crate) owner: Option<String>,
+}
+
 /// Registers a tool; the next call can use it.
 #[utoipa::path(post, path = "/api/v1/tools", tag = "tools", params(CreateQuery), request_body = ToolBody,
     responses((status = 201, body = ToolView), (status = 200, description = "A dry run", body = ToolView),

@@ -1,6 +1,6 @@
 //! Toolsets: named, ordered selections of tools, each with an MCP address of its own.
 
-use super::tools::owned;
+use super::tools::{OwnerQuery, owned};
 use crate::auth::{CanAuthor, CanRead};
 use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
@@ -88,14 +88,18 @@ pub(crate) async fn list_toolsets(
 }
 
 /// Makes a toolset.
-#[utoipa::path(post, path = "/api/v1/toolsets", tag = "toolsets", request_body = ToolsetBody,
+#[utoipa::path(post, path = "/api/v1/toolsets", tag = "toolsets", params(OwnerQuery), request_body = ToolsetBody,
     responses((status = 201, body = ToolsetView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn create_toolset(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
+    QueryOf(query): QueryOf<OwnerQuery>,
     JsonText(body): JsonText,
 ) -> Result<Response, ApiError> {
-    let work = async move { server.app.create_toolset(&caller, &body).await };
+    let work = async move {
+        let owner = query.owner.as_deref();
+        server.app.create_toolset(&caller, owner, &body).await
+    };
     let toolset = owned(work).await?;
     Ok((StatusCode::CREATED, tagged(toolset.version, toolset)).into_response())
 }

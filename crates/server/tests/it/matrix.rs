@@ -203,7 +203,7 @@ fn of_mcp() -> Vec<Row> {
 
 #[rustfmt::skip]
 fn of_data() -> Vec<Row> {
-    use Needs::{Admin, Author, Operate, Read};
+    use Needs::{Call, Admin, Author, Operate, Read};
     let none = Value::Null;
     vec![
         row("GET", "/api/v1/sources", "/api/v1/sources", none.clone(), Read, 200),
@@ -216,6 +216,8 @@ fn of_data() -> Vec<Row> {
         row("POST", "/api/v1/sources/{name}/test", "/api/v1/sources/none/test", none.clone(), Operate, 404),
         row("GET", "/api/v1/sources/{name}/role-script", "/api/v1/sources/none/role-script", none.clone(), Operate, 404),
         row("POST", "/api/v1/select", "/api/v1/select", json!({"query": "x"}), Read, 200),
+        row("POST", "/api/v1/openapi/import", "/api/v1/openapi/import", json!({"document": {}}), Author, 422),
+        row("GET", "/api/v1/openapi/tools", "/api/v1/openapi/tools", none.clone(), Call, 200),
         row("GET", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", none.clone(), Read, 404),
         row("POST", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", json!({"query": "x"}), Author, 404),
         row("DELETE", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", json!({"query": "x"}), Author, 404),

@@ -174,7 +174,7 @@ async fn constraint_ten_thousand_agents_answer_within_100_ms() {
         let app_ = &app.server.app;
         let caller = app::access::operator_caller("test");
         let first = app_
-            .create_agent(&caller, &agent("agent-00000").to_string())
+            .create_agent(&caller, None, &agent("agent-00000").to_string())
             .await
             .unwrap();
         let rows = app_.store.agents().await.unwrap();

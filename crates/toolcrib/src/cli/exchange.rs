@@ -22,6 +22,37 @@ pub(crate) enum Import {
     },
     /// The tools of a database with h_custom_tool and h_custom_tool_param: SQL becomes sql, PYTHON becomes expression
     HCustomTool(CustomImport),
+    /// The operations of an OpenAPI 3.0 or 3.1 document in JSON, as HTTP tools
+    #[command(name = "openapi")]
+    OpenApi(OpenApiImport),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenApiImport {
+    /// The document, `-` for stdin
+    #[arg(value_hint = clap::ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+    /// Where the API is, instead of what the document says
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+    /// Only operations whose name, `METHOD /path` or tag fits a pattern such as `pets_*`; can be given several times
+    #[arg(long, value_name = "PATTERN")]
+    pub(crate) pick: Vec<String>,
+    /// Stands before every name
+    #[arg(long, default_value = "")]
+    pub(crate) prefix: String,
+    /// Which secret a security scheme uses, instead of one that is named after it; `none` for tools that show nothing
+    #[arg(long, value_name = "SCHEME=SECRET|none")]
+    pub(crate) auth: Vec<String>,
+    /// Show what would become of each operation, without asking anybody
+    #[arg(long, conflicts_with_all = ["dry_run", "force"])]
+    pub(crate) preview: bool,
+    /// Replace tools that have the same name
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Check everything, say what would be added, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]
@@ -49,6 +80,25 @@ pub(crate) struct CustomImport {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Export {
+    /// The whole registry as a folder of JSON files for git, secrets as references; `apply` is the way back
+    Registry {
+        /// Where to; what an earlier export wrote there is brought up to date, and nothing else is touched
+        #[arg(value_hint = clap::ValueHint::DirPath)]
+        folder: PathBuf,
+    },
+    /// The tools you may call as an OpenAPI 3.1 document: one operation for each
+    #[command(name = "openapi")]
+    OpenApi {
+        /// Only the tools of this toolset
+        #[arg(long, value_name = "NAME")]
+        toolset: Option<String>,
+    },
+    /// The upstream MCP servers as other clients have them (mcpServers), with ${NAME} for what is sealed
+    McpServers {
+        /// Only these
+        #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+        only: Vec<String>,
+    },
     /// sql and expression tools, into a new database with h_custom_tool and h_custom_tool_param
     HCustomTool(CustomExport),
 }
@@ -61,4 +111,20 @@ pub(crate) struct CustomExport {
     /// Only these tools
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// A folder made by `toolcrib export registry`
+    #[arg(value_hint = clap::ValueHint::DirPath)]
+    pub(crate) folder: PathBuf,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Remove what is there and not in the folder; users and secrets always stay
+    #[arg(long)]
+    pub(crate) prune: bool,
+    /// JSON with the values of what is sealed where the folder came from: {"tools/NAME.json": {"auth_config.token": "…"}}
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) values: Option<PathBuf>,
 }

@@ -390,10 +390,15 @@ fn tell(out: &Out, told: &Told, dry_run: bool) -> Result {
     let mut failure = Failure::failed("");
     failure.errors = told.failed.clone();
     let is_any = !told.added.is_empty() || !told.replaced.is_empty();
-    Err(failure.printed().hint(match (is_any, dry_run) {
+    Err(failure.printed().hint(hint_of(is_any, dry_run)))
+}
+
+/// What became of those that did not fail.
+pub(super) fn hint_of(is_any: bool, dry_run: bool) -> &'static str {
+    match (is_any, dry_run) {
         (true, false) => "the others were taken over",
         (true, true) => "the others would be taken over",
         (false, false) => "nothing was taken over",
         (false, true) => "nothing would be taken over",
-    }))
+    }
 }

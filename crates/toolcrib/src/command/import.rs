@@ -29,6 +29,7 @@ pub(crate) async fn run(context: &Context, import: Import) -> Result {
             only,
             dry_run,
         } => servers(context, &file, force, &only, dry_run),
+        Import::OpenApi(args) => super::openapi::import(context, &args).await,
         Import::HCustomTool(args) => super::custom_tools::import(context, &args).await,
     }
 }

@@ -27,7 +27,10 @@ pub(crate) mod log;
 mod made;
 pub(crate) mod manual;
 pub(crate) mod mcp;
+mod mcp_servers;
+mod openapi;
 pub(crate) mod policy;
+mod registry;
 mod replicas;
 mod scripts;
 mod search;
@@ -72,6 +75,12 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Connect(args) => connect::run(context, &args).await,
         Command::Import(import) => import::run(context, import).await,
         Command::Export(Export::HCustomTool(args)) => custom_export::export(context, &args).await,
+        Command::Export(Export::OpenApi { toolset }) => {
+            openapi::export(context, toolset.as_deref()).await
+        }
+        Command::Export(Export::McpServers { only }) => mcp_servers::export(context, &only).await,
+        Command::Export(Export::Registry { folder }) => registry::export(context, &folder).await,
+        Command::Apply(args) => registry::apply(context, &args).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
@@ -115,8 +124,9 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Call(_)
         | Command::Mcp(_)
         | Command::Connect(_)
-        | Command::Import(Import::HCustomTool(_))
+        | Command::Import(Import::HCustomTool(_) | Import::OpenApi(_))
         | Command::Export(_)
+        | Command::Apply(_)
         | Command::Tools(_)
         | Command::Servers(_)
         | Command::Sources(_)

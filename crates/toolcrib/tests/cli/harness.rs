@@ -56,6 +56,13 @@ impl Sandbox {
         self
     }
 
+    /// What `with` has set.
+    pub(crate) fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment
+            .iter()
+            .map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+
     pub(crate) fn folder(&self) -> &Path {
         self.folder.path()
     }

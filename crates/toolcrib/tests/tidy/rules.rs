@@ -19,6 +19,7 @@ const RANKS: &[(&str, u8)] = &[
     ("kinds", 3),
     ("mcp", 2),
     ("oauth", 1),
+    ("openapi", 1),
     ("selection", 3),
     ("store", 3),
     ("telemetry", 1),

@@ -1,0 +1,345 @@
+//! Schemas of a document as JSON Schema: references written out where they are not circular, the words of OpenAPI 3.0 in
+//! those of JSON Schema, and what only answers hold left out.
+
+use crate::document::Document;
+use catalog::schema::Schema;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// Parts of one schema that are written out; what is larger is referred to.
+const WRITTEN_OUT_MAX: usize = 1_500;
+/// Parts of one schema altogether.
+const PARTS_MAX: usize = 20_000;
+const DEPTH_MAX: usize = 64;
+/// Patterns that our engine does not take, of one schema.
+const PATTERNS_MAX: usize = 50;
+
+/// Words that say nothing about a value.
+const SILENT: [&str; 8] = [
+    "example",
+    "examples",
+    "xml",
+    "externalDocs",
+    "discriminator",
+    "readOnly",
+    "nullable",
+    "$schema",
+];
+
+/// Turns schemas of one operation into JSON Schema.
+pub(crate) struct Schemas<'a> {
+    document: &'a Document<'a>,
+    parts: usize,
+    /// References that are being written out.
+    open: Vec<String>,
+    /// What is referred to, under the name that it has there. None while it is being made.
+    named: BTreeMap<String, Option<Value>>,
+    names: BTreeMap<String, String>,
+    pub(crate) lost: Vec<String>,
+}
+
+impl<'a> Schemas<'a> {
+    pub(crate) fn new(document: &'a Document<'a>) -> Self {
+        Schemas {
+            document,
+            parts: 0,
+            open: Vec::new(),
+            named: BTreeMap::new(),
+            names: BTreeMap::new(),
+            lost: Vec::new(),
+        }
+    }
+
+    /// One schema, as arguments are held to.
+    pub(crate) fn convert(&mut self, schema: &Value) -> Result<Value, String> {
+        self.parts += 1;
+        if self.parts > PARTS_MAX {
+            return Err(format!("its schema has more than {PARTS_MAX} parts"));
+        }
+        if self.open.len() > DEPTH_MAX {
+            return Err(format!(
+                "its schema is more than {DEPTH_MAX} references deep"
+            ));
+        }
+        let Some(members) = schema.as_object() else {
+            return Ok(if schema.is_boolean() {
+                schema.clone()
+            } else {
+                json!({})
+            });
+        };
+        let mut made = match members.get("$ref").and_then(Value::as_str) {
+            Some(reference) => {
+                let target = self.referred(reference)?;
+                // Beside a reference, 3.0 means nothing and 3.1 something more.
+                let beside = members.iter().filter(|(key, _)| *key != "$ref");
+                let beside: Map<String, Value> =
+                    beside.map(|(k, v)| (k.clone(), v.clone())).collect();
+                return match self.document.is_3_0 || beside.is_empty() {
+                    true => Ok(target),
+                    false => {
+                        let beside = self.convert(&Value::Object(beside))?;
+                        Ok(both(target, &beside))
+                    }
+                };
+            }
+            None => self.members(members)?,
+        };
+        if self.document.is_3_0 {
+            modernise(&mut made, members);
+        }
+        Ok(flattened(made))
+    }
+
+    fn members(&mut self, members: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+        let mut made = Map::new();
+        for (key, value) in members {
+            let value = match key.as_str() {
+                key if SILENT.contains(&key) || key.starts_with("x-") => continue,
+                // What is referred to there is written out, or named anew.
+                "$defs" | "definitions" => continue,
+                "properties" | "patternProperties" | "dependentSchemas" => self.each(value)?,
+                "items"
+                | "additionalProperties"
+                | "not"
+                | "contains"
+                | "propertyNames"
+                | "if"
+                | "then"
+                | "else"
+                | "unevaluatedProperties"
+                | "unevaluatedItems" => self.convert(value)?,
+                "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
+                    let items = value.as_array().into_iter().flatten();
+                    let items: Result<Vec<Value>, String> =
+                        items.map(|it| self.convert(it)).collect();
+                    Value::Array(items?)
+                }
+                _ => value.clone(),
+            };
+            made.insert(key.clone(), value);
+        }
+        if let Some(Value::Array(required)) = made.get_mut("required") {
+            let properties = members.get("properties").and_then(Value::as_object);
+            required.retain(|name| {
+                let property = name.as_str().and_then(|name| properties?.get(name));
+                !property.is_some_and(|it| self.is_read_only(it))
+            });
+        }
+        Ok(made)
+    }
+
+    /// Properties and their like. What only answers hold is nothing to send.
+    fn each(&mut self, schemas: &Value) -> Result<Value, String> {
+        let mut made = Map::new();
+        for (name, schema) in schemas.as_object().into_iter().flatten() {
+            if !self.is_read_only(schema) {
+                made.insert(name.clone(), self.convert(schema)?);
+            }
+        }
+        Ok(Value::Object(made))
+    }
+
+    fn is_read_only(&self, schema: &Value) -> bool {
+        schema["readOnly"] == true
+            || schema["$ref"].as_str().is_some_and(|it| {
+                let target = self.document.target(it);
+                target.is_ok_and(|target| target["readOnly"] == true)
+            })
+    }
+
+    /// What a reference stands for, written out or named.
+    fn referred(&mut self, reference: &str) -> Result<Value, String> {
+        let target = match self.document.target(reference) {
+            Ok(target) => target,
+            Err(why) => {
+                let told = format!("a part of its arguments is not described: {why}");
+                if !self.lost.contains(&told) {
+                    self.lost.push(told);
+                }
+                return Ok(json!({}));
+            }
+        };
+        let is_circular = self.open.iter().any(|it| it == reference);
+        let is_named = self.names.contains_key(reference);
+        if !is_circular && !is_named && self.parts < WRITTEN_OUT_MAX {
+            self.open.push(reference.to_owned());
+            let made = self.convert(target);
+            self.open.pop();
+            return made;
+        }
+        let name = self.name(reference);
+        if !self.named.contains_key(&name) {
+            self.named.insert(name.clone(), None);
+            self.open.push(reference.to_owned());
+            let made = self.convert(target);
+            self.open.pop();
+            self.named.insert(name.clone(), Some(made?));
+        }
+        Ok(json!({"$ref": format!("#/$defs/{name}")}))
+    }
+
+    fn name(&mut self, reference: &str) -> String {
+        if let Some(name) = self.names.get(reference) {
+            return name.clone();
+        }
+        let last = crate::names::plain(reference.rsplit('/').next().unwrap_or_default());
+        let mut name = last.clone();
+        let mut number = 2;
+        while self.names.values().any(|it| *it == name) {
+            name = format!("{last}_{number}");
+            number += 1;
+        }
+        self.names.insert(reference.to_owned(), name.clone());
+        name
+    }
+
+    /// The schema of all arguments, with what its parts refer to. Patterns that cannot be checked are left out.
+    pub(crate) fn finish(&mut self, mut whole: Map<String, Value>) -> Result<Value, String> {
+        let named = std::mem::take(&mut self.named).into_iter();
+        let named: Map<String, Value> = named.filter_map(|(name, it)| Some((name, it?))).collect();
+        if !named.is_empty() {
+            whole.insert("$defs".to_owned(), Value::Object(named));
+        }
+        let mut whole = Value::Object(whole);
+        for _ in 0..PATTERNS_MAX {
+            let Err(why) = Schema::compile(&whole) else {
+                return Ok(whole);
+            };
+            let (place, word) = why.pointer.rsplit_once('/').unwrap_or_default();
+            let part = whole.pointer_mut(place).and_then(Value::as_object_mut);
+            match part.filter(|_| word == "pattern") {
+                Some(part) => {
+                    part.shift_remove("pattern");
+                    self.lost
+                        .push(format!("a pattern is not checked ({})", why.reason));
+                }
+                None => return Err(format!("its schema cannot be used: {why}")),
+            }
+        }
+        Err("too many of its patterns cannot be checked".to_owned())
+    }
+}
+
+/// What two schemas say together.
+fn both(one: Value, other: &Value) -> Value {
+    let (Some(a), Some(b)) = (one.as_object(), other.as_object()) else {
+        return one;
+    };
+    // A description beside a reference is the usual case, and stands for the one that is referred to.
+    let only_told = b
+        .keys()
+        .all(|key| ["description", "title", "default", "deprecated"].contains(&key.as_str()));
+    if only_told && !a.contains_key("$ref") {
+        let mut all = a.clone();
+        all.extend(b.clone());
+        return Value::Object(all);
+    }
+    match b.is_empty() {
+        true => one,
+        false => json!({"allOf": [one, other]}),
+    }
+}
+
+/// The words of 3.0 that JSON Schema does not have.
+fn modernise(made: &mut Map<String, Value>, written: &Map<String, Value>) {
+    for (flag, bound) in [
+        ("exclusiveMinimum", "minimum"),
+        ("exclusiveMaximum", "maximum"),
+    ] {
+        match made.get(flag) {
+            Some(Value::Bool(true)) => {
+                made.shift_remove(flag);
+                if let Some(value) = made.shift_remove(bound) {
+                    made.insert(flag.to_owned(), value);
+                }
+            }
+            Some(Value::Bool(false)) => {
+                made.shift_remove(flag);
+            }
+            _ => {}
+        }
+    }
+    if written.get("nullable") != Some(&Value::Bool(true)) {
+        return;
+    }
+    if let Some(kind) = made.get("type").cloned().filter(Value::is_string) {
+        made.insert("type".to_owned(), json!([kind, "null"]));
+    }
+    if let Some(Value::Array(values)) = made.get_mut("enum")
+        && !values.contains(&Value::Null)
+    {
+        values.push(Value::Null);
+    }
+}
+
+/// `allOf` of plain objects is one object, which models understand better.
+fn flattened(mut made: Map<String, Value>) -> Value {
+    const PLAIN: [&str; 6] = [
+        "type",
+        "properties",
+        "required",
+        "description",
+        "title",
+        "default",
+    ];
+    let parts = made.get("allOf").and_then(Value::as_array).cloned();
+    let Some(parts) = parts.filter(|parts| !parts.is_empty()) else {
+        return Value::Object(made);
+    };
+    let is_plain = |part: &Value| {
+        let members = part.as_object();
+        members.is_some_and(|it| {
+            it.keys().all(|key| PLAIN.contains(&key.as_str()))
+                && (it.contains_key("properties")
+                    || it.keys().all(|key| key != "type" && key != "required"))
+                && it.get("type").is_none_or(|kind| kind == "object")
+        })
+    };
+    let own: Map<String, Value> = made
+        .iter()
+        .filter(|(key, _)| *key != "allOf")
+        .map(|(k, v)| (k.clone(), v.clone()))
+        .collect();
+    if parts.len() == 1
+        && own
+            .keys()
+            .all(|key| ["description", "title", "default", "deprecated"].contains(&key.as_str()))
+    {
+        return both(parts[0].clone(), &Value::Object(own));
+    }
+    if !parts.iter().all(is_plain) || !is_plain(&Value::Object(own.clone())) {
+        return Value::Object(made);
+    }
+    let mut properties = Map::new();
+    let mut required: Vec<Value> = Vec::new();
+    let mut told = Map::new();
+    for part in parts.iter().chain([&Value::Object(own)]) {
+        for (name, property) in part["properties"].as_object().into_iter().flatten() {
+            // Two that say something of the same member hold both.
+            let merged = match properties.shift_remove(name) {
+                Some(before) if before != *property => json!({"allOf": [before, property]}),
+                _ => property.clone(),
+            };
+            properties.insert(name.clone(), merged);
+        }
+        for name in part["required"].as_array().into_iter().flatten() {
+            if !required.contains(name) {
+                required.push(name.clone());
+            }
+        }
+        for key in ["description", "title", "default"] {
+            if let Some(value) = part.get(key) {
+                told.insert(key.to_owned(), value.clone());
+            }
+        }
+    }
+    made.shift_remove("allOf");
+    made.extend(told);
+    made.insert("type".to_owned(), "object".into());
+    made.insert("properties".to_owned(), Value::Object(properties));
+    if !required.is_empty() {
+        made.insert("required".to_owned(), Value::Array(required));
+    }
+    Value::Object(made)
+}
