@@ -226,7 +226,9 @@ async fn tell_pace(
     let minute = spans.minute.then_some(Key::Minute(id));
     let hour = spans.hour.then_some(Key::Hour(id));
     let seeds = minute.into_iter().chain(hour).map(|key| {
-        let ages = calls.iter().map(|(at, count)| (now - at, u64::from(*count)));
+        let ages = calls
+            .iter()
+            .map(|(at, count)| (now - at, u64::from(*count)));
         let calls: Vec<_> = ages.filter(|(age, _)| *age < key.span()).collect();
         Seed {
             key: key.text(),

@@ -271,12 +271,7 @@ impl State {
     }
 
     /// What is there of these limits, and the numbers of those that have to be asked for.
-    fn at_hand(
-        &mut self,
-        limits: &[Limited],
-        at: Millis,
-        now: Moment,
-    ) -> (Vec<Token>, Vec<usize>) {
+    fn at_hand(&mut self, limits: &[Limited], at: Millis, now: Moment) -> (Vec<Token>, Vec<usize>) {
         let (mut tokens, mut missing) = (Vec::new(), Vec::new());
         for (number, limited) in limits.iter().enumerate() {
             let key = limited.key;

@@ -220,10 +220,7 @@ impl Budget {
     /// Whether it could be put back into its block.
     pub(crate) fn put_back(&mut self, block: Option<i64>, slot: Millis) -> bool {
         self.known = None;
-        let open = self
-            .blocks
-            .iter_mut()
-            .find(|open| Some(open.id) == block);
+        let open = self.blocks.iter_mut().find(|open| Some(open.id) == block);
         open.map(|open| open.put_back(slot)).is_some()
     }
 
@@ -275,7 +272,14 @@ impl Budget {
         let passed = now.steady.saturating_duration_since(*stretch);
         let length = Duration::from_millis(crate::leases::BLOCK_MS.unsigned_abs());
         if passed >= length {
-            self.recent = [0, if passed < length * 2 { self.recent[0] } else { 0 }];
+            self.recent = [
+                0,
+                if passed < length * 2 {
+                    self.recent[0]
+                } else {
+                    0
+                },
+            ];
             *stretch = now.steady;
         }
         self.recent[0] += 1;
@@ -302,4 +306,98 @@ pub(crate) struct Times {
     pub(crate) sent: Moment,
     pub(crate) granted_at: Millis,
     pub(crate) received: Millis,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::leases::Key;
+    use uuid::Uuid;
+
+    fn limited(max: u64) -> Limited {
+        Limited {
+            key: Key::Minute(Uuid::nil()),
+            max: Some(max),
+            call_ms: 0,
+        }
+    }
+
+    /// A block of two, asked for now and granted at 50,000 by the database's clock until 50,500.
+    fn leased() -> (Budget, Moment) {
+        let sent = Moment {
+            at: 1_000,
+            steady: Instant::now(),
+        };
+        let times = Times {
+            sent,
+            granted_at: 50_000,
+            received: 1_003,
+        };
+        let granted = Granted {
+            id: 7,
+            count: 2,
+            day: 0,
+            until: 50_500,
+        };
+        let mut budget = Budget::default();
+        budget.add_block(&limited(600), &granted, times);
+        (budget, sent)
+    }
+
+    fn later(moment: Moment, by_clock: Millis, steady: u64) -> Moment {
+        Moment {
+            at: moment.at + by_clock,
+            steady: moment.steady + Duration::from_millis(steady),
+        }
+    }
+
+    #[test]
+    fn a_block_is_good_until_its_end_by_every_clock() {
+        for (by_clock, steady, good) in [
+            (499, 499, true),
+            (500, 0, false),
+            (0, 500, false),
+            (-1, 10, false),
+        ] {
+            let (mut budget, sent) = leased();
+            let now = later(sent, by_clock, steady);
+            let taken = budget.take(&limited(600), 1_003, now);
+            assert_eq!(taken.is_some(), good, "{by_clock} {steady}");
+            assert_eq!(budget.blocks[0].is_over(now), !good);
+        }
+    }
+
+    #[test]
+    fn only_calls_that_it_was_counted_for_take_from_a_block() {
+        let (mut budget, sent) = leased();
+        let now = later(sent, 20, 20);
+        assert!(
+            budget.take(&limited(600), 1_002, now).is_none(),
+            "too early"
+        );
+        assert!(budget.take(&limited(500), 1_010, now).is_none(), "lowered");
+        let taken = budget.take(&limited(600), 1_010, now);
+        assert_eq!(taken, Some((Some(7), 50_020)), "counted when it began");
+        let taken = budget.take(&limited(600), 1_010, later(sent, 21, 21));
+        assert_eq!(taken, Some((Some(7), 50_030)), "rounded up");
+        assert!(budget.take(&limited(600), 1_010, now).is_none(), "used up");
+        assert!(budget.put_back(Some(7), 50_020));
+        assert!(!budget.put_back(None, 50_020), "it was of no block");
+        let settled = budget.blocks.remove(0).settled(String::new());
+        assert_eq!(settled.used, [(50_030, 1)]);
+    }
+
+    #[test]
+    fn what_was_said_holds_for_a_moment() {
+        let (mut budget, now) = (Budget::default(), leased().1);
+        budget.note(&limited(9), now, Some(5_000));
+        let standing = |budget: &Budget, max, by| {
+            budget.standing(&limited(max), 1_000, later(now, by, 0), None)
+        };
+        assert_eq!(standing(&budget, 9, 49), Standing::Shut(5_000));
+        assert_eq!(standing(&budget, 9, 50), Standing::Unknown, "too old");
+        assert_eq!(standing(&budget, 8, 0), Standing::Unknown, "another limit");
+        budget.put_back(None, 0);
+        assert_eq!(standing(&budget, 9, 0), Standing::Unknown, "given back");
+    }
 }

@@ -68,9 +68,14 @@ async fn usage(app: &TestApp, name: &str) -> Value {
 }
 
 /// Calls of the day, the minute and the hour, where they are counted.
-async fn counts(app: &TestApp, name: &str) -> [Option<u64>; 3] {
+pub(crate) async fn counts(app: &TestApp, name: &str) -> [Option<u64>; 3] {
     let used = usage(app, name).await;
-    [&used["count"], &used["minute"]["count"], &used["hour"]["count"]].map(Value::as_u64)
+    [
+        &used["count"],
+        &used["minute"]["count"],
+        &used["hour"]["count"],
+    ]
+    .map(Value::as_u64)
 }
 
 /// How many questions a server has put to the shared counts.
@@ -127,18 +132,30 @@ async fn servers_share_a_limit_of_each_sort() {
         ("m900", json!({"requests_per_minute": 900}), 900),
         ("h50", json!({"requests_per_hour": 50}), 50),
         ("h900", json!({"requests_per_hour": 900}), 900),
-        ("both", json!({"requests_per_minute": 300, "requests_per_hour": 40}), 40),
+        (
+            "both",
+            json!({"requests_per_minute": 300, "requests_per_hour": 40}),
+            40,
+        ),
         ("t50", Value::Null, 50),
         ("t900", Value::Null, 900),
     ];
-    let tools: Vec<Value> = cases.iter().map(|(name, rate, _)| waits(name, rate)).collect();
+    let tools: Vec<Value> = cases
+        .iter()
+        .map(|(name, rate, _)| waits(name, rate))
+        .collect();
     let clock = Clock::manual(crate::testapp::NOW);
     together(json!(tools), clock, async |apps: [Arc<TestApp>; 3]| {
         set(&apps[0], "TOOL", "t50", 50).await;
         set(&apps[1], "TOOL", "t900", 900).await;
         all_follow(&apps).await;
         for (tool, rate, max) in &cases {
-            let before: Vec<i64> = [questions(&apps[0]).await, questions(&apps[1]).await, questions(&apps[2]).await].into();
+            let before: Vec<i64> = [
+                questions(&apps[0]).await,
+                questions(&apps[1]).await,
+                questions(&apps[2]).await,
+            ]
+            .into();
             let (through, calls) = hammer(&apps, tool, *max).await;
             let mut asked = -before.iter().sum::<i64>();
             for app in &apps {
@@ -150,13 +167,19 @@ async fn servers_share_a_limit_of_each_sort() {
                 let mut used = counts(app, tool).await;
                 // What others used of a block is told when it ends, after half a second at most.
                 for _ in 0..500 {
-                    if used.iter().all(|count| count.is_none_or(|count| count == *max)) {
+                    if used
+                        .iter()
+                        .all(|count| count.is_none_or(|count| count == *max))
+                    {
                         break;
                     }
                     used = counts(app, tool).await;
                 }
                 let shown: Vec<u64> = used.iter().flatten().copied().collect();
-                assert!(!shown.is_empty() && shown.iter().all(|count| count == max), "{tool} {used:?}");
+                assert!(
+                    !shown.is_empty() && shown.iter().all(|count| count == max),
+                    "{tool} {used:?}"
+                );
             }
         }
         set(&apps[2], "USER", "admin", 7_000).await;
@@ -164,7 +187,11 @@ async fn servers_share_a_limit_of_each_sort() {
         let earlier = usage(&apps[0], "admin").await["count"].as_u64().unwrap();
         set(&apps[2], "USER", "admin", earlier + 500).await;
         all_follow(&apps).await;
-        assert_eq!(hammer(&apps, "fixture_wait", 500).await.0, 500, "of a user, after {earlier} calls");
+        assert_eq!(
+            hammer(&apps, "fixture_wait", 500).await.0,
+            500,
+            "of a user, after {earlier} calls"
+        );
         assert_eq!(usage(&apps[1], "admin").await["remaining"], 0);
     })
     .await;
@@ -232,7 +259,10 @@ async fn places_are_shared() {
         refused.acquire_many(7).await.unwrap().forget();
         for app in &apps {
             let answer = call_for(app, ADMIN, "t", 0.0).await;
-            assert_eq!(answer.message(), "Rate limit exceeded: 5 concurrent requests");
+            assert_eq!(
+                answer.message(),
+                "Rate limit exceeded: 5 concurrent requests"
+            );
             assert_eq!(usage(app, "t").await["running"]["count"], 5);
         }
         // Everybody hangs up.
@@ -290,34 +320,47 @@ async fn never_more_run_at_a_time_than_there_are_places() {
 
 #[tokio::test]
 async fn what_cannot_have_run_is_given_back_and_one_refusal_takes_nothing() {
-    let mut search = waits("search", &json!({"requests_per_minute": 500, "requests_per_hour": 20}));
+    let mut search = waits(
+        "search",
+        &json!({"requests_per_minute": 500, "requests_per_hour": 20}),
+    );
     search["config"]["name"] = json!("web_search");
-    let two = waits("two", &json!({"requests_per_minute": 2, "requests_per_hour": 300}));
+    let two = waits(
+        "two",
+        &json!({"requests_per_minute": 2, "requests_per_hour": 300}),
+    );
     let clock = Clock::manual(crate::testapp::NOW);
-    together(json!([search, two]), clock, async |apps: [Arc<TestApp>; 3]| {
-        set(&apps[0], "TOOL", "search", 30).await;
-        set(&apps[0], "TOOL", "two", 5).await;
-        all_follow(&apps).await;
-        for round in 0..60 {
-            let path = "/api/v1/tools/search/call";
-            let body = json!({"arguments": {"query": "x"}});
-            let answer = apps[round % 3].post(path, body).await;
-            assert_eq!(answer.code(), "not_configured", "{}", answer.body);
-        }
-        // What is given back is told a moment later.
-        while counts(&apps[0], "search").await != [Some(0); 3] {}
-        for round in 0..30 {
-            let expected = if round < 2 { "" } else { "rate_limited" };
-            assert_eq!(call(&apps[round % 3], "two").await, expected);
-        }
-        assert_eq!(counts(&apps[0], "two").await, [Some(2); 3]);
-    })
+    together(
+        json!([search, two]),
+        clock,
+        async |apps: [Arc<TestApp>; 3]| {
+            set(&apps[0], "TOOL", "search", 30).await;
+            set(&apps[0], "TOOL", "two", 5).await;
+            all_follow(&apps).await;
+            for round in 0..60 {
+                let path = "/api/v1/tools/search/call";
+                let body = json!({"arguments": {"query": "x"}});
+                let answer = apps[round % 3].post(path, body).await;
+                assert_eq!(answer.code(), "not_configured", "{}", answer.body);
+            }
+            // What is given back is told a moment later.
+            while counts(&apps[0], "search").await != [Some(0); 3] {}
+            for round in 0..30 {
+                let expected = if round < 2 { "" } else { "rate_limited" };
+                assert_eq!(call(&apps[round % 3], "two").await, expected);
+            }
+            assert_eq!(counts(&apps[0], "two").await, [Some(2); 3]);
+        },
+    )
     .await;
 }
 
 #[tokio::test]
 async fn a_large_limit_is_leased_in_blocks() {
-    let tools = json!([waits("t", &json!({"requests_per_minute": 100_000, "concurrent_requests": 1_000}))]);
+    let tools = json!([waits(
+        "t",
+        &json!({"requests_per_minute": 100_000, "concurrent_requests": 1_000})
+    )]);
     together(tools, Clock::System, async |apps: [Arc<TestApp>; 3]| {
         for _ in 0..1_000 {
             assert_eq!(call(&apps[0], "t").await, "");
