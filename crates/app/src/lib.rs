@@ -14,6 +14,7 @@ pub mod executions_view;
 pub mod explain;
 pub mod health;
 pub mod keys;
+mod leases;
 pub mod limits;
 pub mod login;
 pub mod metrics;
@@ -138,6 +139,7 @@ impl App {
     /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
     pub async fn stop(&self, grace: Duration) {
         self.executor.stop(grace).await;
+        self.executor.give_back_leases().await;
         self.leave_replicas().await;
         self.upstreams.close().await;
         self.idempotent.tasks.close();

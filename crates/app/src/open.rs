@@ -235,6 +235,7 @@ impl App {
         self.load_policy().await?;
         self.load_toolsets().await?;
         self.load_limits().await?;
+        self.share_limits().await?;
         self.settle_idempotency(&self.node).await
     }
 }

@@ -265,9 +265,11 @@ async fn beat_on(app: Weak<App>, stopped: CancellationToken) {
         if let Err(error) = app.beat().await {
             tracing::warn!(%error, "the other servers could not be told that this one is there");
         }
-        if beats.is_multiple_of(FORGET_EVERY)
-            && let Err(error) = app.store.forget_changes().await
-        {
+        if !beats.is_multiple_of(FORGET_EVERY) {
+            continue;
+        }
+        app.forget_leases().await;
+        if let Err(error) = app.store.forget_changes().await {
             tracing::warn!(%error, "old changes could not be forgotten");
         }
     }

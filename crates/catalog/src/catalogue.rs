@@ -2,7 +2,7 @@
 //! entries, so a reader never waits and a call never pays for the number of tools.
 
 use crate::names::PlainName;
-use crate::pace::Pace;
+use crate::pace::{Pace, Spans};
 use crate::schema::Schema;
 use crate::tool::{Definition, Shelf, Tool};
 use serde_json::Value;
@@ -282,10 +282,14 @@ impl Catalogue {
                         }
                         None => (Arc::default(), None),
                     };
-                    let limited = tool.definition.rate_limit.is_some();
+                    let spans = tool.definition.rate_limit.as_ref().map(Spans::of);
                     let mut entry = Entry::new(tool, gate);
                     // Dropped with the limit: what is called unlimited is not measured.
-                    entry.pace = limited.then(|| pace.unwrap_or_default());
+                    entry.pace = spans.map(|spans| {
+                        let pace = pace.unwrap_or_default();
+                        pace.keep(spans);
+                        pace
+                    });
                     let entry = Arc::new(entry);
                     by_id.insert(entry.tool.id, Arc::clone(&entry));
                     by_name.insert(Arc::clone(&entry.name), entry);

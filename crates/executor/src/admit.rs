@@ -5,6 +5,8 @@ use crate::call::Executor;
 use crate::code::Code;
 use crate::earlier::{Whose, learn_day, learn_pace};
 use crate::kind::Failure;
+use crate::leased::Refused;
+use crate::lessee::Taken;
 use crate::quota::{DAY_MS, Days, Quota, Target, day_of};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
@@ -16,6 +18,8 @@ use std::sync::Arc;
 
 /// How long whoever finds all places taken should wait; nobody knows when one is free.
 const BUSY_MS: Millis = 1_000;
+
+const LOG: &str = "execution log";
 
 /// What was learned can be forgotten again while a call waits, if the clock is set meanwhile.
 const TRIES: usize = 3;
@@ -52,6 +56,13 @@ impl Executor {
             quotas,
             at,
         });
+        if let Some(lessee) = self.lessee.get() {
+            let leased = self.lease(lessee, &limits).await;
+            return leased.map(Permit::Leased).map_err(|refused| match refused {
+                Refused::By(refusal) => refusal.failure(&limits),
+                Refused::Unknown(why) => unknown(&why, "database"),
+            });
+        }
         for _ in 0..TRIES {
             if let Some(decided) = limits.take() {
                 return decided.map_err(|refusal| refusal.failure(&limits));
@@ -61,11 +72,11 @@ impl Executor {
             let learned = tokio::spawn(async move { earlier.learn(&log).await }).await;
             match learned {
                 Ok(Ok(())) => {}
-                Ok(Err(error)) => return Err(unknown(&error)),
-                Err(error) => return Err(unknown(&error)),
+                Ok(Err(error)) => return Err(unknown(&error, LOG)),
+                Err(error) => return Err(unknown(&error, LOG)),
             }
         }
-        Err(unknown(&"the clock was set"))
+        Err(unknown(&"the clock was set", LOG))
     }
 
     /// Other entries whose `rate_limit` counts for this one: that of the tool behind it and, where a definition is
@@ -91,22 +102,40 @@ fn is_trial(entry: &Entry) -> bool {
 }
 
 /// Fail closed: whoever does not know what was used up lets nobody through.
-fn unknown(error: &dyn std::fmt::Display) -> Failure {
-    tracing::error!(%error, "earlier calls cannot be counted, so limited calls are refused");
-    let message = "The limits of this call cannot be checked: the execution log does not answer.";
+fn unknown(error: &dyn std::fmt::Display, silent: &str) -> Failure {
+    tracing::error!(%error, "calls cannot be counted, so limited calls are refused");
+    let message =
+        format!("The limits of this call cannot be checked: the {silent} does not answer.");
     Failure::new(Code::ServiceUnavailable, message).with_details(json!({"retry_after_seconds": 1}))
 }
 
 /// A call that was let through. Its places are given back when this goes, however the call ends.
-pub(crate) struct Permit {
-    at: Millis,
-    places: Vec<Place>,
-    quotas: Vec<Arc<Days>>,
+pub(crate) enum Permit {
+    /// Counted in this process.
+    Own(Own),
+    /// Counted together with other servers.
+    Leased(Taken),
 }
 
 impl Permit {
     /// The call is over. What cannot have run does not count: a full queue, a server that is not there.
     pub(crate) fn finish(self, may_have_run: bool) {
+        match self {
+            Permit::Own(own) => own.finish(may_have_run),
+            Permit::Leased(taken) => taken.finish(may_have_run),
+        }
+    }
+}
+
+/// What a call has of the limits that only this process counts.
+pub(crate) struct Own {
+    at: Millis,
+    places: Vec<Place>,
+    quotas: Vec<Arc<Days>>,
+}
+
+impl Own {
+    fn finish(self, may_have_run: bool) {
         if may_have_run {
             return;
         }
@@ -133,15 +162,15 @@ impl Drop for Place {
 }
 
 /// Every limit that one call has to pass.
-struct Limits {
-    entry: Arc<Entry>,
+pub(crate) struct Limits {
+    pub(crate) entry: Arc<Entry>,
     /// Tools whose `rate_limit` counts, in the order of their ids.
-    paced: Vec<Arc<Entry>>,
+    pub(crate) paced: Vec<Arc<Entry>>,
     /// In the order of their targets.
-    quotas: Vec<Quota>,
+    pub(crate) quotas: Vec<Quota>,
     /// Of each quota, whose calls it counts.
-    whose: Vec<Whose>,
-    at: Millis,
+    pub(crate) whose: Vec<Whose>,
+    pub(crate) at: Millis,
 }
 
 impl Limits {
@@ -200,11 +229,11 @@ impl Limits {
             is_timed: is_timed(rate),
         };
         let days = |quota: &Quota| Arc::clone(&quota.days);
-        Some(Ok(Permit {
+        Some(Ok(Permit::Own(Own {
             at,
             places: self.paces().map(place).collect(),
             quotas: self.quotas.iter().map(days).collect(),
-        }))
+        })))
     }
 
     async fn learn(&self, log: &ExecutionLog) -> Result<(), LogError> {
@@ -220,7 +249,7 @@ impl Limits {
         Ok(())
     }
 
-    fn paces(&self) -> impl Iterator<Item = (&Arc<Pace>, &RateLimit)> {
+    pub(crate) fn paces(&self) -> impl Iterator<Item = (&Arc<Pace>, &RateLimit)> {
         self.paced.iter().filter_map(|entry| {
             let rate = entry.tool.definition.rate_limit.as_ref();
             entry.pace.as_ref().zip(rate)
@@ -235,13 +264,13 @@ pub(crate) fn is_timed(rate: &RateLimit) -> bool {
 
 /// The limit that refuses a call for longest: what is said about waiting must be true for all of them.
 #[derive(Debug, Clone, Copy)]
-struct Refusal {
-    wait: Millis,
-    by: Limit,
+pub(crate) struct Refusal {
+    pub(crate) wait: Millis,
+    pub(crate) by: Limit,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Limit {
+pub(crate) enum Limit {
     Rate {
         max: u32,
         span: Millis,
@@ -256,6 +285,11 @@ enum Limit {
 }
 
 impl Refusal {
+    /// There may be room at any moment.
+    pub(crate) fn busy(by: Limit) -> Self {
+        Refusal { wait: BUSY_MS, by }
+    }
+
     fn failure(self, limits: &Limits) -> Failure {
         // Rounded up: who comes back a moment too early is refused again.
         let seconds = self.wait.div_euclid(1_000) + i64::from(self.wait % 1_000 > 0);

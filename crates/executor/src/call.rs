@@ -6,6 +6,7 @@ use crate::attempt::{Attempt, checked_input};
 use crate::code::Code;
 use crate::denial::judge;
 use crate::kind::{Failure, Keyring, Kinds, Opened, Run};
+use crate::lessee::Lessee;
 use crate::metrics::{Ended, Metrics};
 use crate::pending::PendingCall;
 use crate::quota::Quotas;
@@ -76,6 +77,8 @@ pub struct Executor {
     /// Whether the last entry could be written.
     log_works: AtomicBool,
     pub(crate) keyring: OnceLock<Weak<dyn Keyring>>,
+    /// Where several servers may be at work, what this one has of the limits they share.
+    pub(crate) lessee: OnceLock<Arc<Lessee>>,
     changes: watch::Sender<()>,
 }
 
@@ -101,6 +104,7 @@ impl Executor {
             stopping: CancellationToken::new(),
             log_works: AtomicBool::new(true),
             keyring: OnceLock::new(),
+            lessee: OnceLock::new(),
             changes: watch::Sender::default(),
         })
     }

@@ -29,7 +29,19 @@ pub(crate) async fn learn_pace(
         return Ok(());
     }
     let since = Window::needs(HOUR_MS, at);
-    let logged = log.tool_times(tool, since, at + HOUR_MS + 1).await?;
+    let calls = logged_times(log, tool, since, at + HOUR_MS + 1).await?;
+    pace.lock().learn(since, at, &calls);
+    Ok(())
+}
+
+/// When calls of a tool began that count, and how many did; oldest first.
+pub(crate) async fn logged_times(
+    log: &ExecutionLog,
+    tool: &str,
+    since: Millis,
+    until: Millis,
+) -> Result<Vec<(Millis, u32)>, LogError> {
+    let logged = log.tool_times(tool, since, until).await?;
     let mut calls: Vec<(Millis, u32)> = Vec::new();
     for found in logged.iter().filter(|calls| counts(calls)) {
         let count = u32::try_from(found.count).unwrap_or(u32::MAX);
@@ -38,8 +50,7 @@ pub(crate) async fn learn_pace(
             _ => calls.push((found.at, count)),
         }
     }
-    pace.lock().learn(since, at, &calls);
-    Ok(())
+    Ok(calls)
 }
 
 /// Makes the count of the day known that `at` belongs to.
@@ -55,6 +66,17 @@ pub(crate) async fn learn_day(
     if known {
         return Ok(());
     }
+    let count = logged_day(log, whose, day).await?;
+    days.lock().learn(day, count);
+    Ok(())
+}
+
+/// The calls of a day that count.
+pub(crate) async fn logged_day(
+    log: &ExecutionLog,
+    whose: &Whose,
+    day: i64,
+) -> Result<u64, LogError> {
     let (start, end) = (day * DAY_MS, (day + 1) * DAY_MS);
     let logged = match whose {
         Whose::Caller(name) => log.caller_calls(name, start, end).await?,
@@ -67,8 +89,7 @@ pub(crate) async fn learn_day(
         }
     };
     let count = logged.iter().filter(|calls| counts(calls));
-    days.lock().learn(day, count.map(|calls| calls.count).sum());
-    Ok(())
+    Ok(count.map(|calls| calls.count).sum())
 }
 
 /// A call counts where the tool may have run. A code of a later version is taken for one of these.

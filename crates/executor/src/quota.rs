@@ -4,6 +4,7 @@ use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::tool::Millis;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
@@ -93,6 +94,8 @@ pub(crate) struct Days {
     counts: Mutex<DayCounts>,
     /// Held by the one who asks the log for the day's calls; the others wait for what it says.
     pub(crate) learning: tokio::sync::Mutex<()>,
+    /// Whether the counts that servers share have heard what the log says.
+    pub(crate) is_told: AtomicBool,
 }
 
 impl Days {

@@ -23,6 +23,9 @@ impl Executor {
         let Some(quota) = quota else {
             return Ok(None);
         };
+        if let Some(lessee) = self.lessee.get() {
+            return self.leased_day_use(lessee, &quota).await.map(Some);
+        }
         let now = self.clock.now();
         learn_day(&self.log, &quota.days, &self.whose(&quota), now).await?;
         let count = quota.days.lock().count(day_of(now));
@@ -49,6 +52,9 @@ impl Executor {
         let (Some(pace), Some(rate)) = (&entry.pace, rate) else {
             return Ok(None);
         };
+        if let Some(lessee) = self.lessee.get() {
+            return self.leased_pace_use(lessee, entry).await.map(Some);
+        }
         let now = self.clock.now();
         if is_timed(rate) {
             learn_pace(&self.log, pace, &entry.name, now).await?;

@@ -87,7 +87,8 @@ impl Db {
             ));
         };
         let mut tx = pool.begin().await?;
-        for table in LEFT_OUT.iter().chain(TABLES.iter().rev()) {
+        let shared = crate::leases::TABLES.iter();
+        for table in shared.chain(&LEFT_OUT).chain(TABLES.iter().rev()) {
             sqlx::query(AssertSqlSafe(format!("DELETE FROM {table}")))
                 .execute(&mut *tx)
                 .await?;

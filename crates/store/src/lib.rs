@@ -13,6 +13,7 @@ pub mod detail;
 pub mod feed;
 pub mod idempotency;
 pub mod keys;
+pub mod leases;
 pub mod limits;
 pub mod policies;
 mod private;

@@ -14,6 +14,8 @@ mod executions;
 mod guarded;
 mod hostile;
 mod keys;
+mod leases;
+mod leases_lost;
 mod limits;
 mod limits_followed;
 mod logins;
