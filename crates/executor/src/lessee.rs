@@ -38,7 +38,7 @@ pub(crate) struct Lessee {
 struct State {
     budgets: HashMap<Key, Budget>,
     asks: Vec<Waiting>,
-    seeds: Vec<(Vec<Seed>, oneshot::Sender<Result<(), String>>)>,
+    seeds: Vec<(Vec<Seed>, Told)>,
     unused: Vec<Unused>,
     settled: Vec<Settled>,
     /// The number of the last question.
@@ -53,6 +53,9 @@ struct State {
     /// Whether the last question was not answered.
     failed: bool,
 }
+
+/// Whoever waits until something was told.
+type Told = oneshot::Sender<Result<(), String>>;
 
 /// A call that waits for shares.
 struct Waiting {

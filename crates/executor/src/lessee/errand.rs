@@ -1,7 +1,7 @@
 //! The questions to the shared counts: when there is something to say it is said, everything at once and one after the other.
 
 use super::budget::{Block, Moment, Times};
-use super::{Denied, Lessee, State, Taken, Token, Waiting};
+use super::{Denied, Lessee, State, Taken, Token, Told, Waiting};
 use crate::leases::{
     Answer, Ask, BLOCK_MAX, BLOCK_MS, Decision, Key, Limited, Places, Request, Wanted,
 };
@@ -33,7 +33,7 @@ pub(super) struct Errand {
     request: Request,
     sent: Moment,
     asks: Vec<Waiting>,
-    seeds: Vec<oneshot::Sender<Result<(), String>>>,
+    seeds: Vec<Told>,
     wanted: Vec<Limited>,
     /// Whose number of places it tells.
     places: Vec<Key>,

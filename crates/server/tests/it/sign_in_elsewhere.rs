@@ -13,7 +13,7 @@ async fn a_sign_in_is_finished_on_another_server() {
         if !app.is_postgres() {
             return;
         }
-        let other = app.beside().await;
+        let other = app.beside(app.clock.clone()).await;
         let (stop, _other) = (app.listen().await, other.listen().await);
         let upstream = Guarded::start().await;
         add(app, "up", &upstream, json!("oauth")).await;

@@ -205,17 +205,6 @@ impl TestApp {
         }
     }
 
-    /// Another server on the same database with the same files; only where the database is PostgreSQL.
-    pub(crate) async fn beside(&self, clock: Clock) -> TestApp {
-        let folder = tempfile::tempdir().unwrap();
-        for file in ["tools.json", "mcp.json"] {
-            std::fs::copy(self.folder.path().join(file), folder.path().join(file)).unwrap();
-        }
-        let (database, setup) = (self.database.clone(), self.setup.clone());
-        let policy = Policy::default();
-        TestApp::open(Arc::new(folder), database, clock, policy, None, setup).await
-    }
-
     /// While it keeps them, the database gives no idempotency key back.
     pub(crate) async fn keep_keys(&self, keep: bool) {
         const KEEP: &str = "CREATE TRIGGER keep BEFORE DELETE ON idempotency";
@@ -308,7 +297,7 @@ impl TestApp {
     }
 
     /// Another server on the same database, with the same files.
-    pub(crate) async fn beside(&self) -> TestApp {
+    pub(crate) async fn beside(&self, clock: Clock) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join(".toolcrib")).unwrap();
         for file in ["tools.json", "mcp.json", ".toolcrib/secret.key"] {
@@ -317,7 +306,7 @@ impl TestApp {
         TestApp::open(
             Arc::new(folder),
             self.database.clone(),
-            self.clock.clone(),
+            clock,
             Policy::default(),
             None,
             self.setup.clone(),
