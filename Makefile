@@ -89,6 +89,10 @@ show-mcp: ## show MCP on both sides and in both eras, with figures
 show-data: build ## show SQL tools, data search and vectors, with figures
 	scripts/with-postgres scripts/show-data
 
+.PHONY: show-replicas
+show-replicas: ## show several servers on one PostgreSQL, moving in and out, and keeping watch, with figures
+	scripts/with-postgres scripts/show-replicas
+
 .PHONY: show-selection
 show-selection: build ## show how tools are chosen, with figures (SELECTION_DATA names the public sets' folder)
 	scripts/with-postgres scripts/show-selection

@@ -21,6 +21,7 @@ mod server_tokens;
 mod servers;
 mod skipping;
 mod sources;
+mod upgrades;
 
 /// A database of its own for one test; gone with it.
 struct Fresh {
