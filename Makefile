@@ -90,7 +90,7 @@ show-data: build ## show SQL tools, data search and vectors, with figures
 	scripts/with-postgres scripts/show-data
 
 .PHONY: show-replicas
-show-replicas: ## show several servers on one PostgreSQL, moving in and out, and keeping watch, with figures
+show-replicas: build ## show several servers on one PostgreSQL, moving in and out, and keeping watch, with figures
 	scripts/with-postgres scripts/show-replicas
 
 .PHONY: show-selection
