@@ -166,6 +166,12 @@ impl App {
             let made = self.create_tool(Arc::clone(caller), &body, &none, terms(dry_run));
             return made.await.map(|_| "added");
         };
+        let mut replaced = made.definition.clone();
+        // What a replacement leaves out would be kept.
+        if replaced.get("auth_config").is_none() {
+            replaced["auth_config"] = Value::Null;
+        }
+        let body = replaced.to_string();
         let update =
             |dry_run: bool| self.update_tool(Arc::clone(caller), name, &body, terms(dry_run));
         let tried = update(true).await?;

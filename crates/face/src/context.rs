@@ -62,6 +62,8 @@ const MEMBERS_MAX: usize = 64;
 pub(crate) struct Params {
     members: Vec<(String, Value)>,
     pub(crate) meta: Meta,
+    /// The trace that the request's message belongs to.
+    carried: Option<Box<telemetry::Context>>,
 }
 
 /// What we understand of `_meta`. Whatever else stands there is not ours to refuse, nor to take for an object.
@@ -198,12 +200,26 @@ impl Params {
         (token.is_string() || token.is_number()).then(|| token.clone())
     }
 
-    /// The trace that the request says it belongs to.
+    /// What carried the request belongs to this trace.
+    pub(crate) fn carried_in(mut self, trace: Option<&telemetry::Context>) -> Self {
+        self.carried = trace.cloned().map(Box::new);
+        self
+    }
+
+    /// The trace that the request says it belongs to, or what carried it. Where both are of one trace, what carried it lies
+    /// between.
     pub(crate) fn trace(&self) -> Option<Box<telemetry::Context>> {
         let text = |value: &'_ Option<Value>| value.as_ref()?.as_str().map(str::to_owned);
-        let parent = text(&self.meta.trace_parent)?;
-        let state = text(&self.meta.trace_state);
-        telemetry::Context::read(&parent, state.as_deref()).map(Box::new)
+        let said = text(&self.meta.trace_parent).and_then(|parent| {
+            let state = text(&self.meta.trace_state);
+            telemetry::Context::read(&parent, state.as_deref())
+        });
+        let carried = self.carried.clone();
+        match (said, carried) {
+            (Some(said), Some(carried)) if said.trace_id == carried.trace_id => Some(carried),
+            (Some(said), _) => Some(Box::new(said)),
+            (None, carried) => carried,
+        }
     }
 
     pub(crate) fn idempotency_key(&self) -> Option<String> {

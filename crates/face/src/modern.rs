@@ -91,7 +91,8 @@ impl Face {
             }
         };
         let method = message.method.as_deref().unwrap_or_default().to_owned();
-        let mut params = Params::read(message.params.map(RawValue::get))?;
+        let params = Params::read(message.params.map(RawValue::get))?;
+        let mut params = params.carried_in(message.trace.as_deref());
         let capabilities = envelope(headers, &mut params)?;
         headers::check(headers, &method, &params)?;
         if method == "tools/call" {

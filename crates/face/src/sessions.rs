@@ -369,6 +369,7 @@ impl Face {
             }
         };
         let params = Params::read(message.params.map(RawValue::get));
+        let params = params.map(|it| it.carried_in(message.trace.as_deref()));
         if let ("initialize", Ok(params)) = (method, &params) {
             let answer = Answer::new(self.greet(session, params).answers(&id, Era::Legacy));
             return Some(Exchange::new(

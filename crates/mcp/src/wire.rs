@@ -64,6 +64,9 @@ pub struct Message<'a> {
     pub result: Option<&'a RawValue>,
     #[serde(borrow, default, deserialize_with = "present")]
     pub error: Option<&'a RawValue>,
+    /// The trace that whatever carried it belongs to.
+    #[serde(skip)]
+    pub trace: Option<Box<telemetry::Context>>,
 }
 
 /// What is there is there, be it null.

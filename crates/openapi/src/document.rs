@@ -2,9 +2,10 @@
 
 use crate::names::{Names, name_of};
 use crate::operation::{Context, operation};
+use crate::schema::weight;
 use crate::{Imported, LeftOut};
 use catalog::glob;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 const METHODS: [&str; 8] = [
@@ -13,6 +14,13 @@ const METHODS: [&str; 8] = [
 
 /// How far references may lead to references.
 const HOPS_MAX: usize = 32;
+
+/// The longest address of a server, in bytes.
+const ADDRESS_MAX: usize = 2_048;
+
+/// What one document may come to: operations, and bytes of all their tools together.
+const OPERATIONS_MAX: usize = 10_000;
+const TOOLS_BYTES_MAX: usize = 64 << 20;
 
 /// What whoever imports decides.
 #[derive(Debug, Clone, Default)]
@@ -41,6 +49,10 @@ pub enum Error {
     Swagger(String),
     #[error("the document has no \"paths\"")]
     NoPaths,
+    #[error(
+        "the document has more than {OPERATIONS_MAX} operations; pick some of them, or split it"
+    )]
+    TooMany,
     #[error("the base address '{0}' is none: expected http:// or https:// and a host")]
     BaseUrl(String),
 }
@@ -117,6 +129,7 @@ pub fn read(root: &Value, options: &Options) -> Result<Imported, Error> {
     };
     let mut names = Names::new(&options.prefix);
     let mut secrets = BTreeMap::new();
+    let (mut picked, mut bytes) = (0, 0);
     for (path, item) in paths {
         let item = document.follow(item).unwrap_or(item);
         for method in METHODS {
@@ -129,6 +142,10 @@ pub fn read(root: &Value, options: &Options) -> Result<Imported, Error> {
                 names.free(&name);
                 continue;
             }
+            picked += 1;
+            if picked > OPERATIONS_MAX {
+                return Err(Error::TooMany);
+            }
             let base_url = address(root, item, written, options);
             let context = Context {
                 document: &document,
@@ -140,8 +157,13 @@ pub fn read(root: &Value, options: &Options) -> Result<Imported, Error> {
                 name: &name,
             };
             match operation(&context, written, &mut secrets) {
-                Ok(made) => imported.tools.push(made),
-                Err(why) => {
+                Ok(made) if bytes <= TOOLS_BYTES_MAX => {
+                    bytes += weight(&made.definition, TOOLS_BYTES_MAX);
+                    imported.tools.push(made);
+                }
+                done => {
+                    let large = "the tools before it are as large as all of one document may be";
+                    let why = done.err().unwrap_or_else(|| large.to_owned());
                     names.free(&name);
                     imported.left_out.push(LeftOut {
                         method: upper,
@@ -188,14 +210,24 @@ fn address(root: &Value, item: &Value, written: &Value, options: &Options) -> Op
     }
     let servers = [written, item, root];
     let server = servers.iter().find_map(|it| it["servers"].get(0))?;
-    let mut url = server["url"].as_str()?.to_owned();
-    let none = Map::new();
-    let variables = server["variables"].as_object().unwrap_or(&none);
-    for (name, variable) in variables {
-        let default = variable["default"].as_str().unwrap_or_default();
-        url = url.replace(&format!("{{{name}}}"), default);
-    }
+    let url = filled(server["url"].as_str()?, &server["variables"])?;
     is_absolute(&url).then(|| url.trim_end_matches('/').to_owned())
+}
+
+/// An address with the defaults of its variables. What a default holds is not looked at again, or few of them would make it
+/// endless.
+fn filled(url: &str, variables: &Value) -> Option<String> {
+    let mut pieces = url.split('{');
+    let mut out = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        let (name, rest) = piece.split_once('}')?;
+        out.push_str(variables[name]["default"].as_str()?);
+        out.push_str(rest);
+        if out.len() > ADDRESS_MAX {
+            return None;
+        }
+    }
+    Some(out)
 }
 
 fn is_absolute(url: &str) -> bool {

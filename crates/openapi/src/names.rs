@@ -1,7 +1,7 @@
 //! Names of tools and of arguments: what model APIs and addresses take, and each only once.
 
 use serde_json::Value;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// The longest name of a tool.
 const NAME_MAX: usize = 64;
@@ -42,6 +42,8 @@ pub(crate) fn plain(text: &str) -> String {
 pub(crate) struct Names {
     prefix: String,
     taken: HashSet<String>,
+    /// The number that the next one of a name may get: counting from the beginning each time would take for ever.
+    numbers: HashMap<String, usize>,
 }
 
 impl Names {
@@ -49,6 +51,7 @@ impl Names {
         Names {
             prefix: prefix.to_owned(),
             taken: HashSet::new(),
+            numbers: HashMap::new(),
         }
     }
 
@@ -60,12 +63,15 @@ impl Names {
         };
         let full = format!("{}{wanted}", self.prefix);
         let mut name: String = full.chars().take(NAME_MAX).collect();
-        let mut number = 2;
+        if self.taken.insert(name.clone()) {
+            return name;
+        }
+        let number = self.numbers.entry(name.clone()).or_insert(2);
         while !self.taken.insert(name.clone()) {
             let end = format!("_{number}");
             let beginning = full.chars().take(NAME_MAX - end.len());
             name = beginning.chain(end.chars()).collect();
-            number += 1;
+            *number += 1;
         }
         name
     }

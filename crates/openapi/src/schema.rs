@@ -11,6 +11,10 @@ const WRITTEN_OUT_MAX: usize = 1_500;
 /// Parts of one schema altogether.
 const PARTS_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
+/// How deep it may lie in itself, references written out: each level takes some of the stack, here and wherever it is used.
+const LEVELS_MAX: usize = 100;
+/// Bytes of what is copied into one schema.
+const BYTES_MAX: usize = 256 << 10;
 /// Patterns that our engine does not take, of one schema.
 const PATTERNS_MAX: usize = 50;
 
@@ -30,6 +34,8 @@ const SILENT: [&str; 8] = [
 pub(crate) struct Schemas<'a> {
     document: &'a Document<'a>,
     parts: usize,
+    level: usize,
+    bytes: usize,
     /// References that are being written out.
     open: Vec<String>,
     /// What is referred to, under the name that it has there. None while it is being made.
@@ -43,6 +49,8 @@ impl<'a> Schemas<'a> {
         Schemas {
             document,
             parts: 0,
+            level: 0,
+            bytes: 0,
             open: Vec::new(),
             named: BTreeMap::new(),
             names: BTreeMap::new(),
@@ -52,6 +60,16 @@ impl<'a> Schemas<'a> {
 
     /// One schema, as arguments are held to.
     pub(crate) fn convert(&mut self, schema: &Value) -> Result<Value, String> {
+        if self.level >= LEVELS_MAX {
+            return Err(format!("its schema is more than {LEVELS_MAX} levels deep"));
+        }
+        self.level += 1;
+        let made = self.convert_here(schema);
+        self.level -= 1;
+        made
+    }
+
+    fn convert_here(&mut self, schema: &Value) -> Result<Value, String> {
         self.parts += 1;
         if self.parts > PARTS_MAX {
             return Err(format!("its schema has more than {PARTS_MAX} parts"));
@@ -115,7 +133,13 @@ impl<'a> Schemas<'a> {
                         items.map(|it| self.convert(it)).collect();
                     Value::Array(items?)
                 }
-                _ => value.clone(),
+                _ => {
+                    self.bytes += key.len() + weight(value, BYTES_MAX);
+                    if self.bytes > BYTES_MAX {
+                        return Err(format!("its schema is longer than {BYTES_MAX} bytes"));
+                    }
+                    value.clone()
+                }
             };
             made.insert(key.clone(), value);
         }
@@ -219,6 +243,32 @@ impl<'a> Schemas<'a> {
         }
         Err("too many of its patterns cannot be checked".to_owned())
     }
+}
+
+/// About how long a value is when it is written, or something above `most`: who is over it need not know by how much.
+pub(crate) fn weight(value: &Value, most: usize) -> usize {
+    let mut total: usize = 8;
+    match value {
+        Value::String(text) => total += text.len(),
+        Value::Array(items) => {
+            for item in items {
+                total += weight(item, most);
+                if total > most {
+                    break;
+                }
+            }
+        }
+        Value::Object(members) => {
+            for (name, item) in members {
+                total += name.len() + weight(item, most);
+                if total > most {
+                    break;
+                }
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    total
 }
 
 /// What two schemas say together.

@@ -10,6 +10,7 @@ use crate::error::ApiError;
 use crate::forward::Lost;
 use crate::request::Counted;
 use crate::router::Server;
+use crate::traced;
 use axum::extract::{FromRequestParts, Query, Request, State};
 use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -110,10 +111,11 @@ async fn answer_to(server: &Arc<Server>, client: Client, body: &Bytes, text: &st
         // Boxed, as is whatever else is not a single message that is answered.
         return Box::pin(several(server, &client, body, text)).await;
     }
-    let message = match Message::read(text) {
+    let mut message = match Message::read(text) {
         Ok(message) => message,
         Err(error) => return unreadable(&error),
     };
+    message.trace = traced::context(&client.headers).map(Box::new);
     if let Some(refusal) = client.lack(std::slice::from_ref(&message)) {
         return refusal;
     }

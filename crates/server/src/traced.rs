@@ -37,6 +37,10 @@ pub(crate) fn begin<B>(server: &Server, request: &mut Request<B>) -> Option<Box<
     let mut span = telemetry.span(parent.as_ref(), method.to_owned(), Kind::Server);
     span.set("http.request.method", method);
     span.set("url.path", request.uri().path());
+    if parent.is_none() {
+        // Of a trace that nobody can read there is no state either.
+        request.headers_mut().remove(TRACE_STATE);
+    }
     if let Ok(own) = HeaderValue::try_from(span.context.traceparent()) {
         request.headers_mut().insert(TRACE_PARENT, own);
     }

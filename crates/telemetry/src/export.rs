@@ -4,6 +4,7 @@
 use crate::otlp;
 use fetch::{Body, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Request, Trust};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -73,7 +74,7 @@ impl Telemetry {
             endpoint: settings.endpoint.trim_end_matches('/').to_owned(),
             fetcher,
             dropped,
-            is_told: false,
+            told: BTreeSet::new(),
         };
         tokio::spawn(sending.run(items));
         Arc::new(telemetry)
@@ -128,8 +129,8 @@ struct Sending {
     resource: Value,
     fetcher: Fetcher,
     dropped: Arc<AtomicU64>,
-    /// Whether it was said already that the collector does not take anything.
-    is_told: bool,
+    /// Of what it was said already that the collector does not take it.
+    told: BTreeSet<&'static str>,
 }
 
 impl Sending {
@@ -168,7 +169,7 @@ impl Sending {
         }
     }
 
-    async fn send(&mut self, path: &str, members: (&str, &str, &str), items: Vec<Value>) {
+    async fn send(&mut self, path: &'static str, members: (&str, &str, &str), items: Vec<Value>) {
         if items.is_empty() {
             return;
         }
@@ -184,7 +185,7 @@ impl Sending {
             request.limits.redirects_max = 0;
             match self.fetcher.send(request).await {
                 Ok(answer) if answer.status.is_success() => {
-                    self.is_told = false;
+                    self.told.remove(path);
                     return;
                 }
                 Ok(answer) => {
@@ -201,9 +202,10 @@ impl Sending {
             }
         }
         self.dropped.fetch_add(count, Ordering::Relaxed);
-        if !std::mem::replace(&mut self.is_told, true) {
+        if self.told.insert(path) {
             tracing::warn!(
                 endpoint = self.endpoint,
+                path,
                 why,
                 "telemetry cannot be sent; it is dropped until the collector takes it again"
             );

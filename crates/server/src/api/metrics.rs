@@ -67,6 +67,11 @@ pub(crate) async fn metrics(State(server): State<Arc<Server>>, _: CanOperate) ->
     let what = "Sessions of MCP clients of the older era.";
     let sessions = server.face.sessions.count();
     to.one("toolcrib_mcp_sessions", "gauge", what, sessions);
+    if let Some(telemetry) = server.app.telemetry() {
+        let what = "Spans and log records that the collector was never sent.";
+        let dropped = telemetry.dropped();
+        to.one("toolcrib_telemetry_dropped_total", "counter", what, dropped);
+    }
     process(&mut to);
     ([(header::CONTENT_TYPE, FORMAT)], to.into_text()).into_response()
 }

@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::out::{Cause, Failure, Out, Result};
 use openapi::{Imported, Made, Options};
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 use std::path::Path;
 
@@ -106,10 +107,46 @@ fn options(args: &OpenApiImport) -> Result<Options> {
 }
 
 /// Every operation with what becomes of it.
+/// Every address that the tools would call, and which secrets each would be shown: a document may name any.
+fn places(imported: &Imported) -> BTreeMap<String, Vec<String>> {
+    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for made in &imported.tools {
+        let definition = &made.definition;
+        let mut shown = BTreeSet::new();
+        named_secrets(&definition["auth_config"], &mut shown);
+        let token = definition["auth_config"]["token_url"].as_str();
+        let base = definition["config"]["base_url"].as_str();
+        for place in base.into_iter().chain(token) {
+            let known = places.entry(origin(place).to_owned()).or_default();
+            known.extend(shown.iter().cloned());
+        }
+    }
+    let places = places.into_iter();
+    places
+        .map(|(place, secrets)| (place, secrets.into_iter().collect()))
+        .collect()
+}
+
+/// An address without its path.
+fn origin(url: &str) -> &str {
+    let host = url.find("://").map_or(0, |at| at + 3);
+    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
+    &url[..end]
+}
+
+fn named_secrets(value: &Value, found: &mut BTreeSet<String>) {
+    if let Some(name) = value["$secret"].as_str() {
+        found.insert(name.to_owned());
+    }
+    let members = value.as_object().into_iter().flatten();
+    members.for_each(|(_, value)| named_secrets(value, found));
+}
+
 fn preview(out: &Out, imported: &Imported) {
     if out.json {
         out.value(&json!({
             "title": imported.title, "secrets": secrets(imported), "left_out": left_out(imported),
+            "calls": places(imported).into_iter().map(|(place, secrets)| json!({"address": place, "secrets": secrets})).collect::<Vec<_>>(),
             "tools": imported.tools.iter().map(|made| json!({
                 "name": made.name, "method": made.method, "path": made.path, "lost": made.lost, "definition": made.definition,
             })).collect::<Vec<_>>(),
@@ -130,6 +167,12 @@ fn preview(out: &Out, imported: &Imported) {
     out.table(&["name", "method", "path", "lost"], &rows);
     for (name, what) in &imported.secrets {
         out.done(format!("needs the secret {name}: {what}"));
+    }
+    for (place, secrets) in places(imported) {
+        out.done(match secrets.is_empty() {
+            true => format!("calls {place}"),
+            false => format!("calls {place} and shows it {}", secrets.join(", ")),
+        });
     }
     out.done(format!(
         "{} operations: {} tools, {} left out",
@@ -184,10 +227,12 @@ async fn take_over(client: &Client, made: &Made, args: &OpenApiImport, told: &mu
     let name = &made.name;
     let asked = |dry_run: bool| query(&[("dry_run", dry_run.then(|| "true".to_owned()))]);
     let send = async |method: &str, to: String| {
-        client
-            .request(method, &to, Some(made.definition.clone()))
-            .await?
-            .ok()
+        let mut body = made.definition.clone();
+        // What a replacement leaves out would be kept.
+        if method == "PUT" && body.get("auth_config").is_none() {
+            body["auth_config"] = Value::Null;
+        }
+        client.request(method, &to, Some(body)).await?.ok()
     };
     let there = client.request("GET", &path(name), None).await?;
     let done = match there.status {

@@ -122,7 +122,8 @@ impl Plan {
             self.problems.push(format!("{file}: at $.owner: expected a user of this installation, found '{owner}'. Add them to users.json, or name somebody else."));
             return Ok(());
         }
-        let mut step = step(*sort, name, &document, there, &state.me);
+        let shown = (&document, &item.document);
+        let mut step = step(*sort, name, shown, there, &state.me);
         // A tool can be tried; what it needs that is still to come cannot be missed yet.
         if *sort == Sort::Tool && is_there && !self.comes(&document) {
             match tried(client, &step).await? {
@@ -254,7 +255,14 @@ fn named_secrets(document: &Value) -> Vec<(String, String)> {
     found
 }
 
-fn step(sort: Sort, name: &str, document: &Value, there: Option<&Item>, me: &str) -> Step {
+/// `document` may hold values from a file of them; only what the folder says is shown.
+fn step(
+    sort: Sort,
+    name: &str,
+    (document, shown): (&Value, &Value),
+    there: Option<&Item>,
+    me: &str,
+) -> Step {
     let mut body = document.clone();
     let members = body.as_object_mut();
     let owner = members.and_then(|it| it.shift_remove("owner"));
@@ -282,7 +290,7 @@ fn step(sort: Sort, name: &str, document: &Value, there: Option<&Item>, me: &str
             Step {
                 action: Action::Change,
                 what,
-                differences: Difference::of(&there.document, document),
+                differences: Difference::of(&there.document, shown),
                 method: "PUT",
                 path: format!("{}/{}", sort.api(), encode(name)),
                 version: there.version,
