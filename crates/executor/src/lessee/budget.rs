@@ -1,6 +1,6 @@
 //! What this server has at hand of one limit: blocks that it leased, places that it holds, and for a moment what it was told.
 
-use crate::leases::{Granted, Limited, Settled};
+use crate::leases::{BLOCK_MS, Granted, Limited, Settled};
 use catalog::tool::Millis;
 use std::time::{Duration, Instant};
 
@@ -9,6 +9,9 @@ const REMEMBER_MS: Millis = 50;
 
 /// So long after the database was heard of, places at hand are not given to further calls: soon it counts this server as gone.
 const HEARD_WITHIN: Duration = Duration::from_secs(5);
+
+/// Over how long calls are counted for the size of the next block: as long as one is good for.
+const STRETCH: Duration = Duration::from_millis(BLOCK_MS.unsigned_abs());
 
 /// Now, by the clock that calls are stamped with and by one that nobody sets.
 #[derive(Debug, Clone, Copy)]
@@ -270,16 +273,9 @@ impl Budget {
     pub(crate) fn count(&mut self, now: Moment) {
         let stretch = self.stretch.get_or_insert(now.steady);
         let passed = now.steady.saturating_duration_since(*stretch);
-        let length = Duration::from_millis(crate::leases::BLOCK_MS.unsigned_abs());
-        if passed >= length {
-            self.recent = [
-                0,
-                if passed < length * 2 {
-                    self.recent[0]
-                } else {
-                    0
-                },
-            ];
+        if passed >= STRETCH {
+            let before = self.recent[0];
+            self.recent = [0, if passed < STRETCH * 2 { before } else { 0 }];
             *stretch = now.steady;
         }
         self.recent[0] += 1;
@@ -295,8 +291,13 @@ impl Budget {
         self.blocks.iter().map(Block::used).sum()
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.blocks.is_empty() && self.held == 0 && self.running == 0 && !self.untold
+    /// Whether nothing here matters any more. How often it was asked for does for a while: the next block is measured by it.
+    pub(crate) fn is_empty(&self, now: Moment) -> bool {
+        let was_used = self
+            .stretch
+            .is_some_and(|since| now.steady.saturating_duration_since(since) < STRETCH * 2);
+        let has_none = self.blocks.is_empty() && self.held == 0 && self.running == 0;
+        has_none && !self.untold && !was_used
     }
 }
 

@@ -84,7 +84,7 @@ impl Lessee {
         let now = self.now();
         match state.due(now) {
             None => {
-                state.budgets.retain(|_, budget| !budget.is_empty());
+                state.budgets.retain(|_, budget| !budget.is_empty(now));
                 state.is_working = false;
                 Step::Rest
             }
@@ -241,7 +241,7 @@ impl State {
             }
         }
         if self.budgets.len() > BUDGETS_MAX {
-            self.budgets.retain(|_, budget| !budget.is_empty());
+            self.budgets.retain(|_, budget| !budget.is_empty(now));
         }
         let asks = std::mem::take(&mut self.asks);
         let wanted = self.wanted(&asks, now);
