@@ -53,7 +53,7 @@ impl App {
         request: CallRequest,
         idempotency_key: Option<String>,
     ) -> Result<ToolResponse> {
-        if self.is_shared() && self.executor.catalogue.load().find(&request.tool).is_none() {
+        if self.is_shared() && !self.is_known(&caller, &request.tool) {
             Box::pin(self.may_have_missed()).await;
         }
         let request = match self.within_toolset(&caller, request) {
@@ -84,6 +84,12 @@ impl App {
         let work = self.idempotent.tasks.spawn(work);
         work.await
             .map_err(|e| Error::Internal(format!("a keyed call was lost: {e}")))?
+    }
+
+    /// Whether there is a tool of this name, as the caller's toolset has it.
+    fn is_known(&self, caller: &Caller, tool: &str) -> bool {
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        policy.find(&catalogue, caller, tool).is_some()
     }
 
     async fn call_once(
@@ -215,7 +221,8 @@ impl App {
     /// Gives a key whose call was cut off its last answer.
     async fn settle(&self, slot: &Slot, tool_name: &str) -> Result<ToolResponse> {
         let response = ToolResponse::interrupted(tool_name);
-        self.keep_answer(slot, &response).await?;
+        let text = as_text(&response)?;
+        self.store.settle_call(&slot.0, &slot.1, &text).await?;
         Ok(response)
     }
 

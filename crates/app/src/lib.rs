@@ -140,7 +140,7 @@ impl App {
     pub async fn stop(&self, grace: Duration) {
         self.executor.stop(grace).await;
         self.executor.give_back_leases().await;
-        self.leave_replicas().await;
+        self.replicas.stop();
         self.upstreams.close().await;
         self.idempotent.tasks.close();
         // Only who waits for a call of another server is still here after this.
@@ -165,6 +165,7 @@ impl App {
         if let Err(error) = self.executor.log.close().await {
             tracing::error!(%error, "the execution log did not close cleanly");
         }
+        self.leave_replicas().await;
         self.store.close().await;
         self.owner
             .lock()

@@ -11,13 +11,16 @@ use crate::sealing_keys::KeyFault;
 use arc_swap::ArcSwap;
 use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
 use store::replicas::{GONE_AFTER_MS, ReplicaRow};
 use tokio_util::sync::CancellationToken;
 
 /// How often a server says that it is there: a few times within what makes it count as gone.
 const HEARTBEAT: Duration = Duration::from_secs(2);
+
+/// Before the first change: whoever knows no more than this has missed some.
+const NOTHING_KNOWN: i64 = -1;
 
 /// After so many heartbeats old changes are forgotten, by whoever comes to it.
 const FORGET_EVERY: u64 = 150;
@@ -44,9 +47,13 @@ pub struct Replicas {
     /// One after the other looks for changes; how many began to.
     looking: tokio::sync::Mutex<()>,
     looks: AtomicU64,
+    /// The last that ended well.
+    looked: AtomicU64,
     search: Search,
     /// Whether no new work should come here.
     leaving: AtomicBool,
+    /// Since when this process has said without a gap that it is there, and when it did last.
+    steady_since: Mutex<Option<(Instant, Instant)>>,
     stopped: CancellationToken,
 }
 
@@ -70,6 +77,8 @@ impl Replicas {
             known: AtomicI64::new(0),
             looking: tokio::sync::Mutex::default(),
             looks: AtomicU64::new(0),
+            looked: AtomicU64::new(0),
+            steady_since: Mutex::default(),
             search: Search::default(),
             leaving: AtomicBool::new(false),
             stopped: CancellationToken::new(),
@@ -83,6 +92,11 @@ impl Replicas {
 
     pub(crate) fn known(&self) -> i64 {
         self.known.load(Ordering::SeqCst)
+    }
+
+    /// Whether something that was to be stored is stored is not known: everything is read anew, one's own changes too.
+    pub(crate) fn doubt(&self) {
+        self.known.store(NOTHING_KNOWN, Ordering::SeqCst);
     }
 
     /// The files on disk say this from now on.
@@ -135,6 +149,22 @@ impl Replicas {
         self.leaving.store(true, Ordering::Relaxed);
     }
 
+    /// Whether it may be told who is gone: not before this process has itself been heard of for as long as that takes.
+    fn is_steady(&self) -> bool {
+        let gap = Duration::from_millis(GONE_AFTER_MS.unsigned_abs());
+        let now = Instant::now();
+        let mut since = self
+            .steady_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let began = match *since {
+            Some((began, last)) if now.duration_since(last) < gap => began,
+            _ => now,
+        };
+        *since = Some((began, now));
+        now.duration_since(began) >= gap
+    }
+
     pub(crate) fn stop(&self) {
         self.stopped.cancel();
     }
@@ -183,16 +213,21 @@ impl App {
             seen_ms_ago: 0,
         };
         self.store.replica_seen(&own).await?;
+        let may_judge = self.replicas.is_steady();
         let mut live = Vec::new();
         let mut gone = Vec::new();
         for row in self.store.replicas().await? {
             match self.is_peer(&row) {
                 true => live.push(self.peer(row)),
                 false if row.instance == own.instance => {}
+                false if !may_judge && self.replicas.is_there(&row.instance) => {
+                    live.push(self.peer(row));
+                }
                 false => gone.push(row),
             }
         }
-        for row in gone {
+        // After a time without the database everybody looks as if they were gone.
+        for row in gone.into_iter().filter(|_| may_judge) {
             // It has seen to its own where it was started again.
             let is_back = row.node == own.node || live.iter().any(|it| it.row.node == row.node);
             if !is_back {
@@ -233,7 +268,6 @@ impl App {
 
     /// The last thing a stopping process says to the others.
     pub(crate) async fn leave_replicas(&self) {
-        self.replicas.stop();
         if let Err(error) = self.store.replica_left(&self.replicas.instance).await {
             tracing::debug!(%error, "the other servers were not told that this one stops");
         }

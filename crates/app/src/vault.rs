@@ -105,6 +105,11 @@ impl Vault {
         self.row(id)?.last4.clone()
     }
 
+    /// The ids of everything that is sealed.
+    pub(crate) fn ids(&self) -> Vec<Uuid> {
+        self.rows.load().by_id.keys().copied().collect()
+    }
+
     /// The ids of the keys that something is sealed with.
     pub(crate) fn key_ids(&self) -> Vec<String> {
         let rows = self.rows.load();

@@ -57,14 +57,13 @@ pub(crate) async fn authenticate(
     let now = server.app.clock.now();
     if let Some(key) = shown_key(shown.headers) {
         let mut known = server.app.access.load().by_key(key, now);
-        if known.is_err() && server.app.is_shared() {
+        let may_be_token = server.app.takes_tokens() && is_token(shown.headers);
+        if known.is_err() && server.app.is_shared() && !may_be_token {
             look_elsewhere(server).await;
             known = server.app.access.load().by_key(key, now);
         }
         return match known {
-            Err(app::Error::Unauthenticated(_))
-                if server.app.takes_tokens() && is_token(shown.headers) =>
-            {
+            Err(app::Error::Unauthenticated(_)) if may_be_token => {
                 // Boxed: those who show a key need not carry what asking an issuer takes.
                 Box::pin(by_token(shown, server, key)).await
             }

@@ -24,10 +24,13 @@ pub(crate) async fn routed(server: &Server, routes: &mut Router, request: Reques
     response
 }
 
-/// Calls are made often, and change nothing here.
+/// Calls, questions and messages of MCP come often, and change nothing here.
 fn changes_something(request: &Request) -> bool {
+    const NOTHING: [&str; 5] = ["/call", "/explain", "/select", "/search", "/messages"];
     let path = request.uri().path();
-    !request.method().is_safe() && !path.ends_with("/call") && !path.ends_with("/select")
+    let is_question =
+        *request.method() == Method::POST && NOTHING.iter().any(|it| path.ends_with(it));
+    !request.method().is_safe() && !is_question
 }
 
 /// A request without a body once more.

@@ -1,7 +1,7 @@
 //! Opening the database, and the one macro that runs a query on either engine.
 
 use sqlx::migrate::MigrateError;
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -131,6 +131,7 @@ impl Db {
         let opened = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(5))
+            .after_connect(|connection, _| Box::pin(bounded(connection)))
             .connect_with(options.clone())
             .await;
         let pool = match opened {
@@ -183,6 +184,12 @@ impl Db {
     pub async fn close(&self) {
         each!(self, pool => pool.close().await);
     }
+}
+
+/// A server that stands still in the middle of a transaction, or that nobody can reach any more, must not hold up the others.
+async fn bounded(connection: &mut PgConnection) -> std::result::Result<(), sqlx::Error> {
+    let bound = sqlx::query("SET idle_in_transaction_session_timeout = '10s'");
+    bound.execute(connection).await.map(|_| ())
 }
 
 fn migration_error(error: MigrateError) -> Error {

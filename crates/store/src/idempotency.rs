@@ -53,6 +53,13 @@ impl Db {
         Ok(())
     }
 
+    /// Answers a call that was cut off, unless it was answered after all.
+    pub async fn settle_call(&self, caller: &str, key: &str, response: &str) -> Result<()> {
+        const SQL: &str = "UPDATE idempotency SET response = $1 WHERE caller = $2 AND key = $3 AND response IS NULL";
+        each!(self, pool => sqlx::query(SQL).bind(response).bind(caller).bind(key).execute(pool).await.map(|_| ()))?;
+        Ok(())
+    }
+
     /// Gives the key of that moment back: the call was refused before it could run, or is a day old.
     pub async fn release_call(&self, caller: &str, key: &str, created_at: Millis) -> Result<()> {
         const SQL: &str =

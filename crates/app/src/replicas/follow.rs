@@ -35,15 +35,24 @@ impl App {
         let replicas = &self.replicas;
         let before = replicas.looks.load(Ordering::SeqCst);
         let _one_at_a_time = replicas.looking.lock().await;
-        // Somebody began to look after this was asked for: that answers it.
-        if replicas.looks.load(Ordering::SeqCst) > before {
+        // Somebody began to look after this was asked for, and saw everything: that answers it.
+        if replicas.looked.load(Ordering::SeqCst) > before {
             return Ok(());
         }
-        replicas.looks.fetch_add(1, Ordering::SeqCst);
+        let look = replicas.looks.fetch_add(1, Ordering::SeqCst) + 1;
         let known = replicas.known.load(Ordering::SeqCst);
         let news = self.store.news_since(known).await?;
         self.take_changes(news.changed).await?;
-        replicas.known.store(news.revision, Ordering::SeqCst);
+        // Not where it has come into doubt meanwhile what is known.
+        let set = |from| {
+            let set = Ordering::SeqCst;
+            replicas
+                .known
+                .compare_exchange(from, news.revision, set, set)
+        };
+        if set(known).is_ok() {
+            replicas.looked.store(look, Ordering::SeqCst);
+        }
         Ok(())
     }
 
@@ -55,45 +64,54 @@ impl App {
         }
     }
 
-    /// In the order of subjects: what others refer to comes first.
+    /// In the order of subjects: what others refer to comes first. What cannot be taken over keeps nothing else back.
     async fn take_changes(&self, changed: Changed) -> Result<()> {
+        let mut done = Ok(());
         for (subject, which) in changed {
-            match subject {
-                Subject::Secrets => self.follow_secrets(which).await?,
-                Subject::Tools => {
-                    let file = crate::watcher::file_caller();
-                    self.write(file, Write::Follow(which)).await?;
-                }
-                Subject::Access => {
-                    let _one_at_a_time = self.access_changes.lock().await;
-                    self.load_access().await?;
-                }
-                Subject::Policy => {
-                    let _one_at_a_time = self.access_changes.lock().await;
-                    self.load_policy().await?;
-                }
-                Subject::Toolsets => {
-                    let _one_at_a_time = self.access_changes.lock().await;
-                    self.load_toolsets().await?;
-                }
-                Subject::Limits => {
-                    let _one_at_a_time = self.access_changes.lock().await;
-                    self.load_limits().await?;
-                }
-                Subject::Agents => {
-                    let _one_at_a_time = self.agent_changes.lock().await;
-                    let all = Kept::default().with(self.store.agents().await?);
-                    self.agents.store(all.into());
-                }
-                Subject::Servers => self.follow_servers().await?,
-                Subject::ServerPins => self.follow_pins().await?,
-                Subject::ServerTokens => {
-                    let _one_at_a_time = self.vault.changes.lock().await;
-                    self.tokens.read_again().await?;
-                }
-                Subject::Sources => self.follow_sources().await?,
-                Subject::Confirmed => self.chooser.confirmed.read_again(&self.store).await?,
+            if let Err(error) = self.take_change(subject, which).await {
+                tracing::warn!(?subject, %error, "what another server changed could not be taken over");
+                done = Err(error);
             }
+        }
+        done
+    }
+
+    async fn take_change(&self, subject: Subject, which: Which) -> Result<()> {
+        match subject {
+            Subject::Secrets => self.follow_secrets(which).await?,
+            Subject::Tools => {
+                let file = crate::watcher::file_caller();
+                self.write(file, Write::Follow(which)).await?;
+            }
+            Subject::Access => {
+                let _one_at_a_time = self.access_changes.lock().await;
+                self.load_access().await?;
+            }
+            Subject::Policy => {
+                let _one_at_a_time = self.access_changes.lock().await;
+                self.load_policy().await?;
+            }
+            Subject::Toolsets => {
+                let _one_at_a_time = self.access_changes.lock().await;
+                self.load_toolsets().await?;
+            }
+            Subject::Limits => {
+                let _one_at_a_time = self.access_changes.lock().await;
+                self.load_limits().await?;
+            }
+            Subject::Agents => {
+                let _one_at_a_time = self.agent_changes.lock().await;
+                let all = Kept::default().with(self.store.agents().await?);
+                self.agents.store(all.into());
+            }
+            Subject::Servers => self.follow_servers().await?,
+            Subject::ServerPins => self.follow_pins().await?,
+            Subject::ServerTokens => {
+                let _one_at_a_time = self.vault.changes.lock().await;
+                self.tokens.read_again().await?;
+            }
+            Subject::Sources => self.follow_sources().await?,
+            Subject::Confirmed => self.chooser.confirmed.read_again(&self.store).await?,
         }
         Ok(())
     }
@@ -101,7 +119,15 @@ impl App {
     async fn follow_secrets(&self, which: Which) -> Result<()> {
         let _one_at_a_time = self.vault.changes.lock().await;
         match which {
-            Which::All => self.vault.put(&self.store.secrets().await?),
+            Which::All => {
+                // Only what was known before: meanwhile somebody may have stored another.
+                let before = self.vault.ids();
+                let rows = self.store.secrets().await?;
+                let is_gone = |id: &uuid::Uuid| !rows.iter().any(|row| row.id == *id);
+                let gone: Vec<uuid::Uuid> = before.into_iter().filter(is_gone).collect();
+                self.vault.remove(&gone);
+                self.vault.put(&rows);
+            }
             Which::These(ids) => {
                 let ids: Vec<uuid::Uuid> = ids.into_iter().collect();
                 let rows = self.store.secrets_by_id(&ids).await?;

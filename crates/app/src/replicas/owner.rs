@@ -33,7 +33,7 @@ impl Replicas {
         (is_name && owner != self.instance).then_some(owner)
     }
 
-    fn is_there(&self, instance: &str) -> bool {
+    pub(super) fn is_there(&self, instance: &str) -> bool {
         self.peers
             .load()
             .iter()

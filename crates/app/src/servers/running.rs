@@ -299,6 +299,11 @@ impl App {
             memory.retain(|name, _| !removed.contains(name));
             gone.extend(removed);
         }
+        if self.replicas.others() > 0 {
+            // Another server may have another mcp.json, as while they are replaced one by one: what is not known here may be
+            // in use there. Who removes a server over the API removes what is stored of it.
+            return self.note(common).await;
+        }
         let orphans = self.tokens.servers().into_iter();
         let orphans = orphans.filter(|name| !is_there(name) || gone.contains(name));
         self.drop_tokens_of(&orphans.collect::<Vec<_>>()).await;
