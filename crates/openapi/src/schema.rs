@@ -12,7 +12,7 @@ const WRITTEN_OUT_MAX: usize = 1_500;
 const PARTS_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
 /// How deep it may lie in itself, references written out: each level takes some of the stack, here and wherever it is used.
-const LEVELS_MAX: usize = 100;
+const LEVELS_MAX: usize = 160;
 /// Bytes of what is copied into one schema.
 const BYTES_MAX: usize = 256 << 10;
 /// Patterns that our engine does not take, of one schema.
