@@ -52,7 +52,8 @@ impl App {
     /// Where another process is reached; none where it is gone, or told no address. One that is not known may have begun just
     /// now, so it is looked for.
     pub async fn find_replica(&self, instance: &str) -> Option<String> {
-        if !self.replicas.is_there(instance)
+        // It may have been heard of before it listened.
+        if self.replicas.address_of(instance).is_none()
             && let Err(error) = self.look_for_replicas().await
         {
             tracing::warn!(%error, "it could not be looked which other servers there are");
