@@ -11,6 +11,17 @@ const QUOTA: usize = 400;
 const CALLERS: usize = 8;
 const KILLS: usize = 4;
 
+/// What a server that is killed may take with it where shares are leased (ADR 24): its block, and what was just asked for.
+const LEASE: usize = 64 + CALLERS;
+
+/// How much of the quota may be lost with servers that were killed.
+fn lost_at_most(site: &Site) -> usize {
+    match site.engine {
+        "PostgreSQL" => KILLS * LEASE,
+        _ => 0,
+    }
+}
+
 /// Calls until the server is gone or refuses; counts the successes, also for the one who kills it.
 fn caller(server: &Running, number: usize, answered: &AtomicUsize) {
     loop {
@@ -81,8 +92,12 @@ fn all_lives(site: &Site, dice: &mut Dice) -> Option<usize> {
     if before["day"] != after["day"] {
         return None;
     }
-    assert_eq!(
-        after["count"], QUOTA,
+    let used = after["count"]
+        .as_u64()
+        .and_then(|it| usize::try_from(it).ok());
+    let used = used.unwrap_or_default();
+    assert!(
+        used <= QUOTA && used + lost_at_most(site) >= QUOTA,
         "all of it is used up, and no more: {after}"
     );
     Some(successes)
@@ -98,7 +113,8 @@ fn no_quota_is_exceeded_over_all_lives_of_a_server() {
         assert!(successes <= QUOTA, "{successes} of {QUOTA}");
         // Whatever was cut off may have run and counts, but nobody heard of it.
         let cut_off = QUOTA - successes;
-        assert!(cut_off <= KILLS * CALLERS, "{successes} of {QUOTA}");
+        let most = KILLS * CALLERS + lost_at_most(&site);
+        assert!(cut_off <= most, "{successes} of {QUOTA}");
         println!(
             "kill -9 under a quota of {QUOTA} on {}: {KILLS} kills, {successes} successes, {cut_off} cut off, 0 too many",
             site.engine
