@@ -1,5 +1,5 @@
-//! Requests where other servers work on the same registry: what one of them did a moment ago counts for the next request, to
-//! whichever server a proxy sends it.
+//! Requests where other servers work on the same registry: a change is made to what is there now, and what one of them made a
+//! moment ago is found, to whichever server a proxy sends the request.
 
 use crate::router::Server;
 use axum::Router;
