@@ -30,6 +30,7 @@ import kinds
 import mcp
 import mcp_faults
 import peers
+import soak
 import sql
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -307,7 +308,9 @@ SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "
              "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number),
              "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED),
              "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions, "mcp-peers": peers.mcp, "sql": sql.run,
-             "sql-peers": peers.rows}
+             "sql-peers": peers.rows, "soak": soak.run}
+# What takes minutes runs where it is named.
+LONG = {"soak"}
 
 
 def find(given, name, how):
@@ -422,7 +425,8 @@ def number(value, digits=0):
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(SCENARIOS), help=f"scenarios, with commas between (default: {','.join(SCENARIOS)})")
+    parser.add_argument("--only", default=",".join(name for name in SCENARIOS if name not in LONG),
+                        help=f"scenarios, with commas between: {','.join(SCENARIOS)} (default: all but {','.join(LONG)})")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0, help="length of one measurement")
     parser.add_argument("--postgres", metavar="URL", default=os.environ.get("TOOLCRIB_TEST_POSTGRES"),

@@ -72,6 +72,12 @@ pub(crate) async fn metrics(State(server): State<Arc<Server>>, _: CanOperate) ->
         let dropped = telemetry.dropped();
         to.one("toolcrib_telemetry_dropped_total", "counter", what, dropped);
     }
+    let alive = tokio::runtime::Handle::current().metrics();
+    let (what, alive) = (
+        "Tasks that are alive, waiting ones too.",
+        alive.num_alive_tasks(),
+    );
+    to.one("toolcrib_tasks", "gauge", what, alive);
     process(&mut to);
     ([(header::CONTENT_TYPE, FORMAT)], to.into_text()).into_response()
 }
