@@ -5,7 +5,7 @@ use crate::reach::{PROBE_TIMEOUT, unreachable};
 use crate::secrets::SecretRow;
 use catalog::tool::Millis;
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection};
+use sqlx::{ConnectOptions, Connection, Row};
 use std::io::ErrorKind;
 use std::time::Duration;
 
@@ -22,15 +22,20 @@ pub enum Schema {
 }
 
 #[derive(Debug)]
+pub enum Looked {
+    /// Two lines came out in the same session: something in between lends sessions out, and nothing else can be said.
+    Pooled,
+    Direct(Look),
+}
+
+#[derive(Debug)]
 pub struct Look {
     /// Such as `UTF8`.
     pub encoding: String,
     pub is_read_only: bool,
     /// The role may make tables where ours are or would be.
     pub may_create: bool,
-    /// Two lines came out in the same session: something in between lends sessions out.
-    pub is_pooled: bool,
-    /// What the database's clock showed while we asked, in the middle of the time that took.
+    /// What the database's clock showed when it was asked last.
     pub clock: Millis,
     pub schema: Schema,
     /// The names of the stored tools and the sealed secrets, where the tables are those of this version.
@@ -47,33 +52,45 @@ const FACTS: &str = "SELECT current_setting('server_encoding'), \
     to_regclass('_sqlx_migrations') IS NOT NULL";
 
 /// Each question has its deadline, so that a server that hangs is told like one that is not there.
-pub async fn at(url: &str) -> Result<Look> {
+pub async fn at(url: &str) -> Result<Looked> {
     let options = crate::line::options(url)?.application_name("toolcrib-doctor");
-    let mut first = connect(&options).await?;
-    let mut second = connect(&options).await?;
-    let looked = tokio::time::timeout(PROBE_TIMEOUT, ask(&mut first, &mut second)).await;
-    let (facts, is_pooled, clock, schema) = match looked {
-        Ok(looked) => looked.map_err(|error| unreachable(&options, &error))?,
-        Err(_) => return Err(silent(&options)),
+    let (mut first, mut second) = (connect(&options).await?, connect(&options).await?);
+    let is_pooled = within(&options, is_pooled(&mut first, &mut second)).await;
+    let looked = match is_pooled {
+        Ok(true) => Ok(None),
+        Ok(false) => within(&options, ask(&mut first)).await.map(Some),
+        Err(error) => Err(error),
     };
     for line in [first, second] {
         let _ = tokio::time::timeout(Duration::from_secs(1), line.close()).await;
     }
+    let Some((facts, clock, schema)) = looked? else {
+        return Ok(Looked::Pooled);
+    };
     let (tools, secrets) = match schema {
         Schema::Current => kept(options).await?,
         _ => Default::default(),
     };
     let (encoding, is_read_only, may_create, _) = facts;
-    Ok(Look {
+    Ok(Looked::Direct(Look {
         encoding,
         is_read_only,
         may_create,
-        is_pooled,
         clock,
         schema,
         tools,
         secrets,
-    })
+    }))
+}
+
+async fn within<T>(
+    options: &PgConnectOptions,
+    work: impl Future<Output = std::result::Result<T, sqlx::Error>>,
+) -> Result<T> {
+    match tokio::time::timeout(PROBE_TIMEOUT, work).await {
+        Ok(done) => done.map_err(|error| unreachable(options, &error)),
+        Err(_) => Err(silent(options)),
+    }
 }
 
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection> {
@@ -87,21 +104,26 @@ fn silent(options: &PgConnectOptions) -> Error {
     unreachable(options, &sqlx::Error::Io(ErrorKind::TimedOut.into()))
 }
 
-async fn ask(
+/// Whether both lines are one session. Asked without a prepared statement, which would be somebody else's in the next turn.
+async fn is_pooled(
     first: &mut PgConnection,
     second: &mut PgConnection,
-) -> std::result::Result<(Facts, bool, Millis, Schema), sqlx::Error> {
+) -> std::result::Result<bool, sqlx::Error> {
     const WHO: &str = "SELECT pg_backend_pid()";
+    let one = sqlx::raw_sql(WHO).fetch_one(first).await?;
+    let other = sqlx::raw_sql(WHO).fetch_one(second).await?;
+    Ok(one.try_get::<i32, _>(0)? == other.try_get::<i32, _>(0)?)
+}
+
+async fn ask(line: &mut PgConnection) -> std::result::Result<(Facts, Millis, Schema), sqlx::Error> {
     const CLOCK: &str = "SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
-    let one: i32 = sqlx::query_scalar(WHO).fetch_one(&mut *first).await?;
-    let other: i32 = sqlx::query_scalar(WHO).fetch_one(&mut *second).await?;
-    let facts: Facts = sqlx::query_as(FACTS).fetch_one(&mut *first).await?;
+    let facts: Facts = sqlx::query_as(FACTS).fetch_one(&mut *line).await?;
     let schema = match facts.3 {
         false => Schema::Empty,
-        true => schema(first).await?,
+        true => schema(line).await?,
     };
-    let clock: Millis = sqlx::query_scalar(CLOCK).fetch_one(&mut *first).await?;
-    Ok((facts, one == other, clock, schema))
+    let clock: Millis = sqlx::query_scalar(CLOCK).fetch_one(&mut *line).await?;
+    Ok((facts, clock, schema))
 }
 
 async fn schema(line: &mut PgConnection) -> std::result::Result<Schema, sqlx::Error> {
