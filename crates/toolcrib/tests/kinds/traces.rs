@@ -245,3 +245,45 @@ fn what_the_server_logs_goes_to_the_collector_too() {
         "{told}"
     );
 }
+
+#[test]
+fn a_step_that_is_cut_off_by_the_deadline_is_an_error_in_the_trace() {
+    let collector = collector();
+    // It takes the connection and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let sandbox = sandbox().with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
+    let crib = Crib::of(sandbox.with("TOOLCRIB_HTTP_ALLOW", &address));
+    let config =
+        json!({"base_url": format!("http://{address}"), "method": "GET", "path": "/things"});
+    crib.add("slow", "http", &config, &json!({"timeout_seconds": 0.3}));
+    let (status, answer) = call(&crib.server, "slow", &json!({}));
+    assert_eq!((status, &answer["error"]["code"]), (504, &json!("timeout")));
+    let asked = until("the step is told", || {
+        let all = spans(&collector);
+        let is_it = |it: &&Value| it["name"] == "GET" && it["kind"] == 3;
+        all.iter().find(is_it).cloned()
+    });
+    assert_eq!(
+        (&asked["status"]["code"], attribute(&asked, "error.type")),
+        (&json!(2), &json!("timeout")),
+        "{asked}"
+    );
+}
+
+#[test]
+fn why_a_server_could_not_start_reaches_the_collector() {
+    let collector = collector();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let sandbox = sandbox().with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
+    let done = sandbox.run(&["serve", "--listen", &address]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let logs = ["resourceLogs", "scopeLogs", "logRecords"];
+    let told = sent(&collector, "/v1/logs", logs);
+    let is_it = |log: &Value| {
+        log.to_string()
+            .contains(&format!("cannot listen on {address}"))
+    };
+    assert!(told.iter().any(is_it), "{told:?}");
+}
