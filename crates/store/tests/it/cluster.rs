@@ -4,6 +4,7 @@
 
 use crate::skipping::postgres_url;
 use sqlx::{Connection, PgConnection};
+use std::io::{Write, stderr};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
@@ -37,7 +38,8 @@ impl Cluster {
             .unwrap();
         let (programs, data) = (PathBuf::from(programs), PathBuf::from(data));
         let (Ok(owner), true) = (std::fs::metadata(&data), programs.join("initdb").exists()) else {
-            println!("skipped: the programs of PostgreSQL are not on this machine");
+            let line = "skipped: the programs of PostgreSQL are not on this machine";
+            let _ = writeln!(stderr(), "{line}");
             return None;
         };
         // Beside the other server's folder, because its user can get there.

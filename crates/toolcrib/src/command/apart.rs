@@ -74,14 +74,12 @@ pub(super) async fn with<T>(
         options.sealing.file = folder.0.join("unused.key");
     }
     let _ = context.start_logging(config, false);
-    let opened = match tokio::time::timeout(OPEN_MAX, App::open(options)).await {
-        Ok(opened) => opened,
-        Err(_) => {
-            let why = "the workspace could not be opened within 30 s";
-            return Err(fault(Failure::failed(why).hint(
-                "look at what is slow here: the disk, or the machine as a whole",
-            )));
-        }
+    let opening = tokio::time::timeout(OPEN_MAX, App::open(options)).await;
+    let Ok(opened) = opening else {
+        let why = Failure::failed("the workspace could not be opened within 30 s");
+        return Err(fault(why.hint(
+            "look at what is slow here: the disk, or the machine as a whole",
+        )));
     };
     let app = opened.map_err(|error| explained(error, place, &folder.0))?;
     let client = Client::local(app, config);

@@ -143,7 +143,7 @@ pub(super) async fn provider(findings: &mut Findings, config: &Config) {
         Ok(Ok(())) => {
             return findings.good("login", format!("the identity provider {issuer} answers"));
         }
-        Ok(Err(why)) => why.to_string(),
+        Ok(Err(why)) => why,
         Err(_) => "it took too long".to_owned(),
     };
     findings.warning(

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use std::any::Any;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::{Write, stderr};
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -85,7 +86,9 @@ pub(crate) fn each(mistakes: &[Mistake]) {
     for mistake in mistakes {
         match (mistake.make)() {
             Some(broken) => named(mistake, &broken),
-            None => println!("skipped: {} cannot be made here", mistake.id),
+            None => {
+                let _ = writeln!(stderr(), "skipped: {} cannot be made here", mistake.id);
+            }
         }
     }
 }
