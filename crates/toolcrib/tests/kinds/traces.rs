@@ -252,17 +252,27 @@ fn a_step_that_is_cut_off_by_the_deadline_is_an_error_in_the_trace() {
     // It takes the connection and says nothing.
     let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = silent.local_addr().unwrap().to_string();
-    let sandbox = sandbox().with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
-    let crib = Crib::of(sandbox.with("TOOLCRIB_HTTP_ALLOW", &address));
+    let behind = Crib::of(sandbox().with("TOOLCRIB_HTTP_ALLOW", &address));
     let config =
         json!({"base_url": format!("http://{address}"), "method": "GET", "path": "/things"});
-    crib.add("slow", "http", &config, &json!({"timeout_seconds": 0.3}));
-    let (status, answer) = call(&crib.server, "slow", &json!({}));
-    assert_eq!((status, &answer["error"]["code"]), (504, &json!("timeout")));
+    behind.add("slow", "http", &config, &json!({"timeout_seconds": 20}));
+    let front = sandbox()
+        .with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .with("TOOL_TIMEOUT_SECONDS", "1");
+    let server = json!({"mcpServers": {"behind": {"url": format!("{}/mcp", behind.server.url()), "headers": {"X-API-Key": behind.server.key}}}});
+    front.write("mcp.json", &server.to_string());
+    let front = Crib::of(front);
+    until("the server behind is connected", || {
+        let path = "/api/v1/tools/behind.slow";
+        let (status, _) = front.server.request("GET", path, None);
+        (status == 200).then_some(())
+    });
+    let (status, answer) = call(&front.server, "behind.slow", &json!({}));
+    let code = &answer["error"]["code"];
+    assert_eq!((status, code), (504, &json!("timeout")), "{answer}");
     let asked = until("the step is told", || {
         let all = spans(&collector);
-        let is_it = |it: &&Value| it["name"] == "GET" && it["kind"] == 3;
-        all.iter().find(is_it).cloned()
+        all.into_iter().find(|it| it["name"] == "tools/call slow")
     });
     assert_eq!(
         (&asked["status"]["code"], attribute(&asked, "error.type")),
