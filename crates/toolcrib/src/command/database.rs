@@ -121,7 +121,7 @@ fn clocks(findings: &mut Findings, looked: &Look) {
     let apart = Clock::System.now() - looked.clock;
     if apart.abs() > SKEW_MS_MAX {
         let (seconds, side) = (
-            apart.abs() / 1000,
+            (apart.abs() + 500) / 1000,
             if apart > 0 { "behind" } else { "ahead of" },
         );
         findings.warning(

@@ -45,7 +45,8 @@ pub(super) fn exposure(findings: &mut Findings, config: &Config) {
     let is_local = listen.ip().is_loopback();
     let is_encrypted = url.starts_with("https://");
     let hosts = config.names("server.hosts");
-    if is_encrypted && config.count("server.proxy_hops") == 0 {
+    let is_behind = config.count("server.proxy_hops") > 0;
+    if is_encrypted && !is_behind {
         findings.warning(
             "server.no_hops",
             format!("server.url is {url}, so a proxy stands in front, but server.proxy_hops is 0: every client seems to be the proxy, and one who guesses passwords shuts out all"),
@@ -62,11 +63,11 @@ pub(super) fn exposure(findings: &mut Findings, config: &Config) {
             format!("set server.hosts to [\"{named}\"]"),
         );
     }
-    if !is_local && !is_encrypted {
+    if !is_local && !is_encrypted && !is_behind {
         findings.warning(
             "server.plain",
             format!("the server listens on {listen}, beyond this machine, and speaks plain HTTP: keys and passwords can be read on the way"),
-            "put a proxy with TLS in front and set server.url to its https:// address, or listen on 127.0.0.1",
+            "put a proxy with TLS in front and set server.proxy_hops, and server.url to its https:// address, or listen on 127.0.0.1",
         );
     }
 }
