@@ -49,6 +49,25 @@ impl OwnerLock {
     }
 }
 
+/// The locks of a folder that nobody owns, while they are kept; `None`: somebody does. Unlike `OwnerLock` nothing is made
+/// or written, for whoever only wants to look.
+pub fn held_still(workspace: &Path, data: &Path) -> io::Result<Option<Vec<File>>> {
+    let mut held = Vec::new();
+    for file in [workspace.to_owned(), data.join("lock")] {
+        let file = match File::open(&file) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        match file.try_lock() {
+            Ok(()) => held.push(file),
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    Ok(Some(held))
+}
+
 /// Where the owner listens for other processes of the same user.
 pub fn socket_path(data: &Path) -> PathBuf {
     data.join("toolcrib.sock")

@@ -54,6 +54,15 @@ pub fn holds_plain_text(text: &str) -> bool {
     parts(text).any(|part| written_key(part).is_none())
 }
 
+/// Whether the keys open what is stored. Unlike a start it makes no key where there is none.
+pub fn look(source: &KeySource, stored: &[SecretRow]) -> Result<(), KeyFault> {
+    let is_first = source.text.is_none() && stored.is_empty() && !source.file.exists();
+    match is_first {
+        true => Ok(()),
+        false => load(source, stored).map(|_| ()),
+    }
+}
+
 /// The keys, every one that the stored secrets need among them.
 pub(crate) fn load(source: &KeySource, stored: &[SecretRow]) -> Result<SealingKeys, KeyFault> {
     let keys = match &source.text {

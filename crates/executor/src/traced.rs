@@ -7,7 +7,9 @@ use crate::response::ToolResponse;
 use catalog::catalogue::Entry;
 use serde_json::Value;
 use std::sync::Arc;
+use std::time::Instant;
 use telemetry::{Context, Kind, Span};
+use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 impl Executor {
@@ -51,6 +53,8 @@ pub struct Step {
     span: Option<Box<Span>>,
     /// What the caller said, where nobody here keeps traces.
     passed: Option<Box<Context>>,
+    deadline: Instant,
+    cancel: CancellationToken,
 }
 
 impl Run {
@@ -65,7 +69,12 @@ impl Run {
             Some(_) => None,
             None => self.trace.clone(),
         };
-        Step { span, passed }
+        Step {
+            span,
+            passed,
+            deadline: self.deadline,
+            cancel: self.cancel.clone(),
+        }
     }
 }
 
@@ -86,6 +95,20 @@ impl Step {
     pub fn fail(&mut self, error: impl FnOnce() -> String) {
         if let Some(span) = &mut self.span {
             span.fail(error());
+        }
+    }
+}
+
+impl Drop for Step {
+    /// One that is cut off in the middle is dropped like one that is done; it must not look as if it had been answered.
+    fn drop(&mut self) {
+        let Some(span) = self.span.as_mut().filter(|span| !span.has_failed()) else {
+            return;
+        };
+        if Instant::now() >= self.deadline {
+            span.fail("timeout");
+        } else if self.cancel.is_cancelled() {
+            span.fail("cancelled");
         }
     }
 }

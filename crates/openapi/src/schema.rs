@@ -4,13 +4,15 @@
 use crate::document::Document;
 use catalog::schema::Schema;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Parts of one schema that are written out; what is larger is referred to.
 const WRITTEN_OUT_MAX: usize = 1_500;
 /// Parts of one schema altogether.
 const PARTS_MAX: usize = 20_000;
 const DEPTH_MAX: usize = 64;
+/// How deep parts of parts are looked through for members that only answers hold.
+const PARTS_DEPTH_MAX: usize = 8;
 /// How deep it may lie in itself, references written out: each level takes some of the stack, here and wherever it is used.
 const LEVELS_MAX: usize = 160;
 /// Bytes of what is copied into one schema.
@@ -30,6 +32,9 @@ const SILENT: [&str; 8] = [
     "$schema",
 ];
 
+/// Words whose schemas hold for the same value.
+const COMPOSED: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+
 /// Turns schemas of one operation into JSON Schema.
 pub(crate) struct Schemas<'a> {
     document: &'a Document<'a>,
@@ -38,6 +43,8 @@ pub(crate) struct Schemas<'a> {
     bytes: usize,
     /// References that are being written out.
     open: Vec<String>,
+    /// Members of the object at hand that only answers hold, wherever in its parts they are said to be so.
+    unsent: BTreeSet<String>,
     /// What is referred to, under the name that it has there. None while it is being made.
     named: BTreeMap<String, Option<Value>>,
     names: BTreeMap<String, String>,
@@ -52,6 +59,7 @@ impl<'a> Schemas<'a> {
             level: 0,
             bytes: 0,
             open: Vec::new(),
+            unsent: BTreeSet::new(),
             named: BTreeMap::new(),
             names: BTreeMap::new(),
             lost: Vec::new(),
@@ -106,33 +114,80 @@ impl<'a> Schemas<'a> {
         if self.document.is_3_0 {
             modernise(&mut made, members);
         }
-        Ok(flattened(made))
+        let made = flattened(made);
+        Ok(
+            match self.document.is_3_0 && is_nullable(members) && is_composed(members) {
+                true => or_null(made),
+                false => made,
+            },
+        )
     }
 
     fn members(&mut self, members: &Map<String, Value>) -> Result<Map<String, Value>, String> {
+        let before = self.unsent.clone();
+        let (mut unsent, mut sent) = (BTreeSet::new(), BTreeSet::new());
+        self.sort_members(members, &mut unsent, &mut sent, 0);
+        self.unsent.extend(unsent.difference(&sent).cloned());
+        let made = self.each_member(members);
+        self.unsent = before;
+        made
+    }
+
+    /// Which members of an object only answers hold and which can be sent, over all parts that it must fit.
+    fn sort_members(
+        &self,
+        members: &Map<String, Value>,
+        unsent: &mut BTreeSet<String>,
+        sent: &mut BTreeSet<String>,
+        depth: usize,
+    ) {
+        for (name, schema) in members
+            .get("properties")
+            .and_then(Value::as_object)
+            .into_iter()
+            .flatten()
+        {
+            let list = if self.is_read_only(schema) {
+                &mut *unsent
+            } else {
+                &mut *sent
+            };
+            list.insert(name.clone());
+        }
+        let parts = members.get("allOf").and_then(Value::as_array);
+        for part in parts
+            .into_iter()
+            .flatten()
+            .filter(|_| depth < PARTS_DEPTH_MAX)
+        {
+            let target = part["$ref"]
+                .as_str()
+                .and_then(|it| self.document.target(it).ok());
+            if let Some(part) = target.unwrap_or(part).as_object() {
+                self.sort_members(part, unsent, sent, depth + 1);
+            }
+        }
+    }
+
+    fn each_member(&mut self, members: &Map<String, Value>) -> Result<Map<String, Value>, String> {
         let mut made = Map::new();
         for (key, value) in members {
             let value = match key.as_str() {
                 key if SILENT.contains(&key) || key.starts_with("x-") => continue,
                 // What is referred to there is written out, or named anew.
                 "$defs" | "definitions" => continue,
-                "properties" | "patternProperties" | "dependentSchemas" => self.each(value)?,
+                "properties" | "patternProperties" | "dependentSchemas" => {
+                    self.of_another(|it| it.each(value))?
+                }
                 "items"
                 | "additionalProperties"
-                | "not"
                 | "contains"
                 | "propertyNames"
-                | "if"
-                | "then"
-                | "else"
                 | "unevaluatedProperties"
-                | "unevaluatedItems" => self.convert(value)?,
-                "allOf" | "anyOf" | "oneOf" | "prefixItems" => {
-                    let items = value.as_array().into_iter().flatten();
-                    let items: Result<Vec<Value>, String> =
-                        items.map(|it| self.convert(it)).collect();
-                    Value::Array(items?)
-                }
+                | "unevaluatedItems" => self.of_another(|it| it.convert(value))?,
+                "not" | "if" | "then" | "else" => self.convert(value)?,
+                "allOf" | "anyOf" | "oneOf" => self.list(value)?,
+                "prefixItems" => self.of_another(|it| it.list(value))?,
                 _ => {
                     self.bytes += key.len() + weight(value, BYTES_MAX);
                     if self.bytes > BYTES_MAX {
@@ -144,13 +199,23 @@ impl<'a> Schemas<'a> {
             made.insert(key.clone(), value);
         }
         if let Some(Value::Array(required)) = made.get_mut("required") {
-            let properties = members.get("properties").and_then(Value::as_object);
-            required.retain(|name| {
-                let property = name.as_str().and_then(|name| properties?.get(name));
-                !property.is_some_and(|it| self.is_read_only(it))
-            });
+            required.retain(|name| !name.as_str().is_some_and(|it| self.unsent.contains(it)));
         }
         Ok(made)
+    }
+
+    /// Schemas of other values than the one at hand.
+    fn of_another<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let unsent = std::mem::take(&mut self.unsent);
+        let done = work(self);
+        self.unsent = unsent;
+        done
+    }
+
+    fn list(&mut self, schemas: &Value) -> Result<Value, String> {
+        let items = schemas.as_array().into_iter().flatten();
+        let items: Result<Vec<Value>, String> = items.map(|it| self.convert(it)).collect();
+        Ok(Value::Array(items?))
     }
 
     /// Properties and their like. What only answers hold is nothing to send.
@@ -291,6 +356,41 @@ fn both(one: Value, other: &Value) -> Value {
     }
 }
 
+fn is_nullable(written: &Map<String, Value>) -> bool {
+    written.get("nullable") == Some(&Value::Bool(true))
+}
+
+fn is_composed(written: &Map<String, Value>) -> bool {
+    COMPOSED.iter().any(|key| written.contains_key(*key))
+}
+
+/// The same, or null.
+fn or_null(made: Value) -> Value {
+    let Value::Object(mut made) = made else {
+        return made;
+    };
+    let is_simple = !is_composed(&made)
+        && !["enum", "const", "$ref"]
+            .iter()
+            .any(|key| made.contains_key(*key));
+    if let Some(kind) = made
+        .get("type")
+        .cloned()
+        .filter(|kind| is_simple && kind.is_string())
+    {
+        made.insert("type".to_owned(), json!([kind, "null"]));
+        return Value::Object(made);
+    }
+    let mut whole = Map::new();
+    for key in ["title", "description", "default"] {
+        if let Some(value) = made.shift_remove(key) {
+            whole.insert(key.to_owned(), value);
+        }
+    }
+    whole.insert("anyOf".to_owned(), json!([made, {"type": "null"}]));
+    Value::Object(whole)
+}
+
 /// The words of 3.0 that JSON Schema does not have.
 fn modernise(made: &mut Map<String, Value>, written: &Map<String, Value>) {
     for (flag, bound) in [
@@ -310,7 +410,8 @@ fn modernise(made: &mut Map<String, Value>, written: &Map<String, Value>) {
             _ => {}
         }
     }
-    if written.get("nullable") != Some(&Value::Bool(true)) {
+    // What its parts say of the type would still refuse null: it is allowed beside all of them.
+    if !is_nullable(written) || is_composed(written) {
         return;
     }
     if let Some(kind) = made.get("type").cloned().filter(Value::is_string) {

@@ -371,3 +371,41 @@ fn odd_documents_are_answered() {
     assert_eq!(all.tools.len(), 1, "{:?}", all.left_out);
     assert!(all.tools[0].definition.to_string().len() < 500_000);
 }
+
+#[test]
+fn null_beside_parts_is_kept_and_what_only_answers_hold_is_not_asked_for() {
+    let id = json!({"type": "integer", "readOnly": true});
+    let body = json!({"type": "object", "properties": {
+        "dog": {"nullable": true, "description": "Whose", "allOf": [{"$ref": "#/components/schemas/Dog"}]},
+        "either": {"nullable": true, "title": "Any", "oneOf": [{"type": "string"}, {"type": "integer"}]},
+        "kept": {"allOf": [
+            {"type": "object", "properties": {"id": id, "note": {"type": "string"}}},
+            {"required": ["id", "note"]},
+            {"properties": {"inner": {"type": "object", "required": ["id"], "properties": {"id": {"type": "integer"}}}}},
+        ]},
+        "written": {"required": ["id"], "allOf": [{"properties": {"id": id}}, {"properties": {"id": {"type": "string"}}}]},
+    }});
+    let body = json!({"content": {"application/json": {"schema": body}}});
+    let made = only(&json!({"/dogs": {"post": {"operationId": "add", "requestBody": body}}}));
+    let properties = &made.definition["input_schema"]["properties"];
+    let dog = &properties["dog"];
+    assert_eq!(dog["type"], json!(["object", "null"]), "{dog}");
+    assert_eq!(dog["description"], "Whose");
+    assert_eq!(dog["required"], json!(["name", "bark"]));
+    let either = json!({"title": "Any", "anyOf": [{"oneOf": [{"type": "string"}, {"type": "integer"}]}, {"type": "null"}]});
+    assert_eq!(properties["either"], either);
+    let kept = &properties["kept"]["allOf"];
+    assert_eq!(kept[1]["required"], json!(["note"]), "{kept}");
+    let inner = &kept[2]["properties"]["inner"];
+    assert_eq!(
+        inner["required"],
+        json!(["id"]),
+        "another object's: {inner}"
+    );
+    // What can be sent although one part says otherwise may still be asked for.
+    assert_eq!(
+        properties["written"]["required"],
+        json!(["id"]),
+        "{properties}"
+    );
+}

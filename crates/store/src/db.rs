@@ -1,12 +1,11 @@
 //! Opening the database, and the one macro that runs a query on either engine.
 
 use sqlx::migrate::MigrateError;
-use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions};
+use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
 use std::path::Path;
-use std::str::FromStr;
 use std::time::Duration;
 
 /// Which engine is open. Both speak the same SQL text with `$1` parameters.
@@ -22,7 +21,11 @@ pub enum Error {
     Open(String),
     /// `remedy` is for whoever runs the server.
     #[error("the database cannot be opened: {what}")]
-    Unreachable { what: String, remedy: &'static str },
+    Unreachable {
+        why: Why,
+        what: String,
+        remedy: &'static str,
+    },
     #[error(
         "the database was made by a newer version of toolcrib (migration {0}); upgrade toolcrib, or restore a backup made by this version"
     )]
@@ -35,6 +38,22 @@ pub enum Error {
     Corrupt(String),
     #[error("database error: {0}")]
     Query(sqlx::Error),
+}
+
+/// What kept a line to PostgreSQL from being made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Why {
+    /// Nobody answers there.
+    Silent,
+    /// The user or the password is wrong.
+    Password,
+    /// There is no such database.
+    Missing,
+    /// It takes no more connections.
+    Crowded,
+    /// No encrypted line could be made, or the certificate is not to be trusted.
+    Tls,
+    Other,
 }
 
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -125,9 +144,7 @@ impl Db {
 
     /// `name` tells this process from others on the same database, in what it changes and in the database's own views.
     pub async fn open_postgres_as(url: &str, name: &str) -> Result<Self> {
-        let options = PgConnectOptions::from_str(url)
-            .map_err(|e| Error::Open(format!("DATABASE_URL: {e}")))?
-            .application_name(name);
+        let options = crate::line::options(url)?.application_name(name);
         let opened = PgPoolOptions::new()
             .max_connections(10)
             .acquire_timeout(Duration::from_secs(5))
@@ -147,16 +164,17 @@ impl Db {
 
     /// A pool for the execution log, apart from the registry's.
     pub async fn log_pool(url: &str) -> Result<PgPool> {
-        let options = PgConnectOptions::from_str(url)
-            .map_err(|e| Error::Open(format!("DATABASE_URL: {e}")))?
-            .application_name("toolcrib-log");
-        PgPoolOptions::new()
+        let options = crate::line::options(url)?.application_name("toolcrib-log");
+        let opened = PgPoolOptions::new()
             .max_connections(6)
             .acquire_timeout(Duration::from_secs(5))
             .test_before_acquire(false)
-            .connect_with(options)
-            .await
-            .map_err(|e| Error::Open(e.to_string()))
+            .connect_with(options.clone())
+            .await;
+        match opened {
+            Ok(pool) => Ok(pool),
+            Err(error) => Err(crate::reach::explain(&options, error).await),
+        }
     }
 
     /// What a write transaction starts with: SQLite takes its write lock at once, so that two writers wait

@@ -15,6 +15,8 @@ pub mod idempotency;
 pub mod keys;
 pub mod leases;
 pub mod limits;
+mod line;
+pub mod look;
 pub mod policies;
 mod private;
 mod reach;
@@ -31,4 +33,4 @@ pub mod toolsets;
 pub mod users;
 
 pub use commit::Write;
-pub use db::{Db, Error, Result};
+pub use db::{Db, Error, Result, Why};

@@ -68,6 +68,10 @@ impl Span {
         self.attributes.push((name, value.into()));
     }
 
+    pub fn has_failed(&self) -> bool {
+        self.error.is_some()
+    }
+
     /// It did not end well: the sort of error, never its text.
     pub fn fail(&mut self, error: impl Into<String>) {
         self.error = Some(error.into());

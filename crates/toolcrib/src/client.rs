@@ -164,6 +164,12 @@ impl Client {
         Self::of_workspace(context, place, &config).await
     }
 
+    /// One that asks what this process has opened.
+    pub(crate) fn local(app: Arc<App>, config: &Config) -> Self {
+        let edge = server::Edge::default();
+        Client::Local(Server::new(app, limits(config), edge, mcp(config), false))
+    }
+
     async fn of_workspace(context: &Context, place: Place, config: &Config) -> Result<Self> {
         let give_up = Instant::now() + OWNER_PATIENCE;
         let mut pause = Duration::from_millis(20);
@@ -172,15 +178,7 @@ impl Client {
                 return Ok(Client::Socket(place));
             }
             match App::open(context.app_options(&place, config, false)).await {
-                Ok(app) => {
-                    return Ok(Client::Local(Server::new(
-                        app,
-                        limits(config),
-                        server::Edge::default(),
-                        mcp(config),
-                        false,
-                    )));
-                }
+                Ok(app) => return Ok(Client::local(app, config)),
                 // Another short command, or a server that is just starting or stopping.
                 Err(app::StartError::Owned(_)) if Instant::now() < give_up => {
                     tokio::time::sleep(pause).await;

@@ -10,6 +10,7 @@ use catalog::names::Names;
 use catalog::pinning::Pinning;
 use catalog::policy::Policy;
 use catalog::secret::Secret;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use telemetry::logs::ToCollector;
@@ -91,6 +92,14 @@ impl Context {
         })
     }
 
+    /// The file with the keys that open secrets, where no variable holds them.
+    pub(crate) fn key_file(&self, place: &Place, config: &Config) -> PathBuf {
+        match config.text("secrets.key_file") {
+            "" => place.data.join(KEY_FILE),
+            file => place.workspace.join(file),
+        }
+    }
+
     /// What the configuration decides about an `App`.
     pub(crate) fn app_options(&self, place: &Place, config: &Config, watch: bool) -> app::Options {
         let durability = match config.text("log.durability") {
@@ -98,10 +107,7 @@ impl Context {
             _ => executions::Durability::Normal,
         };
         let environment = self.environment.clone();
-        let key_file = match config.text("secrets.key_file") {
-            "" => place.data.join(KEY_FILE),
-            file => place.workspace.join(file),
-        };
+        let key_file = self.key_file(place, config);
         let variable = |name: &str| self.environment.get(name).map(str::to_owned);
         app::Options {
             workspace: place.workspace.clone(),
@@ -289,7 +295,7 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
         StartError::Sealing(fault) => Failure::configuration(vec![fault.what]).hint(fault.remedy),
-        StartError::Store(store::Error::Unreachable { what, remedy }) => {
+        StartError::Store(store::Error::Unreachable { what, remedy, .. }) => {
             Failure::failed(format!("the database cannot be opened: {what}")).hint(remedy)
         }
         // It says itself what to do.

@@ -15,7 +15,9 @@ use store::{Db, Error};
 use uuid::Uuid;
 
 mod access;
+mod cluster;
 mod confirmed;
+mod encrypted;
 mod secrets;
 mod server_tokens;
 mod servers;

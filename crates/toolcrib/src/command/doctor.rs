@@ -1,58 +1,107 @@
-//! `toolcrib doctor`: what is wrong with this installation and how to mend it. Works beside a running
-//! server, which it asks through its socket.
+//! `toolcrib doctor`: what is wrong with this installation and how to mend it. Works beside a running server, which it asks
+//! through its socket, and without one, on a copy of the data. It changes nothing, and no check can hang.
 
 use super::findings::{Findings, report};
+use super::machine::{self, Owner};
+use super::network;
 use super::tools::{all, pages, text};
-use crate::client::{Client, connect_owner, problem_line};
+use crate::client::{Client, problem_line};
 use crate::config::{Config, nearest};
 use crate::context::Context;
 use crate::out::{Failure, Result};
 use crate::workspace::{NO_WORKSPACE_HERE, Place, is_workspace};
-use app::owner::OwnerLock;
+use app::sealing_keys::KeySource;
 use app::shelf::{FileShelf, MCP_FILE, check_tools, read_file};
 use catalog::clock::Clock;
 use catalog::mcp_file::read_servers;
 use catalog::problem::Problem;
 use catalog::tool::KindName;
 use serde_json::Value;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::time::Duration;
 
-const FREE_BYTES_LEAST: u64 = 100 << 20;
-const FREE_BYTES_WISHED: u64 = 1 << 30;
-/// The first of January 2025 and 2100: outside, the clock is surely wrong.
-const CLOCK_SANE: std::ops::Range<i64> = 1_735_689_600_000..4_102_444_800_000;
+/// How long one question to the server may take; it bounds itself what it asks of others.
+const ASK_MAX: Duration = Duration::from_secs(20);
+/// Where programs are looked for by those who are told nothing.
+const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+/// An entry that was made while we ask is not in the future.
+const LATE_MS: i64 = 60_000;
 
 pub(crate) async fn run(context: &Context) -> Result {
     let mut findings = Findings::default();
-    let mut config = None;
-    let mut told = Vec::new();
-    let can_ask = match context.server_url() {
-        Some(url) => {
-            findings.good("server", format!("asked at {url}"));
-            true
-        }
-        None => {
-            let place = context.place()?;
-            config = configuration(&mut findings, context, &place);
-            told = files(&mut findings, &place);
-            data_folder(&mut findings, &place);
-            provider(&mut findings, config.as_ref()).await;
-            sandbox(&mut findings);
-            owner(&mut findings, &place).await || !findings.has_bad()
-        }
-    };
-    clock(&mut findings);
-    if can_ask {
-        ask(&mut findings, context, config.as_ref(), &told).await;
-    } else {
-        findings.warning(
-            "server",
-            "not asked, because of the above",
-            "mend the above and run `toolcrib doctor` again",
-        );
+    machine::clock(&mut findings);
+    if let Some(url) = context.server_url() {
+        findings.good("server", format!("asked at {url}"));
+        let asked = Client::with(context, gather).await;
+        told(&mut findings, context, asked, &Known::default());
+        return report(context, &findings);
+    }
+    match context.place() {
+        Ok(place) => workspace(&mut findings, context, &place).await,
+        Err(failure) => failed(&mut findings, "workspace.none", failure),
     }
     report(context, &findings)
+}
+
+/// What is known before anybody is asked.
+#[derive(Default)]
+struct Known {
+    config: Option<Config>,
+    /// What is wrong with the files, in full.
+    told: Vec<String>,
+    /// Tools that are stored where they are not seen, and what the names of upstream tools begin with.
+    stored: Vec<String>,
+    servers: Vec<String>,
+}
+
+async fn workspace(findings: &mut Findings, context: &Context, place: &Place) {
+    let mut known = Known {
+        config: configuration(findings, context, place),
+        ..Known::default()
+    };
+    files(findings, place, &mut known);
+    machine::data_folder(findings, place);
+    machine::sandbox(findings);
+    let owner = machine::owner(findings, place).await;
+    let is_served = owner == Owner::Answers;
+    if let Some(config) = &known.config {
+        network::exposure(findings, config);
+        network::secrets(findings, config);
+        network::provider(findings, config).await;
+        network::collector(findings, config).await;
+        if !is_served {
+            network::port(findings, config);
+            machine::open_files(findings, config);
+            let path = context.environment.filled("PATH").unwrap_or(USUAL_PATH);
+            super::upstreams::programs(findings, place, path);
+        }
+        let sealing = KeySource {
+            text: config.secret_key.clone(),
+            file: context.key_file(place, config),
+        };
+        let stored = super::database::look(findings, config, &sealing).await;
+        known.stored = stored.unwrap_or_default();
+    }
+    if is_served {
+        let asked = Client::with(context, gather).await;
+        return told(findings, context, asked, &known);
+    }
+    let can_open = owner == Owner::Nobody && !findings.has_bad();
+    let Some(config) = known.config.as_ref().filter(|_| can_open) else {
+        return findings.skipped("server", "not asked, because of the above");
+    };
+    match super::apart::with(context, place, config, gather).await {
+        Ok(answers) => told(findings, context, Ok(answers), &known),
+        Err(fault) => failed(findings, fault.id, fault.failure),
+    }
+}
+
+/// Each error of a failure is a finding, with the first hint as its remedy.
+fn failed(findings: &mut Findings, id: &'static str, failure: Failure) {
+    let remedy = failure.hints.first().cloned();
+    let remedy = remedy.unwrap_or_else(|| "check the database and the data folder".to_owned());
+    for error in failure.errors {
+        findings.bad(id, error, remedy.clone());
+    }
 }
 
 fn configuration(findings: &mut Findings, context: &Context, place: &Place) -> Option<Config> {
@@ -65,32 +114,24 @@ fn configuration(findings: &mut Findings, context: &Context, place: &Place) -> O
             let remedy = failure.hints.first();
             let remedy = remedy.map_or("correct it there", String::as_str);
             for error in &failure.errors {
-                findings.bad("configuration", error, remedy);
+                let id = if error.contains("unknown key '") {
+                    "configuration.key"
+                } else if error.starts_with("environment: unknown variable") {
+                    "configuration.variable"
+                } else if error.contains(": cannot be read: ") {
+                    "configuration.unreadable"
+                } else {
+                    "configuration.value"
+                };
+                findings.bad(id, error, remedy);
             }
             None
         }
     }
 }
 
-/// Else the first who logs in finds out.
-async fn provider(findings: &mut Findings, config: Option<&Config>) {
-    let settings = config.and_then(|config| config.oidc().ok().flatten());
-    let Some(settings) = settings else {
-        return;
-    };
-    let issuer = settings.issuer.clone();
-    match app::oidc::probe(settings).await {
-        Ok(()) => findings.good("login", format!("the identity provider {issuer} answers")),
-        Err(why) => findings.warning(
-            "login",
-            format!("nobody can log in through {issuer}: {why}"),
-            "check oidc.issuer, and whether this machine reaches it",
-        ),
-    }
-}
-
-/// Looks at the files; gives what is wrong with them, in full.
-fn files(findings: &mut Findings, place: &Place) -> Vec<String> {
+/// Looks at the files of the workspace.
+fn files(findings: &mut Findings, place: &Place, known: &mut Known) {
     let shown = place.workspace.display();
     if !is_workspace(&place.workspace) {
         let message = format!("{shown} is no workspace: it has no tools.json and no mcp.json");
@@ -98,12 +139,11 @@ fn files(findings: &mut Findings, place: &Place) -> Vec<String> {
             true => format!("{NO_WORKSPACE_HERE}; --workspace names another"),
             false => format!("`toolcrib init {shown}` makes one there; --workspace names another"),
         };
-        findings.bad("workspace", message, remedy);
-        return Vec::new();
+        return findings.bad("workspace.none", message, remedy);
     }
     if place.is_default {
         findings.warning(
-            "workspace",
+            "workspace.elsewhere",
             format!("this folder is no workspace, so {shown} is looked at"),
             "`toolcrib init` makes this folder one; --workspace names another",
         );
@@ -115,199 +155,128 @@ fn files(findings: &mut Findings, place: &Place) -> Vec<String> {
     // Which variables are set is for whoever runs the servers to say, and is asked below.
     let servers = read_file(&path, MCP_FILE, "{\"mcpServers\": {}}")
         .and_then(|text| read_servers(MCP_FILE, &text, &|_| None));
-    let bad = tools
-        .err()
-        .into_iter()
-        .chain(servers.as_ref().err().cloned());
-    let bad: Vec<Problem> = bad.flatten().collect();
-    let warnings = servers.map(|servers| servers.warnings).unwrap_or_default();
-    if bad.is_empty() && warnings.is_empty() {
-        findings.good(
-            "workspace",
-            format!("{shown}: tools.json and mcp.json are valid"),
-        );
+    let (tools, servers) = (tools.err().unwrap_or_default(), servers);
+    let (file, bad) = match servers {
+        Ok(file) => (Some(file), Vec::new()),
+        Err(bad) => (None, bad),
+    };
+    let warnings = file.as_ref().map(|file| file.warnings.clone());
+    let warnings = warnings.unwrap_or_default();
+    let names = file.into_iter().flat_map(|file| file.written.into_keys());
+    known.servers = names.collect();
+    if tools.is_empty() && bad.is_empty() && warnings.is_empty() {
+        let message = format!("{shown}: tools.json and mcp.json are valid");
+        findings.good("workspace", message);
     }
-    let told = bad.iter().chain(&warnings);
-    let told = told.map(ToString::to_string).collect();
-    for (message, remedy) in bad.into_iter().map(apart) {
-        findings.bad("workspace", message, remedy);
+    let all = tools.iter().chain(&bad).chain(&warnings);
+    known.told = all.map(ToString::to_string).collect();
+    for (message, remedy) in tools.into_iter().map(parted) {
+        findings.bad("workspace.tools", message, remedy);
     }
-    for (message, remedy) in warnings.into_iter().map(apart) {
-        findings.warning("workspace", message, remedy);
+    for (message, remedy) in bad.into_iter().map(parted) {
+        findings.bad("workspace.mcp", message, remedy);
     }
-    told
+    for (message, remedy) in warnings.into_iter().map(parted) {
+        findings.warning("workspace.mcp_oddity", message, remedy);
+    }
 }
 
 /// A problem without its remedy, and the remedy.
-fn apart(mut problem: Problem) -> (String, String) {
+fn parted(mut problem: Problem) -> (String, String) {
     let remedy = std::mem::take(&mut problem.remedy);
     (problem.to_string().trim_end().to_owned(), remedy)
 }
 
-fn data_folder(findings: &mut Findings, place: &Place) {
-    let shown = place.data.display();
-    let Ok(found) = std::fs::metadata(&place.data) else {
-        findings.good(
-            "data",
-            format!("{shown} is not there yet; it is made when needed"),
-        );
-        return disk(findings, &place.workspace);
-    };
-    if !found.is_dir() {
-        return findings.bad(
-            "data",
-            format!("{shown} is not a folder"),
-            "remove it, or name another with --data",
-        );
-    }
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        findings.warning(
-            "data",
-            format!("{shown} belongs to another user"),
-            "run toolcrib as the user that owns it",
-        );
-    }
-    if found.mode() & 0o077 == 0 {
-        findings.good("data", format!("{shown} is closed to other users"));
-    } else {
-        findings.warning(
-            "data",
-            format!("{shown} is open to other users"),
-            format!("chmod 700 {shown}"),
-        );
-    }
-    disk(findings, &place.data);
-}
-
-fn disk(findings: &mut Findings, folder: &Path) {
-    let Ok(state) = rustix::fs::statvfs(folder) else {
-        return;
-    };
-    let free = state.f_bavail.saturating_mul(state.f_frsize);
-    let message = format!("{} MB free for {}", free >> 20, folder.display());
-    let remedy = "make room, or move the data with --data; a full disk makes every call fail";
-    match free {
-        0..FREE_BYTES_LEAST => findings.bad("disk", message, remedy),
-        FREE_BYTES_LEAST..FREE_BYTES_WISHED => findings.warning("disk", message, remedy),
-        _ => findings.good("disk", message),
-    }
-}
-
-/// Looks who has the workspace; whether that one answers.
-async fn owner(findings: &mut Findings, place: &Place) -> bool {
-    if !place.data.exists() {
-        return false;
-    }
-    match OwnerLock::acquire(&place.workspace, &place.data) {
-        Ok(Some(_free)) => findings.good("owner", "no server runs on this workspace"),
-        Err(error) => findings.bad(
-            "owner",
-            format!("the lock cannot be used: {error}"),
-            "check the permissions of the data folder",
-        ),
-        Ok(None) => {
-            let owner = place.owner();
-            match connect_owner(place).await {
-                Ok(_) => {
-                    let message = format!("{owner} owns the workspace and its socket answers");
-                    findings.good("owner", message);
-                    return true;
-                }
-                Err(error) => findings.warning(
-                    "owner",
-                    format!("{owner} owns the workspace but its socket does not answer: {error}"),
-                    "it may be a short command, or a server that starts or stops; wait, else end that process",
-                ),
-            }
-        }
-    }
-    false
-}
-
-fn clock(findings: &mut Findings) {
-    let now = Clock::System.now();
-    if CLOCK_SANE.contains(&now) {
-        findings.good("clock", app::time::rfc3339(now));
-    } else {
-        let remedy = "set the system's clock; ids, expiry and the log depend on it";
-        findings.bad(
-            "clock",
-            format!("it shows {}", app::time::rfc3339(now)),
-            remedy,
-        );
-    }
-}
-
 /// What only the one who has the workspace open can tell.
-async fn ask(findings: &mut Findings, context: &Context, config: Option<&Config>, told: &[String]) {
-    let asked = Client::with(context, async |client| {
-        let ready = client.get("/readyz").await?;
-        let check = [("check", Some("true".to_owned()))];
-        let tools = all(client, &check, usize::MAX).await?;
-        let toolsets = pages(client, "/api/v1/toolsets", &check, usize::MAX).await?;
-        let latest = client.get("/api/v1/executions?limit=1").await?;
-        let servers = client.get("/api/v1/servers").await?;
-        let sources = super::sources::look(client).await?;
-        let vectors = super::vectors::look(client).await?;
-        let is_served = !matches!(client, Client::Local(_));
-        if let Client::Local(server) = client {
-            let log = &server.app.executor.log;
-            log.flush()
-                .await
-                .map_err(|error| Failure::failed(format!("the log cannot be written: {error}")))?;
-        }
-        Ok((
-            ready,
-            tools,
-            toolsets,
-            latest,
-            (servers, sources, vectors, is_served),
-        ))
+struct Answers {
+    ready: Value,
+    tools: Vec<Value>,
+    toolsets: Vec<Value>,
+    latest: Value,
+    servers: Value,
+    sources: Vec<(Value, Value)>,
+    vectors: Value,
+    keys: Vec<Value>,
+    is_served: bool,
+}
+
+async fn gather(client: &Client) -> Result<Answers> {
+    let check = [("check", Some("true".to_owned()))];
+    Ok(Answers {
+        ready: in_time("whether it is ready", client.get("/readyz")).await?,
+        tools: in_time("for its tools", all(client, &check, usize::MAX)).await?,
+        toolsets: in_time(
+            "for its toolsets",
+            pages(client, "/api/v1/toolsets", &check, usize::MAX),
+        )
+        .await?,
+        latest: in_time("for its log", client.get("/api/v1/executions?limit=1")).await?,
+        servers: in_time("for its MCP servers", client.get("/api/v1/servers")).await?,
+        sources: super::sources::look(client).await?,
+        vectors: in_time("for its vectors", super::vectors::look(client)).await?,
+        // Not everybody who may ask the rest may see them.
+        keys: in_time(
+            "for its keys",
+            pages(client, "/api/v1/keys", &[], usize::MAX),
+        )
+        .await
+        .unwrap_or_default(),
+        is_served: !matches!(client, Client::Local(_)),
     })
-    .await;
-    let (ready, tools, toolsets, latest, (servers, sources, vectors, is_served)) = match asked {
+}
+
+/// No question waits for ever.
+async fn in_time<T>(what: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
+    match tokio::time::timeout(ASK_MAX, work).await {
+        Ok(done) => done,
+        Err(_) => Err(Failure::failed(format!(
+            "the server was asked {what} and did not answer within {} s",
+            ASK_MAX.as_secs()
+        ))
+        .hint("look at its log and at what it waits for; start it again if it hangs")),
+    }
+}
+
+fn told(findings: &mut Findings, context: &Context, asked: Result<Answers>, known: &Known) {
+    let answers = match asked {
         Ok(answers) => answers,
-        Err(failure) => {
-            let remedy = failure
-                .hints
-                .first()
-                .cloned()
-                .unwrap_or_else(|| "check the database and the data folder".to_owned());
-            for error in failure.errors {
-                findings.bad("server", error, remedy.clone());
-            }
-            return;
-        }
+        Err(failure) => return failed(findings, "server.answer", failure),
     };
-    findings.good(
-        "database",
-        format!(
-            "{} answers, its schema is current; {} tools",
-            text(&ready, "engine"),
-            tools.len()
-        ),
-    );
-    let newest = latest["items"][0]["started_at"]
-        .as_str()
-        .unwrap_or("none yet");
-    findings.good("log", format!("answers; newest entry: {newest}"));
-    let now = app::time::rfc3339(Clock::System.now());
-    if newest.starts_with('2') && *newest > *now {
+    let (config, tools) = (known.config.as_ref(), &answers.tools);
+    let is_elsewhere = !answers.is_served && config.is_some_and(|it| it.database_url().is_some());
+    if !is_elsewhere {
+        let engine = text(&answers.ready, "engine");
+        findings.good(
+            "database",
+            format!(
+                "{engine} answers, its schema is current; {} tools",
+                tools.len()
+            ),
+        );
+    }
+    let newest = answers.latest["items"][0]["started_at"].as_str();
+    if answers.is_served {
+        let shown = newest.unwrap_or("none yet");
+        findings.good("log", format!("answers; newest entry: {shown}"));
+    }
+    if newest.is_some_and(|newest| *newest > *app::time::rfc3339(Clock::System.now() + LATE_MS)) {
         findings.warning(
-            "clock",
+            "clock.set_back",
             "the newest log entry is in the future",
             "check that the clock was not set back",
         );
     }
-    shelves(findings, &ready["files"], told);
-    super::replicas::judge(findings, &ready["replicas"]);
-    super::upstreams::judge(findings, &servers, is_served);
-    super::sources::judge(findings, &sources);
-    super::vectors::judge(findings, &vectors);
-    troubles(findings, context, &tools);
-    super::toolsets::troubles(findings, &toolsets);
-    kinds(findings, &tools, config);
-    whitelist(findings, &tools, config);
+    shelves(findings, &answers.ready["files"], &known.told);
+    super::replicas::judge(findings, &answers.ready["replicas"]);
+    super::upstreams::judge(findings, &answers.servers, answers.is_served);
+    super::sources::judge(findings, &answers.sources);
+    super::vectors::judge(findings, &answers.vectors);
+    super::scripts::interpreter(findings, context, tools);
+    troubles(findings, context, tools);
+    super::toolsets::troubles(findings, &answers.toolsets);
+    super::keys::judge(findings, &answers.keys);
+    kinds(findings, tools, config);
+    whitelist(findings, tools, known);
 }
 
 /// Tools that are stored and may not work.
@@ -319,7 +288,7 @@ fn troubles(findings: &mut Findings, context: &Context, tools: &[Value]) {
         let script = script.map(|(_, why)| why.as_str());
         if let Some(why) = tool["trouble"].as_str().or(script) {
             findings.warning(
-                "tools",
+                "tools.trouble",
                 format!("'{name}' may not work as it is: {why}"),
                 remedy(tool),
             );
@@ -352,39 +321,31 @@ fn shelves(findings: &mut Findings, files: &Value, told: &[String]) {
             "the server runs on with the old files: {}",
             problem_line(&bare)
         );
-        findings.bad("workspace", message.trim_end(), remedy);
+        findings.bad("workspace.old_files", message.trim_end(), remedy);
     }
     for problem in names("mcp_warnings") {
         if !told.contains(&problem_line(&problem)) {
             let mut bare = problem.clone();
             bare["remedy"] = Value::Null;
             let message = problem_line(&bare);
-            findings.warning("workspace", message.trim_end(), text(&problem, "remedy"));
+            findings.warning(
+                "workspace.mcp_oddity",
+                message.trim_end(),
+                text(&problem, "remedy"),
+            );
         }
     }
     for name in names("shadowed") {
         let message =
             format!("the database tool {name} is out of use: tools.json has one of that name");
-        findings.warning("tools", message, "rename or remove one of the two");
+        findings.warning("tools.shadowed", message, "rename or remove one of the two");
     }
     for stored in names("unreadable") {
         findings.bad(
-            "tools",
+            "tools.unreadable",
             format!("a stored tool cannot be read: {stored}"),
             "restore a backup, or upgrade toolcrib",
         );
-    }
-}
-
-/// What this machine can wall programs in with.
-fn sandbox(findings: &mut Findings) {
-    match process::sandbox::missing().as_slice() {
-        [] => findings.good("sandbox", "programs can be walled in (Landlock, seccomp)"),
-        missing => findings.warning(
-            "sandbox",
-            format!("this kernel has no {}", missing.join(" and no ")),
-            "tools with sandbox \"require\" refuse to run here, and \"auto\" runs without walls: use a newer kernel",
-        ),
     }
 }
 
@@ -394,13 +355,13 @@ fn tests(findings: &mut Findings, tools: &[Value]) {
         let name = text(tool, "name");
         if tool["tested"]["is_current"] == false {
             findings.warning(
-                "tools",
+                "tools.untested",
                 format!("'{name}' was changed after the tests saved with it last ran"),
                 format!("`toolcrib tools test {name}` runs them again"),
             );
         } else if failed > 0 {
             findings.warning(
-                "tools",
+                "tools.tests_failed",
                 format!("{failed} of the tests saved with '{name}' failed when they last ran"),
                 format!("`toolcrib tools test {name}` runs them again"),
             );
@@ -432,7 +393,7 @@ fn kinds(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
             text(tool, "kind")
         );
         findings.warning(
-            "tools",
+            "tools.kind",
             message,
             "its calls answer not_configured; upgrade toolcrib, or disable it",
         );
@@ -462,32 +423,41 @@ fn builtin_names<'a>(findings: &mut Findings, tools: &'a [Value], mut known: Vec
             Some(near) => format!("did you mean '{near}'? correct config.name"),
             None => format!("set config.name to one of {}", known.join(", ")),
         };
-        findings.warning("tools", message, remedy);
+        findings.warning("tools.builtin", message, remedy);
     }
 }
 
-fn whitelist(findings: &mut Findings, tools: &[Value], config: Option<&Config>) {
-    let Some(config) = config else { return };
+fn whitelist(findings: &mut Findings, tools: &[Value], known: &Known) {
+    let Some(config) = &known.config else { return };
     let names = config.names("policy.whitelist");
+    // Tools of upstream servers are known once those were connected.
+    let is_upstream = |name: &str| {
+        let server = name.split_once('.').or_else(|| name.split_once("__"));
+        server.is_some_and(|(server, _)| known.servers.iter().any(|it| it == server))
+    };
+    let is_there = |name: &str| {
+        let listed = tools.iter().any(|tool| text(tool, "name") == name);
+        listed || known.stored.iter().any(|it| it == name)
+    };
     for name in names
         .iter()
-        .filter(|name| !tools.iter().any(|tool| text(tool, "name") == *name))
+        .filter(|name| !is_there(name) && !is_upstream(name))
     {
         let message = format!("the whitelist names '{name}', but there is no such tool");
         findings.warning(
-            "policy",
+            "policy.unknown_tool",
             message,
             "correct TOOL_WHITELIST or policy.whitelist",
         );
     }
     match (config.yes("policy.enforced"), names.is_empty()) {
         (true, true) => findings.warning(
-            "policy",
+            "policy.empty",
             "enforced, but the whitelist is empty, which allows all tools",
             "set TOOL_WHITELIST",
         ),
         (false, false) => findings.warning(
-            "policy",
+            "policy.not_enforced",
             "there is a whitelist, but it is not enforced",
             "set FEATURE_TOOLS_POLICY=true",
         ),

@@ -1,19 +1,22 @@
 //! What `toolcrib doctor` found, and how it is told.
 
 use crate::context::Context;
-use crate::out::{Failure, Out, Paint, Result, SHOWN_MAX, and_more};
+use crate::out::{Failure, Out, Paint, Result, SHOWN_MAX, and_more, printable};
 use serde_json::{Value, json};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Grade {
     Good,
+    /// Not looked at.
+    Skipped,
     Warning,
     Bad,
 }
 
 struct Finding {
     grade: Grade,
-    about: &'static str,
+    /// Scripts may go by it: what it stands for does not change. The part before the dot is what it is about.
+    id: &'static str,
     message: String,
     remedy: String,
 }
@@ -21,44 +24,54 @@ struct Finding {
 #[derive(Default)]
 pub(super) struct Findings(Vec<Finding>);
 
+impl Finding {
+    fn about(&self) -> &'static str {
+        self.id.split('.').next().unwrap_or_default()
+    }
+}
+
 impl Findings {
     pub(super) fn has_bad(&self) -> bool {
         self.0.iter().any(|finding| finding.grade == Grade::Bad)
     }
 
-    pub(super) fn good(&mut self, about: &'static str, message: impl Into<String>) {
-        self.add(Grade::Good, about, message, "");
+    pub(super) fn good(&mut self, id: &'static str, message: impl Into<String>) {
+        self.add(Grade::Good, id, message, "");
+    }
+
+    pub(super) fn skipped(&mut self, id: &'static str, message: impl Into<String>) {
+        self.add(Grade::Skipped, id, message, "");
     }
 
     pub(super) fn warning(
         &mut self,
-        about: &'static str,
+        id: &'static str,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.add(Grade::Warning, about, message, remedy);
+        self.add(Grade::Warning, id, message, remedy);
     }
 
     pub(super) fn bad(
         &mut self,
-        about: &'static str,
+        id: &'static str,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
-        self.add(Grade::Bad, about, message, remedy);
+        self.add(Grade::Bad, id, message, remedy);
     }
 
     fn add(
         &mut self,
         grade: Grade,
-        about: &'static str,
+        id: &'static str,
         message: impl Into<String>,
         remedy: impl Into<String>,
     ) {
         let (message, remedy) = (message.into(), remedy.into());
         self.0.push(Finding {
             grade,
-            about,
+            id,
             message,
             remedy,
         });
@@ -73,13 +86,13 @@ pub(super) fn report(context: &Context, findings: &Findings) -> Result {
         .filter(|finding| finding.grade == Grade::Bad)
         .count();
     if out.json {
-        let entry = |f: &Finding| json!({"status": word(f.grade), "about": f.about, "message": f.message, "remedy": f.remedy});
+        let entry = |f: &Finding| json!({"status": word(f.grade), "id": f.id, "about": f.about(), "message": f.message, "remedy": f.remedy});
         let checks: Vec<Value> = findings.0.iter().map(entry).collect();
         out.value(&json!({"ok": bad == 0, "checks": checks}));
     } else {
         for alike in findings
             .0
-            .chunk_by(|a, b| (a.grade, a.about) == (b.grade, b.about))
+            .chunk_by(|a, b| (a.grade, a.about()) == (b.grade, b.about()))
         {
             show(out, alike);
         }
@@ -94,6 +107,7 @@ pub(super) fn report(context: &Context, findings: &Findings) -> Result {
 fn word(grade: Grade) -> &'static str {
     match grade {
         Grade::Good => "ok",
+        Grade::Skipped => "skip",
         Grade::Warning => "warn",
         Grade::Bad => "fail",
     }
@@ -104,16 +118,18 @@ fn show(out: &Out, alike: &[Finding]) {
     for finding in alike.iter().take(SHOWN_MAX) {
         let paint = match finding.grade {
             Grade::Good => Paint::Green,
-            Grade::Warning => Paint::Yellow,
+            Grade::Skipped | Grade::Warning => Paint::Yellow,
             Grade::Bad => Paint::Red,
         };
         let label = out.paint(paint, &format!("{:<4}", word(finding.grade)));
-        out.line(format!(
-            "{label}  {:<13}  {}",
-            finding.about, finding.message
-        ));
+        let message = printable(&finding.message);
+        out.line(format!("{label}  {:<13}  {message}", finding.about()));
         if !finding.remedy.is_empty() {
-            out.line(format!("      remedy: {}", finding.remedy));
+            out.line(format!(
+                "      remedy: {} [{}]",
+                printable(&finding.remedy),
+                finding.id
+            ));
         }
     }
     if let Some(more) = and_more(alike.len()) {

@@ -1,5 +1,6 @@
 //! `toolcrib keys`: make, list and revoke API keys.
 
+use super::findings::Findings;
 use super::tools::text;
 use crate::cli::Keys;
 use crate::client::{Client, encode};
@@ -153,6 +154,37 @@ fn find<'a>(page: &'a Value, meant: &str) -> Result<&'a Value> {
                 Failure::failed(format!("{} keys have the name '{meant}'", several.len()))
                     .hint(format!("revoke by id: {}", ids.join(", "))),
             )
+        }
+    }
+}
+
+/// Keys that have expired, or will within a week: whoever uses one is locked out, and does not know why.
+pub(super) fn judge(findings: &mut Findings, keys: &[Value]) {
+    const WEEK_MS: i64 = 7 * 86_400_000;
+    let now = Clock::System.now();
+    let (today, soon) = (app::time::rfc3339(now), app::time::rfc3339(now + WEEK_MS));
+    for key in keys.iter().filter(|key| key["revoked_at"].is_null()) {
+        let (name, user, end) = (
+            text(key, "name"),
+            text(key, "user"),
+            text(key, "expires_at"),
+        );
+        let remedy = format!(
+            "`toolcrib keys create NAME --user {user}` makes another for {user}; then `toolcrib keys revoke {}`",
+            text(key, "id")
+        );
+        if !end.is_empty() && *end <= *today {
+            findings.warning(
+                "keys.expired",
+                format!("the key '{name}' of {user} expired at {end}"),
+                remedy,
+            );
+        } else if !end.is_empty() && *end <= *soon {
+            findings.warning(
+                "keys.expiring",
+                format!("the key '{name}' of {user} expires at {end}"),
+                remedy,
+            );
         }
     }
 }

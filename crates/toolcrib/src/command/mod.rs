@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod apart;
 mod approve;
 pub(crate) mod audit;
 pub(crate) mod backup;
@@ -11,6 +12,7 @@ mod custom_export;
 mod custom_kept;
 mod custom_rows;
 mod custom_tools;
+mod database;
 pub(crate) mod definition;
 pub(crate) mod doctor;
 mod effect;
@@ -24,10 +26,12 @@ pub(crate) mod input;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod log;
+mod machine;
 mod made;
 pub(crate) mod manual;
 pub(crate) mod mcp;
 mod mcp_servers;
+mod network;
 mod openapi;
 pub(crate) mod policy;
 mod registry;

@@ -23,14 +23,14 @@ pub(crate) fn judge(findings: &mut Findings, replicas: &Value) {
         let node = text(other, "node");
         if other["same_keys"] == false {
             findings.bad(
-                "replicas",
+                "replicas.keys",
                 format!("the server {node} seals secrets with a key that is not known here"),
                 "give all servers the same TOOLCRIB_SECRET_KEY, and start them again",
             );
         }
         if other["same_files"] == false {
             findings.bad(
-                "replicas",
+                "replicas.files",
                 format!("tools.json or mcp.json of the server {node} is not the same as here, so what a client gets depends on where it comes out"),
                 "put the same files on all servers",
             );
@@ -38,7 +38,7 @@ pub(crate) fn judge(findings: &mut Findings, replicas: &Value) {
         let version = text(other, "version");
         if version != env!("CARGO_PKG_VERSION") {
             findings.warning(
-                "replicas",
+                "replicas.version",
                 format!(
                     "the server {node} is of version {version}, and this is {}",
                     env!("CARGO_PKG_VERSION")
@@ -48,7 +48,7 @@ pub(crate) fn judge(findings: &mut Findings, replicas: &Value) {
         }
         if other["address"].is_null() {
             findings.warning(
-                "replicas",
+                "replicas.address",
                 format!("the server {node} tells nobody where it is reached, so MCP sessions that it began are lost at the others"),
                 "set server.advertise there",
             );

@@ -36,6 +36,24 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     let config = context.config(&place, flags)?;
     let logs = context.start_logging(&config, true);
     let telemetry = start_telemetry(&config, &logs);
+    let served = until_stopped(context, &serve, &place, &config, telemetry.as_ref()).await;
+    if let Some(telemetry) = telemetry {
+        // Whoever looks there does not see our stderr.
+        if let Err(failure) = &served {
+            tracing::error!(error = failure.errors.join("; "), "the server ended");
+        }
+        telemetry.flush(TELEMETRY_WITHIN).await;
+    }
+    served
+}
+
+async fn until_stopped(
+    context: &Context,
+    serve: &Serve,
+    place: &Place,
+    config: &Config,
+    telemetry: Option<&Arc<Telemetry>>,
+) -> Result {
     let listen = config.listen();
     if serve.dev && !listen.ip().is_loopback() {
         return Err(Failure::usage(format!(
@@ -53,8 +71,8 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
         ));
     }
     let mut signals = Signals::new()?;
-    let app = open(context, &place, &config, telemetry.as_ref()).await?;
-    let started = start(context, &app, &place, &config, &serve).await;
+    let app = open(context, place, config, telemetry).await?;
+    let started = start(context, &app, place, config, serve).await;
     let grace = config.duration("server.grace_seconds");
     let started = match started {
         Ok(started) => started,
@@ -66,20 +84,20 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     let stop = CancellationToken::new();
     let edge = Edge {
         listens: Some(reachable(started.address)),
-        ..edge(&config)
+        ..edge(config)
     };
     let url = edge.url.as_ref().or(edge.listens.as_ref());
     let url = url.cloned().unwrap_or_default();
     let server = Server::new(
         Arc::clone(&app),
-        limits(&config),
+        limits(config),
         edge,
-        mcp(&config),
+        mcp(config),
         serve.dev,
     );
     let serving = server::serve(server, started.listeners, stop.clone(), grace);
     let serving = tokio::spawn(serving);
-    let advertised = advertised(&config, started.address).await;
+    let advertised = advertised(config, started.address).await;
     let is_reached = advertised.is_some();
     if let Err(error) = app.advertise(advertised).await {
         context.out.warn(format!(
@@ -98,9 +116,6 @@ pub(crate) async fn run(context: &Context, serve: Serve) -> Result {
     let stopped = serve_until_told(&app, serving, stop, times, &mut signals).await;
     if let Ok(socket) = SocketPath::new(&place.data) {
         let _ = std::fs::remove_file(&socket.path);
-    }
-    if let Some(telemetry) = telemetry {
-        telemetry.flush(TELEMETRY_WITHIN).await;
     }
     stopped
 }
@@ -154,12 +169,18 @@ impl Owned {
             Err(app::StartError::Owned(_)) => return Ok(None),
             Err(error) => return Err(start_failure(error, place)),
         };
-        let unix = bind_socket(place).map_err(|error| {
-            Failure::failed(format!(
-                "cannot listen on the socket in {}: {error}",
-                place.data.display()
-            ))
-        })?;
+        let unix = match bind_socket(place) {
+            Ok(unix) => unix,
+            Err(error) => {
+                // Upstream servers are connected by now, and the lock is ours.
+                app.stop(config.duration("server.grace_seconds")).await;
+                let why = format!(
+                    "cannot listen on the socket in {}: {error}",
+                    place.data.display()
+                );
+                return Err(Failure::failed(why));
+            }
+        };
         let listeners = Listeners {
             tcp: None,
             unix: Some(unix),

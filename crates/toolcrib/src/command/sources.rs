@@ -11,6 +11,8 @@ use crate::client::{Client, encode, query};
 use crate::context::Context;
 use crate::out::{Failure, Out, Result};
 use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
 
 const PATH: &str = "/api/v1/sources";
 
@@ -337,15 +339,25 @@ async fn tested(client: &Client, name: &str) -> Result<Value> {
     client.request("POST", &path, None).await?.ok()
 }
 
+/// How long one source may take, and all together.
+const TEST_MAX: Duration = Duration::from_secs(10);
+const TESTS_MAX: Duration = Duration::from_secs(30);
+
 /// Every source with what a test of it found, for `doctor`.
 pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
     let page = client.get(PATH).await?;
+    let until = Instant::now() + TESTS_MAX;
     let mut all = Vec::new();
     for source in page["items"].as_array().into_iter().flatten() {
+        let left = TEST_MAX.min(until.saturating_duration_since(Instant::now()));
+        let test = tested(client, text(source, "name"));
         let found = match text(source, "state") {
             "hidden" => Value::Null,
             // One that did not work when it was last tried may by now.
-            _ => tested(client, text(source, "name")).await?,
+            _ => match tokio::time::timeout(left, test).await {
+                Ok(found) => found?,
+                Err(_) => json!({"problem": "it did not answer in time"}),
+            },
         };
         all.push((source.clone(), found));
     }
@@ -360,7 +372,7 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
         if tested["works"] == true && tested["allow_write"] == true && tested["may_write"] == false
         {
             findings.warning(
-                "sources",
+                "sources.nothing_to_write",
                 format!(
                     "source '{name}' lets tools write, and there is nothing in it that they may change"
                 ),
@@ -373,7 +385,7 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
         };
         match (text(source, "state"), problem) {
             ("hidden", _) => findings.warning(
-                "sources",
+                "sources.hidden",
                 format!(
                     "source '{name}' ({}) is out of use: another has its name",
                     text(source, "origin")
@@ -381,7 +393,7 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
                 "rename or remove one of the two",
             ),
             (_, Some(why)) => findings.warning(
-                "sources",
+                "sources.down",
                 format!("source '{name}' does not work: {why}"),
                 format!("mend that; `toolcrib sources test {name}` tries it again"),
             ),
@@ -393,7 +405,7 @@ pub(super) fn judge(findings: &mut Findings, sources: &[(Value, Value)]) {
         };
         for warning in warned {
             findings.warning(
-                "sources",
+                "sources.rights",
                 format!("source '{name}': {warning}"),
                 format!("`toolcrib sources role-script {name}` prints a role that can only read"),
             );

@@ -96,7 +96,7 @@ pub(super) fn troubles(findings: &mut Findings, toolsets: &[Value]) {
         let troubles = toolset["troubles"].as_array().into_iter().flatten();
         for why in troubles.filter_map(Value::as_str) {
             findings.warning(
-                "toolsets",
+                "toolsets.arguments",
                 format!("'{name}': {why}"),
                 format!("every call of the tool through it is refused; correct \"arguments\" with `toolcrib toolsets update {name}`"),
             );

@@ -2,7 +2,53 @@
 
 use super::findings::Findings;
 use super::tools::text;
+use crate::workspace::Place;
+use app::shelf::MCP_FILE;
+use catalog::mcp_file::read_servers;
 use serde_json::Value;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// Programs of `mcp.json` that are not on this machine: where no server runs, nobody has tried to start them.
+pub(super) fn programs(findings: &mut Findings, place: &Place, path: &str) {
+    let text = std::fs::read_to_string(place.workspace.join(MCP_FILE)).unwrap_or_default();
+    let Ok(file) = read_servers(MCP_FILE, &text, &|_| None) else {
+        return;
+    };
+    for (name, written) in &file.written {
+        let program = written.get("command").and_then(Value::as_str);
+        let is_off = written.get("disabled") == Some(&Value::Bool(true));
+        let Some(program) = program.filter(|it| !is_off && !it.contains("${")) else {
+            continue;
+        };
+        if found(program, &place.workspace, path).is_none() {
+            findings.warning(
+                "servers.program",
+                format!(
+                    "MCP server '{name}' is the program '{program}', which is not on this machine"
+                ),
+                format!(
+                    "install it, or write its whole path as \"command\" of '{name}' in mcp.json"
+                ),
+            );
+        }
+    }
+}
+
+/// Where a program is: on the search path, or where its own path leads from the workspace.
+pub(super) fn found(program: &str, workspace: &Path, path: &str) -> Option<PathBuf> {
+    let is_there = |file: &PathBuf| {
+        let about = std::fs::metadata(file);
+        about.is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return Some(workspace.join(program)).filter(is_there);
+    }
+    let folders = std::env::split_paths(path);
+    folders
+        .map(|folder| folder.join(program))
+        .find(|file| is_there(file))
+}
 
 /// `is_served`: a server that runs has said all this. Otherwise nobody is connected, and what the environment lacks is
 /// judged by that of this command.
@@ -30,15 +76,27 @@ pub(super) fn judge(findings: &mut Findings, servers: &Value, is_served: bool) {
 
 fn state(findings: &mut Findings, server: &Value, is_served: bool) {
     let (name, state) = (text(server, "name"), text(server, "state"));
-    let remedy = match state {
-        "auth_required" => format!(
-            "`toolcrib servers sign-in {name}` where it takes OAuth; else correct the key in its headers"
+    let (id, remedy) = match state {
+        "auth_required" => (
+            "servers.auth_required",
+            format!(
+                "`toolcrib servers sign-in {name}` where it takes OAuth; else correct the key in its headers"
+            ),
         ),
-        "failed" | "reconnecting" | "degraded" => format!(
-            "`toolcrib servers show {name}` tells more, such as the end of its stderr; `toolcrib servers reconnect {name}` tries it again"
+        "failed" | "reconnecting" | "degraded" => (
+            "servers.down",
+            format!(
+                "`toolcrib servers show {name}` tells more, such as the end of its stderr; `toolcrib servers reconnect {name}` tries it again"
+            ),
         ),
-        "refused" => "mend that, or remove the server".to_owned(),
-        "hidden" => "rename or remove one of the two".to_owned(),
+        "refused" => (
+            "servers.refused",
+            "mend that, or remove the server".to_owned(),
+        ),
+        "hidden" => (
+            "servers.hidden",
+            "rename or remove one of the two".to_owned(),
+        ),
         _ => return,
     };
     let mut message = format!("MCP server '{name}' is {state}");
@@ -52,10 +110,10 @@ fn state(findings: &mut Findings, server: &Value, is_served: bool) {
             }
             false => "mend it in mcp.json, which counts at once",
         };
-        findings.warning("servers", message, remedy);
+        findings.warning(id, message, remedy);
         return;
     }
-    findings.warning("servers", message, remedy);
+    findings.warning(id, message, remedy);
 }
 
 fn definitions(findings: &mut Findings, server: &Value) {
@@ -68,7 +126,7 @@ fn definitions(findings: &mut Findings, server: &Value) {
             _ => "",
         };
         findings.warning(
-            "servers",
+            "servers.changed",
             format!(
                 "MCP server '{name}' describes tools that are new or others than before: {}{waits}",
                 shown(&changed)
@@ -89,7 +147,7 @@ fn definitions(findings: &mut Findings, server: &Value) {
     if !hidden.is_empty() {
         let hidden: Vec<&str> = hidden.iter().map(String::as_str).collect();
         findings.warning(
-            "servers",
+            "servers.hidden_letters",
             format!(
                 "MCP server '{name}' has letters that cannot be seen in the definitions of {}",
                 shown(&hidden)
@@ -99,7 +157,7 @@ fn definitions(findings: &mut Findings, server: &Value) {
     }
     if let Some(count) = server["tools_left_out"].as_u64().filter(|count| *count > 0) {
         findings.warning(
-            "servers",
+            "servers.left_out",
             format!("{count} tools of MCP server '{name}' are not listed: it has named more than can be held"),
             "ask whoever runs it",
         );

@@ -250,7 +250,7 @@ pub(super) fn judge(findings: &mut Findings, tested: &Value) {
             ),
         ),
         "unusable" => findings.warning(
-            "embeddings",
+            "embeddings.down",
             format!("texts cannot become vectors: {cause}"),
             "check TEXT_EMBEDDING_MODEL_URL, TEXT_EMBEDDING_MODEL_NAME and TOOLCRIB_VECTORS_EMBEDDINGS_KEY where the server runs, and whether the endpoint runs; until then get_sim_search and get_text_embedding fail, and tools are chosen by their words alone",
         ),
@@ -260,7 +260,7 @@ pub(super) fn judge(findings: &mut Findings, tested: &Value) {
     let documents = collection["documents"].as_u64().unwrap_or(0);
     match (text(collection, "state"), state) {
         ("ready", "unset") => findings.warning(
-            "vectors",
+            "vectors.no_endpoint",
             format!("the collection '{name}' cannot be searched: no embeddings endpoint is configured"),
             "set TEXT_EMBEDDING_MODEL_URL and TEXT_EMBEDDING_MODEL_NAME to the model that its vectors come from",
         ),
@@ -269,17 +269,17 @@ pub(super) fn judge(findings: &mut Findings, tested: &Value) {
             format!("the collection '{name}' holds {documents} documents"),
         ),
         ("missing", "ready" | "unusable") => findings.warning(
-            "vectors",
+            "vectors.no_collection",
             format!("there is no collection '{name}', so get_sim_search finds nothing"),
             "`toolcrib vectors import FILE` or `toolcrib vectors from-schema SOURCE` fills it, and CHROMADB_COLLECTION_NAME names another; where the endpoint only chooses tools, leave it",
         ),
         ("unfit", _) => findings.warning(
-            "vectors",
+            "vectors.unfit",
             format!("the collection '{name}' cannot be searched: {cause}"),
             "name the model that its vectors come from (TEXT_EMBEDDING_MODEL_NAME), or remove the collection and import it again",
         ),
         ("unusable", _) => findings.warning(
-            "vectors",
+            "vectors.down",
             format!("the collection '{name}' cannot be searched: {cause}"),
             match text(tested, "store") {
                 "chromadb" => "check CHROMADB_HOST, CHROMADB_PORT and TOOLCRIB_VECTORS_CHROMADB_TOKEN where the server runs, and whether ChromaDB runs",

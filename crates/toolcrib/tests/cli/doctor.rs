@@ -10,7 +10,8 @@ use std::net::TcpListener;
 #[test]
 fn doctor_is_content_with_a_fresh_workspace_and_not_with_an_open_data_folder() {
     use std::os::unix::fs::PermissionsExt;
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().with("TOOLCRIB_SERVER_LISTEN", "127.0.0.1:0");
+    sandbox.ok(&["call", "calculator", "{\"expression\": \"1 + 1\"}"]);
     let checks = sandbox.json(&["doctor"]);
     assert_eq!(checks["ok"], true);
     let all_ok = checks["checks"]
@@ -33,12 +34,12 @@ fn doctor_is_content_with_a_fresh_workspace_and_not_with_an_open_data_folder() {
     .unwrap();
     let done = sandbox.run(&["doctor"]);
     assert_eq!(done.code, 1, "{done:?}");
-    assert!(done.stdout.contains("fail  server"), "{done:?}");
+    assert!(done.stdout.contains("fail  database"), "{done:?}");
 }
 
 #[test]
 fn a_mistyped_builtin_is_found_before_it_is_called() {
-    let sandbox = Sandbox::new();
+    let sandbox = Sandbox::new().with("TOOLCRIB_SERVER_LISTEN", "127.0.0.1:0");
     let tool = |name: &str, builtin: &str| json!({"name": name, "description": "adds numbers", "kind": "builtin", "config": {"name": builtin}});
     let put = |tools: &[Value]| {
         let file = json!({"version": 1, "tools": tools});
@@ -125,6 +126,9 @@ fn refuse_the_password(listener: &TcpListener) {
     let (mut stream, _) = listener.accept().expect("the program connects");
     let mut start = [0; 1024];
     let read = stream.read(&mut start).expect("it begins to speak");
+    assert_eq!(read, 8, "it asks for TLS first");
+    stream.write_all(b"N").expect("the program listens");
+    let read = stream.read(&mut start).expect("it goes on");
     assert!(read > 8, "a start-up message");
     let fields = b"SFATAL\0C28P01\0Mpassword authentication failed for user \"me\"\0\0";
     let length = u32::try_from(fields.len() + 4)

@@ -14,7 +14,7 @@ pub(crate) fn on_both(name: &str, test: impl Fn(&Sandbox)) {
     admin(&url, format!("DROP DATABASE {database} WITH (FORCE)"));
 }
 
-fn admin(url: &str, sql: String) {
+pub(crate) fn admin(url: &str, sql: String) {
     let runtime = tokio::runtime::Runtime::new().expect("a runtime can be made");
     runtime.block_on(async {
         let mut connection = PgConnection::connect(url)

@@ -100,6 +100,24 @@ impl Sandbox {
         finish(start(self.command(arguments)))
     }
 
+    /// The same through a shell that does something first.
+    pub(crate) fn run_through(&self, first: &str, arguments: &[&str]) -> Done {
+        let plain = self.command(arguments);
+        let mut command = Command::new("sh");
+        let script = format!("{first}; exec \"$0\" \"$@\"");
+        command
+            .args(["-c", &script])
+            .arg(plain.get_program())
+            .args(plain.get_args());
+        command.env_clear().stdin(Stdio::null());
+        let set = plain
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?)));
+        command.envs(set);
+        command.current_dir(plain.get_current_dir().expect("it was set"));
+        finish(start(command))
+    }
+
     /// Runs a command that must succeed and gives what it printed.
     pub(crate) fn ok(&self, arguments: &[&str]) -> String {
         let done = self.run(arguments);

@@ -1,6 +1,10 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
 mod backup;
+mod broken;
+mod broken_database;
+mod broken_files;
+mod broken_network;
 mod choosing;
 mod commands;
 mod configuration;
@@ -16,6 +20,7 @@ mod moving_openapi;
 mod moving_refused;
 mod moving_world;
 mod newcomer;
+mod pooler;
 mod saved_tests;
 mod secrets;
 mod servers;

@@ -245,3 +245,55 @@ fn what_the_server_logs_goes_to_the_collector_too() {
         "{told}"
     );
 }
+
+#[test]
+fn a_step_that_is_cut_off_by_the_deadline_is_an_error_in_the_trace() {
+    let collector = collector();
+    // It takes the connection and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap().to_string();
+    let behind = Crib::of(sandbox().with("TOOLCRIB_HTTP_ALLOW", &address));
+    let config =
+        json!({"base_url": format!("http://{address}"), "method": "GET", "path": "/things"});
+    behind.add("slow", "http", &config, &json!({"timeout_seconds": 20}));
+    let front = sandbox()
+        .with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url)
+        .with("TOOL_TIMEOUT_SECONDS", "1");
+    let server = json!({"mcpServers": {"behind": {"url": format!("{}/mcp", behind.server.url()), "headers": {"X-API-Key": behind.server.key}}}});
+    front.write("mcp.json", &server.to_string());
+    let front = Crib::of(front);
+    until("the server behind is connected", || {
+        let path = "/api/v1/tools/behind.slow";
+        let (status, _) = front.server.request("GET", path, None);
+        (status == 200).then_some(())
+    });
+    let (status, answer) = call(&front.server, "behind.slow", &json!({}));
+    let code = &answer["error"]["code"];
+    assert_eq!((status, code), (504, &json!("timeout")), "{answer}");
+    let asked = until("the step is told", || {
+        let all = spans(&collector);
+        all.into_iter().find(|it| it["name"] == "tools/call slow")
+    });
+    assert_eq!(
+        (&asked["status"]["code"], attribute(&asked, "error.type")),
+        (&json!(2), &json!("timeout")),
+        "{asked}"
+    );
+}
+
+#[test]
+fn why_a_server_could_not_start_reaches_the_collector() {
+    let collector = collector();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let sandbox = sandbox().with("OTEL_EXPORTER_OTLP_ENDPOINT", &collector.url);
+    let done = sandbox.run(&["serve", "--listen", &address]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let logs = ["resourceLogs", "scopeLogs", "logRecords"];
+    let told = sent(&collector, "/v1/logs", logs);
+    let is_it = |log: &Value| {
+        log.to_string()
+            .contains(&format!("cannot listen on {address}"))
+    };
+    assert!(told.iter().any(is_it), "{told:?}");
+}
