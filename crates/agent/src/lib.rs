@@ -1,0 +1,5 @@
+//! What a run is made of, as pure functions: what a request gives a tool without any model, and what a skill says.
+//!
+//! Calls nothing, reads no file, asks no clock: whoever runs something gives it in.
+
+pub mod fill;
