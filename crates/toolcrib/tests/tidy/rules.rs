@@ -20,6 +20,7 @@ const RANKS: &[(&str, u8)] = &[
     ("mcp", 2),
     ("oauth", 1),
     ("openapi", 1),
+    ("providers", 1),
     ("selection", 1),
     ("store", 3),
     ("telemetry", 1),

@@ -1,0 +1,113 @@
+//! What a model says, the same for every provider, whole and as it comes. Journalled like `request`.
+
+use crate::api::Api;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A whole answer. There is none for half of one: a stream that breaks off is an error.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Turn {
+    pub text: String,
+    pub calls: Vec<Call>,
+    /// The answer as it was written, for who asks the same provider again.
+    pub echo: Option<Echo>,
+    /// Why it ended. Whether tools are to be called, `calls` tells and nothing else: providers disagree on the reason.
+    pub stop: Stop,
+    pub usage: Usage,
+    /// The model that answered, which may be a version of the one that was asked.
+    pub model: Option<String>,
+    /// What the provider knows this exchange by.
+    pub request_id: Option<String>,
+    /// What was asked for and not sent, because this model refuses it.
+    pub notes: Vec<String>,
+}
+
+/// One call that the model wants made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Call {
+    pub id: String,
+    /// Our name of the tool; what the model wrote where that is none of ours.
+    pub name: String,
+    pub arguments: Arguments,
+}
+
+/// What a tool is called with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arguments {
+    Json(Value),
+    /// What the model wrote in the place of JSON: it is told so, and may try again.
+    Bad(String),
+}
+
+/// A turn in the provider's own words: thinking, signatures and what else must come back unchanged. Sent as it is to the
+/// same wire format; another is given the text and the calls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Echo {
+    pub api: Api,
+    pub raw: Value,
+}
+
+/// Why an answer ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// All is said, or a stop sequence was met.
+    #[default]
+    End,
+    /// Tools are to be called.
+    Calls,
+    /// `max_tokens` were used up.
+    Length,
+    /// The provider, or the model, would not say it.
+    Filtered,
+    /// The model's context is full.
+    TooLong,
+    /// A long turn of the provider's own tools: to be asked again with this turn as the last.
+    Paused,
+    Other(String),
+}
+
+/// Tokens of one exchange.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// With those that were read from a cache or written to one, whatever the provider counts them as.
+    pub input_tokens: u64,
+    /// With those of thinking.
+    pub output_tokens: u64,
+    /// Of the input, what was read from a cache.
+    pub cache_read_tokens: u64,
+    /// Of the input, what was written to a cache.
+    pub cache_write_tokens: u64,
+    /// Of the output, what was thinking, where the provider tells.
+    pub reasoning_tokens: u64,
+}
+
+/// A piece of an answer that is still being written. Calls are numbered in the order of `Turn::calls`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Delta {
+    Text(String),
+    Thinking(String),
+    CallStarted {
+        index: usize,
+        id: String,
+        name: String,
+    },
+    CallArguments {
+        index: usize,
+        text: String,
+    },
+}
+
+impl Call {
+    /// The arguments, where they are an object.
+    pub fn object(&self) -> Option<&serde_json::Map<String, Value>> {
+        match &self.arguments {
+            Arguments::Json(value) => value.as_object(),
+            Arguments::Bad(_) => None,
+        }
+    }
+}
