@@ -1,0 +1,387 @@
+//! Where a run stands, made from its journal, and what is to be done next. The same journal always gives the same state,
+//! whoever reads it and whenever.
+
+use crate::entry::{Began, CallResult, Decision, Ending, Entry, Pending, PendingKind, Status};
+use crate::limits::{AtLimit, Limits, Reached};
+use providers::{Call, Said, Stop, ToolResult, Turn, Usage};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A call that the model asked for in its last turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Open {
+    pub call: Call,
+    pub phase: Phase,
+}
+
+/// How far a call has come.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Phase {
+    New,
+    Waiting(Box<Pending>),
+    /// Somebody let it run, with these arguments.
+    Cleared(Value),
+    Started,
+    Done(Box<CallResult>),
+}
+
+#[derive(Debug, Clone, Default)]
+pub struct State {
+    /// How many entries it is made of.
+    pub seq: u64,
+    pub began: Option<Box<Began>>,
+    pub said: Vec<Said>,
+    pub open: Vec<Open>,
+    /// Tools that were found for the request.
+    pub planned: Option<Vec<String>>,
+    /// Tools that somebody let run for the rest of the run.
+    pub always: BTreeSet<String>,
+    pub steps: u64,
+    pub calls: u64,
+    pub calls_by_tool: BTreeMap<String, u64>,
+    pub usage: Usage,
+    pub cost: Option<f64>,
+    /// Whether the model has read what somebody else may have written.
+    pub is_tainted: bool,
+    pub corrections: u64,
+    pub limited: Option<(String, String)>,
+    pub cancelled_by: Option<String>,
+    pub ending: Option<Box<Ending>>,
+    repeats: u64,
+    began_at: i64,
+    waited_ms: i64,
+    waiting_since: Option<i64>,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Next {
+    /// The model is asked.
+    Think,
+    /// Some of the open calls can go on.
+    Act,
+    /// Somebody has to answer.
+    Wait,
+    /// The model has answered.
+    Conclude(String),
+    /// It may not go on as before.
+    Limit(Reached),
+    Cancel(String),
+    Over,
+}
+
+impl State {
+    /// The state that a journal leads to: entries with their times.
+    pub fn of<'a>(entries: impl IntoIterator<Item = (i64, &'a Entry)>) -> Self {
+        let mut state = State::default();
+        for (at, entry) in entries {
+            state.apply(at, entry);
+        }
+        state
+    }
+
+    pub fn apply(&mut self, at: i64, entry: &Entry) {
+        self.seq += 1;
+        match entry {
+            Entry::Began(began) => {
+                self.said.clone_from(&began.before);
+                self.said.push(Said::User(began.input.clone()));
+                self.began_at = at;
+                self.began = Some(began.clone());
+            }
+            Entry::Plan { tools, .. } => self.planned = Some(tools.clone()),
+            Entry::Shown { text } => self.said.push(Said::User(text.clone())),
+            Entry::Turn { turn, cost } => self.turned(turn, *cost),
+            Entry::Started { call, .. } => self.started(call),
+            Entry::Result(result) => {
+                self.is_tainted |= result.is_untrusted;
+                self.settle(&result.call, Phase::Done(result.clone()));
+            }
+            Entry::Asked(pending) => {
+                self.settle(&pending.call, Phase::Waiting(pending.clone()));
+            }
+            Entry::Answered {
+                request_id, answer, ..
+            } => self.answered(request_id, answer),
+            Entry::Corrected { text } => {
+                self.corrections += 1;
+                self.said.push(Said::User(text.clone()));
+            }
+            Entry::Note { .. } => {}
+            Entry::Limited { code, message } => {
+                self.limited = Some((code.clone(), message.clone()));
+                self.said.push(Said::User(format!(
+                    "{message}. Answer now with what you have, and say what is missing."
+                )));
+            }
+            Entry::CancelAsked { by } => self.cancelled_by = Some(by.clone()),
+            Entry::Ended(ending) => self.ending = Some(ending.clone()),
+        }
+        self.close_turn();
+        self.keep_time(at);
+    }
+
+    fn turned(&mut self, turn: &Turn, cost: Option<f64>) {
+        self.steps += 1;
+        add(&mut self.usage, &turn.usage);
+        if let Some(cost) = cost {
+            *self.cost.get_or_insert(0.0) += cost;
+        }
+        let before = self.said.iter().rev().find_map(|said| match said {
+            Said::Model(turn) => Some(&turn.calls),
+            _ => None,
+        });
+        let same = |before: &Vec<Call>| {
+            let pairs = before.iter().zip(&turn.calls);
+            before.len() == turn.calls.len()
+                && pairs
+                    .into_iter()
+                    .all(|(a, b)| (&a.name, &a.arguments) == (&b.name, &b.arguments))
+        };
+        let is_again = !turn.calls.is_empty() && before.is_some_and(same);
+        self.repeats = if is_again { self.repeats + 1 } else { 0 };
+        // Who was told to answer and calls all the same is not obeyed.
+        let calls = match self.limited {
+            Some(_) => &[][..],
+            None => &turn.calls,
+        };
+        let open = |call: &Call| Open {
+            call: call.clone(),
+            phase: Phase::New,
+        };
+        self.open = calls.iter().map(open).collect();
+        self.said.push(Said::Model(turn.clone()));
+    }
+
+    fn started(&mut self, call: &str) {
+        let found = self.open.iter_mut().find(|open| open.call.id == call);
+        let Some(open) = found else { return };
+        open.phase = Phase::Started;
+        self.calls += 1;
+        *self
+            .calls_by_tool
+            .entry(open.call.name.clone())
+            .or_default() += 1;
+    }
+
+    fn settle(&mut self, call: &str, phase: Phase) {
+        let found = self.open.iter_mut().find(|open| open.call.id == call);
+        // A result that comes late for a call that has one is not counted: what the model was told stays as it was.
+        if let Some(open) = found.filter(|open| !matches!(open.phase, Phase::Done(_))) {
+            open.phase = phase;
+        }
+    }
+
+    fn answered(&mut self, request_id: &str, answer: &Value) {
+        let waiting = self.open.iter_mut().find_map(|open| match &open.phase {
+            Phase::Waiting(pending) if pending.request_id == request_id => {
+                Some((pending.clone(), open))
+            }
+            _ => None,
+        });
+        let Some((pending, open)) = waiting else {
+            return;
+        };
+        open.phase = match pending.kind {
+            PendingKind::Question => done(&pending.call, spoken(answer), None),
+            PendingKind::Approval => {
+                // What cannot be read was never let in; it lets nothing run.
+                let decision = serde_json::from_value(answer.clone());
+                let decision = decision.unwrap_or(Decision::Reject { text: None });
+                if decision == Decision::Always {
+                    self.always.insert(open.call.name.clone());
+                }
+                decided(&pending, decision)
+            }
+        };
+    }
+
+    /// Once every call has its result, the model is told of all of them, in the order that it asked in.
+    fn close_turn(&mut self) {
+        let is_done = |open: &Open| matches!(open.phase, Phase::Done(_));
+        if self.open.is_empty() || !self.open.iter().all(is_done) {
+            return;
+        }
+        let results = self.open.drain(..).filter_map(|open| match open.phase {
+            Phase::Done(result) => Some(ToolResult {
+                call_id: open.call.id,
+                name: open.call.name,
+                text: result.text,
+                is_error: result.is_error,
+            }),
+            _ => None,
+        });
+        let results = Said::Results(results.collect());
+        self.said.push(results);
+    }
+
+    fn keep_time(&mut self, at: i64) {
+        match (self.status(), self.waiting_since) {
+            (Status::NeedsInput, None) => self.waiting_since = Some(at),
+            (Status::NeedsInput, Some(_)) => {}
+            (_, Some(since)) => {
+                self.waited_ms += at - since;
+                self.waiting_since = None;
+            }
+            (_, None) => {}
+        }
+    }
+
+    pub fn status(&self) -> Status {
+        if let Some(ending) = &self.ending {
+            return ending.status;
+        }
+        match self.waits() {
+            true => Status::NeedsInput,
+            false => Status::Running,
+        }
+    }
+
+    /// Whether nothing can be done before somebody answers.
+    fn waits(&self) -> bool {
+        let waiting = |open: &Open| matches!(open.phase, Phase::Waiting(_));
+        let rests = |open: &Open| matches!(open.phase, Phase::Waiting(_) | Phase::Done(_));
+        self.cancelled_by.is_none() && self.open.iter().any(waiting) && self.open.iter().all(rests)
+    }
+
+    pub fn pending(&self) -> impl Iterator<Item = &Pending> {
+        self.open.iter().filter_map(|open| match &open.phase {
+            Phase::Waiting(pending) => Some(&**pending),
+            _ => None,
+        })
+    }
+
+    /// Calls of which it is not known how they ended; only whoever runs them may have more of them than none.
+    pub fn in_flight(&self) -> impl Iterator<Item = &Call> {
+        let started = |open: &&Open| open.phase == Phase::Started;
+        self.open.iter().filter(started).map(|open| &open.call)
+    }
+
+    /// Seconds since it began, without those that somebody was waited for.
+    pub fn seconds_spent(&self, now: i64) -> f64 {
+        let waiting = self.waiting_since.map_or(0, |since| now - since);
+        let spent = now - self.began_at - self.waited_ms - waiting;
+        spent.max(0) as f64 / 1_000.0
+    }
+
+    pub fn limits(&self) -> Limits {
+        let began = self.began.as_ref();
+        began.map(|began| began.limits.clone()).unwrap_or_default()
+    }
+
+    pub fn next(&self, now: i64) -> Next {
+        if self.ending.is_some() {
+            return Next::Over;
+        }
+        if let Some(by) = &self.cancelled_by {
+            return Next::Cancel(by.clone());
+        }
+        if self.waits() {
+            return Next::Wait;
+        }
+        if let Some(reached) = self.out_of_time(now) {
+            return Next::Limit(reached);
+        }
+        if !self.open.is_empty() {
+            return Next::Act;
+        }
+        // A long turn of the provider's own goes on where it is asked again.
+        if let Some(Said::Model(turn)) = self.said.last().filter(|said| !is_paused(said)) {
+            return Next::Conclude(turn.text.clone());
+        }
+        match self.reached() {
+            Some(reached) => Next::Limit(reached),
+            None => Next::Think,
+        }
+    }
+
+    fn out_of_time(&self, now: i64) -> Option<Reached> {
+        let most = self.limits().seconds_max?;
+        (self.seconds_spent(now) >= most)
+            .then(|| Reached::hard("max_seconds", format!("The run took {most} seconds")))
+    }
+
+    /// Before the model is asked again.
+    fn reached(&self) -> Option<Reached> {
+        let limits = self.limits();
+        let tokens = self.usage.input_tokens + self.usage.output_tokens;
+        if let Some(most) = limits.tokens_max.filter(|most| tokens >= *most) {
+            let why = format!("The run used {tokens} tokens of {most}");
+            return Some(Reached::hard("token_budget", why));
+        }
+        if let Some((most, cost)) = limits.cost_max.zip(self.cost).filter(|(m, c)| c >= m) {
+            let why = format!("The run cost {cost:.4} of {most:.4}");
+            return Some(Reached::hard("cost_budget", why));
+        }
+        if self.limited.is_some() {
+            return None;
+        }
+        let (steps, calls) = (limits.steps_max, limits.calls_max);
+        let reached = match () {
+            () if self.steps >= steps => ("max_steps", format!("The run took {steps} steps")),
+            () if self.calls >= calls => ("max_tool_calls", format!("The run made {calls} calls")),
+            () if self.repeats >= limits.repeats_max => {
+                let times = self.repeats + 1;
+                let why = format!("The same calls were made {times} times in a row");
+                ("repetition", why)
+            }
+            () => return None,
+        };
+        Some(match limits.at_limit {
+            AtLimit::Answer => Reached::soft(reached.0, reached.1),
+            AtLimit::Fail => Reached::hard(reached.0, reached.1),
+        })
+    }
+}
+
+fn is_paused(said: &Said) -> bool {
+    matches!(said, Said::Model(turn) if turn.stop == Stop::Paused)
+}
+
+fn add(all: &mut Usage, one: &Usage) {
+    all.input_tokens += one.input_tokens;
+    all.output_tokens += one.output_tokens;
+    all.cache_read_tokens += one.cache_read_tokens;
+    all.cache_write_tokens += one.cache_write_tokens;
+    all.reasoning_tokens += one.reasoning_tokens;
+}
+
+/// An answer as the model reads it.
+fn spoken(answer: &Value) -> String {
+    match answer {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn done(call: &str, text: String, code: Option<&str>) -> Phase {
+    Phase::Done(Box::new(CallResult {
+        call: call.to_owned(),
+        text,
+        is_error: code.is_some(),
+        code: code.map(str::to_owned),
+        execution_id: None,
+        elapsed: 0.0,
+        is_untrusted: false,
+        is_cut: false,
+    }))
+}
+
+fn decided(pending: &Pending, decision: Decision) -> Phase {
+    match decision {
+        Decision::Approve | Decision::Always => Phase::Cleared(pending.arguments.clone()),
+        Decision::Edit { arguments } => Phase::Cleared(Value::Object(arguments)),
+        Decision::Respond { text } => done(&pending.call, text, None),
+        Decision::Reject { text } => {
+            let why = match text {
+                Some(text) => format!("The person who was asked did not let this call run: {text}"),
+                None => "The person who was asked did not let this call run".to_owned(),
+            };
+            done(&pending.call, why, Some("rejected"))
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "state_tests.rs"]
+mod tests;

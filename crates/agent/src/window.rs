@@ -1,0 +1,228 @@
+//! What the model is shown of a long conversation: the newest that fits, and never a call without its result.
+
+use providers::{Arguments, Call, Said};
+
+/// How much of a conversation is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Window {
+    pub messages_max: Option<usize>,
+    pub tokens_max: Option<usize>,
+}
+
+/// What stands in place of results that are too old to be shown whole.
+const CLEARED: &str =
+    "[this result is older than what is kept; call the tool again where it is needed]";
+
+impl Window {
+    /// The part of a conversation that is shown. What the person asked first is always in it, as are the last things said.
+    pub fn of(&self, said: &[Said]) -> Vec<Said> {
+        let groups = grouped(said);
+        let mut kept = vec![true; groups.len()];
+        let newest = groups.len().saturating_sub(1);
+        let first = groups
+            .iter()
+            .position(|group| matches!(group[0], Said::User(_)));
+        let fixed = |at: usize| at == newest || Some(at) == first;
+        let messages = |kept: &[bool]| -> usize {
+            let both = groups.iter().zip(kept);
+            both.filter(|(_, kept)| **kept).map(|(g, _)| g.len()).sum()
+        };
+        if let Some(most) = self.messages_max {
+            for at in 0..groups.len() {
+                if messages(&kept) <= most {
+                    break;
+                }
+                kept[at] = fixed(at);
+            }
+        }
+        let mut shown: Vec<Vec<Said>> = groups.iter().map(|group| group.to_vec()).collect();
+        if let Some(most) = self.tokens_max {
+            let mut sizes: Vec<usize> = shown.iter().map(|group| tokens_of(group)).collect();
+            let total = |sizes: &[usize], kept: &[bool]| -> usize {
+                let both = sizes.iter().zip(kept);
+                both.filter(|(_, kept)| **kept).map(|(size, _)| size).sum()
+            };
+            // Old results first: what was asked and answered says more than what a tool returned.
+            for at in 0..newest {
+                if total(&sizes, &kept) <= most {
+                    break;
+                }
+                clear_results(&mut shown[at]);
+                sizes[at] = tokens_of(&shown[at]);
+            }
+            for at in 0..groups.len() {
+                if total(&sizes, &kept) <= most {
+                    break;
+                }
+                kept[at] = fixed(at);
+            }
+        }
+        let both = shown.into_iter().zip(kept);
+        both.filter(|(_, kept)| *kept)
+            .flat_map(|(group, _)| group)
+            .collect()
+    }
+}
+
+/// What belongs together: a turn with calls and their results, or anything else by itself.
+fn grouped(said: &[Said]) -> Vec<&[Said]> {
+    let mut groups = Vec::new();
+    let mut rest = said;
+    while !rest.is_empty() {
+        let pair = match rest {
+            [Said::Model(turn), Said::Results(_), ..] => !turn.calls.is_empty(),
+            _ => false,
+        };
+        let (group, after) = rest.split_at(if pair { 2 } else { 1 });
+        groups.push(group);
+        rest = after;
+    }
+    groups
+}
+
+fn clear_results(group: &mut [Said]) {
+    for said in group {
+        if let Said::Results(results) = said {
+            for result in results {
+                if result.text.len() > CLEARED.len() {
+                    result.text = CLEARED.to_owned();
+                }
+            }
+        }
+    }
+}
+
+/// About how many tokens a text is: no model is asked. Letters of most scripts beside Latin are about a token each.
+pub fn tokens(text: &str) -> usize {
+    let (mut ascii, mut other) = (0, 0);
+    for c in text.chars() {
+        match c.is_ascii() {
+            true => ascii += 1,
+            false => other += 1,
+        }
+    }
+    ascii / 4 + other + 1
+}
+
+fn tokens_of_arguments(arguments: &Arguments) -> usize {
+    match arguments {
+        Arguments::Json(value) => tokens(&value.to_string()),
+        Arguments::Bad(text) => tokens(text),
+    }
+}
+
+fn tokens_of(group: &[Said]) -> usize {
+    let of_call = |call: &Call| tokens(&call.name) + tokens_of_arguments(&call.arguments);
+    let of = |said: &Said| match said {
+        Said::User(text) => tokens(text),
+        Said::Model(turn) => tokens(&turn.text) + turn.calls.iter().map(of_call).sum::<usize>(),
+        Said::Results(results) => results.iter().map(|it| tokens(&it.text)).sum(),
+    };
+    // Each message has something around it.
+    group.iter().map(|said| of(said) + 4).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use providers::{ToolResult, Turn};
+    use serde_json::json;
+
+    fn turn(calls: usize) -> Said {
+        let call = |i: usize| Call {
+            id: format!("c{i}"),
+            name: "t".to_owned(),
+            arguments: Arguments::Json(json!({})),
+        };
+        Said::Model(Turn {
+            text: "x".repeat(40),
+            calls: (0..calls).map(call).collect(),
+            ..Turn::default()
+        })
+    }
+
+    fn results(count: usize) -> Said {
+        let result = |i: usize| ToolResult {
+            call_id: format!("c{i}"),
+            name: "t".to_owned(),
+            text: "y".repeat(400),
+            is_error: false,
+        };
+        Said::Results((0..count).map(result).collect())
+    }
+
+    /// Conversations of every form up to eight groups long: three kinds of group at each place.
+    fn conversations() -> impl Iterator<Item = Vec<Said>> {
+        (0..3_usize.pow(7)).map(|mut form| {
+            let mut said = vec![Said::User("the request".to_owned())];
+            for _ in 0..7 {
+                match form % 3 {
+                    0 => said.push(Said::User("more".to_owned())),
+                    1 => said.push(turn(0)),
+                    _ => said.extend([turn(2), results(2)]),
+                }
+                form /= 3;
+            }
+            said
+        })
+    }
+
+    #[test]
+    fn no_call_is_shown_without_its_results_and_no_result_without_its_call() {
+        for said in conversations() {
+            for most in 1..9 {
+                let by_count = Window {
+                    messages_max: Some(most),
+                    tokens_max: None,
+                };
+                let by_size = Window {
+                    messages_max: None,
+                    tokens_max: Some(most * 40),
+                };
+                for window in [by_count, by_size] {
+                    let shown = window.of(&said);
+                    assert_eq!(shown.first(), said.first(), "what was asked is shown");
+                    for (i, it) in shown.iter().enumerate() {
+                        match it {
+                            Said::Model(turn) if !turn.calls.is_empty() => {
+                                assert!(matches!(shown.get(i + 1), Some(Said::Results(_))));
+                            }
+                            Said::Results(_) => {
+                                assert!(
+                                    matches!(&shown[i - 1], Said::Model(t) if t.calls.len() == 2)
+                                );
+                            }
+                            _ => {}
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_window_holds_what_it_says() {
+        let said: Vec<Said> = (0..50).flat_map(|_| [turn(2), results(2)]).collect();
+        let said = [vec![Said::User("q".to_owned())], said].concat();
+        let shown = Window {
+            messages_max: Some(20),
+            tokens_max: None,
+        };
+        assert_eq!(
+            shown.of(&said).len(),
+            19,
+            "whole groups of two, and the request"
+        );
+        let shown = Window {
+            messages_max: None,
+            tokens_max: Some(5_000),
+        };
+        let shown = shown.of(&said);
+        assert!(tokens_of(&shown) <= 5_000, "{}", tokens_of(&shown));
+        assert!(
+            shown.len() == said.len(),
+            "old results are cleared before anything is left out"
+        );
+        assert_eq!(shown.last(), said.last(), "the newest is whole");
+    }
+}
