@@ -46,7 +46,6 @@ pub use status::{State, Status};
 pub use talk::{Listener, Saying, Talk};
 pub use words::{state_words, where_to_look};
 
-use crate::events;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -6,8 +6,8 @@ mod session;
 
 pub(crate) use link::{Link, Local, Lost, Need};
 
+use fetch::events::Events;
 use link::{Headers, Reply};
-use mcp::events::Events;
 use mcp::headers::{marked, named_by, written};
 use mcp::wire::{self, MODERN, Message, RpcError, Sort, code};
 use serde_json::Value;

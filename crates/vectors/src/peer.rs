@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::error::{Error, Peer};
-use fetch::{Answer, HeaderMap, HeaderValue, StatusCode, Url, header};
+use fetch::{Answer, HeaderValue, StatusCode, Url, retry_after};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -101,21 +101,6 @@ fn tidy(text: &str, secret: Option<&str>) -> String {
     short.trim().to_owned()
 }
 
-/// Seconds, or a time; the server's own clock says from when.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let word = |name| {
-        let value: Option<&HeaderValue> = headers.get(name);
-        value.and_then(|value| value.to_str().ok())
-    };
-    let after = word(header::RETRY_AFTER)?.trim();
-    if let Ok(seconds) = after.parse::<u32>() {
-        return Some(Duration::from_secs(seconds.into()));
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    let now = httpdate::parse_http_date(word(header::DATE)?).ok()?;
-    Some(until.duration_since(now).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,23 +121,5 @@ mod tests {
         assert_eq!(told("<html>502</html>"), "");
         assert_eq!(told("upstream sk-1 away"), "upstream [hidden] away");
         assert_eq!(told(&"x".repeat(5_000)).len(), MESSAGE_CHARS_MAX);
-    }
-
-    #[test]
-    fn how_long_to_wait() {
-        let after = |retry: &str, date: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_str(retry).unwrap());
-            headers.insert(header::DATE, HeaderValue::from_str(date).unwrap());
-            retry_after(&headers)
-        };
-        let (then, now) = (
-            "Sun, 06 Nov 1994 08:49:37 GMT",
-            "Sun, 06 Nov 1994 08:49:07 GMT",
-        );
-        assert_eq!(after("7", now), Some(Duration::from_secs(7)));
-        assert_eq!(after(then, now), Some(Duration::from_secs(30)));
-        assert_eq!(after(now, then), Some(Duration::ZERO));
-        assert_eq!(after("soon", now), None);
     }
 }

@@ -1,6 +1,6 @@
 //! When a request is worth another try, and how long to wait before it.
 
-use fetch::{Answer, Error, HeaderMap, Method, Phase, header};
+use fetch::{Answer, Error, Method, Phase, retry_after};
 use serde_json::{Map, Value};
 use std::time::Duration;
 
@@ -51,22 +51,6 @@ pub(super) fn wait(tried: u32, result: &Result<Answer, Error>) -> Duration {
     asked.unwrap_or_else(|| own.mul_f64(1.0 + chance / 4.0))
 }
 
-/// Seconds, or a time; the server's own clock says from when.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let word = |name| {
-        headers
-            .get(name)
-            .and_then(|value: &fetch::HeaderValue| value.to_str().ok())
-    };
-    let after = word(header::RETRY_AFTER)?.trim();
-    if let Ok(seconds) = after.parse::<u32>() {
-        return Some(Duration::from_secs(seconds.into()));
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    let now = httpdate::parse_http_date(word(header::DATE)?).ok()?;
-    Some(until.duration_since(now).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,27 +71,5 @@ mod tests {
         assert_eq!(allowed(&Map::new(), &Method::GET), 0);
         let many = json!({"retry": {"max": 99}}).as_object().unwrap().clone();
         assert_eq!(allowed(&many, &Method::GET), 5);
-    }
-
-    #[test]
-    fn the_server_says_how_long() {
-        let told = |after: &str, date: &str| {
-            let mut headers = HeaderMap::new();
-            headers.insert("retry-after", after.parse().unwrap());
-            headers.insert("date", date.parse().unwrap());
-            retry_after(&headers)
-        };
-        let noon = "Sun, 06 Nov 1994 12:00:00 GMT";
-        assert_eq!(told("7", ""), Some(Duration::from_secs(7)));
-        assert_eq!(
-            told("Sun, 06 Nov 1994 12:00:09 GMT", noon),
-            Some(Duration::from_secs(9))
-        );
-        assert_eq!(
-            told("Sun, 06 Nov 1994 11:00:00 GMT", noon),
-            Some(Duration::ZERO)
-        );
-        assert_eq!(told("Sun, 06 Nov 1994 12:00:09 GMT", ""), None);
-        assert_eq!(told("soon", noon), None);
     }
 }

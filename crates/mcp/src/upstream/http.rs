@@ -3,7 +3,6 @@
 
 use super::connection::Loss;
 use super::credentials::Bearer;
-use super::events::{Event, Events};
 use super::exchange::{Answer, Exchange};
 use super::fault::Fault;
 use super::hooks::Changed;
@@ -11,6 +10,7 @@ use super::posted::Letter;
 use super::sessions::{self, Refusal};
 use crate::wire::{Era, RpcError};
 use arc_swap::ArcSwap;
+use fetch::events::{Event, Events};
 use fetch::header::{ACCEPT, CONTENT_TYPE, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE};
 use fetch::{
     Bytes, Error, Fetcher, HeaderMap, HeaderName, HeaderValue, Method, Streaming, Target, Trust,

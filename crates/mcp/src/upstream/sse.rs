@@ -3,11 +3,11 @@
 
 use super::connection::Loss;
 use super::credentials::Bearer;
-use super::events::Events;
 use super::exchange::Exchange;
 use super::fault::Fault;
 use super::http::{A_WEB_PAGE, dressed, is_web_page, judged, take, target};
 use super::posted::Letter;
+use fetch::events::Events;
 use fetch::header::{ACCEPT, CONTENT_TYPE};
 use fetch::{Bytes, Fetcher, HeaderMap, HeaderValue, Method, Streaming, Target, Url};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 
 use super::link::{Lost, Need};
 use super::{Bridge, LINE_BYTES_MAX, add_session, messages};
-use mcp::events::Events;
+use fetch::events::Events;
 use mcp::wire::{self, Members, Message};
 use std::collections::BTreeMap;
 use std::sync::Arc;
