@@ -100,6 +100,9 @@ pub enum Delta {
         index: usize,
         text: String,
     },
+    /// The stream broke and the model is asked once more: what was handed out of this answer counts no more. Never
+    /// comes after a piece of a call.
+    Again,
 }
 
 impl Call {
