@@ -16,6 +16,7 @@ mod redirect;
 mod request;
 mod streaming;
 mod target;
+mod words;
 
 pub use address::{Block, not_global};
 pub use allow::Allowed;
@@ -29,6 +30,7 @@ pub use rustls::pki_types::CertificateDer;
 pub use streaming::Streaming;
 pub use target::Target;
 pub use url::Url;
+pub use words::quoted;
 
 use connect::Outside;
 use decode::{ACCEPTED, Intake, Taken};

@@ -2,11 +2,24 @@
 //! each writes and reads that is in one file for each wire format (ADR 28).
 
 mod api;
+mod chat;
+mod chat_stream;
 mod client;
+mod draft;
 mod error;
+mod messages;
+mod messages_stream;
+mod names;
+mod profile;
+mod refusal;
 mod request;
+mod responses;
+mod responses_stream;
+mod retry;
+mod schema;
 mod target;
 mod turn;
+pub mod wire;
 
 pub use api::Api;
 pub use client::Client;

@@ -2,7 +2,7 @@
 
 use crate::api::Api;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A whole answer. There is none for half of one: a stream that breaks off is an error.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -103,6 +103,27 @@ pub enum Delta {
     /// The stream broke and the model is asked once more: what was handed out of this answer counts no more. Never
     /// comes after a piece of a call.
     Again,
+}
+
+impl Arguments {
+    /// What a model wrote. A tool takes an object; nothing at all is one without members.
+    pub(crate) fn of(text: &str) -> Self {
+        match serde_json::from_str(text) {
+            _ if text.trim().is_empty() => Arguments::Json(json!({})),
+            Ok(Value::Null) => Arguments::Json(json!({})),
+            Ok(value @ Value::Object(_)) => Arguments::Json(value),
+            Ok(_) | Err(_) => Arguments::Bad(text.to_owned()),
+        }
+    }
+
+    /// As they are told to a model again, which takes nothing but an object.
+    pub(crate) fn to_object(&self) -> Value {
+        match self {
+            Arguments::Json(value @ Value::Object(_)) => value.clone(),
+            Arguments::Json(value) => json!({"INVALID_JSON": value.to_string()}),
+            Arguments::Bad(text) => json!({"INVALID_JSON": text}),
+        }
+    }
 }
 
 impl Call {

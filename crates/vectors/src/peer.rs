@@ -2,7 +2,7 @@
 
 use crate::Result;
 use crate::error::{Error, Peer};
-use fetch::{Answer, HeaderValue, StatusCode, Url, retry_after};
+use fetch::{Answer, HeaderValue, StatusCode, Url, quoted, retry_after};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -86,19 +86,8 @@ pub(crate) fn message(body: &[u8], secret: Option<&str>) -> String {
     tidy(&text, secret)
 }
 
-/// Somebody else's words: short, on one line, and without the secret that they were shown.
 fn tidy(text: &str, secret: Option<&str>) -> String {
-    let hidden = match secret {
-        Some(secret) if !secret.is_empty() => text.replace(secret, "[hidden]"),
-        _ => text.to_owned(),
-    };
-    let printable = |c: char| if c.is_control() { ' ' } else { c };
-    let short: String = hidden
-        .chars()
-        .take(MESSAGE_CHARS_MAX)
-        .map(printable)
-        .collect();
-    short.trim().to_owned()
+    quoted(text, secret, MESSAGE_CHARS_MAX)
 }
 
 #[cfg(test)]

@@ -1,0 +1,82 @@
+//! OpenAI's Responses as a stream. The last event holds all of it; the others are told as they come, and kept for servers
+//! whose last event does not.
+
+use crate::error::Error;
+use crate::names::Names;
+use crate::refusal;
+use crate::turn::Delta;
+use serde_json::{Value, json};
+
+#[derive(Debug, Default)]
+pub(crate) struct Assembly {
+    response: Option<Value>,
+    /// Items that have ended, by their places.
+    items: Vec<(u64, Value)>,
+    /// Places of the calls that have begun.
+    calls: Vec<u64>,
+}
+
+impl Assembly {
+    pub(crate) fn is_whole(&self) -> bool {
+        self.response.is_some()
+    }
+
+    pub(crate) fn take(
+        &mut self,
+        mut event: Value,
+        names: &Names,
+        on: &mut dyn FnMut(Delta),
+    ) -> Result<(), Error> {
+        let place = event["output_index"].as_u64().unwrap_or(0);
+        let piece = |event: &Value| event["delta"].as_str().unwrap_or_default().to_owned();
+        match event["type"].as_str().unwrap_or_default() {
+            "error" | "response.failed" => {
+                let said = event.get("response").unwrap_or(&event);
+                return Err(refusal::inside(said));
+            }
+            "response.completed" | "response.incomplete" | "response.done"
+                if event["response"].is_object() =>
+            {
+                self.response = Some(event["response"].take());
+            }
+            "response.output_item.added" if event["item"]["type"] == "function_call" => {
+                let item = &event["item"];
+                let field = |name: &str| item[name].as_str().unwrap_or_default();
+                self.calls.push(place);
+                on(Delta::CallStarted {
+                    index: self.calls.len() - 1,
+                    id: field("call_id").to_owned(),
+                    name: names.meant(field("name")).to_owned(),
+                });
+            }
+            "response.output_item.done" => self.items.push((place, event["item"].take())),
+            "response.function_call_arguments.delta" => {
+                let index = self.calls.iter().position(|begun| *begun == place);
+                let text = piece(&event);
+                if let Some(index) = index.filter(|_| !text.is_empty()) {
+                    on(Delta::CallArguments { index, text });
+                }
+            }
+            "response.output_text.delta" | "response.refusal.delta" => {
+                on(Delta::Text(piece(&event)));
+            }
+            "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
+                on(Delta::Thinking(piece(&event)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The response, where it has come.
+    pub(crate) fn into_response(mut self) -> Value {
+        let mut response = self.response.unwrap_or_default();
+        let is_bare = response["output"].as_array().is_none_or(Vec::is_empty);
+        if is_bare && !self.items.is_empty() {
+            self.items.sort_by_key(|(place, _)| *place);
+            let items: Vec<Value> = self.items.into_iter().map(|(_, item)| item).collect();
+            response["output"] = json!(items);
+        }
+        response
+    }
+}
