@@ -1,7 +1,7 @@
 //! Server-sent events, from pieces of whatever size.
 
 /// One event. Of what is not said, its text is empty.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Event {
     pub name: String,
     pub data: String,
@@ -13,7 +13,7 @@ pub struct Event {
 pub struct TooLong;
 
 /// A stream of them, read piece by piece.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Events {
     /// The line that has not ended yet.
     line: Vec<u8>,
@@ -63,6 +63,16 @@ impl Events {
         self.line.extend_from_slice(piece);
         self.check()?;
         Ok(ended)
+    }
+
+    /// The event that was being written when the stream ended. By the book it counts for nothing; whoever can tell a whole
+    /// one from half of one may think otherwise.
+    pub fn unended(&mut self) -> Option<Event> {
+        let line = std::mem::take(&mut self.line);
+        if !line.is_empty() {
+            self.end_line(&line);
+        }
+        self.end_line(b"")
     }
 
     fn check(&self) -> Result<(), TooLong> {
@@ -133,6 +143,24 @@ mod tests {
             ];
             assert_eq!(all, expected, "pieces of {size}");
             assert_eq!(events.retry_ms, Some(30));
+        }
+    }
+
+    #[test]
+    fn an_event_that_does_not_end_can_be_asked_for() {
+        let unended = |text: &str| {
+            let mut events = Events::new(100);
+            events.take(text.as_bytes()).unwrap();
+            events.unended()
+        };
+        assert_eq!(unended("data: 1\n\n"), None);
+        assert_eq!(unended(""), None);
+        for text in [
+            "event: a\ndata: 1",
+            "event: a\ndata: 1\n",
+            "event: a\r\ndata: 1\r",
+        ] {
+            assert_eq!(unended(text), Some(event("a", "1", None)), "{text:?}");
         }
     }
 

@@ -6,7 +6,7 @@ use crate::refusal;
 use crate::turn::Delta;
 use serde_json::{Map, Value, json};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Assembly {
     /// What the chunks say of the whole: its id, the model, the counts.
     head: Map<String, Value>,
@@ -19,7 +19,7 @@ pub(crate) struct Assembly {
 }
 
 /// A call, as far as it has come. Servers number them, and not all keep to one id.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Part {
     number: Option<u64>,
     id: String,

@@ -156,7 +156,7 @@ impl Answer<'_> {
         if incoming.is_whole() {
             while let Ok(Ok(Some(_))) = timeout(COURTESY, self.next()).await {}
         }
-        incoming.finish()
+        incoming.finish(on)
     }
 
     /// All that is left of the body; with an error, what came before it.

@@ -5,14 +5,14 @@ use crate::names::Names;
 use crate::turn::Delta;
 use serde_json::{Map, Value, json};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Assembly {
     message: Value,
     blocks: Vec<Block>,
     is_whole: bool,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Block {
     value: Value,
     /// Arguments, as far as they have come.

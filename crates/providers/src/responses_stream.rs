@@ -1,5 +1,4 @@
-//! OpenAI's Responses as a stream. The last event holds all of it; the others are told as they come, and kept for servers
-//! whose last event does not.
+//! OpenAI's Responses as a stream. The last event holds all that is said of the whole; items are taken as they end.
 
 use crate::error::Error;
 use crate::names::Names;
@@ -7,7 +6,7 @@ use crate::refusal;
 use crate::turn::Delta;
 use serde_json::{Value, json};
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Assembly {
     response: Option<Value>,
     /// Items that have ended, by their places.
@@ -68,11 +67,12 @@ impl Assembly {
         Ok(())
     }
 
-    /// The response, where it has come.
+    /// The response, where it has come, with its items as they were when they ended: the last event seals thoughts anew,
+    /// and there are servers that leave the items out of it.
     pub(crate) fn into_response(mut self) -> Value {
         let mut response = self.response.unwrap_or_default();
-        let is_bare = response["output"].as_array().is_none_or(Vec::is_empty);
-        if is_bare && !self.items.is_empty() {
+        let told = response["output"].as_array().map_or(0, Vec::len);
+        if self.items.len() >= told.max(1) {
             self.items.sort_by_key(|(place, _)| *place);
             let items: Vec<Value> = self.items.into_iter().map(|(_, item)| item).collect();
             response["output"] = json!(items);

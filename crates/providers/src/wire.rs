@@ -94,14 +94,14 @@ pub fn refused(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
 }
 
 /// A stream, as far as it has come.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Incoming<'a> {
     written: &'a Written,
     events: Events,
     assembly: Assembly,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Assembly {
     Messages(messages_stream::Assembly),
     Chat(chat_stream::Assembly),
@@ -131,8 +131,13 @@ impl Incoming<'_> {
         }
     }
 
-    /// What was said, if all of it has come.
-    pub fn finish(self) -> Result<Turn, Error> {
+    /// What was said, if all of it has come. The last event may lack the empty line that ends it, but nothing else.
+    pub fn finish(mut self, on: &mut dyn FnMut(Delta)) -> Result<Turn, Error> {
+        if let Some(event) = self.events.unended()
+            && (event.data.trim() == "[DONE]" || serde_json::from_str::<Value>(&event.data).is_ok())
+        {
+            self.take_event(&event, on)?;
+        }
         if !self.is_whole() {
             return Err(Error::new(
                 Class::Network,
