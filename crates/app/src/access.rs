@@ -2,6 +2,7 @@
 //! change of people or keys is stored first, then read back into a new snapshot; a session is put into it as it is.
 
 use crate::App;
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::keys;
 use crate::sessions::{Hash, Session, Sessions, hash_of};
@@ -12,6 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
+use store::feed::Subject;
 use store::keys::KeyRow;
 use store::sessions::SessionRow;
 use store::users::{ADMIN_USER, UserRow};
@@ -241,8 +243,13 @@ impl App {
     }
 
     /// Stores what changes about people and keys, and lets it count. The caller holds `access_changes`.
-    pub(crate) async fn commit_access(&self, writes: &[store::Write]) -> Result<()> {
-        self.store_access(writes).await?;
+    pub(crate) async fn commit_access(
+        &self,
+        known: Known,
+        mut writes: Vec<store::Write>,
+    ) -> Result<()> {
+        writes.push(known.unless(Subject::Access));
+        self.store_access(&writes).await?;
         self.load_access().await
     }
 
@@ -250,7 +257,7 @@ impl App {
     pub(crate) async fn store_access(&self, writes: &[store::Write]) -> Result<()> {
         let stored = self.store.write(writes).await;
         if let Err(error) = &stored
-            && !matches!(error, store::Error::Taken(_))
+            && !matches!(error, store::Error::Taken(_) | store::Error::Behind)
         {
             // A connection that was lost while it committed does not tell whether it did.
             self.doubt_access();

@@ -30,6 +30,9 @@ pub enum Error {
         /// What has changed since, where that is known.
         changes: Vec<FieldChange>,
     },
+    /// It was decided on what other servers have changed since.
+    #[error("Other servers change the same all the time; try again in a moment")]
+    Behind,
     #[error("{message}")]
     Invalid {
         message: String,
@@ -94,7 +97,7 @@ impl Error {
         match self {
             Error::NotFound { what: "Tool", .. } | Error::Ambiguous { .. } => Code::ToolNotFound,
             Error::NotFound { .. } => Code::NotFound,
-            Error::Conflict { .. } | Error::Stale { .. } => Code::Conflict,
+            Error::Conflict { .. } | Error::Stale { .. } | Error::Behind => Code::Conflict,
             Error::Invalid { .. } => Code::Invalid,
             Error::Unauthenticated(_) => Code::Unauthenticated,
             Error::Forbidden(_) => Code::Forbidden,
@@ -159,6 +162,7 @@ impl From<store::Error> for Error {
     fn from(error: store::Error) -> Self {
         match error {
             store::Error::Taken(message) => Error::conflict(message),
+            store::Error::Behind => Error::Behind,
             store::Error::Unavailable(_) => {
                 tracing::error!(%error, "the registry database is not available");
                 let why = if error.is_full() {

@@ -2,9 +2,11 @@
 
 use crate::access::{role_of, scopes_from};
 use crate::audit::act;
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::{App, time};
 use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
+use catalog::tool::Millis;
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest, Sha256};
@@ -91,6 +93,13 @@ pub struct KeyRequest<'a> {
     pub expires_at: Option<&'a str>,
 }
 
+/// A request that is sound in itself.
+struct Sound<'a> {
+    name: &'a str,
+    set: Scopes,
+    expires_at: Option<Millis>,
+}
+
 impl App {
     /// Makes a key. People make their own when they are logged in, admins everybody's; a key cannot make keys, so that
     /// whoever finds one does not get more of them.
@@ -116,7 +125,25 @@ impl App {
                 Some(end)
             }
         };
-        let _one_at_a_time = self.access_changes.lock().await;
+        let new = Sound {
+            name,
+            set,
+            expires_at,
+        };
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.add_key(caller, asked, &new, known)
+        })
+        .await
+    }
+
+    async fn add_key(
+        &self,
+        caller: &Caller,
+        asked: &KeyRequest<'_>,
+        new: &Sound<'_>,
+        known: Known,
+    ) -> Result<NewKey> {
+        let (set, expires_at, now) = (new.set, new.expires_at, self.clock.now());
         let access = self.access.load_full();
         let user = match asked.user {
             Some(user) if user != &*caller.user_name => {
@@ -130,7 +157,7 @@ impl App {
                 .ok_or_else(|| Error::Internal("the caller is not a user".to_owned()))?,
         };
         let role = role_of(user);
-        if set.within(role.scopes()) != set.within(Scopes::all()) {
+        if !is_within(set, role) {
             return Err(Error::invalid(format!(
                 "scopes: the role '{}' of '{}' allows {}, got {}",
                 role.as_str(),
@@ -142,7 +169,7 @@ impl App {
         let (id, secret) = (Uuid::new_v4(), random_secret()?);
         let row = KeyRow {
             id,
-            name: name.to_owned(),
+            name: new.name.to_owned(),
             user_id: user.id,
             secret_hash: Sha256::digest(secret.as_bytes()).to_vec(),
             scopes: set.names().join(","),
@@ -161,7 +188,8 @@ impl App {
         };
         let after = json!({"name": new.name, "user": new.user, "scopes": new.scopes, "expires_at": new.expires_at});
         let done = act(now, caller, "key.create", target(id), None, Some(after));
-        self.commit_access(&[Write::Key(row), done]).await?;
+        let writes = vec![Write::Key(row), done];
+        self.commit_access(known, writes).await?;
         Ok(new)
     }
 
@@ -188,7 +216,13 @@ impl App {
 
     /// From the next request on the key is not valid. A key may revoke itself.
     pub async fn revoke_key(&self, caller: &Caller, id: Uuid) -> Result<()> {
-        let _one_at_a_time = self.access_changes.lock().await;
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.take_key(caller, id, known)
+        })
+        .await
+    }
+
+    async fn take_key(&self, caller: &Caller, id: Uuid, known: Known) -> Result<()> {
         let rows = self.store.keys().await?;
         let mine = |row: &KeyRow| caller.scopes.allow(Scope::Admin) || row.user_id == caller.user;
         let row = rows.into_iter().find(|row| row.id == id && mine(row));
@@ -207,7 +241,8 @@ impl App {
         row.revoked_at = Some(now);
         let before = json!({"name": row.name, "user": self.user_name(row.user_id)});
         let done = act(now, caller, "key.revoke", target(id), Some(before), None);
-        self.commit_access(&[Write::Key(row), done]).await
+        let writes = vec![Write::Key(row), done];
+        self.commit_access(known, writes).await
     }
 
     /// The first key, when there is none at all.
@@ -227,6 +262,11 @@ impl App {
 
 fn target(id: Uuid) -> String {
     format!("key:{id}")
+}
+
+/// Whether a role allows all of these.
+pub(crate) fn is_within(scopes: Scopes, role: Role) -> bool {
+    scopes.within(role.scopes()) == scopes.within(Scopes::all())
 }
 
 fn requested_scopes(scopes: &[String]) -> Result<Scopes> {
@@ -269,7 +309,6 @@ pub(crate) fn only_admins(caller: &Caller, what: &str) -> Result<()> {
 mod tests {
     use super::*;
     use crate::access::Access;
-    use catalog::tool::Millis;
     use store::users::UserRow;
 
     fn access(role: &str, expires_at: Option<Millis>, left: Option<Millis>) -> (Access, String) {

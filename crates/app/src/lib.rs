@@ -7,6 +7,7 @@ pub mod audit;
 pub mod auth;
 pub mod backup;
 pub mod calls;
+mod decided;
 mod dry_run;
 pub mod error;
 pub mod eval;

@@ -2,6 +2,7 @@
 
 use crate::App;
 use crate::audit::act;
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::time;
 use catalog::caller::{Caller, Scope};
@@ -12,6 +13,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::sync::Arc;
 use store::Write;
+use store::feed::Subject;
 use store::limits::LimitRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -129,23 +131,40 @@ impl App {
             )));
         }
         let (target_id, name) = self.limit_target(caller, kind, target).await?;
-        let _one_at_a_time = self.access_changes.lock().await;
-        let rows = self.store.limits().await?;
-        let now = self.clock.now();
         let row = LimitRow {
             target_type: kind.as_str().to_owned(),
             target_id,
-            target_name: Some(name.clone()),
+            target_name: Some(name),
             max_count,
-            updated_at: now,
+            updated_at: self.clock.now(),
         };
-        let before = limit_of(&rows, kind, target_id, &name);
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.put_limit(caller, kind, &row, known)
+        })
+        .await
+    }
+
+    async fn put_limit(
+        &self,
+        caller: &Caller,
+        kind: TargetType,
+        row: &LimitRow,
+        known: Known,
+    ) -> Result<(LimitView, bool)> {
+        let rows = self.store.limits().await?;
+        let (now, max_count) = (row.updated_at, row.max_count);
+        let name = row.target_name.clone().unwrap_or_default();
+        let before = limit_of(&rows, kind, row.target_id, &name);
         let was = before.map(|row| json!({"max_count": row.max_count}));
         let is = Some(json!({"max_count": max_count}));
         let done = act(now, caller, "limit.set", audit_target(kind, &name), was, is);
-        let shown = self.limit_view(caller, kind, &row);
-        let mut writes = self.free_name(&rows, &row);
-        writes.extend([Write::Limit(row), done]);
+        let shown = self.limit_view(caller, kind, row);
+        let mut writes = self.free_name(&rows, row);
+        writes.extend([
+            known.unless(Subject::Limits),
+            Write::Limit(row.clone()),
+            done,
+        ]);
         self.store_access(&writes).await?;
         self.count_limits().await?;
         Ok((shown, before.is_none()))
@@ -181,10 +200,7 @@ impl App {
         target: &str,
     ) -> Result<()> {
         let kind = TargetType::read(target_type)?;
-        let not_found = || Error::NotFound {
-            what: "Limit",
-            name: format!("{target_type} {target}"),
-        };
+        let not_found = || no_limit(kind, target);
         let named = self.limit_target(caller, kind, target).await.ok();
         let gone = || {
             // By a name that no tool has any more only for those who are told it.
@@ -192,19 +208,35 @@ impl App {
             let id = Uuid::parse_str(target).ok();
             (id.is_some() || name.is_some()).then(|| (id.unwrap_or_default(), target.to_owned()))
         };
-        let (target_id, name) = named.or_else(gone).ok_or_else(not_found)?;
-        let _one_at_a_time = self.access_changes.lock().await;
+        let meant = named.or_else(gone).ok_or_else(not_found)?;
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.remove_limit(caller, kind, &meant, known)
+        })
+        .await
+        .map_err(|error| match error {
+            Error::NotFound { .. } => not_found(),
+            other => other,
+        })
+    }
+
+    async fn remove_limit(
+        &self,
+        caller: &Caller,
+        kind: TargetType,
+        (target_id, name): &(Uuid, String),
+        known: Known,
+    ) -> Result<()> {
         let rows = self.store.limits().await?;
-        let row = limit_of(&rows, kind, target_id, &name);
+        let row = limit_of(&rows, kind, *target_id, name);
         let row = row.filter(|row| self.sees_limit(caller, kind, row));
-        let row = row.ok_or_else(not_found)?;
+        let row = row.ok_or_else(|| no_limit(kind, name))?;
         let was = Some(json!({"max_count": row.max_count}));
         let now = self.clock.now();
         let done = act(
             now,
             caller,
             "limit.remove",
-            audit_target(kind, &name),
+            audit_target(kind, name),
             was,
             None,
         );
@@ -212,7 +244,8 @@ impl App {
             target_type: row.target_type.clone(),
             target_id: row.target_id,
         };
-        self.store_access(&[gone, done]).await?;
+        let writes = [known.unless(Subject::Limits), gone, done];
+        self.store_access(&writes).await?;
         self.count_limits().await
     }
 
@@ -403,6 +436,13 @@ fn add_pace(view: &mut UsageView, entry: &Entry, pace: PaceUse) {
     }
     let at_once = rate.concurrent_requests.map(u64::from);
     view.running = Some(Used::new(u64::from(pace.running), at_once));
+}
+
+fn no_limit(kind: TargetType, target: &str) -> Error {
+    Error::NotFound {
+        what: "Limit",
+        name: format!("{} {target}", kind.as_str()),
+    }
 }
 
 fn audit_target(kind: TargetType, name: &str) -> String {

@@ -3,6 +3,7 @@
 use crate::App;
 use crate::access::role_of;
 use crate::audit::act;
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::keys::random_secret;
 use crate::sessions::hash_of;
@@ -15,6 +16,7 @@ use serde_json::json;
 use std::net::IpAddr;
 use store::Write;
 use store::audit::AuditFilter;
+use store::feed::Subject;
 use store::sessions::{LinkRow, SessionRow};
 use store::users::{ADMIN_USER, UserRow};
 use utoipa::ToSchema;
@@ -150,6 +152,13 @@ impl App {
     }
 
     pub(crate) async fn open_session(&self, user: &UserRow, how: &str) -> Result<NewSession> {
+        self.decided(&self.access_changes, None, |known| {
+            self.add_session(user, how, known)
+        })
+        .await
+    }
+
+    async fn add_session(&self, user: &UserRow, how: &str, known: Known) -> Result<NewSession> {
         let (secret, now) = (random_secret()?, self.clock.now());
         let row = SessionRow {
             hash: hash_of(&secret).to_vec(),
@@ -157,7 +166,6 @@ impl App {
             created_at: now,
             expires_at: now + SESSION_SECONDS * 1000,
         };
-        let _one_at_a_time = self.access_changes.lock().await;
         let access = self.access.load_full();
         // What was checked may have changed while it was checked.
         let same = |now: &&UserRow| {
@@ -174,7 +182,7 @@ impl App {
         let ended = access.making_room_for(user.id, now);
         let after = (!ended.is_empty()).then(|| json!({"sessions_ended": ended.len()}));
         let done = act(now, &who, how, format!("user:{}", user.name), None, after);
-        let mut writes = vec![Write::Session(row.clone())];
+        let mut writes = vec![known.unless(Subject::Access), Write::Session(row.clone())];
         writes.extend(ended.iter().map(|hash| Write::EndSession(hash.to_vec())));
         writes.push(done);
         self.store_access(&writes).await?;

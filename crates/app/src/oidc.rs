@@ -12,6 +12,7 @@ pub use provider::is_address;
 use crate::App;
 use crate::access::role_of;
 use crate::audit::act;
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::keys::random_secret;
 use crate::login::{FailedLogin, NewSession, nobody};
@@ -193,20 +194,33 @@ impl App {
         claims: &Map<String, Value>,
         tells_groups: bool,
     ) -> Result<UserRow> {
+        self.decided(&self.access_changes, None, |known| {
+            self.user_behind(settings, claims, tells_groups, known)
+        })
+        .await
+    }
+
+    async fn user_behind(
+        &self,
+        settings: &Settings,
+        claims: &Map<String, Value>,
+        tells_groups: bool,
+        known: Known,
+    ) -> Result<UserRow> {
         let sub = claims["sub"].as_str().unwrap_or_default();
         let subject = full_subject(settings, sub);
-        let _one_at_a_time = self.access_changes.lock().await;
         let access = self.access.load_full();
-        let known = access
-            .people()
-            .find(|user| user.oidc_subject.as_ref() == Some(&subject));
-        match known {
+        let mut people = access.people();
+        match people.find(|user| user.oidc_subject.as_ref() == Some(&subject)) {
             Some(user) if user.deleted_at.is_some() => Err(Error::Forbidden(
                 "You were removed from this server; an admin can bring you back".to_owned(),
             )),
-            Some(user) if tells_groups => self.follow_groups(settings, claims, user.clone()).await,
+            Some(user) if tells_groups => {
+                let user = user.clone();
+                self.follow_groups(settings, claims, user, known).await
+            }
             Some(user) => Ok(user.clone()),
-            None => self.first_visit(settings, claims, sub, subject).await,
+            None => self.first_visit(settings, claims, subject, known).await,
         }
     }
 
@@ -215,6 +229,7 @@ impl App {
         settings: &Settings,
         claims: &Map<String, Value>,
         mut user: UserRow,
+        known: Known,
     ) -> Result<UserRow> {
         let Some(role) = role_by_groups(settings, claims)? else {
             return Ok(user);
@@ -230,7 +245,8 @@ impl App {
         let (before, now) = (shape(&user), self.clock.now());
         user.role = role.as_str().to_owned();
         user.updated_at = now;
-        self.store_user(&user, "user.update", Some(before)).await?;
+        self.store_user(&user, "user.update", Some(before), known)
+            .await?;
         Ok(user)
     }
 
@@ -238,9 +254,10 @@ impl App {
         &self,
         settings: &Settings,
         claims: &Map<String, Value>,
-        sub: &str,
         subject: String,
+        known: Known,
     ) -> Result<UserRow> {
+        let sub = claims["sub"].as_str().unwrap_or_default();
         let role = match settings.new_users {
             NewUsers::None => None,
             NewUsers::ByGroup => role_by_groups(settings, claims)?,
@@ -260,16 +277,23 @@ impl App {
         }
         let mut user = new_user(&name, role, self.clock.now());
         user.oidc_subject = Some(subject);
-        self.store_user(&user, "user.create", None).await?;
+        self.store_user(&user, "user.create", None, known).await?;
         Ok(user)
     }
 
     /// The user did it themselves, by logging in.
-    async fn store_user(&self, user: &UserRow, how: &str, before: Option<Value>) -> Result<()> {
+    async fn store_user(
+        &self,
+        user: &UserRow,
+        how: &str,
+        before: Option<Value>,
+        known: Known,
+    ) -> Result<()> {
         let who = Caller::of_user(user.id, &user.name, role_of(user), Transport::Page);
         let after = Some(shape(user));
         let done = act(user.updated_at, &who, how, target(user), before, after);
-        self.commit_access(&[Write::User(user.clone()), done]).await
+        let writes = vec![Write::User(user.clone()), done];
+        self.commit_access(known, writes).await
     }
 
     /// What is stored for a subject that an admin names: alone, it is one of the configured provider's.

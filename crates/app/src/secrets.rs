@@ -3,6 +3,7 @@
 use crate::App;
 use crate::audit::act;
 use crate::auth::{VALUE_BYTES_MAX, not_found};
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::time;
 use crate::uses::Users;
@@ -14,6 +15,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::collections::HashMap;
 use store::Write;
+use store::feed::Subject;
 use store::seal::SealingKeys;
 use store::secrets::SecretRow;
 use utoipa::ToSchema;
@@ -99,7 +101,19 @@ impl App {
         value: &str,
     ) -> Result<(SecretView, bool)> {
         check(name, value)?;
-        let _one_at_a_time = self.vault.changes.lock().await;
+        self.decided(&self.vault.changes, Some(caller), |known| {
+            self.put_secret(caller, name, value, known)
+        })
+        .await
+    }
+
+    async fn put_secret(
+        &self,
+        caller: &Caller,
+        name: &str,
+        value: &str,
+        known: Known,
+    ) -> Result<(SecretView, bool)> {
         let old = self.store.secret_named(name).await?;
         if old.as_ref().is_some_and(|old| !is_mine(caller, old)) {
             return Err(Error::conflict(format!(
@@ -126,7 +140,11 @@ impl App {
         let after = json!({"owner": self.user_name(row.owner_id), "key_id": row.key_id});
         let before = old.as_ref().map(|old| json!({"key_id": old.key_id}));
         let done = act(now, caller, "secret.set", target(name), before, Some(after));
-        let writes = [Write::Secret(row.clone()), done];
+        let writes = [
+            known.unless_this(Subject::Secrets, row.id),
+            Write::Secret(row.clone()),
+            done,
+        ];
         self.store.write(&writes).await?;
         self.vault.put(std::slice::from_ref(&row));
         let used_by = self.users_of_secrets(caller).remove(name);
@@ -139,7 +157,19 @@ impl App {
 
     /// Removes a secret. One that a tool needs is only removed with `force`.
     pub async fn remove_secret(&self, caller: &Caller, name: &str, force: bool) -> Result<()> {
-        let _one_at_a_time = self.vault.changes.lock().await;
+        self.decided(&self.vault.changes, Some(caller), |known| {
+            self.take_secret(caller, name, force, known)
+        })
+        .await
+    }
+
+    async fn take_secret(
+        &self,
+        caller: &Caller,
+        name: &str,
+        force: bool,
+        known: Known,
+    ) -> Result<()> {
         let row = match is_valid_name(name) {
             true => self.store.secret_named(name).await?,
             false => None,
@@ -162,7 +192,12 @@ impl App {
             Some(before),
             None,
         );
-        self.store.write(&[Write::NoSecret(row.id), done]).await?;
+        let writes = [
+            known.unless_this(Subject::Secrets, row.id),
+            Write::NoSecret(row.id),
+            done,
+        ];
+        self.store.write(&writes).await?;
         self.vault.remove(&[row.id]);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use crate::access::role_of;
 use crate::audit::act;
+use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::keys::only_admins;
 use crate::login::FailedLogin;
@@ -59,6 +60,15 @@ pub struct UserChange<'a> {
     pub oidc_subject: Option<Option<&'a str>>,
 }
 
+/// A change that is sound in itself.
+struct Checked {
+    role: Option<Role>,
+    oidc_subject: Option<Option<String>>,
+    password_hash: Option<String>,
+    /// The hash of the password that it was made from.
+    was: Option<String>,
+}
+
 impl App {
     /// Everybody, by name; who is no admin sees only themselves.
     pub fn list_users(&self, caller: &Caller) -> Vec<UserView> {
@@ -85,8 +95,19 @@ impl App {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        let _one_at_a_time = self.access_changes.lock().await;
-        if let Some(taken) = self.taken(new.name) {
+        let row = UserRow {
+            password_hash,
+            oidc_subject,
+            ..new_user(new.name, role, self.clock.now())
+        };
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.add_user(caller, &row, known)
+        })
+        .await
+    }
+
+    async fn add_user(&self, caller: &Caller, row: &UserRow, known: Known) -> Result<UserView> {
+        if let Some(taken) = self.taken(&row.name) {
             return Err(Error::conflict(format!(
                 "There is a user named '{}' already. {}",
                 taken.name,
@@ -96,18 +117,12 @@ impl App {
                 }
             )));
         }
-        self.linked_to_nobody(oidc_subject.as_deref())?;
-        let now = self.clock.now();
-        let row = UserRow {
-            password_hash,
-            oidc_subject,
-            ..new_user(new.name, role, now)
-        };
-        let after = Some(shape(&row));
-        let done = act(now, caller, "user.create", target(&row), None, after);
-        let shown = view(&row);
-        self.commit_access(&[Write::User(row), done]).await?;
-        Ok(shown)
+        self.linked_to_nobody(row.oidc_subject.as_deref())?;
+        let (now, after) = (row.created_at, Some(shape(row)));
+        let done = act(now, caller, "user.create", target(row), None, after);
+        let writes = vec![Write::User(row.clone()), done];
+        self.commit_access(known, writes).await?;
+        Ok(view(row))
     }
 
     /// Changes a role (an admin's business) or a password (also one's own).
@@ -140,28 +155,48 @@ impl App {
             Some(password) => Some(self.passwords.hash(password).await?),
             None => None,
         };
-        let _one_at_a_time = self.access_changes.lock().await;
+        let checked = Checked {
+            role,
+            oidc_subject,
+            password_hash,
+            was: current.password_hash,
+        };
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.store_change(caller, name, &checked, known)
+        })
+        .await
+    }
+
+    /// The part of a change that depends on what is there.
+    async fn store_change(
+        &self,
+        caller: &Caller,
+        name: &str,
+        change: &Checked,
+        known: Known,
+    ) -> Result<UserView> {
         let mut row = self.living(name)?;
-        if change.password.is_some() && row.password_hash != current.password_hash {
+        let new_password = change.password_hash.is_some();
+        if new_password && row.password_hash != change.was {
             return Err(Error::conflict(
                 "The password was changed by somebody else at the same time",
             ));
         }
-        if role.is_some_and(|role| role != Role::Admin) {
+        if change.role.is_some_and(|role| role != Role::Admin) {
             self.keep_an_admin(&row)?;
         }
         let (before, now) = (shape(&row), self.clock.now());
-        if let Some(role) = role {
+        if let Some(role) = change.role {
             row.role = role.as_str().to_owned();
         }
-        let mut linked_anew = false;
-        if let Some(subject) = oidc_subject.filter(|subject| *subject != row.oidc_subject) {
+        let subject = change.oidc_subject.as_ref();
+        let subject = subject.filter(|subject| **subject != row.oidc_subject);
+        let linked_anew = subject.is_some();
+        if let Some(subject) = subject {
             self.linked_to_nobody(subject.as_deref())?;
-            row.oidc_subject = subject;
-            linked_anew = true;
+            row.oidc_subject.clone_from(subject);
         }
-        let new_password = password_hash.is_some();
-        row.password_hash = password_hash.or(row.password_hash);
+        row.password_hash = change.password_hash.clone().or(row.password_hash);
         row.updated_at = now;
         let mut after = shape(&row);
         if new_password {
@@ -181,7 +216,7 @@ impl App {
             // Whoever knew the old password is out, and whoever came in by the old link.
             writes.push(Write::EndSessions(id));
         }
-        self.commit_access(&writes).await?;
+        self.commit_access(known, writes).await?;
         Ok(shown)
     }
 
@@ -226,7 +261,13 @@ impl App {
     /// The user may not come in any more: their keys are revoked, their sessions end. What is theirs is kept, out of
     /// use, until an admin gives it to somebody.
     pub async fn delete_user(&self, caller: &Caller, name: &str) -> Result<()> {
-        let _one_at_a_time = self.access_changes.lock().await;
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.remove_user(caller, name, known)
+        })
+        .await
+    }
+
+    async fn remove_user(&self, caller: &Caller, name: &str, known: Known) -> Result<()> {
         let mut row = self.living(name)?;
         self.keep_an_admin(&row)?;
         if row.id == ADMIN_USER {
@@ -249,7 +290,7 @@ impl App {
         ];
         writes.extend(self.tokens.gone(&self.tokens.of_user(user)));
         writes.push(done);
-        self.commit_access(&writes).await?;
+        self.commit_access(known, writes).await?;
         self.forget_sign_ins(user);
         Ok(())
     }
@@ -257,7 +298,13 @@ impl App {
     /// Brings a user back, with everything that is still theirs. Their keys stay revoked: who brings somebody back need
     /// not know who has found one of them since.
     pub async fn restore_user(&self, caller: &Caller, name: &str) -> Result<UserView> {
-        let _one_at_a_time = self.access_changes.lock().await;
+        self.decided(&self.access_changes, Some(caller), |known| {
+            self.bring_back(caller, name, known)
+        })
+        .await
+    }
+
+    async fn bring_back(&self, caller: &Caller, name: &str, known: Known) -> Result<UserView> {
         let found = self.access.load().user_named(name).cloned();
         let mut row = found.ok_or_else(|| not_found(name))?;
         if row.deleted_at.take().is_none() {
@@ -268,7 +315,8 @@ impl App {
         let after = Some(shape(&row));
         let done = act(now, caller, "user.restore", target(&row), None, after);
         let shown = view(&row);
-        self.commit_access(&[Write::User(row), done]).await?;
+        let writes = vec![Write::User(row), done];
+        self.commit_access(known, writes).await?;
         Ok(shown)
     }
 

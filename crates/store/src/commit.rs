@@ -26,6 +26,7 @@ use crate::sessions::{
 use crate::sources::{PUT_SOURCE, REMOVE_SOURCE, SourceRow};
 use crate::tools::{PUT_TOOL, ToolRow, VERSIONS_AT_ONCE, VersionRow, add_versions};
 use crate::toolsets::{PUT_TOOLSET, ToolsetRow};
+use crate::unless::{Unless, check_conditions};
 use crate::users::{PUT_USER, UserRow};
 use catalog::tool::Millis;
 use sqlx::AssertSqlSafe;
@@ -99,6 +100,40 @@ macro_rules! put_user {
             $row.created_at,
             $row.updated_at,
             $row.deleted_at
+        )
+    };
+}
+
+macro_rules! put_key {
+    ($row:expr) => {
+        must!(
+            PUT_KEY,
+            $row.id,
+            &$row.name,
+            $row.user_id,
+            &$row.secret_hash,
+            &$row.scopes,
+            $row.created_at,
+            $row.expires_at,
+            $row.revoked_at,
+            $row.last_used_at
+        )
+    };
+}
+
+macro_rules! put_secret {
+    ($row:expr) => {
+        must!(
+            PUT_SECRET,
+            $row.id,
+            $row.owner_id,
+            &$row.name,
+            $row.tool_id,
+            &$row.sealed,
+            &$row.key_id,
+            &$row.last4,
+            $row.created_at,
+            $row.updated_at
         )
     };
 }
@@ -298,6 +333,8 @@ pub enum Write {
     ServerClient(ServerClientRow),
     /// The registration that this secret holds.
     NoServerClient(Uuid),
+    /// Nothing of the list happens where other servers have changed this meanwhile.
+    Unless(Unless),
     /// What was done, for the audit log; it belongs to the same list as what it tells of.
     Act(Act),
 }
@@ -337,6 +374,7 @@ impl Db {
             let done = async {
                 let mut tx = sqlx::Connection::begin_with(&mut *connection, begin).await.map_err(crate::Error::from)?;
                 let revision = next_revision!(tx, changes);
+                check_conditions!(tx, revision, self.conditions(writes));
                 let mut last = None;
                 let mut rest = writes;
                 while let Some(write) = rest.first() {
@@ -346,8 +384,7 @@ impl Db {
                         Write::Tool(row) => vec![put_tool!(row)],
                         Write::Version(_) => vec![add_all!(versions)],
                         Write::User(row) => vec![put_user!(row)],
-                        Write::Key(row) => vec![must!(PUT_KEY, row.id, &row.name, row.user_id, &row.secret_hash,
-                            &row.scopes, row.created_at, row.expires_at, row.revoked_at, row.last_used_at)],
+                        Write::Key(row) => vec![put_key!(row)],
                         Write::RevokeKeys { user, at } => vec![may!(REVOKE_KEYS, at, user)],
                         Write::Agent(row) => vec![put_agent!(row)],
                         Write::Toolset(row) => vec![must!(PUT_TOOLSET, row.id, row.owner_id, &row.name, &row.definition,
@@ -367,8 +404,7 @@ impl Db {
                         Write::EndSessions(user) => vec![may!(END_SESSIONS, user), may!(END_LINKS, user)],
                         Write::Link(row) => vec![may!(FORGET_LINKS, row.created_at),
                             must!(ADD_LINK, &row.hash, row.user_id, row.expires_at)],
-                        Write::Secret(row) => vec![must!(PUT_SECRET, row.id, row.owner_id, &row.name, row.tool_id,
-                            &row.sealed, &row.key_id, &row.last4, row.created_at, row.updated_at)],
+                        Write::Secret(row) => vec![put_secret!(row)],
                         Write::Rewrapped { row, before } => vec![must!(REWRAP_SECRET, &row.sealed, &row.key_id, row.id,
                             before)],
                         Write::SecretOwner { id, owner, at } => vec![may!(SECRET_OWNER, owner, at, id)],
@@ -379,6 +415,7 @@ impl Db {
                         Write::NoServerToken { server, user } => vec![may!(DELETE_SERVER_TOKEN, server, user)],
                         Write::ServerClient(row) => vec![put_server_client!(row)],
                         Write::NoServerClient(id) => vec![may!(DELETE_SERVER_CLIENT, id)],
+                        Write::Unless(_) => Vec::new(),
                         Write::Act(act) => {
                             if last.is_none() {
                                 sqlx::query(lock).execute(&mut *tx).await.map_err(crate::Error::from)?;

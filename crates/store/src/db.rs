@@ -32,6 +32,9 @@ pub enum Error {
     Newer(i64),
     #[error("{0}")]
     Taken(String),
+    /// It was decided on what another server has changed since: `Write::Unless`.
+    #[error("other servers have changed the same since")]
+    Behind,
     #[error("the database is not available: {0}")]
     Unavailable(sqlx::Error),
     #[error("stored data cannot be read: {0}")]

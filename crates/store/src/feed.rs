@@ -90,6 +90,14 @@ impl Which {
         }
     }
 
+    /// Whether both can be about the same.
+    pub(crate) fn meets(&self, other: &Which) -> bool {
+        match (self, other) {
+            (Which::These(ids), Which::These(others)) => !ids.is_disjoint(others),
+            _ => true,
+        }
+    }
+
     fn as_text(&self) -> String {
         match self {
             Which::All => String::new(),
@@ -124,7 +132,7 @@ impl Write {
         Some(match self {
             Write::Tool(row) => (Subject::Tools, one(&row.id)),
             // The history is asked from the database; a link is used up there.
-            Write::Version(_) | Write::Act(_) | Write::Link(_) => return None,
+            Write::Version(_) | Write::Act(_) | Write::Link(_) | Write::Unless(_) => return None,
             Write::User(_)
             | Write::Key(_)
             | Write::RevokeKeys { .. }
@@ -195,6 +203,39 @@ macro_rules! tell {
     };
 }
 pub(crate) use tell;
+
+/// A row of `changes`: its revision, the subject, the ids, and whether this process made it.
+pub(crate) type Told = (i64, String, String, bool);
+
+/// What others have changed after `known` up to `number`, told in the order of the commits.
+pub(crate) fn news(known: i64, number: i64, told: impl IntoIterator<Item = Told>) -> News {
+    let mut news = News {
+        revision: number,
+        changed: Changed::new(),
+    };
+    let mut last = known;
+    for (revision, subject, ids, is_mine) in told {
+        if revision > last + 1 {
+            break;
+        }
+        last = revision;
+        if is_mine {
+            continue;
+        }
+        let subject = Subject::ALL.into_iter().find(|it| it.as_str() == subject);
+        match subject {
+            Some(subject) => add(&mut news.changed, subject, Which::read(&ids)),
+            // A later version keeps something that this one does not know.
+            None => tracing::debug!("a change of something unknown was told"),
+        }
+    }
+    if last != number {
+        // Some of it is forgotten already, or this is another database than before.
+        let all = Subject::ALL.into_iter();
+        news.changed = all.map(|subject| (subject, Which::All)).collect();
+    }
+    news
+}
 
 fn add(changed: &mut Changed, subject: Subject, which: Which) {
     match changed.get_mut(&subject) {
@@ -282,35 +323,12 @@ impl Db {
         );
         let rows: Vec<Row> = sqlx::query_as(SQL).bind(known).fetch_all(pool).await?;
         let number = rows.first().map_or(known, |row| row.0);
-        let mut news = News {
-            revision: number,
-            changed: Changed::new(),
-        };
-        let mut last = known;
-        for (_, revision, subject, ids, is_mine) in rows {
-            let (Some(revision), Some(subject), Some(ids)) = (revision, subject, ids) else {
-                continue;
-            };
-            if revision > last + 1 {
-                break;
-            }
-            last = revision;
-            if is_mine == Some(true) {
-                continue;
-            }
-            let subject = Subject::ALL.into_iter().find(|it| it.as_str() == subject);
-            match subject {
-                Some(subject) => add(&mut news.changed, subject, Which::read(&ids)),
-                // A later version keeps something that this one does not know.
-                None => tracing::debug!("a change of something unknown was told"),
-            }
-        }
-        if last != number {
-            // Some of it is forgotten already, or this is another database than before.
-            let all = Subject::ALL.into_iter();
-            news.changed = all.map(|subject| (subject, Which::All)).collect();
-        }
-        Ok(news)
+        let told = rows
+            .into_iter()
+            .filter_map(|(_, revision, subject, ids, is_mine)| {
+                Some((revision?, subject?, ids?, is_mine?))
+            });
+        Ok(news(known, number, told))
     }
 
     /// Forgets changes that everybody has heard of.

@@ -30,7 +30,9 @@ pub mod sources;
 pub mod tool_tests;
 pub mod tools;
 pub mod toolsets;
+pub mod unless;
 pub mod users;
 
 pub use commit::Write;
 pub use db::{Db, Error, Result, Why};
+pub use unless::Unless;

@@ -24,6 +24,7 @@ mod metrics;
 mod names;
 mod openapi;
 mod others;
+mod overtaken;
 mod people;
 mod policies;
 mod reassign;
