@@ -1,5 +1,26 @@
-//! What a request surely gives for the parameters of a tool, and what has to be asked for.
+//! What a request surely gives for the parameters of a tool, and what has to be asked for. Nothing is guessed: a value that
+//! could be meant for two parameters, or that could mean two things, is asked for like one that is not there.
 
+mod choices;
+mod days;
+mod filling;
+mod formula;
+mod names;
+mod numbers;
+mod questions;
+mod said;
+#[cfg(test)]
+mod tests;
+mod texts;
+mod units;
+pub(crate) mod values;
+mod wanted;
+
+pub use questions::{form, questions};
+
+use filling::Filling;
+use jiff::civil::Date;
+use selection::{Item, Parameter};
 use serde_json::{Map, Value};
 
 /// The arguments that a request gives, and the parameters that it does not.
@@ -16,4 +37,33 @@ pub struct Missing {
     pub schema: Value,
     /// In the language of the request.
     pub question: String,
+}
+
+/// What a request gives for a schema of which nothing more is known.
+#[must_use]
+pub fn fill(request: &str, input_schema: &Value, today: Date) -> Filled {
+    let tool = Item {
+        parameters: Parameter::of_schema(input_schema),
+        ..Item::default()
+    };
+    fill_for(request, &tool, input_schema, today)
+}
+
+/// The same for a tool: its own words are no values.
+#[must_use]
+pub fn fill_for(request: &str, tool: &Item, input_schema: &Value, today: Date) -> Filled {
+    let mut filling = Filling::new(request, tool, input_schema, today);
+    filling.given_by_name();
+    filling.without_choice();
+    filling.days();
+    filling.hours();
+    filling.formats();
+    filling.choices();
+    filling.numbers();
+    filling.formulas();
+    filling.keys();
+    filling.quotes();
+    filling.names();
+    filling.texts();
+    filling.finished()
 }

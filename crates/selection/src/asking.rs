@@ -1,7 +1,7 @@
 //! Words that only carry a request, and endings that say so: none of them is given to a tool.
 
 /// English words that ask, and give nothing to do it with.
-pub(crate) const ASKING: [&str; 206] = [
+pub const ASKING: [&str; 206] = [
     "again",
     "already",
     "always",
@@ -211,7 +211,7 @@ pub(crate) const ASKING: [&str; 206] = [
 ];
 
 /// Korean words that give nothing to a tool, whatever their endings.
-pub(crate) const ASKING_KOREAN: [&str; 120] = [
+pub const ASKING_KOREAN: [&str; 120] = [
     "지금",
     "혹시",
     "바로",
@@ -335,7 +335,7 @@ pub(crate) const ASKING_KOREAN: [&str; 120] = [
 ];
 
 /// Endings of Korean nouns, the longest first.
-pub(crate) const PARTICLES: [&str; 34] = [
+pub const PARTICLES: [&str; 34] = [
     "에서부터",
     "으로부터",
     "이라는",
@@ -373,7 +373,7 @@ pub(crate) const PARTICLES: [&str; 34] = [
 ];
 
 /// Endings of Korean verbs: what ends so is done, not given.
-pub(crate) const VERBS: [&str; 97] = [
+pub const VERBS: [&str; 97] = [
     "있어",
     "했어",
     "해줘",

@@ -114,7 +114,8 @@ const ENDINGS: [&str; 12] = [
 ];
 
 /// The clauses of a request; none, where it is one.
-pub(crate) fn clauses(request: &str) -> Vec<&str> {
+#[must_use]
+pub fn clauses(request: &str) -> Vec<&str> {
     let mut cuts = cuts(request);
     cuts.sort_unstable();
     cuts.dedup();

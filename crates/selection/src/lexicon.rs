@@ -1,7 +1,7 @@
 //! Words that are values by themselves: days, languages, currencies.
 
 /// Days, months and spans of time, as a word begins.
-pub(crate) const DAYS: [&str; 69] = [
+pub const DAYS: [&str; 69] = [
     "today",
     "tonight",
     "tomorrow",
@@ -106,7 +106,7 @@ pub(crate) const NUMBERS: [&str; 39] = [
 ];
 
 /// Languages to speak or to write in.
-pub(crate) const LANGUAGES: [&str; 40] = [
+pub const LANGUAGES: [&str; 40] = [
     "english",
     "korean",
     "japanese",
@@ -150,7 +150,7 @@ pub(crate) const LANGUAGES: [&str; 40] = [
 ];
 
 /// Currencies, in words and in letters.
-pub(crate) const CURRENCIES: [&str; 53] = [
+pub const CURRENCIES: [&str; 53] = [
     "dollar",
     "dollars",
     "euro",
@@ -207,7 +207,7 @@ pub(crate) const CURRENCIES: [&str; 53] = [
 ];
 
 /// What a name of a file ends in.
-pub(crate) const FILES: [&str; 38] = [
+pub const FILES: [&str; 38] = [
     "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "hwp", "hwpx", "csv", "tsv", "txt", "md",
     "html", "htm", "json", "xml", "yaml", "yml", "png", "jpg", "jpeg", "webp", "gif", "svg", "bmp",
     "tiff", "heic", "mp3", "mp4", "wav", "mov", "zip", "py", "js", "rs", "sql", "log",

@@ -46,3 +46,13 @@ pub use request::core;
 pub use select::{Candidate, Selection};
 pub use vectors::{Encode, Vectors};
 pub use why::Why;
+
+/// How people say things, for whoever reads a request more closely than to choose a tool.
+pub mod speech {
+    pub use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
+    pub use crate::clauses::clauses;
+    pub use crate::lexicon::{CURRENCIES, DAYS, FILES, LANGUAGES};
+    pub use crate::slots::own_words;
+    pub use crate::wants::{Want, want};
+    pub use crate::words::{is_common, is_hangul, keys, spoken};
+}

@@ -136,7 +136,7 @@ impl Slots {
         let mut slots = Slots {
             all: item.parameters.iter().map(Slot::new).collect(),
             shapes,
-            own: own(item),
+            own: own_words(item),
             usual: [None; 2],
         };
         slots.usual = same_language(&item.examples).map(|it| slots.usual(&it));
@@ -278,7 +278,8 @@ pub(crate) fn number(count: usize) -> f32 {
 }
 
 /// Words of the name and of what the tool says of itself; of its examples only those that stand in several.
-fn own(item: &Item) -> Vec<u32> {
+#[must_use]
+pub fn own_words(item: &Item) -> Vec<u32> {
     let mut own: Vec<u32> = Vec::new();
     let mut add = |text: &str| own.extend(words(text).into_iter().map(|it| it.key));
     add(&item.name);

@@ -2,7 +2,7 @@
 
 use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
 use crate::lexicon::{CURRENCIES, DAYS, FILES, HOURS, LANGUAGES, NUMBERS, PICTURES};
-use crate::words::{is_hangul, words};
+use crate::words::{is_hangul, keys, words};
 
 /// What something given is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,11 +177,7 @@ fn value(sort: Sort, text: &str) -> Value {
     Value {
         sort,
         text: text.to_owned(),
-        keys: words(text)
-            .into_iter()
-            .filter(|it| !it.is_common)
-            .map(|it| it.key)
-            .collect(),
+        keys: keys(text),
         place: 0,
         is_from: false,
         is_to: false,

@@ -4,7 +4,7 @@ use crate::item::Parameter;
 
 /// What is to be given for a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Want {
+pub enum Want {
     Number,
     Day,
     Hour,
@@ -120,7 +120,8 @@ const LAST: [Sign; 7] = [
 ];
 
 /// What a parameter wants, by its type and by what it is called; both in small letters.
-pub(crate) fn want(it: &Parameter, name: &str, about: &str) -> Want {
+#[must_use]
+pub fn want(it: &Parameter, name: &str, about: &str) -> Want {
     match it.format.as_str() {
         "date" => return Want::Day,
         "date-time" => return Want::Moment,

@@ -48,7 +48,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
                 pairs(part, &mut found);
             } else {
                 let small = part.to_lowercase();
-                let is_common = COMMON.binary_search(&small.as_str()).is_ok();
+                let is_common = is_common(&small);
                 found.push(Word::new(stem(&small), is_common));
             }
         }
@@ -56,8 +56,22 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
     found
 }
 
+/// The words of a text that say something, as they are compared.
+#[must_use]
+pub fn keys(text: &str) -> Vec<u32> {
+    let said = words(text).into_iter().filter(|it| !it.is_common);
+    said.map(|it| it.key).collect()
+}
+
+/// Whether a word, in small letters, says nothing about which tool is meant: `the`, `please`.
+#[must_use]
+pub fn is_common(small: &str) -> bool {
+    COMMON.binary_search(&small).is_ok()
+}
+
 /// A name as a sentence would have it: `getURLs_v2` becomes `get urls v2`.
-pub(crate) fn spoken(name: &str) -> String {
+#[must_use]
+pub fn spoken(name: &str) -> String {
     let mut spoken = String::with_capacity(name.len() + 8);
     for run in name.split(|c: char| !c.is_alphanumeric()) {
         for part in joints(run) {
@@ -113,7 +127,8 @@ pub(crate) fn is_syllable(c: char) -> bool {
         | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}')
 }
 
-pub(crate) fn is_hangul(c: char) -> bool {
+#[must_use]
+pub fn is_hangul(c: char) -> bool {
     matches!(c, '\u{1100}'..='\u{11ff}' | '\u{3130}'..='\u{318f}' | '\u{ac00}'..='\u{d7a3}')
 }
 

@@ -1,0 +1,480 @@
+//! The filling of one tool's parameters from one request, sort by sort: those first that few values fit.
+
+use super::days::{Found, Times, written};
+use super::names::Surroundings;
+use super::questions::question;
+use super::said::Said;
+use super::values::{is_file, is_mail, is_web, literal, pair, read};
+use super::wanted::{Choice, End, Shape, Wanted, loosened, wanted};
+use super::{Filled, Missing, choices, formula, numbers, texts};
+use catalog::schema::Schema;
+use jiff::civil::Date;
+use selection::Item;
+use selection::speech::{keys, own_words};
+use serde_json::{Map, Value};
+
+pub(super) struct Filling<'a> {
+    said: Said<'a>,
+    times: Times,
+    wanted: Vec<Wanted<'a>>,
+    /// Checks one argument by itself; none where the schema cannot be used.
+    schema: Option<Schema>,
+    own: Vec<u32>,
+    description: &'a str,
+    today: Date,
+    arguments: Map<String, Value>,
+}
+
+impl<'a> Filling<'a> {
+    pub(super) fn new(request: &'a str, tool: &'a Item, schema: &'a Value, today: Date) -> Self {
+        let said = Said::new(request);
+        let wanted = wanted(schema);
+        let mut own = own_words(tool);
+        // What is to be chosen from is nobody's name.
+        own.extend(wanted.iter().flat_map(|it| it.choices()).flat_map(keys));
+        own.sort_unstable();
+        Filling {
+            times: Times::new(&said, today),
+            said,
+            wanted,
+            schema: Schema::compile(&loosened(schema)).ok(),
+            own,
+            description: &tool.description,
+            today,
+            arguments: Map::new(),
+        }
+    }
+
+    /// What is written as data: `{"num1": 5, "num2": 3}`, `num1=5 num2=3`.
+    pub(super) fn given_by_name(&mut self) {
+        if let Some(object) = literal(self.said.request) {
+            let is_known = |name: &String| self.wanted.iter().any(|it| it.name == name);
+            if object.keys().all(is_known) {
+                for (name, value) in object {
+                    let at = self.wanted.iter().position(|it| it.name == name);
+                    self.put_at(at, Some(value));
+                }
+            }
+        }
+        for at in self.open(|_| true) {
+            let wanted = &self.wanted[at];
+            let is_free =
+                wanted.shape.is_free() || matches!(wanted.shape, Shape::Formula | Shape::Sql);
+            let value = pair(&self.said, wanted.name, !is_free);
+            let value = value.and_then(|text| read(text, wanted.schema, self.today).ok());
+            self.put_at(Some(at), value);
+        }
+    }
+
+    /// Where there is one value only, that is it.
+    pub(super) fn without_choice(&mut self) {
+        for at in self.open(|it| it.required) {
+            if let Shape::Choice(choices) = &self.wanted[at].shape
+                && let [one] = &choices[..]
+            {
+                let value = one.value.clone();
+                self.put(at, value);
+            }
+        }
+    }
+
+    pub(super) fn days(&mut self) {
+        if self.times.vague_days.is_empty() {
+            let found = std::mem::take(&mut self.times.days);
+            self.moments(|it| it.shape == Shape::Day, &found, |it| it.to_string());
+            self.times.days = found;
+        }
+    }
+
+    pub(super) fn hours(&mut self) {
+        if self.times.vague_hours.is_empty() {
+            let found = std::mem::take(&mut self.times.hours);
+            self.moments(|it| it.shape == Shape::Hour, &found, |it| written(*it));
+            self.times.hours = found;
+        }
+    }
+
+    /// Days or hours: one for the only parameter that needs one, or a beginning and an end.
+    fn moments<T: PartialOrd>(
+        &mut self,
+        is_wanted: impl Fn(&Wanted<'a>) -> bool,
+        found: &[Found<T>],
+        text: impl Fn(&T) -> String,
+    ) {
+        let open = self.open(is_wanted);
+        let needed: Vec<usize> = open
+            .iter()
+            .copied()
+            .filter(|at| self.wanted[*at].required)
+            .collect();
+        let end = |at: usize| self.wanted[at].end;
+        match (found, &open[..]) {
+            ([one], _) => {
+                let meant: Vec<usize> = match one.end {
+                    // What is said to end there begins nothing.
+                    Some(said) => open
+                        .iter()
+                        .copied()
+                        .filter(|at| end(*at).is_none_or(|it| it == said))
+                        .collect(),
+                    None if needed.is_empty() => open.clone(),
+                    None => needed,
+                };
+                if let [at] = meant[..] {
+                    self.put(at, Value::String(text(&one.value)));
+                }
+            }
+            ([first, second], [a, b]) => {
+                let are_ends = (end(*a), end(*b)) == (Some(End::From), Some(End::To));
+                let is_span = first.end == Some(End::From) || second.end == Some(End::To);
+                if are_ends && is_span && first.value <= second.value {
+                    self.put(*a, Value::String(text(&first.value)));
+                    self.put(*b, Value::String(text(&second.value)));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is known by how it is written: addresses of mail and of the web, files.
+    pub(super) fn formats(&mut self) {
+        for (shape, is_one) in [
+            (Shape::Mail, is_mail as fn(&str) -> Option<&str>),
+            (Shape::Web, is_web),
+            (Shape::File, is_file),
+        ] {
+            let mut found: Vec<&str> = self
+                .said
+                .words
+                .iter()
+                .filter_map(|it| is_one(it.bare))
+                .collect();
+            found.extend(self.said.quotes.iter().filter_map(|it| is_one(it.text)));
+            found.dedup();
+            let open = self.open(|it| it.shape == shape);
+            let needed: Vec<usize> = open
+                .iter()
+                .copied()
+                .filter(|at| self.wanted[*at].required)
+                .collect();
+            let open = if needed.is_empty() { open } else { needed };
+            // Where several parameters may be left out, the first is as good as any: a path or a name of a file.
+            if let ([one], [at, ..]) = (&found[..], &open[..])
+                && (open.len() == 1 || !self.wanted[*at].required)
+            {
+                let value = Value::String((*one).to_owned());
+                self.put(*at, value);
+            }
+            if shape == Shape::Mail && !found.is_empty() {
+                let list: Vec<Value> = found.iter().map(|it| Value::from(*it)).collect();
+                self.only(|it| it.shape == Shape::Mails, Value::Array(list));
+            }
+        }
+    }
+
+    pub(super) fn choices(&mut self) {
+        for at in self.open(|_| true) {
+            let value = match &self.wanted[at].shape {
+                Shape::Choice(list) => {
+                    let twin = self.twin(at, list);
+                    match (twin, self.wanted[at].end) {
+                        (true, Some(end)) => choices::ends(&self.said, list).map(|(from, to)| {
+                            let one = if end == End::From { from } else { to };
+                            list[one].value.clone()
+                        }),
+                        (true, None) => None,
+                        (false, _) => choices::chosen(&self.said, &self.wanted[at], list)
+                            .map(|one| list[one].value.clone()),
+                    }
+                }
+                Shape::Choices(list) => self.chosen_list(list, self.wanted[at].required),
+                Shape::Boolean => choices::yes_or_no(&self.said, &self.wanted[at]).map(Value::Bool),
+                _ => None,
+            };
+            self.put_at(Some(at), value);
+        }
+    }
+
+    /// Whether another parameter has the same choices.
+    fn twin(&self, at: usize, list: &[Choice]) -> bool {
+        let others = self
+            .wanted
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != at);
+        others
+            .map(|it| &it.1.shape)
+            .any(|it| matches!(it, Shape::Choice(other) if other == list))
+    }
+
+    fn chosen_list(&self, list: &[Choice], is_required: bool) -> Option<Value> {
+        let mut found: Vec<usize> = choices::mentions(&self.said, list)
+            .iter()
+            .map(|it| it.choice)
+            .collect();
+        found.dedup();
+        let values = found.iter().map(|it| list[*it].value.clone()).collect();
+        (is_required && !found.is_empty()).then_some(Value::Array(values))
+    }
+
+    pub(super) fn numbers(&mut self) {
+        let given = numbers::numbers(&self.said, &self.times.taken());
+        let open = self.open(|it| it.shape == Shape::Number);
+        let has_unit_beside = self.wanted.iter().any(|it| {
+            it.spoken
+                .split(' ')
+                .any(|own| matches!(own, "unit" | "currency"))
+        });
+        let params: Vec<&Wanted<'_>> = open.iter().map(|at| &self.wanted[*at]).collect();
+        let pairs = numbers::assigned(&self.said, &params, &given, has_unit_beside);
+        for (which, number) in pairs {
+            self.put_at(Some(open[which]), given[number].json());
+        }
+        if open.is_empty() && given.iter().all(|it| it.unit.is_none()) && !given.is_empty() {
+            let list: Option<Vec<Value>> = given.iter().map(numbers::Number::json).collect();
+            if let Some(list) = list {
+                self.only(|it| it.shape == Shape::Numbers, Value::Array(list));
+            }
+        }
+    }
+
+    pub(super) fn formulas(&mut self) {
+        let text = formula::formula(self.said.request).or_else(|| match &self.said.quotes[..] {
+            [one] => formula::formula(one.text),
+            _ => None,
+        });
+        if let Some(text) = text {
+            self.only(
+                |it| it.shape == Shape::Formula && it.required,
+                Value::String(text),
+            );
+        }
+        if let Some(text) = texts::sql(&self.said).map(str::to_owned) {
+            self.only(
+                |it| it.shape == Shape::Sql && it.required,
+                Value::String(text),
+            );
+        }
+    }
+
+    /// Keys of things, known by their look, by the schema's pattern or by what they are called.
+    pub(super) fn keys(&mut self) {
+        for at in self
+            .open(|it| it.required && matches!(it.shape, Shape::Key | Shape::Other | Shape::Name))
+        {
+            let wanted = &self.wanted[at];
+            let has_pattern = wanted.schema["pattern"].is_string();
+            if wanted.shape != Shape::Key && !has_pattern {
+                continue;
+            }
+            let mut found: Vec<String> = Vec::new();
+            for (word, it) in self.said.words.iter().enumerate() {
+                let body = it.bare[..it.bare.len() - it.particle.len()].trim_start_matches('#');
+                let before = self.said.previous(word).map_or("", |it| it.stem.as_str());
+                let is_called = wanted.aliases.iter().any(|alias| alias == before)
+                    || before.ends_with("번호")
+                    || matches!(before, "number" | "no" | "id");
+                let has_digit = body.chars().any(|c| c.is_ascii_digit());
+                let has_letter = body.chars().any(|c| c.is_ascii_alphabetic());
+                let is_key = body.is_ascii()
+                    && has_digit
+                    && (has_letter || is_called || it.bare.starts_with('#') || has_pattern);
+                let is_time = self.times.taken().iter().any(|it| it.contains(&word));
+                let is_quantity = !numbers::numbers(&Said::new(body), &[]).is_empty() && has_letter;
+                if is_key && !is_time && !is_quantity && self.fits(at, &Value::from(body)) {
+                    found.push(body.to_owned());
+                }
+            }
+            found.dedup();
+            if let [one] = &found[..] {
+                let value = Value::from(one.as_str());
+                self.put(at, value);
+            }
+        }
+    }
+
+    /// Quotes that stand beside the name of a parameter; or the only one, for the only text.
+    pub(super) fn quotes(&mut self) {
+        for at in self.open(is_text) {
+            let quote = texts::named_quote(&self.said, &self.wanted[at]);
+            let value = quote.map(|it| Value::from(it.text));
+            self.put_at(Some(at), value);
+        }
+        if let [one] = &self.said.quotes[..] {
+            let value = Value::from(one.text);
+            let is_used = self.arguments.values().any(|it| *it == value);
+            let is_own = |it: &Wanted<'_>| it.required && matches!(it.shape, Shape::Text);
+            if !is_used && !self.only(is_own, value.clone()) && self.open(is_own).is_empty() {
+                self.only(
+                    |it| it.required && is_text(it) && it.shape != Shape::Query,
+                    value,
+                );
+            }
+        }
+        let quotes: Vec<Value> = self
+            .said
+            .quotes
+            .iter()
+            .map(|it| Value::from(it.text))
+            .collect();
+        if !quotes.is_empty() {
+            self.only(
+                |it| it.required && it.shape == Shape::Texts,
+                Value::Array(quotes),
+            );
+        }
+    }
+
+    pub(super) fn names(&mut self) {
+        let is_name =
+            |it: &Wanted<'_>| it.required && matches!(it.shape, Shape::Name | Shape::Place);
+        let open = self.open(is_name);
+        let around = Surroundings {
+            said: &self.said,
+            times: &self.times,
+            own: &self.own,
+        };
+        match open[..] {
+            [at] => {
+                let name = around.name(&self.wanted[at]);
+                self.put_at(Some(at), name.map(Value::String));
+            }
+            [a, b]
+                if (self.wanted[a].end, self.wanted[b].end) == (Some(End::From), Some(End::To)) =>
+            {
+                if let Some((from, to)) = around.ends() {
+                    self.put(a, Value::String(from));
+                    self.put(b, Value::String(to));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What is handed over as it stands.
+    pub(super) fn texts(&mut self) {
+        let free = self
+            .wanted
+            .iter()
+            .filter(|it| it.required && it.shape.is_free())
+            .count();
+        for at in self.open(|it| it.required) {
+            let is_only = free == 1;
+            let text = match self.wanted[at].shape {
+                Shape::Query if is_only => texts::sought(self.said.request),
+                Shape::Code => texts::program(&self.said).map(str::to_owned),
+                Shape::Text
+                    if self.open(|it| it.required && it.shape == Shape::Text).len() == 1 =>
+                {
+                    texts::handed(&self.said).map(str::to_owned)
+                }
+                Shape::Texts
+                    if is_only
+                        && self.wanted[at]
+                            .spoken
+                            .split(' ')
+                            .any(|it| it == "query" || it == "queries") =>
+                {
+                    let text = texts::sought(self.said.request);
+                    let list = text.map(|it| Value::Array(vec![Value::String(it)]));
+                    self.put_at(Some(at), list);
+                    None
+                }
+                _ => None,
+            };
+            self.put_at(Some(at), text.map(Value::String));
+        }
+    }
+
+    pub(super) fn finished(mut self) -> Filled {
+        let is_korean = self.said.is_korean;
+        let mut missing = Vec::new();
+        for at in self.open(|it| it.required) {
+            let wanted = &self.wanted[at];
+            match wanted.schema.get("default").filter(|it| !it.is_null()) {
+                Some(default) => {
+                    let default = default.clone();
+                    self.put(at, default);
+                }
+                None => missing.push(Missing {
+                    name: wanted.name.to_owned(),
+                    schema: wanted.schema.clone(),
+                    question: question(wanted, is_korean),
+                }),
+            }
+        }
+        missing.extend(self.one_of());
+        Filled {
+            arguments: self.arguments,
+            missing,
+        }
+    }
+
+    /// `Give exactly one of `path` or `url``: schemas for models cannot say it, so descriptions do.
+    fn one_of(&self) -> Option<Missing> {
+        let (_, told) = self.description.split_once("one of ")?;
+        let told = told.split(". ").next()?;
+        let named: Vec<&Wanted<'_>> = told
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter_map(|name| self.wanted.iter().find(|it| it.name == name))
+            .collect();
+        let is_given = named
+            .iter()
+            .any(|it| self.arguments.contains_key(it.name) || it.required);
+        let first = named.first().filter(|_| named.len() > 1 && !is_given)?;
+        Some(Missing {
+            name: first.name.to_owned(),
+            schema: first.schema.clone(),
+            question: question(first, self.said.is_korean),
+        })
+    }
+
+    fn open(&self, is_wanted: impl Fn(&Wanted<'a>) -> bool) -> Vec<usize> {
+        let all = self.wanted.iter().enumerate();
+        let open = all.filter(|(_, it)| !self.arguments.contains_key(it.name) && is_wanted(it));
+        open.map(|it| it.0).collect()
+    }
+
+    /// Gives a value to the only parameter that it could be for.
+    fn only(&mut self, is_wanted: impl Fn(&Wanted<'a>) -> bool, value: Value) -> bool {
+        match self.open(is_wanted)[..] {
+            [at] => self.put(at, value),
+            _ => false,
+        }
+    }
+
+    fn fits(&self, at: usize, value: &Value) -> bool {
+        let one: Map<String, Value> = [(self.wanted[at].name.to_owned(), value.clone())]
+            .into_iter()
+            .collect();
+        let schema = self.schema.as_ref();
+        schema.is_none_or(|it| it.check(&Value::Object(one)).is_ok())
+    }
+
+    fn put_at(&mut self, at: Option<usize>, value: Option<Value>) {
+        if let (Some(at), Some(value)) = (at, value) {
+            self.put(at, value);
+        }
+    }
+
+    /// What the schema does not take is not given.
+    fn put(&mut self, at: usize, value: Value) -> bool {
+        let fits = self.fits(at, &value);
+        if fits {
+            self.arguments
+                .insert(self.wanted[at].name.to_owned(), value);
+        }
+        fits
+    }
+}
+
+/// Whether a parameter takes a text at all.
+fn is_text(it: &Wanted<'_>) -> bool {
+    let is_any = matches!(
+        it.shape,
+        Shape::Text | Shape::Query | Shape::Name | Shape::Place | Shape::Key | Shape::Code
+    );
+    is_any || (it.shape == Shape::Other && super::wanted::kind(it.schema) == "string")
+}

@@ -1,0 +1,183 @@
+//! A calculation as people say it, turned into what the calculator reads: `340의 12.5%는?` is `12.5% of 340`.
+//!
+//! Every word has to have a part in it. Where one has not, nothing is returned: half a calculation is a wrong one.
+
+mod patterns;
+mod tokens;
+
+use super::days::year_first;
+use patterns::matched;
+use tokens::{Token, tokens};
+
+/// More tokens are no calculation that somebody says.
+const TOKENS_MAX: usize = 60;
+
+/// The calculation that a request is; nothing where that is not certain.
+pub(crate) fn formula(request: &str) -> Option<String> {
+    let is_day = |word: &str| year_first(word.trim_end_matches(['?', '.', ','])).is_some();
+    if request.split_whitespace().any(is_day) {
+        return None;
+    }
+    let tokens = tokens(request)?;
+    if tokens.is_empty() || tokens.len() > TOKENS_MAX {
+        return None;
+    }
+    matched(&tokens).or_else(|| infix(&tokens))
+}
+
+/// What already is a calculation: operands and what stands between them.
+fn infix(tokens: &[Token]) -> Option<String> {
+    let mut text = String::new();
+    let (mut depth, mut works) = (0_usize, 0_usize);
+    let mut is_operand = false;
+    for (at, token) in tokens.iter().enumerate() {
+        let last = at.checked_sub(1).map(|at| &tokens[at]);
+        match token {
+            Token::Number(number) if !is_operand => {
+                text.push_str(number);
+                is_operand = true;
+            }
+            Token::Sign('-') if !is_operand => text.push('-'),
+            Token::Sign('(') if !is_operand => {
+                text.push('(');
+                depth += 1;
+            }
+            Token::Sign(')') if is_operand && depth > 0 => {
+                text.push(')');
+                depth -= 1;
+            }
+            Token::Sign('%') if is_operand && matches!(last, Some(Token::Number(_))) => {
+                text.push('%');
+                works += 1;
+            }
+            Token::Sign(sign @ ('+' | '-' | '*' | '/' | '^')) if is_operand => {
+                let gap = if *sign == '^' { "" } else { " " };
+                text.push_str(gap);
+                text.push(*sign);
+                text.push_str(gap);
+                works += 1;
+                is_operand = false;
+            }
+            Token::Unit(unit) if matches!(last, Some(Token::Number(_))) => {
+                text.push(' ');
+                text.push_str(unit.name);
+            }
+            Token::Function(name) if !is_operand => {
+                text.push_str(name);
+                works += 1;
+                // `sqrt 2` as well as `sqrt(2)`.
+                match (tokens.get(at + 1), tokens.get(at + 2)) {
+                    (Some(Token::Sign('(')), _) => {}
+                    (Some(Token::Number(_)), None) => text.push(' '),
+                    _ => return None,
+                }
+            }
+            Token::Constant(name) if !is_operand => {
+                text.push_str(name);
+                is_operand = true;
+            }
+            Token::Word(word) if word == "of" && matches!(last, Some(Token::Sign('%'))) => {
+                text.push_str(" of ");
+                is_operand = false;
+            }
+            _ => return None,
+        }
+    }
+    (is_operand && depth == 0 && works > 0).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_said_is_calculated() {
+        for (request, expected) in [
+            ("What is 12.5% of 340?", "12.5% of 340"),
+            ("12.5% of 340", "12.5% of 340"),
+            ("340의 12.5%는?", "12.5% of 340"),
+            ("340의 12.5%는 얼마야", "12.5% of 340"),
+            ("340의 12.5퍼센트 계산해줘", "12.5% of 340"),
+            ("what's (1284 + 976) / 8 - 35", "(1284 + 976) / 8 - 35"),
+            ("calculate 3 plus 4 times 2 please", "3 + 4 * 2"),
+            ("How much is 48 times 125?", "48 * 125"),
+            ("36 x 19 = ?", "36 * 19"),
+            ("2**10", "2^10"),
+            ("square root of 7921?", "sqrt(7921)"),
+            ("10 squared", "10^2"),
+            ("2 to the power of 20", "2^20"),
+            ("sqrt(16) + 2", "sqrt(16) + 2"),
+            ("log10(5000)", "log10(5000)"),
+            ("Add 10% VAT to 48,900 for me", "48900 * (1 + 10%)"),
+            ("20% off 350", "350 * (1 - 20%)"),
+            ("subtract 3 from 10", "10 - 3"),
+            ("divide 84 by 7", "84 / 7"),
+            ("the product of 7.5 and 220 please", "7.5 * 220"),
+            ("2의 20제곱 계산해줘", "2^20"),
+            ("35만원에서 15% 할인하면 얼마예요?", "350000 * (1 - 15%)"),
+            (
+                "3,500 더하기 12,800 더하기 960 다 합치면?",
+                "3500 + 12800 + 960",
+            ),
+            ("5 곱하기 3", "5 * 3"),
+            ("12랑 34 곱하면 얼마야", "12 * 34"),
+            ("9.8에다가 45 곱해줘", "9.8 * 45"),
+            ("100을 7로 나누면?", "100 / 7"),
+            ("10에서 3을 빼면 얼마지", "10 - 3"),
+            ("144의 제곱근은?", "sqrt(144)"),
+            ("루트 2", "sqrt(2)"),
+            ("250 × 18 값 알려주세요", "250 * 18"),
+        ] {
+            assert_eq!(formula(request).as_deref(), Some(expected), "{request}");
+        }
+    }
+
+    #[test]
+    fn units_are_converted_as_they_are_asked_for() {
+        for (request, expected) in [
+            ("5 km to miles", "5 km to miles"),
+            ("convert 5 kilometers to miles", "5 km to miles"),
+            ("how many miles are 5 km", "5 km to miles"),
+            ("70 kg in pounds", "70 kg to pounds"),
+            ("what is 350 °F in celsius", "350 °F to °C"),
+            ("how many megabytes are 3.5 GB", "3.5 GB to MB"),
+            ("12피트면 몇 미터야?", "12 feet to m"),
+            (
+                "시속 60마일은 킬로미터로 얼마예요",
+                "60 miles/hour to km/hour",
+            ),
+            ("화씨 98도를 섭씨로 바꿔줘", "98 °F to °C"),
+            ("섭씨 30도는 화씨로 몇 도야?", "30 °C to °F"),
+            ("8온스가 몇 그램인지 알려주세요", "8 oz to g"),
+            ("4500초면 몇 시간이지", "4500 seconds to hours"),
+            ("5 킬로미터를 마일로 변환해줘", "5 km to miles"),
+        ] {
+            assert_eq!(formula(request).as_deref(), Some(expected), "{request}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_calculation_is_not_guessed_at() {
+        for request in [
+            "",
+            "What is 42?",
+            "we split 186,400 won between 7 people, how much each",
+            "I'm 6 ft 2 tall, put that in cm",
+            "how old is the universe",
+            "calculate it for me",
+            "5 +",
+            "(3 + 4",
+            "12 34",
+            "100 dollars in euros",
+            "5 km to pounds",
+            "add 3 apples to 4 pears",
+            "what is 10% of my salary",
+            "2026-11-16",
+            "몇 시야?",
+            "제곱근이 뭐야?",
+            "얼마나 더하면 돼?",
+        ] {
+            assert_eq!(formula(request), None, "{request}");
+        }
+    }
+}

@@ -1,0 +1,467 @@
+//! The numbers of a request, each with its unit, and the parameters that they are surely meant for.
+
+use super::said::{Said, Word};
+use super::units::{Measures, Unit, leading_unit, unit};
+use super::wanted::{End, Shape, Wanted};
+use selection::speech::is_hangul;
+use serde_json::Value;
+use std::ops::Range;
+
+/// Numbers in words that are seldom anything else; `one` often is.
+const WORDS: [(&str, u64); 24] = [
+    ("two", 2),
+    ("three", 3),
+    ("four", 4),
+    ("five", 5),
+    ("six", 6),
+    ("seven", 7),
+    ("eight", 8),
+    ("nine", 9),
+    ("ten", 10),
+    ("eleven", 11),
+    ("twelve", 12),
+    ("fifteen", 15),
+    ("twenty", 20),
+    ("thirty", 30),
+    ("forty", 40),
+    ("fifty", 50),
+    ("sixty", 60),
+    ("ninety", 90),
+    ("둘", 2),
+    ("셋", 3),
+    ("넷", 4),
+    ("다섯", 5),
+    ("여섯", 6),
+    ("열", 10),
+];
+
+/// What multiplies the number before it.
+const SCALES: [(&str, f64); 7] = [
+    ("억", 1e8),
+    ("만", 1e4),
+    ("천", 1e3),
+    ("백", 1e2),
+    ("thousand", 1e3),
+    ("million", 1e6),
+    ("billion", 1e9),
+];
+
+/// Names of parameters that stand for an amount of something.
+const AMOUNTS: [&str; 12] = [
+    "amount", "price", "cost", "value", "budget", "salary", "total", "sum", "fee", "income",
+    "quantity", "number",
+];
+
+/// A number that a request gives.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Number {
+    pub(crate) value: f64,
+    pub(crate) unit: Option<Unit>,
+    /// Its first and last word.
+    pub(crate) at: usize,
+    pub(crate) last: usize,
+    /// What Korean puts to it: `10에서`.
+    pub(crate) particle: String,
+}
+
+impl Number {
+    /// Whole numbers are written as such.
+    pub(crate) fn json(&self) -> Option<Value> {
+        json(self.value)
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "it is a whole number below 2^53"
+)]
+pub(crate) fn json(value: f64) -> Option<Value> {
+    if value.fract() == 0.0 && value.abs() < 9e15 {
+        return Some(Value::from(value as i64));
+    }
+    serde_json::Number::from_f64(value).map(Value::Number)
+}
+
+/// The numbers among some words; those within `taken`, such as days, are none.
+pub(crate) fn numbers(said: &Said<'_>, taken: &[Range<usize>]) -> Vec<Number> {
+    let mut found: Vec<Number> = Vec::new();
+    let mut at = 0;
+    while at < said.words.len() {
+        let is_free = !taken.iter().any(|it| it.contains(&at));
+        let read = if is_free { read(said, at) } else { Vec::new() };
+        at = read.last().map_or(at, |it| it.last) + 1;
+        found.extend(read);
+    }
+    found
+}
+
+fn read(said: &Said<'_>, at: usize) -> Vec<Number> {
+    let word = &said.words[at];
+    // `300x200` gives two.
+    if let Some((a, b)) = word.stem.split_once(['x', '×'])
+        && let (Some((a, "")), Some((b, ""))) = (digits(a), digits(b))
+    {
+        let number = |value| plain(value, at);
+        return vec![number(a), number(b)];
+    }
+    let Some((mut value, rest, money)) = leading(word) else {
+        return in_words(said, at);
+    };
+    let (scaled, rest) = scales(value, &rest);
+    value = scaled;
+    let mut number = plain(value, at);
+    number.unit = money;
+    let next = said.next(at).filter(|_| !word.ends_part);
+    if rest.is_empty() {
+        if let Some((_, by)) = next.and_then(|it| SCALES.iter().find(|known| known.0 == it.stem)) {
+            number.value *= by;
+            number.last = at + 1;
+        }
+        let next = said.next(number.last).filter(|_| !word.ends_part);
+        if let Some((unit, particle)) = next.and_then(spoken_unit) {
+            number.unit = Some(unit);
+            number.particle = particle;
+            number.last += 1;
+        }
+        return vec![number];
+    }
+    match leading_unit(&rest) {
+        // `3일` are three days, or the third of a month.
+        Some((unit, after)) if rest.starts_with('일') && unit.name == "days" => {
+            let lasts = matches!(after, "간" | "동안" | "짜리" | "치")
+                || next.is_some_and(|it| it.bare.starts_with("동안"));
+            number.unit = Some(unit);
+            if lasts { vec![number] } else { Vec::new() }
+        }
+        Some((unit, after)) if is_ending(after) => {
+            number.unit = Some(unit);
+            number.particle = after.to_owned();
+            vec![number]
+        }
+        _ if is_particle(&rest) => {
+            number.particle = rest;
+            vec![number]
+        }
+        // `3rd`, `5G`, `A4`: no number of anything.
+        _ => Vec::new(),
+    }
+}
+
+fn plain(value: f64, at: usize) -> Number {
+    Number {
+        value,
+        unit: None,
+        at,
+        last: at,
+        particle: String::new(),
+    }
+}
+
+fn in_words(said: &Said<'_>, at: usize) -> Vec<Number> {
+    let word = &said.words[at];
+    let Some((_, value)) = WORDS.iter().find(|it| it.0 == word.stem) else {
+        return Vec::new();
+    };
+    let mut number = plain(f64::from(u32::try_from(*value).unwrap_or_default()), at);
+    if let Some((unit, particle)) = said
+        .next(at)
+        .filter(|_| !word.ends_part)
+        .and_then(spoken_unit)
+    {
+        number.unit = Some(unit);
+        number.particle = particle;
+        number.last = at + 1;
+    }
+    vec![number]
+}
+
+/// A word that is a unit, and what Korean puts to it.
+fn spoken_unit(word: &Word<'_>) -> Option<(Unit, String)> {
+    let small = word.bare.to_lowercase();
+    if let Some(unit) = unit(&small) {
+        return Some((unit, String::new()));
+    }
+    let (unit, after) = leading_unit(&small).filter(|_| small.chars().any(is_hangul))?;
+    is_ending(after).then(|| (unit, after.to_owned()))
+}
+
+fn is_ending(rest: &str) -> bool {
+    rest.is_empty() || is_particle(rest)
+}
+
+/// Korean goes on without a gap, in many forms: `3명이랑`, `12피트면`. Not in a word of another meaning: `3일차`.
+fn is_particle(rest: &str) -> bool {
+    let known = [
+        "의",
+        "을",
+        "를",
+        "은",
+        "는",
+        "이",
+        "가",
+        "에",
+        "에서",
+        "으로",
+        "로",
+        "와",
+        "과",
+        "랑",
+        "이랑",
+        "하고",
+        "면",
+        "이면",
+        "까지",
+        "부터",
+        "만",
+        "도",
+        "짜리",
+        "정도",
+        "씩",
+        "에다",
+        "에다가",
+        "야",
+        "이야",
+        "이지",
+        "인지",
+        "예요",
+        "이에요",
+        "입니다",
+        "간",
+        "동안",
+        "이나",
+        "치",
+        "어치",
+        "마다",
+        "당",
+        "보다",
+        "건",
+    ];
+    known.contains(&rest)
+}
+
+/// The number that a word begins with, what follows it, and the currency before it.
+fn leading(word: &Word<'_>) -> Option<(f64, String, Option<Unit>)> {
+    let small = word.bare.to_lowercase();
+    let small = small.strip_prefix('#').unwrap_or(&small);
+    let (money, small) = match small.chars().next() {
+        Some(sign @ ('$' | '€' | '₩' | '£')) => (
+            unit(sign.encode_utf8(&mut [0; 4])),
+            &small[sign.len_utf8()..],
+        ),
+        _ => (None, small),
+    };
+    let (value, rest) = digits(small)?;
+    Some((value, rest.to_owned(), money))
+}
+
+/// A number at the beginning of a text. No date, hour, version or phone number.
+pub(crate) fn digits(text: &str) -> Option<(f64, &str)> {
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let body = &text[sign..];
+    let end = body
+        .find(|c: char| !c.is_ascii_digit() && c != ',' && c != '.')
+        .unwrap_or(body.len());
+    let number = body[..end].trim_end_matches([',', '.']);
+    let rest = &body[number.len()..];
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_grouped = match whole.split_once(',') {
+        None => true,
+        Some((first, groups)) => {
+            (1..=3).contains(&first.len()) && groups.split(',').all(|it| it.len() == 3)
+        }
+    };
+    let is_plain = |it: &str| it.chars().all(|c| c.is_ascii_digit());
+    let is_number = !whole.is_empty() && is_grouped && is_plain(fraction);
+    let goes_on = rest.starts_with([':', '-', '/', '~', '@', '_', '.', ',']);
+    if !is_number || goes_on || whole.len() > 15 {
+        return None;
+    }
+    let value: f64 = text[..sign + number.len()].replace(',', "").parse().ok()?;
+    Some((value, rest))
+}
+
+/// `35만` and `3천`; `24만8천` is the sum of both.
+fn scales(value: f64, rest: &str) -> (f64, String) {
+    let mut sum = 0.0;
+    let (mut value, mut rest) = (value, rest);
+    loop {
+        let scale = SCALES.iter().find(|(word, _)| rest.starts_with(word));
+        let Some((word, by)) = scale.filter(|it| it.0.chars().any(is_hangul)) else {
+            break;
+        };
+        sum += value * by;
+        rest = &rest[word.len()..];
+        match digits(rest) {
+            Some((next, after)) => (value, rest) = (next, after),
+            None => {
+                value = 0.0;
+                break;
+            }
+        }
+    }
+    (sum + value, rest.to_owned())
+}
+
+/// Which number each of some parameters gets.
+pub(crate) fn assigned(
+    said: &Said<'_>,
+    wanted: &[&Wanted<'_>],
+    numbers: &[Number],
+    has_unit_beside: bool,
+) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (which, it) in wanted.iter().enumerate() {
+        let named: Vec<usize> = (0..numbers.len())
+            .filter(|at| is_named(said, it, &numbers[*at]))
+            .collect();
+        let by_unit = || {
+            let same = |at: &usize| it.unit.is_some() && numbers[*at].unit == it.unit;
+            let others = wanted.iter().filter(|other| other.unit == it.unit);
+            let found: Vec<usize> = (0..numbers.len()).filter(same).collect();
+            if others.count() == 1 {
+                found
+            } else {
+                Vec::new()
+            }
+        };
+        let found = if named.is_empty() { by_unit() } else { named };
+        if let [one] = found[..]
+            && pairs.iter().all(|pair| pair.1 != one)
+        {
+            pairs.push((which, one));
+        }
+    }
+    let is_left = |pairs: &[(usize, usize)], which: &usize| pairs.iter().all(|it| it.0 != *which);
+    let left: Vec<usize> = (0..wanted.len())
+        .filter(|which| wanted[*which].required && is_left(&pairs, which))
+        .collect();
+    let free: Vec<usize> = (0..numbers.len())
+        .filter(|at| pairs.iter().all(|it| it.1 != *at))
+        .collect();
+    let fits = |which: usize, at: usize| fits(wanted[which], &numbers[at], has_unit_beside);
+    match (&left[..], &free[..]) {
+        ([which], [at]) if fits(*which, *at) => pairs.push((*which, *at)),
+        ([_, _, ..], _) if left.len() == free.len() => {
+            let in_order = left.iter().copied().zip(free.iter().copied());
+            let all_fit = in_order.clone().all(|(which, at)| fits(which, at));
+            let names: Vec<&Wanted<'_>> = left.iter().map(|it| wanted[*it]).collect();
+            let given: Vec<&Number> = free.iter().map(|it| &numbers[*it]).collect();
+            if all_fit && is_order_certain(said, &names, &given) {
+                pairs.extend(in_order);
+            }
+        }
+        _ => {}
+    }
+    pairs
+}
+
+/// Whether a number could be meant where nothing names it. `5 km` is no count, and `30` may be of anything.
+fn fits(wanted: &Wanted<'_>, number: &Number, has_unit_beside: bool) -> bool {
+    let is_amount = wanted.spoken.split(' ').any(|it| AMOUNTS.contains(&it));
+    match (wanted.unit, number.unit) {
+        (Some(wants), Some(has)) => wants == has,
+        (Some(_), None) => false,
+        (None, None) => true,
+        (None, Some(has)) => match has.measures {
+            Measures::Count => true,
+            Measures::Money => is_amount || has_unit_beside,
+            _ => is_amount && has_unit_beside,
+        },
+    }
+}
+
+/// `width 300`, `a width of 300`, `300 wide` does not count; `너비 300`.
+fn is_named(said: &Said<'_>, wanted: &Wanted<'_>, number: &Number) -> bool {
+    let is_alias = |text: &str| wanted.aliases.iter().any(|it| it == text);
+    let units_agree = wanted.unit.is_none() || number.unit.is_none() || wanted.unit == number.unit;
+    if !units_agree || !matches!(wanted.shape, Shape::Number) {
+        return false;
+    }
+    let mut before = Vec::new();
+    let mut at = number.at;
+    while let Some(word) = said.previous(at).filter(|it| !it.ends_sentence) {
+        at -= 1;
+        let is_between = matches!(word.stem.as_str(), "of" | "is" | "to" | "the" | "a" | "at");
+        if !is_between || before.len() > 2 {
+            before.push(word.stem.as_str());
+            break;
+        }
+    }
+    let longer = said.previous(at).map(|it| it.stem.as_str());
+    let last = before.last().copied().unwrap_or_default();
+    let both = longer.map(|it| format!("{it} {last}"));
+    let follows = said
+        .next(number.last)
+        .filter(|_| number.unit.is_none())
+        .is_some_and(|it| is_alias(&it.stem) && !is_followed_by_number(said, number.last + 1));
+    let is_top = matches!(last, "top" | "first" | "상위")
+        && wanted
+            .spoken
+            .split(' ')
+            .any(|it| matches!(it, "count" | "limit" | "top" | "k"));
+    let counts_things = number.unit.is_some_and(|it| it.name == "things")
+        && wanted
+            .spoken
+            .split(' ')
+            .any(|it| matches!(it, "count" | "limit" | "results" | "size"));
+    is_alias(last) || both.is_some_and(|it| is_alias(&it)) || follows || is_top || counts_things
+}
+
+/// In `300 width 200 height 100` nobody knows which is which.
+fn is_followed_by_number(said: &Said<'_>, at: usize) -> bool {
+    let next = said.next(at);
+    next.is_some_and(|it| it.bare.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether parameters are asked for in the order in which numbers are said.
+fn is_order_certain(said: &Said<'_>, wanted: &[&Wanted<'_>], numbers: &[&Number]) -> bool {
+    let ends: Vec<Option<End>> = wanted.iter().map(|it| it.end).collect();
+    if ends == [Some(End::From), Some(End::To)] {
+        let is_span = said.words[numbers[0].at..=numbers[1].last]
+            .iter()
+            .any(|it| matches!(it.stem.as_str(), "to" | "and" | "until" | "~" | "-"))
+            || matches!(numbers[0].particle.as_str(), "부터" | "에서");
+        return is_span && numbers[0].value <= numbers[1].value;
+    }
+    is_sequence(wanted) && !is_inverted(said, numbers)
+}
+
+/// `num1, num2`, `a, b`, `first, second`, `width, height` of `300x200`.
+fn is_sequence(wanted: &[&Wanted<'_>]) -> bool {
+    let names: Vec<&str> = wanted.iter().map(|it| it.spoken.as_str()).collect();
+    let counted = |names: &[&str]| {
+        names.iter().enumerate().all(|(at, it)| {
+            let digits = it.trim_start_matches(|c: char| !c.is_ascii_digit());
+            digits.parse() == Ok(at + 1) || digits.parse() == Ok(at)
+        })
+    };
+    let lettered = |names: &[&str]| {
+        let letters: Vec<u8> = names
+            .iter()
+            .filter(|it| it.len() == 1)
+            .map(|it| it.as_bytes()[0])
+            .collect();
+        letters.len() == names.len()
+            && letters
+                .windows(2)
+                .all(|it| it[0].checked_add(1) == Some(it[1]))
+    };
+    let ordinals = ["first", "second", "third", "fourth"];
+    let ordered = names
+        .iter()
+        .zip(ordinals)
+        .all(|(it, word)| it.split(' ').any(|own| own == word));
+    counted(&names) || lettered(&names) || (ordered && names.len() <= ordinals.len())
+}
+
+/// `subtract 3 from 10` says the second first.
+fn is_inverted(said: &Said<'_>, numbers: &[&Number]) -> bool {
+    let between = &said.words[numbers[0].last..numbers[1].at];
+    let is_turned = between
+        .iter()
+        .any(|it| matches!(it.stem.as_str(), "from" | "into"));
+    let last = numbers[numbers.len() - 1];
+    is_turned
+        || last.particle.starts_with("에서")
+        || matches!(numbers[0].particle.as_str(), "으로" | "로")
+}

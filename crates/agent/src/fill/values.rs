@@ -1,0 +1,198 @@
+//! Single values: how a text is read as what a schema wants, and what is known by the way it is written.
+
+use super::days::{Times, written};
+use super::numbers::digits;
+use super::said::{Said, unparticled};
+use super::wanted::{Shape, Wanted, kind, wanted};
+use super::{choices, numbers};
+use jiff::civil::Date;
+use selection::speech::FILES;
+use serde_json::{Map, Value, json};
+
+/// An object of JSON somewhere in a text.
+pub(super) fn literal(text: &str) -> Option<Map<String, Value>> {
+    let start = text.find('{')?;
+    let mut values = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Value>();
+    match values.next()? {
+        Ok(Value::Object(object)) if !object.is_empty() => Some(object),
+        _ => None,
+    }
+}
+
+/// What follows `name=`; with `by_colon` also what follows `name:`.
+pub(super) fn pair<'a>(said: &Said<'a>, name: &str, by_colon: bool) -> Option<&'a str> {
+    let request = said.request;
+    for (at, _) in request.match_indices(name) {
+        let is_word = !request[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+        let after = request[at + name.len()..]
+            .trim_start_matches(['"', '`'])
+            .trim_start_matches(' ');
+        let value = match (after.strip_prefix('='), after.strip_prefix(':')) {
+            (Some(value), _) => value,
+            (None, Some(value)) if by_colon => value,
+            _ => continue,
+        };
+        let value = value.trim_start_matches(' ');
+        let start = request.len() - value.len();
+        if let Some(quote) = said.quotes.iter().find(|it| it.place.start == start) {
+            return is_word.then_some(quote.text);
+        }
+        let end = value.find([' ', ',', ';', '\n']).unwrap_or(value.len());
+        let value = value[..end].trim_end_matches(['.', '?', '!', ')']);
+        if is_word && !value.is_empty() && !value.starts_with('=') {
+            return Some(value);
+        }
+    }
+    None
+}
+
+pub(super) fn is_mail(bare: &str) -> Option<&str> {
+    let end = bare.find(|c: char| !c.is_ascii()).unwrap_or(bare.len());
+    let bare = &bare[..end];
+    let (name, host) = bare.split_once('@')?;
+    let is_host =
+        host.contains('.') && !host.starts_with('.') && !host.ends_with('.') && !host.contains('@');
+    (!name.is_empty() && is_host).then_some(bare)
+}
+
+/// Korean endings are no part of an address.
+pub(super) fn is_web(bare: &str) -> Option<&str> {
+    let is_web = ["http://", "https://"]
+        .iter()
+        .any(|it| bare.starts_with(it));
+    let (body, _) = unparticled(bare);
+    (is_web && bare.len() > 10).then_some(body)
+}
+
+/// `report.pdf`, `contracts/lease_2026.pdf를`.
+pub(super) fn is_file(text: &str) -> Option<&str> {
+    if is_web(text).is_some() || text.contains('\n') {
+        return None;
+    }
+    let dot = text.rfind('.')?;
+    let ending = &text[dot + 1..];
+    let end = ending
+        .find(|c: char| !c.is_ascii_alphanumeric())
+        .unwrap_or(ending.len());
+    let known = FILES.contains(&ending[..end].to_ascii_lowercase().as_str());
+    (known && dot > 0).then(|| &text[..dot + 1 + end])
+}
+
+/// A text that somebody gave for one parameter, as the value that the schema wants. What is wrong is said as what was
+/// expected.
+pub(crate) fn read(text: &str, schema: &Value, today: Date) -> Result<Value, String> {
+    let trimmed = text.trim();
+    let root = json!({"properties": {"it": schema}, "required": ["it"]});
+    let all = wanted(&root);
+    let Some(it) = all.first() else {
+        return Ok(Value::from(trimmed));
+    };
+    match &it.shape {
+        Shape::Choice(list) => choice(trimmed, it, list),
+        Shape::Boolean => yes_or_no(trimmed).ok_or_else(|| "yes or no".to_owned()),
+        Shape::Number => number(trimmed).ok_or_else(|| {
+            let is_whole = kind(schema) == "integer";
+            if is_whole {
+                "a whole number"
+            } else {
+                "a number"
+            }
+            .to_owned()
+        }),
+        Shape::Day => day(trimmed, today).ok_or_else(|| "a day such as 2026-11-18".to_owned()),
+        Shape::Hour => Ok(hour(trimmed, today).unwrap_or_else(|| Value::from(trimmed))),
+        _ if matches!(kind(schema), "array") => list(trimmed, schema, today),
+        _ if matches!(kind(schema), "object" | "null" | "") => {
+            let parsed = serde_json::from_str(trimmed);
+            match kind(schema) {
+                "" => Ok(parsed.unwrap_or_else(|_| Value::from(trimmed))),
+                kind => parsed.map_err(|_| format!("JSON of type {kind}")),
+            }
+        }
+        _ => Ok(Value::from(text.trim())),
+    }
+}
+
+fn choice(text: &str, it: &Wanted<'_>, list: &[super::wanted::Choice]) -> Result<Value, String> {
+    let same = list.iter().find(|it| match &it.value {
+        Value::String(own) => own.eq_ignore_ascii_case(text),
+        other => shown(other) == text,
+    });
+    if let Some(same) = same {
+        return Ok(same.value.clone());
+    }
+    let named = choices::chosen(&Said::new(text), it, list);
+    named.map(|at| list[at].value.clone()).ok_or_else(|| {
+        let all: Vec<String> = list.iter().map(|it| shown(&it.value)).collect();
+        format!("one of {}", all.join(", "))
+    })
+}
+
+/// A value as it is shown in a sentence.
+pub(super) fn shown(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn yes_or_no(text: &str) -> Option<Value> {
+    let small = text.trim_end_matches(['.', '!']).to_lowercase();
+    let yes = [
+        "yes", "y", "true", "1", "on", "ok", "sure", "네", "예", "응", "맞아", "그래",
+    ];
+    let no = [
+        "no",
+        "n",
+        "false",
+        "0",
+        "off",
+        "아니",
+        "아니오",
+        "아니요",
+        "아뇨",
+    ];
+    match (yes.contains(&small.as_str()), no.contains(&small.as_str())) {
+        (true, _) => Some(Value::Bool(true)),
+        (_, true) => Some(Value::Bool(false)),
+        _ => None,
+    }
+}
+
+fn number(text: &str) -> Option<Value> {
+    if let Some((value, "")) = digits(text) {
+        return numbers::json(value);
+    }
+    match &numbers::numbers(&Said::new(text), &[])[..] {
+        [one] => one.json(),
+        _ => None,
+    }
+}
+
+fn day(text: &str, today: Date) -> Option<Value> {
+    match &Times::new(&Said::new(text), today).days[..] {
+        [one] => Some(Value::from(one.value.to_string())),
+        _ => None,
+    }
+}
+
+fn hour(text: &str, today: Date) -> Option<Value> {
+    match &Times::new(&Said::new(text), today).hours[..] {
+        [one] => Some(Value::from(written(one.value))),
+        _ => None,
+    }
+}
+
+/// A list in JSON, or with commas between.
+fn list(text: &str, schema: &Value, today: Date) -> Result<Value, String> {
+    if let Ok(list @ Value::Array(_)) = serde_json::from_str(text) {
+        return Ok(list);
+    }
+    let parts = text
+        .split([',', '\n'])
+        .map(str::trim)
+        .filter(|it| !it.is_empty());
+    let values: Result<Vec<Value>, String> =
+        parts.map(|it| read(it, &schema["items"], today)).collect();
+    values.map(Value::Array)
+}

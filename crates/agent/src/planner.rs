@@ -1,0 +1,218 @@
+//! What is done with a request where no model thinks: the tools that were chosen for it are called with what it surely
+//! gives, somebody is asked for the rest, and what comes back is the answer.
+
+use crate::fill::{Missing, fill_for};
+use jiff::civil::Date;
+use selection::speech::{clauses, is_hangul};
+use selection::{Item, Outcome};
+use serde_json::{Map, Value};
+
+/// A tool that was chosen, with the schema of what it takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Chosen<'a> {
+    pub tool: &'a Item,
+    pub input_schema: &'a Value,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Plan {
+    /// Calls, in the order in which the request asks for them. Those with something missing wait for an answer.
+    Calls(Vec<Planned>),
+    /// It is not said what to do at all; the question, in the language of the request.
+    Ask { tool: String, question: String },
+    /// No tool is needed, or none fits; this is what there is to say.
+    Nothing { text: String },
+}
+
+/// A call that is to be made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Planned {
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+    pub missing: Vec<Missing>,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub tool: String,
+    pub text: String,
+    pub is_error: bool,
+}
+
+/// What to do with a request for which these tools were chosen, in its order.
+#[must_use]
+pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date) -> Plan {
+    if outcome == Outcome::None || chosen.is_empty() {
+        return Plan::Nothing {
+            text: nothing(request).to_owned(),
+        };
+    }
+    let parts = clauses(request);
+    let has_parts = chosen.len() > 1 && parts.len() == chosen.len();
+    let planned: Vec<Planned> = chosen
+        .iter()
+        .enumerate()
+        .map(|(at, it)| {
+            let part = if has_parts { parts[at] } else { request };
+            planned(part, it, today)
+        })
+        .collect();
+    match (outcome, &planned[..]) {
+        // That nothing is missing says nothing of a tool that takes nothing.
+        (Outcome::Ask, [one]) if one.arguments.is_empty() && one.missing.is_empty() => Plan::Ask {
+            tool: one.tool.clone(),
+            question: unclear(request, chosen[0].tool),
+        },
+        _ => Plan::Calls(planned),
+    }
+}
+
+fn planned(request: &str, chosen: &Chosen<'_>, today: Date) -> Planned {
+    let filled = fill_for(request, chosen.tool, chosen.input_schema, today);
+    Planned {
+        tool: chosen.tool.name.clone(),
+        arguments: filled.arguments,
+        missing: filled.missing,
+    }
+}
+
+fn is_korean(request: &str) -> bool {
+    request.chars().any(is_hangul)
+}
+
+/// What is said where there is nothing to call.
+fn nothing(request: &str) -> &'static str {
+    match is_korean(request) {
+        true => {
+            "이 요청에 맞는 도구가 없거나 도구가 필요하지 않습니다. 모델이 설정되어 있지 않아 직접 답할 수 없습니다."
+        }
+        false => {
+            "No tool is needed for this, or none fits, and no model is configured that could answer by itself."
+        }
+    }
+}
+
+fn unclear(request: &str, tool: &Item) -> String {
+    let about = tool
+        .description_user
+        .as_deref()
+        .unwrap_or(&tool.description);
+    match is_korean(request) {
+        true => format!(
+            "무엇을 할지 더 자세히 알려 주세요. `{}`: {about}",
+            tool.name
+        ),
+        false => format!("What exactly should be done? `{}`: {about}", tool.name),
+    }
+}
+
+/// The answer to a request from what its calls gave: that itself where there was one, a line for each where there were more.
+#[must_use]
+pub fn answer(told: &[Told]) -> String {
+    match told {
+        [one] => one.text.clone(),
+        all => {
+            let lines: Vec<String> = all
+                .iter()
+                .map(|it| format!("{}: {}", it.tool, it.text))
+                .collect();
+            lines.join("\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+    use selection::Parameter;
+    use serde_json::json;
+
+    fn tool(name: &str, description: &str, schema: &Value) -> Item {
+        Item {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            parameters: Parameter::of_schema(schema),
+            ..Item::default()
+        }
+    }
+
+    fn schemas() -> (Value, Value) {
+        let number = json!({"type": "number"});
+        (
+            json!({"properties": {"expression": {"type": "string"}}, "required": ["expression"]}),
+            json!({"properties": {"user_name": {"type": "string"}, "n": number}, "required": ["user_name"]}),
+        )
+    }
+
+    #[test]
+    fn each_part_of_a_request_goes_to_its_tool() {
+        let (calculation, limit) = schemas();
+        let calculator = tool("calculator", "Calculates.", &calculation);
+        let user = tool("limit", "Looks up the daily limit of a user.", &limit);
+        let chosen = [
+            Chosen {
+                tool: &calculator,
+                input_schema: &calculation,
+            },
+            Chosen {
+                tool: &user,
+                input_schema: &limit,
+            },
+        ];
+        let today = date(2026, 11, 18);
+        let request = "Calculate 12.5% of 340, and look up the daily limit of Kim";
+        let Plan::Calls(calls) = plan(request, Outcome::Call, &chosen, today) else {
+            panic!("no calls");
+        };
+        assert_eq!(
+            Value::from(calls[0].arguments.clone()),
+            json!({"expression": "12.5% of 340"})
+        );
+        assert_eq!(
+            Value::from(calls[1].arguments.clone()),
+            json!({"user_name": "Kim"})
+        );
+        let Plan::Calls(calls) = plan("how much is it", Outcome::Ask, &chosen[..1], today) else {
+            panic!("no calls");
+        };
+        assert_eq!(calls[0].missing[0].name, "expression");
+    }
+
+    #[test]
+    fn who_says_nothing_is_asked() {
+        let schema = json!({"properties": {}});
+        let list = tool("list", "Lists all.", &schema);
+        let chosen = [Chosen {
+            tool: &list,
+            input_schema: &schema,
+        }];
+        let today = date(2026, 11, 18);
+        assert!(matches!(
+            plan("do it", Outcome::Ask, &chosen, today),
+            Plan::Ask { .. }
+        ));
+        assert!(matches!(
+            plan("list all", Outcome::Call, &chosen, today),
+            Plan::Calls(_)
+        ));
+        let Plan::Nothing { text } = plan("프랑스의 수도는?", Outcome::None, &chosen, today)
+        else {
+            panic!("something");
+        };
+        assert!(is_korean(&text));
+    }
+
+    #[test]
+    fn one_result_is_the_answer() {
+        let told = |tool: &str, text: &str| Told {
+            tool: tool.to_owned(),
+            text: text.to_owned(),
+            is_error: false,
+        };
+        assert_eq!(answer(&[told("a", "42.5")]), "42.5");
+        assert_eq!(answer(&[told("a", "1"), told("b", "2")]), "a: 1\nb: 2");
+    }
+}
