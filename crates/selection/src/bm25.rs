@@ -78,11 +78,14 @@ impl Index {
     }
 
     /// Adds what the words of a request are worth to the scores of the tools. Gives what they would be worth to a tool
-    /// that had each of them once.
+    /// that had each of them once. No tool has a number: that it has some number is worth little, and which one is left over.
     pub(crate) fn add(&self, asked: &[Word], scores: &mut [f32]) -> f32 {
         let mut seen: Vec<u32> = Vec::with_capacity(asked.len());
         let mut mass = 0.0;
         for word in asked {
+            if word.is_number() {
+                mass += rarity(self.tools, 0);
+            }
             if seen.contains(&word.key) {
                 continue;
             }

@@ -1,7 +1,7 @@
 //! How alike request and tool are spelt: runs of two to four characters, each counted by how rare it is. Finds
 //! `forecasting` in `forecast`, and words of Korean under their endings.
 
-use crate::words::key;
+use crate::words::{is_syllable, key};
 
 /// Runs share a slot where their hashes do; there are so many slots that it rarely matters.
 const SLOTS: usize = 1 << 16;
@@ -9,6 +9,9 @@ const SLOTS: usize = 1 << 16;
 /// A tool's spelling is that of its name and of the beginning of its description, and that of its first examples.
 const TEXT_CHARS_MAX: usize = 600;
 const EXAMPLES_CHARS_MAX: usize = 1_200;
+
+/// What stands for every number.
+const NUMBER: char = '#';
 
 /// A run that stands in many tools says little, and would cost the most time.
 const COMMON_SHARE: f32 = 0.2;
@@ -31,17 +34,7 @@ impl Spelling {
 
     fn of(text: &str, chars_max: usize) -> Self {
         let mut slots: Vec<u16> = Vec::new();
-        let small = text.to_lowercase();
-        let mut buffer: Vec<char> = vec![' '];
-        for c in small.chars().take(chars_max) {
-            let c = if c.is_alphanumeric() { c } else { ' ' };
-            if c != ' ' || buffer.last() != Some(&' ') {
-                buffer.push(c);
-            }
-        }
-        if buffer.last() != Some(&' ') {
-            buffer.push(' ');
-        }
+        let buffer = letters(text, chars_max);
         let mut bytes = [0_u8; 16];
         for start in 0..buffer.len() {
             let mut end = 0;
@@ -64,6 +57,34 @@ impl Spelling {
         let count = |run: &[u16]| (run[0], u16::try_from(run.len()).unwrap_or(u16::MAX));
         Spelling(counted.map(count).collect())
     }
+}
+
+/// The letters of a text between single gaps. Every number is the same: its digits say what a tool is to be given, not which
+/// tool is meant. A digit beside a letter is part of a name, `mp3`, but for Korean, which puts no gap behind a number.
+fn letters(text: &str, chars_max: usize) -> Vec<char> {
+    let small = text.to_lowercase();
+    let all: Vec<char> = small.chars().take(chars_max).collect();
+    let is_letter = |c: &char| c.is_alphabetic() && !is_syllable(*c);
+    let mut letters = vec![' '];
+    let mut at = 0;
+    for run in all.chunk_by(|a, b| a.is_numeric() == b.is_numeric()) {
+        at += run.len();
+        let is_joined = letters.last().is_some_and(is_letter) || all.get(at).is_some_and(is_letter);
+        if run[0].is_numeric() && !is_joined {
+            letters.push(NUMBER);
+            continue;
+        }
+        for c in run {
+            let c = if c.is_alphanumeric() { *c } else { ' ' };
+            if c != ' ' || letters.last() != Some(&' ') {
+                letters.push(c);
+            }
+        }
+    }
+    if letters.last() != Some(&' ') {
+        letters.push(' ');
+    }
+    letters
 }
 
 fn slot(bytes: &[u8]) -> u16 {
@@ -204,6 +225,19 @@ mod tests {
         assert_eq!(best("forecasting"), Some(0));
         assert_eq!(best("오늘 날씨가 어때?"), Some(2));
         assert_eq!(best("주식은 얼마야"), Some(3));
+    }
+
+    #[test]
+    fn which_number_it_is_says_nothing() {
+        let found = scores(
+            &["multiply 15 by 60", "3개에 2만원", "mp3"],
+            "multiply 7 by 8",
+        );
+        assert!((found[0] - 1.0).abs() < 1e-4, "{found:?}");
+        let korean = scores(&["3개에 2만원", "60"], "7개에 9만원");
+        assert!((korean[0] - 1.0).abs() < 1e-4, "{korean:?}");
+        // Such a one is part of a name.
+        assert!(scores(&["mp3", "mp4"], "mp4")[0] < 0.9);
     }
 
     #[test]

@@ -445,6 +445,17 @@ mod tests {
     }
 
     #[test]
+    fn the_numbers_of_examples_are_no_words_of_theirs() {
+        let mut items = vec![
+            item("multiply_numbers", "Multiplies numbers"),
+            item("calculator", "Works out what is asked"),
+        ];
+        items[0].examples = vec!["15 times 60".to_owned()];
+        items[1].examples = vec!["20 percent of 350".to_owned()];
+        assert_eq!(first(&items, "15 percent of 60"), Some(1));
+    }
+
+    #[test]
     fn only_trusted_rules_move_tools() {
         let mut items = vec![
             item(

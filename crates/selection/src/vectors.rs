@@ -178,10 +178,10 @@ pub(crate) mod tests {
 
     impl Encode for Words {
         fn encode(&self, text: &str) -> Vec<f32> {
-            let mut vector = vec![0.0_f32; 64];
+            let mut vector = vec![0.0_f32; 256];
             for word in words(text) {
                 let weight = if word.is_common { 0.1 } else { 1.0 };
-                vector[word.key as usize % 64] += weight;
+                vector[word.key as usize % 256] += weight;
             }
             let length = vector
                 .iter()

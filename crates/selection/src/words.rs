@@ -1,4 +1,5 @@
-//! Texts fall into words: names at their joints, English without its endings, Korean two syllables at a time.
+//! Texts fall into words: names at their joints, English without its endings, Korean two syllables at a time, numbers as
+//! what they all are.
 
 /// More of a text than this says nothing new about a tool.
 pub(crate) const TEXT_BYTES_MAX: usize = 8 * 1024;
@@ -22,6 +23,10 @@ impl Word {
             is_common,
         }
     }
+
+    pub(crate) fn is_number(&self) -> bool {
+        self.text == NUMBER
+    }
 }
 
 /// FNV-1a with its bits mixed once more, since only some of them are used.
@@ -35,6 +40,9 @@ pub(crate) fn key(bytes: &[u8]) -> u32 {
     (hash >> 32) as u32
 }
 
+/// What every number is as a word: which one it is says what a tool is to be given, not which tool is meant.
+const NUMBER: &str = "#";
+
 pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
     &text[..text.floor_char_boundary(bytes_max)]
 }
@@ -46,6 +54,8 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
         for part in joints(run) {
             if part.chars().next().is_some_and(is_syllable) {
                 pairs(part, &mut found);
+            } else if part.chars().all(char::is_numeric) {
+                found.push(Word::new(NUMBER.to_owned(), true));
             } else {
                 let small = part.to_lowercase();
                 let is_common = is_common(&small);
@@ -334,7 +344,8 @@ mod tests {
             ("날씨를 알려줘", "날씨 씨를 알려 려줘"),
             ("PDF변환 도구", "pdf 변환 도구"),
             ("차", "차"),
-            ("ÉCOLE  42", "école 42"),
+            ("ÉCOLE  42", "école #"),
+            ("1,250원 or mp3", "# # 원 or mp3"),
             ("__", ""),
         ] {
             assert_eq!(split(text), expected, "{text}");
@@ -367,6 +378,7 @@ mod tests {
         };
         assert_eq!(said("Could you please tell me the price?"), "pric");
         assert_eq!(said("서울 날씨 알려줘"), "서울 날씨");
+        assert_eq!(said("15% of 60"), "");
         assert!(COMMON.is_sorted());
     }
 

@@ -33,7 +33,7 @@ fn an_evaluation_counts_and_tells_what_changed() {
         json!({"query": "Thanks a lot, have a nice evening!", "outcome": "none", "gold": []}),
         json!({"query": "Ring the bell", "gold": ["bell"], "tools": [
             {"name": "bell", "description": "Rings a bell"}, {"name": "horn", "description": "Blows a horn"}]}),
-        json!({"query": "What is 15 percent of 2,300?", "outcome": "call", "gold": ["nothing_of_this_name"]}),
+        json!({"query": "What is 15 percent of 60?", "outcome": "call", "gold": ["nothing_of_this_name"]}),
     ];
     let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
     sandbox.write("rows.jsonl", &text);
@@ -54,7 +54,7 @@ fn an_evaluation_counts_and_tells_what_changed() {
     let again = sandbox.json(&["eval", "rows.jsonl"]);
     assert_eq!(
         again["changed"]["better"],
-        json!(["What is 15 percent of 2,300?"]),
+        json!(["What is 15 percent of 60?"]),
         "{again}"
     );
     let said = sandbox.run(&["eval", "rows.jsonl", "--min", "100"]);
@@ -75,7 +75,7 @@ fn an_evaluation_counts_and_tells_what_changed() {
     );
     assert!(
         said.stdout
-            .contains("\"query\":\"What is 15 percent of 2,300?\""),
+            .contains("\"query\":\"What is 15 percent of 60?\""),
         "{}",
         said.stdout
     );
