@@ -88,6 +88,12 @@ impl Assembly {
         if !text.is_empty() {
             on(Delta::Text(text));
         }
+        // There are servers that say all of it at once.
+        let has_input = value["input"].as_object().is_some_and(|it| !it.is_empty());
+        if let Some(index) = call.filter(|_| has_input) {
+            let text = value["input"].to_string();
+            on(Delta::CallArguments { index, text });
+        }
         self.blocks.push(Block {
             value,
             json: String::new(),

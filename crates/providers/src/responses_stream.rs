@@ -13,6 +13,8 @@ pub(crate) struct Assembly {
     items: Vec<(u64, Value)>,
     /// Places of the calls that have begun.
     calls: Vec<u64>,
+    /// Places of which some text was told.
+    told: Vec<u64>,
 }
 
 impl Assembly {
@@ -38,25 +40,19 @@ impl Assembly {
             {
                 self.response = Some(event["response"].take());
             }
-            "response.output_item.added" if event["item"]["type"] == "function_call" => {
-                let item = &event["item"];
-                let field = |name: &str| item[name].as_str().unwrap_or_default();
-                self.calls.push(place);
-                on(Delta::CallStarted {
-                    index: self.calls.len() - 1,
-                    id: field("call_id").to_owned(),
-                    name: names.meant(field("name")).to_owned(),
-                });
+            "response.output_item.added" => {
+                self.begin(place, &event["item"], names, on);
             }
-            "response.output_item.done" => self.items.push((place, event["item"].take())),
+            "response.output_item.done" => {
+                self.begin(place, &event["item"], names, on);
+                self.tell_rest(place, &event["item"], on);
+                self.items.push((place, event["item"].take()));
+            }
             "response.function_call_arguments.delta" => {
-                let index = self.calls.iter().position(|begun| *begun == place);
-                let text = piece(&event);
-                if let Some(index) = index.filter(|_| !text.is_empty()) {
-                    on(Delta::CallArguments { index, text });
-                }
+                self.tell_arguments(place, &piece(&event), on);
             }
             "response.output_text.delta" | "response.refusal.delta" => {
+                self.note_told(place);
                 on(Delta::Text(piece(&event)));
             }
             "response.reasoning_text.delta" | "response.reasoning_summary_text.delta" => {
@@ -65,6 +61,58 @@ impl Assembly {
             _ => {}
         }
         Ok(())
+    }
+
+    /// A call is told once.
+    fn begin(&mut self, place: u64, item: &Value, names: &Names, on: &mut dyn FnMut(Delta)) {
+        if item["type"] != "function_call" || self.calls.contains(&place) {
+            return;
+        }
+        let field = |name: &str| item[name].as_str().unwrap_or_default();
+        on(Delta::CallStarted {
+            index: self.calls.len(),
+            id: field("call_id").to_owned(),
+            name: names.meant(field("name")).to_owned(),
+        });
+        self.calls.push(place);
+    }
+
+    /// There are servers that say all of it at once.
+    fn tell_rest(&mut self, place: u64, item: &Value, on: &mut dyn FnMut(Delta)) {
+        if self.told.contains(&place) {
+            return;
+        }
+        match item["type"].as_str() {
+            Some("function_call") => {
+                let arguments = item["arguments"].as_str().unwrap_or_default();
+                self.tell_arguments(place, arguments, on);
+            }
+            Some("message") => {
+                let parts = item["content"].as_array().into_iter().flatten();
+                let texts =
+                    parts.filter_map(|part| part["text"].as_str().or(part["refusal"].as_str()));
+                let text: String = texts.collect();
+                if !text.is_empty() {
+                    on(Delta::Text(text));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note_told(&mut self, place: u64) {
+        if !self.told.contains(&place) {
+            self.told.push(place);
+        }
+    }
+
+    fn tell_arguments(&mut self, place: u64, piece: &str, on: &mut dyn FnMut(Delta)) {
+        let index = self.calls.iter().position(|begun| *begun == place);
+        if let Some(index) = index.filter(|_| !piece.is_empty()) {
+            self.note_told(place);
+            let text = piece.to_owned();
+            on(Delta::CallArguments { index, text });
+        }
     }
 
     /// The response, where it has come, with its items as they were when they ended: the last event seals thoughts anew,

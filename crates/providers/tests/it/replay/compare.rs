@@ -1,11 +1,16 @@
 //! Our request beside a recorded one. They are the same if they differ in nothing but what is stated here.
 
-use super::recall::messages::joined;
+mod told;
+
 use providers::Api;
-use serde_json::{Map, Value, json};
+use providers::wire::Written;
+use serde_json::{Value, json};
+use told::told;
 
 pub(super) const STATED: &str = "\
 requests are compared up to:
+  all        what the model is known to refuse, which we leave out with a note; parallel_tool_calls: true; texts that are empty
+  all        the root of a tool's schema, which we make an object; thoughts that the recording leaves out of an earlier turn
   all        order of members; numbers by value; what says nothing (null, stream: false, tool_choice auto, strict: false,
              is_error: false, empty lists of an answered message); a text where a list of one text could be; system texts joined
   all        name and closing of an answer's schema (additionalProperties: false, strict, keywords that are not enforced)
@@ -13,277 +18,118 @@ requests are compared up to:
   Chat       max_tokens or max_completion_tokens, by our table; stream_options; developer or system; \"properties\": {} of a tool
   Zhipu      tool_stream, stream_options
   Responses  store and include (ours: false, sealed thoughts); status of an item; id, annotations and logprobs of a
-             message that we send back as it came";
+             message that we send back as it came; id of a call that we put together; thoughts without their sealed form";
 
 /// The first place where they differ otherwise, and how.
-pub(super) fn difference(api: Api, recorded: &Value, ours: &Value) -> Option<String> {
-    let told = |body: &Value| told(api, body.clone());
-    first_difference(&told(recorded), &told(ours), "$")
-}
-
-/// A body as it is compared.
-fn told(api: Api, body: Value) -> Value {
-    let Value::Object(mut body) = body else {
-        return body;
-    };
-    if body.get("stream") == Some(&json!(false)) {
-        body.shift_remove("stream");
-    }
-    let no_tools = body
-        .get("tools")
-        .and_then(Value::as_array)
-        .is_none_or(Vec::is_empty);
-    let choice = body.get("tool_choice");
-    if no_tools || choice == Some(&json!("auto")) || choice == Some(&json!({"type": "auto"})) {
-        body.shift_remove("tool_choice");
-    }
-    if no_tools {
-        body.shift_remove("tools");
-        body.shift_remove("parallel_tool_calls");
-    }
-    match api {
-        Api::Messages => messages(&mut body),
-        Api::Chat | Api::Zhipu => chat(&mut body),
-        Api::Responses => responses(&mut body),
-    }
-    let mut body = Value::Object(body);
-    quiet(&mut body);
-    body
-}
-
-fn messages(body: &mut Map<String, Value>) {
-    let system = body
-        .shift_remove("system")
-        .map(|system| text(&system, "\n\n"));
-    if let Some(system) = system.filter(|text| !text.is_empty()) {
-        body.insert("system".to_owned(), json!(system));
-    }
-    let said = body.shift_remove("messages").unwrap_or_default();
-    let said = joined(said.as_array().cloned().unwrap_or_default());
-    let mut said: Vec<Value> = said
-        .into_iter()
-        .map(|(role, content)| json!({"role": role, "content": content}))
-        .collect();
-    for message in &mut said {
-        let assistant = message["role"] == "assistant";
-        for block in message["content"].as_array_mut().unwrap() {
-            let block = block.as_object_mut().unwrap();
-            block.shift_remove("cache_control");
-            if assistant {
-                block.shift_remove("caller");
+pub(super) fn difference(api: Api, recorded: &Value, ours: &Written) -> Option<String> {
+    let mut recorded = told(api, recorded.clone());
+    let mut body = told(api, ours.body.clone());
+    for note in &ours.notes {
+        for (start, fields) in REFUSED {
+            if note.starts_with(start)
+                && let Some(recorded) = recorded.as_object_mut()
+            {
+                fields
+                    .iter()
+                    .for_each(|field| drop(recorded.shift_remove(*field)));
             }
-            if block.get("type") == Some(&json!("tool_result")) {
-                let content = block.shift_remove("content").unwrap_or_default();
-                block.insert("content".to_owned(), json!(text(&content, "")));
-                if block.get("is_error") == Some(&json!(false)) {
-                    block.shift_remove("is_error");
+        }
+    }
+    align_tools(&mut recorded, &mut body);
+    match api {
+        Api::Messages => align_thinking(&mut recorded["messages"], &mut body["messages"]),
+        Api::Chat | Api::Zhipu => {
+            let (recorded, ours) = (
+                &mut recorded["messages"]["said"],
+                &mut body["messages"]["said"],
+            );
+            align(recorded, ours, &[], &["reasoning_content", "reasoning"]);
+        }
+        Api::Responses => {
+            let is_thought = |item: &Value| item["type"] == "reasoning";
+            let list = |body: &Value| body["input"].as_array().cloned().unwrap_or_default();
+            if !list(&recorded).iter().any(is_thought) {
+                let said = list(&body).into_iter().filter(|item| !is_thought(item));
+                body["input"] = said.collect();
+            }
+            align(&mut recorded["input"], &mut body["input"], &["id"], &[]);
+        }
+    }
+    first_difference(&recorded, &body, "$")
+}
+
+/// What a note begins with, and the fields that it is about.
+const REFUSED: &[(&str, &[&str])] = &[
+    ("temperature was", &["temperature"]),
+    ("top_p was", &["top_p"]),
+    ("stop_sequences w", &["stop", "stop_sequences"]),
+    ("that a tool must be called was", &["tool_choice"]),
+    (
+        "that tools are called one at a time was",
+        &["parallel_tool_calls"],
+    ),
+];
+
+/// Takes these members out of one side where the other has none: `left` of the recorded, `right` of ours.
+fn align(recorded: &mut Value, ours: &mut Value, left: &[&str], right: &[&str]) {
+    let pairs = recorded.as_array_mut().into_iter().flatten();
+    let pairs = pairs.zip(ours.as_array_mut().into_iter().flatten());
+    for (recorded, ours) in pairs {
+        if let (Some(recorded), Some(ours)) = (recorded.as_object_mut(), ours.as_object_mut()) {
+            recorded.retain(|name, _| !left.contains(&name.as_str()) || ours.contains_key(name));
+            ours.retain(|name, _| !right.contains(&name.as_str()) || recorded.contains_key(name));
+        }
+    }
+}
+
+/// Thinking is sent back always; whoever recorded this may have left it out.
+fn align_thinking(recorded: &mut Value, ours: &mut Value) {
+    let is_thought =
+        |block: &Value| block["type"] == "thinking" || block["type"] == "redacted_thinking";
+    let pairs = recorded.as_array().into_iter().flatten();
+    let pairs = pairs.zip(ours.as_array_mut().into_iter().flatten());
+    for (recorded, ours) in pairs {
+        let (Some(one), Some(two)) = (
+            recorded["content"].as_array(),
+            ours["content"].as_array_mut(),
+        ) else {
+            continue;
+        };
+        if !one.iter().any(is_thought) {
+            two.retain(|block| !is_thought(block));
+        }
+    }
+}
+
+/// A schema that is no object at its root is sent as one.
+fn align_tools(recorded: &mut Value, ours: &mut Value) {
+    let places = ["/input_schema", "/parameters", "/function/parameters"];
+    let pairs = recorded
+        .get_mut("tools")
+        .and_then(Value::as_array_mut)
+        .into_iter()
+        .flatten();
+    let pairs = pairs.zip(
+        ours.get_mut("tools")
+            .and_then(Value::as_array_mut)
+            .into_iter()
+            .flatten(),
+    );
+    for (recorded, ours) in pairs {
+        for place in places {
+            let schema = recorded.pointer(place).cloned().unwrap_or_default();
+            let joints = ["$ref", "anyOf", "oneOf", "allOf"];
+            let is_object =
+                schema["type"] == "object" && joints.iter().all(|it| schema.get(*it).is_none());
+            if is_object || ours.pointer(place).is_none_or(|it| it["type"] != "object") {
+                continue;
+            }
+            for side in [&mut *recorded, &mut *ours] {
+                if let Some(schema) = side.pointer_mut(place) {
+                    *schema = json!("an object");
                 }
             }
         }
-    }
-    body.insert("messages".to_owned(), json!(said));
-    body.shift_remove("cache_control");
-    for tool in items(body, "tools") {
-        tool.shift_remove("cache_control");
-        unstrict(tool);
-        if tool.get("type") == Some(&json!("custom")) {
-            tool.shift_remove("type");
-        }
-    }
-    if let Some(schema) = body
-        .get_mut("output_config")
-        .and_then(|it| it.pointer_mut("/format/schema"))
-    {
-        open(schema);
-    }
-}
-
-fn chat(body: &mut Map<String, Value>) {
-    if let Some(max) = body.shift_remove("max_completion_tokens") {
-        body.insert("max_tokens".to_owned(), max);
-    }
-    body.shift_remove("stream_options");
-    body.shift_remove("tool_stream");
-    if let Some(Value::String(stop)) = body.get("stop") {
-        let stop = json!([stop]);
-        body.insert("stop".to_owned(), stop);
-    }
-    for tool in items(body, "tools") {
-        if let Some(function) = tool.get_mut("function").and_then(Value::as_object_mut) {
-            unstrict(function);
-            with_properties(function);
-        }
-    }
-    let mut system = String::new();
-    let mut said = Vec::new();
-    for mut message in body
-        .shift_remove("messages")
-        .unwrap_or_default()
-        .as_array()
-        .cloned()
-        .unwrap_or_default()
-    {
-        let content = text(&message["content"], "");
-        if said.is_empty() && (message["role"] == "system" || message["role"] == "developer") {
-            system += if system.is_empty() { "" } else { "\n\n" };
-            system += &content;
-            continue;
-        }
-        message["content"] = json!(content);
-        said.push(message);
-    }
-    body.insert(
-        "messages".to_owned(),
-        json!({"system": system, "said": said}),
-    );
-    if let Some(format) = body
-        .get_mut("response_format")
-        .and_then(|it| it.get_mut("json_schema"))
-    {
-        answer_format(format);
-    }
-}
-
-fn responses(body: &mut Map<String, Value>) {
-    body.shift_remove("store");
-    body.shift_remove("include");
-    for tool in items(body, "tools") {
-        unstrict(tool);
-        with_properties(tool);
-    }
-    if let Some(Value::String(text)) = body.get("input") {
-        let input = json!([{"role": "user", "content": text}]);
-        body.insert("input".to_owned(), input);
-    }
-    if !body.contains_key("instructions")
-        && let Some(Value::Array(input)) = body.get_mut("input")
-        && input
-            .first()
-            .is_some_and(|it| it["role"] == "system" || it["role"] == "developer")
-    {
-        let system = text(&input.remove(0)["content"], "");
-        body.insert("instructions".to_owned(), json!(system));
-    }
-    for item in items(body, "input") {
-        item.shift_remove("status");
-        item.entry("type").or_insert_with(|| json!("message"));
-        if item.get("type") == Some(&json!("message")) {
-            item.shift_remove("id");
-            item.shift_remove("phase");
-            let content = item
-                .get("content")
-                .map(|it| text(it, ""))
-                .unwrap_or_default();
-            item.insert("content".to_owned(), json!(content));
-        }
-    }
-    if let Some(format) = body.get_mut("text").and_then(|it| it.get_mut("format")) {
-        answer_format(format);
-    }
-}
-
-fn items<'a>(
-    body: &'a mut Map<String, Value>,
-    field: &str,
-) -> impl Iterator<Item = &'a mut Map<String, Value>> {
-    let list = body.get_mut(field).and_then(Value::as_array_mut);
-    list.into_iter().flatten().filter_map(Value::as_object_mut)
-}
-
-fn unstrict(tool: &mut Map<String, Value>) {
-    if tool
-        .get("strict")
-        .is_some_and(|strict| *strict != json!(true))
-    {
-        tool.shift_remove("strict");
-    }
-    if tool.get("description") == Some(&json!("")) {
-        tool.shift_remove("description");
-    }
-}
-
-fn with_properties(function: &mut Map<String, Value>) {
-    if let Some(Value::Object(parameters)) = function.get_mut("parameters") {
-        parameters.entry("type").or_insert_with(|| json!("object"));
-        parameters.entry("properties").or_insert_with(|| json!({}));
-    }
-}
-
-fn answer_format(format: &mut Value) {
-    if let Some(format) = format.as_object_mut() {
-        format.shift_remove("name");
-        format.shift_remove("strict");
-        format.shift_remove("description");
-    }
-    if let Some(schema) = format.get_mut("schema") {
-        open(schema);
-    }
-}
-
-/// Without what closes a schema, and without what nobody enforces.
-fn open(schema: &mut Value) {
-    match schema {
-        Value::Object(object) => {
-            for keyword in [
-                "additionalProperties",
-                "minimum",
-                "maximum",
-                "minItems",
-                "maxItems",
-                "minLength",
-                "maxLength",
-                "pattern",
-            ] {
-                object.shift_remove(keyword);
-            }
-            if let Some(parts) = object.shift_remove("oneOf") {
-                object.insert("anyOf".to_owned(), parts);
-            }
-            object.values_mut().for_each(open);
-        }
-        Value::Array(list) => list.iter_mut().for_each(open),
-        _ => {}
-    }
-}
-
-/// One text, whether it stands alone or in parts.
-fn text(content: &Value, between: &str) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => {
-            let texts: Vec<&str> = parts
-                .iter()
-                .filter_map(|part| part["text"].as_str())
-                .collect();
-            texts.join(between)
-        }
-        _ => String::new(),
-    }
-}
-
-/// Takes out what says nothing. Schemas and arguments are left as they are.
-fn quiet(value: &mut Value) {
-    match value {
-        Value::Object(object) => {
-            object.retain(|_, value| !value.is_null());
-            let kind = object
-                .get("type")
-                .and_then(Value::as_str)
-                .unwrap_or_default()
-                .to_owned();
-            if matches!(kind.as_str(), "reasoning") {
-                object.retain(|name, value| name != "content" || *value != json!([]));
-            }
-            let inner = object.iter_mut().filter(|(name, _)| {
-                !matches!(
-                    name.as_str(),
-                    "input_schema" | "parameters" | "schema" | "arguments"
-                ) && !(kind == "tool_use" && *name == "input")
-            });
-            inner.for_each(|(_, value)| quiet(value));
-        }
-        Value::Array(list) => list.iter_mut().for_each(quiet),
-        _ => {}
     }
 }
 

@@ -26,7 +26,6 @@ pub(super) struct Summary {
 
 impl Summary {
     pub(super) fn fail(&mut self, failure: String) {
-        println!("FAILED {failure}");
         self.failures.push(failure);
     }
 

@@ -83,6 +83,9 @@ fn say(recalled: &mut Recalling<'_>, message: &Value) -> Result<(), NotOurs> {
                 _ => recalled.request.said.push(Said::Results(vec![result])),
             }
         }
+        "assistant" if message.get("audio").is_some_and(|it| !it.is_null()) => {
+            return Err("a turn that was spoken".to_owned());
+        }
         "assistant" => {
             let calls = message["tool_calls"]
                 .as_array()

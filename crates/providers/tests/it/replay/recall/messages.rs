@@ -52,7 +52,7 @@ pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
     Ok(())
 }
 
-/// Neighbours of one role as one message, contents as blocks.
+/// Neighbours of one role as one message, contents as blocks, without what is empty.
 pub(in crate::replay) fn joined(messages: Vec<Value>) -> Vec<(String, Vec<Value>)> {
     let mut all: Vec<(String, Vec<Value>)> = Vec::new();
     for mut message in messages {
@@ -62,6 +62,11 @@ pub(in crate::replay) fn joined(messages: Vec<Value>) -> Vec<(String, Vec<Value>
             Value::String(text) => vec![json!({"type": "text", "text": text})],
             _ => Vec::new(),
         };
+        let is_empty = |block: &Value| block["type"] == "text" && block["text"] == "";
+        let blocks: Vec<Value> = blocks.into_iter().filter(|it| !is_empty(it)).collect();
+        if blocks.is_empty() {
+            continue;
+        }
         match all.last_mut() {
             Some((last, before)) if *last == role => before.extend(blocks),
             _ => all.push((role, blocks)),

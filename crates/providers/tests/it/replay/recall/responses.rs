@@ -12,8 +12,13 @@ pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
     for field in ["store", "include"] {
         recalled.take(field);
     }
-    if recalled.fields.contains_key("previous_response_id") {
-        return Err("a conversation that is kept by the provider".to_owned());
+    for field in ["previous_response_id", "conversation"] {
+        if recalled.fields.contains_key(field) {
+            return Err("a conversation that is kept by the provider".to_owned());
+        }
+    }
+    if recalled.fields.get("background") == Some(&json!(true)) {
+        return Err("an answer that is to be asked for later".to_owned());
     }
     for written in recalled.list("tools") {
         if written["type"] != "function" {
@@ -78,8 +83,7 @@ fn say(recalled: &mut Recalling<'_>, item: &Value) -> Result<(), NotOurs> {
     };
     let said = texts(&content, &["input_text", "text"])?;
     match item["role"].as_str().unwrap_or("user") {
-        "user" if said.len() == 1 => recalled.request.said.push(Said::User(said.concat())),
-        "user" => return Err("a message of several texts".to_owned()),
+        "user" => recalled.request.said.push(Said::User(said.concat())),
         "system" | "developer"
             if recalled.request.said.is_empty() && recalled.request.system.is_none() =>
         {
@@ -104,7 +108,7 @@ fn model(recalled: &mut Recalling<'_>, row: &[Value]) -> Result<(), NotOurs> {
                 item["arguments"].clone(),
             )),
             "item_reference" => {
-                return Err(json!("a reference to what the provider keeps").to_string());
+                return Err("a reference to what the provider keeps".to_owned());
             }
             _ => is_plain = false,
         }
