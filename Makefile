@@ -99,6 +99,10 @@ show-replicas: build ## show several servers on one PostgreSQL, moving in and ou
 show-selection: build ## show how tools are chosen, with figures (SELECTION_DATA names the public sets' folder)
 	scripts/with-postgres scripts/show-selection
 
+.PHONY: show-runs
+show-runs: build ## show runs, with figures (CASSETTES names the folder of recordings)
+	scripts/with-postgres scripts/show-runs
+
 .PHONY: sbom
 sbom: ## write the bill of materials (CycloneDX), target/dist/toolcrib.cdx.json
 	@mkdir -p target/dist

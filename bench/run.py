@@ -30,6 +30,7 @@ import kinds
 import mcp
 import mcp_faults
 import peers
+import runs
 import soak
 import sql
 
@@ -308,7 +309,7 @@ SCENARIOS = {"rest-call": rest_call, "many-tools": many_tools, "start": start, "
              "kinds": lambda bench, report, engine: kinds.run(bench, report, engine, number),
              "mcp": lambda bench, report, engine: mcp.run(bench, report, engine, number, TOOL, SENT, CLEANED),
              "mcp-faults": mcp_faults.faults, "mcp-sessions": mcp_faults.sessions, "mcp-peers": peers.mcp, "sql": sql.run,
-             "sql-peers": peers.rows, "soak": soak.run}
+             "sql-peers": peers.rows, "runs": runs.scenario, "soak": soak.run}
 # What takes minutes runs where it is named.
 LONG = {"soak"}
 

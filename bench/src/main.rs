@@ -12,6 +12,7 @@ mod make_tools;
 mod proc;
 mod request;
 mod runner;
+mod runs;
 mod slow;
 mod template;
 
@@ -45,6 +46,8 @@ enum Command {
     Slow(slow::SlowArgs),
     /// What a kind of tool costs without a server around it
     Runner(runner::RunnerArgs),
+    /// Runs at a time, followed while their model writes, and one that calls a tool over and over
+    Runs(runs::RunsArgs),
     /// Write a workspace with N tools
     MakeTools(make_tools::MakeToolsArgs),
 }
@@ -57,6 +60,7 @@ fn main() -> ExitCode {
         Command::FirstAnswer(args) => first_answer::run(&args),
         Command::Slow(args) => slow::run(&args),
         Command::Runner(args) => runner::run(&args),
+        Command::Runs(args) => runs::run(&args),
         Command::MakeTools(args) => make_tools::run(&args),
     };
     match outcome {

@@ -111,6 +111,11 @@ fn tokens_of_arguments(arguments: &Arguments) -> usize {
     }
 }
 
+/// About how many tokens a conversation is.
+pub fn size(said: &[Said]) -> usize {
+    tokens_of(said)
+}
+
 fn tokens_of(group: &[Said]) -> usize {
     let of_call = |call: &Call| tokens(&call.name) + tokens_of_arguments(&call.arguments);
     let of = |said: &Said| match said {

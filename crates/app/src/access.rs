@@ -235,6 +235,19 @@ pub fn operator_caller(key: &str) -> Caller {
 }
 
 impl App {
+    /// Whether somebody who was let in would still be: their user and their key are there, and nothing has ended.
+    pub fn is_still_let_in(&self, caller: &Caller) -> bool {
+        let now = self.clock.now();
+        let access = self.access.load();
+        let user = access.user(caller.user);
+        let key = caller.key_id.map(|id| access.key(id));
+        let is_ended =
+            |(row, _): (&KeyRow, &Arc<Caller>)| row.expires_at.is_some_and(|end| end <= now);
+        user.is_some_and(|user| user.deleted_at.is_none())
+            && caller.until.is_none_or(|until| now < until)
+            && key.is_none_or(|key| key.is_some_and(|key| !is_ended(key)))
+    }
+
     pub(crate) fn user_name(&self, id: Uuid) -> String {
         let access = self.access.load();
         access

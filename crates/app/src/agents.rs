@@ -7,7 +7,8 @@ use crate::error::{Error, Result};
 use crate::kept::{Head, Thing, Wanted};
 use crate::time;
 use catalog::agent::{AgentDefinition, agent_from_text};
-use catalog::caller::Caller;
+use catalog::auth::Reference;
+use catalog::caller::{Caller, Scope};
 use catalog::policy::Verdict;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -131,6 +132,7 @@ impl App {
         let owner_id = self.owner_of_new(caller, owner)?;
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools)?;
+        self.check_key(caller, owner_id, &asked)?;
         let now = self.clock.now();
         let row = AgentRow {
             id: Uuid::now_v7(),
@@ -181,6 +183,7 @@ impl App {
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools)?;
         old.head().expect(AgentRow::WHAT, expected_version)?;
+        self.check_key(caller, old.owner_id, &asked)?;
         let row = AgentRow {
             id: old.id,
             owner_id: old.owner_id,
@@ -245,6 +248,24 @@ impl App {
         Ok(view)
     }
 
+    /// Whether the agent may use the key that it refers to, and whether its provider speaks what it wants.
+    fn check_key(&self, caller: &Caller, owner: Uuid, asked: &AgentDefinition) -> Result<()> {
+        let wanted = asked.config.get("api").and_then(Value::as_str);
+        providers::Api::of(&asked.model_provider, wanted)
+            .map_err(|why| Error::invalid(format!("config.api: {why}")))?;
+        let key = asked.config.get("api_key");
+        match key.and_then(Reference::of) {
+            Some(Reference::Env(_)) if !caller.scopes.allow(Scope::Admin) => {
+                Err(Error::Forbidden("config.api_key: only an admin may let an agent read the server's environment; store the key with PUT /api/v1/secrets/NAME and write {\"$secret\": \"NAME\"}".to_owned()))
+            }
+            Some(Reference::Secret(name)) if !self.may_refer(caller, owner, &name) => {
+                let whose = self.user_name(owner);
+                Err(Error::invalid(format!("config.api_key: '{whose}' has no secret of that name; set it first")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// The ids of tools the caller may see; what is not there is named, all of it.
     fn tool_ids(&self, caller: &Caller, names: &[String]) -> Result<Vec<Uuid>> {
         let catalogue = self.executor.catalogue.load();
@@ -268,7 +289,7 @@ impl App {
     }
 
     /// Not switched off, and its owner is there.
-    fn is_in_use(&self, row: &AgentRow) -> bool {
+    pub(crate) fn is_in_use(&self, row: &AgentRow) -> bool {
         let access = self.access.load();
         let owner = access.user(row.owner_id);
         row.is_active && owner.is_some_and(|owner| owner.deleted_at.is_none())

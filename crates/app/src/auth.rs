@@ -328,9 +328,17 @@ impl App {
         (row.owner_id == owner || self.is_trusted(owner)).then_some(row)
     }
 
+    /// The value of a named secret that things of this owner may use.
+    pub(crate) fn secret_of(&self, owner: Uuid, name: &str) -> Result<Secret> {
+        let row = self.usable(owner, name).ok_or_else(|| not_found(name))?;
+        self.vault.open(&row).map_err(|error| {
+            Error::Unavailable(format!("The secret '{name}' cannot be opened: {error}"))
+        })
+    }
+
     /// Whether a caller may write that a tool of this owner uses the secret: one of somebody else takes an admin's key,
     /// not only an admin's tool.
-    fn may_refer(&self, caller: &Caller, owner: Uuid, name: &str) -> bool {
+    pub(crate) fn may_refer(&self, caller: &Caller, owner: Uuid, name: &str) -> bool {
         let row = self.usable(owner, name);
         row.is_some_and(|row| row.owner_id == owner || caller.scopes.allow(Scope::Admin))
     }

@@ -107,6 +107,11 @@ impl<T: Thing> Kept<T> {
         all.filter(|it| it.head().deleted_at.is_none())
     }
 
+    /// Also one that was removed.
+    pub(crate) fn by_id(&self, id: Uuid) -> Option<Arc<T>> {
+        self.by_id.get(&id).cloned()
+    }
+
     /// By id or name; of several that were removed under one name the last.
     fn find(&self, asked: &str, gone: bool) -> Option<&Arc<T>> {
         let meant = |it: &&Arc<T>| it.head().deleted_at.is_some() == gone;

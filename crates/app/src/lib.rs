@@ -29,6 +29,7 @@ mod programs;
 pub mod reassign;
 pub mod replicas;
 pub mod retrieval;
+pub mod runs;
 pub mod sealing_keys;
 pub mod secrets;
 pub mod select;
@@ -82,6 +83,9 @@ use tokio::sync::{broadcast, mpsc, watch};
 /// How long a stopping server waits for the answers of keyed calls to be stored.
 const KEYED_GRACE: Duration = Duration::from_secs(5);
 
+/// How long it waits for runs to store what their last calls answered.
+const RUNS_GRACE: Duration = Duration::from_secs(5);
+
 /// Everything an operation needs. Made once by `App::open`, shared by all faces.
 pub struct App {
     pub executor: Arc<Executor>,
@@ -126,6 +130,7 @@ pub struct App {
     /// Whether somebody is about to read people, keys and sessions anew, because a change may not count yet.
     access_doubted: AtomicBool,
     pub replicas: Arc<replicas::Replicas>,
+    pub runs: runs::Runs,
     /// For work that goes on after whoever asked has their answer.
     me: Weak<App>,
 }
@@ -139,7 +144,9 @@ struct WriterHandle {
 impl App {
     /// Finishes what is under way: calls within `grace`, queued changes, the log, the database.
     pub async fn stop(&self, grace: Duration) {
+        self.runs.stopping.cancel();
         self.executor.stop(grace).await;
+        self.stop_runs(RUNS_GRACE).await;
         self.executor.give_back_leases().await;
         self.replicas.stop();
         self.upstreams.close().await;

@@ -55,6 +55,7 @@ pub struct Options {
     pub oidc: Option<crate::oidc::Settings>,
     /// Requests of which it is known what is right, for those who change what tools say of themselves.
     pub gold: PathBuf,
+    pub runs: crate::runs::Settings,
     /// Whether requests of which somebody confirmed the tool count as examples of it.
     pub confirmed: bool,
     pub env: EnvLookup,
@@ -151,6 +152,7 @@ impl App {
         let kept_sources = sources(&options, &store, &vault, Arc::clone(&runnable.sources)).await?;
         let (upstreams, mut notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let vectors = Arc::clone(&runnable.vectors);
+        let client = providers::Client::new(runnable.fetcher.clone());
         let chooser = chooser(&options, &store, &vectors).await?;
         // Where nobody keeps servers connected, what they would tell is kept for whoever does.
         let unheard = notices.take_if(|_| !options.watch);
@@ -159,8 +161,7 @@ impl App {
         let first = first_snapshot(&options, &store, log, files, given, runnable);
         let (executor, writer) = first.await?;
         let (status, servers) = (Arc::clone(&writer.status), writer.servers.subscribe());
-        let (jobs, thread) = writer.spawn();
-        let watcher = watched(&options, &jobs);
+        let writer = at_work(writer, &options);
         let app = Arc::new_cyclic(|me| App {
             executor,
             store,
@@ -180,17 +181,14 @@ impl App {
             unheard: Mutex::new(unheard),
             node,
             idempotent: InFlight::default(),
-            writer: Mutex::new(Some(WriterHandle {
-                jobs,
-                thread,
-                _watcher: watcher,
-            })),
+            writer: Mutex::new(Some(writer)),
             owner: Mutex::new(Some(owner)),
             passwords: Passwords::default(),
             throttle: Throttle::default(),
             oidc: options.oidc.map(crate::oidc::Provider::new),
             access_changes: tokio::sync::Mutex::default(),
             access_doubted: AtomicBool::new(false),
+            runs: crate::runs::Runs::new(options.runs, client),
             me: Weak::clone(me),
             clock: options.clock,
             workspace: options.workspace,
@@ -221,6 +219,7 @@ impl App {
                 self.follow_replicas();
                 crate::upstreams::connect(self, notices).await;
                 Chooser::follow(self);
+                self.keep_runs();
             }
             None => self.show_last_tools().await,
         }
@@ -236,7 +235,19 @@ impl App {
         self.load_toolsets().await?;
         self.load_limits().await?;
         self.share_limits().await?;
+        self.store.release_runs(&self.node).await?;
         self.settle_idempotency(&self.node).await
+    }
+}
+
+/// The writer in its thread, told of edits on disk.
+fn at_work(writer: Writer, options: &Options) -> WriterHandle {
+    let (jobs, thread) = writer.spawn();
+    let _watcher = watched(options, &jobs);
+    WriterHandle {
+        jobs,
+        thread,
+        _watcher,
     }
 }
 

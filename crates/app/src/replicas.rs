@@ -261,6 +261,9 @@ impl App {
         if let Err(error) = self.executor.log.interrupt(&row.node).await {
             tracing::error!(%error, "calls of a server that is gone could not be marked as interrupted");
         }
+        if let Err(error) = self.store.release_runs(&row.node).await {
+            tracing::error!(%error, "runs of a server that is gone could not be let go");
+        }
         if let Err(error) = self.settle_idempotency(&row.node).await {
             tracing::error!(%error, "keyed calls of a server that is gone could not be settled");
         }

@@ -13,7 +13,7 @@ pub(crate) use confirmed::Confirmed;
 pub use confirmed::{CONFIRMED_CHARS_MAX, ConfirmedPage, ConfirmedView};
 pub use effect::{ChangedRow, Effect};
 pub(crate) use encoders::own as own_encoder;
-pub(crate) use item::item_of;
+pub(crate) use item::{item, item_of};
 
 use crate::App;
 use crate::error::{Error, Result};

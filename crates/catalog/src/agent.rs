@@ -1,5 +1,7 @@
 //! What an agent is: a model, its instructions, and the tools it may use (seed 002 REQ-003, SPEC-004-C).
 
+mod config;
+
 use crate::json::{Member, Reader, member, path_of_key, present, read_body, to_map};
 use crate::problem::Problem;
 use serde_json::{Map, Value};
@@ -7,7 +9,6 @@ use serde_json::{Map, Value};
 pub const NAME_CHARS_MAX: usize = 255;
 pub const MODEL_CHARS_MAX: usize = 100;
 pub const PROMPT_BYTES_MAX: usize = 256 * 1024;
-const STOP_SEQUENCES_MAX: usize = 16;
 const TOOLS_MAX: usize = 1_000;
 
 /// The model providers whose wire formats we speak (REQ-004).
@@ -134,38 +135,13 @@ impl<'n> Fields<'n> {
     }
 
     fn config(&self, r: &mut Reader<'_>) -> Map<String, Value> {
-        const KEYS: [&str; 4] = ["temperature", "max_tokens", "top_p", "stop_sequences"];
         let Some(m) = present(self.members, "config") else {
             return Map::new();
         };
         let Some(members) = r.object(m, "$") else {
             return Map::new();
         };
-        let path = "$.config";
-        r.unknown_keys(members, path, &KEYS);
-        for (key, most) in [("temperature", 2.0), ("top_p", 1.0)] {
-            let Some(m) = present(members, key) else {
-                continue;
-            };
-            let number = m.value.to_value().as_f64();
-            if !number.is_some_and(|n| (0.0..=most).contains(&n)) {
-                let expected = format!("a number from 0 to {most}");
-                r.wrong(m, path, &expected, "Leave it out for the provider's own.");
-            }
-        }
-        if let Some(m) = present(members, "max_tokens") {
-            r.positive(m, path);
-        }
-        if let Some(m) = present(members, "stop_sequences") {
-            let items = r.array(m, path, "strings").unwrap_or_default();
-            let fine = items
-                .iter()
-                .all(|item| item.as_str().is_some_and(|s| !s.is_empty()));
-            if !fine || items.len() > STOP_SEQUENCES_MAX {
-                let expected = format!("at most {STOP_SEQUENCES_MAX} strings that are not empty");
-                r.wrong(m, path, &expected, "Write [\"Human:\", \"Assistant:\"].");
-            }
-        }
+        config::check(r, members);
         to_map(members)
     }
 

@@ -15,7 +15,7 @@ use crate::talk::Patience;
 use crate::traced::ended;
 use catalog::caller::Caller;
 use catalog::catalogue::{Entry, Schemas};
-use catalog::policy::Verdict;
+use catalog::policy::{Denial, Verdict};
 use catalog::schema::Schema;
 use catalog::tool::OutputFormat;
 use serde_json::value::to_raw_value;
@@ -78,7 +78,7 @@ impl Attempt {
                     permitted,
                 }
             }
-            None => self.find(&request.tool),
+            None => self.find(&request.tool, request.is_approved),
         };
         let Found {
             entry,
@@ -125,7 +125,7 @@ impl Attempt {
     }
 
     /// Find → may the caller see it → active → policy.
-    fn find(&self, name: &str) -> Found {
+    fn find(&self, name: &str, is_approved: bool) -> Found {
         let unknown = || Failure::new(Code::ToolNotFound, format!("Tool '{name}' not found"));
         let catalogue = self.executor.catalogue.load();
         let Some(entry) = catalogue.find(name).cloned() else {
@@ -156,7 +156,10 @@ impl Attempt {
                 permitted: Err(unknown()),
             };
         }
-        let permitted = judge(&entry.name, verdict);
+        let permitted = match verdict {
+            Verdict::Denied(Denial::Approval) if is_approved => Ok(()),
+            verdict => judge(&entry.name, verdict),
+        };
         Found {
             seen: Some(Arc::clone(&entry)),
             entry: Some(entry),

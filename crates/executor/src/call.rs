@@ -60,6 +60,8 @@ pub struct CallRequest {
     pub talk: Option<Talk>,
     /// The trace that it belongs to.
     pub trace: Option<Box<telemetry::Context>>,
+    /// Whether somebody let this very call run, where the tool asks for that. Only a run can say so.
+    pub is_approved: bool,
 }
 
 /// Everything a call needs, shared by all faces.

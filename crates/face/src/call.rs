@@ -74,9 +74,9 @@ fn start(context: &Context, asked: Asked, params: &mut Params) -> Result<Underwa
     let request = CallRequest {
         tool: asked.tool,
         arguments,
-        timeout_seconds: None,
         talk: Some(talk),
         trace: params.trace(),
+        ..CallRequest::default()
     };
     let face = &context.face;
     let (app, caller) = (Arc::clone(&face.app), Arc::clone(&context.caller));

@@ -165,6 +165,8 @@ pub struct All {
     pub sources: Arc<sources::Sources>,
     /// Where vectors are made and kept.
     pub vectors: Arc<retrieval::Vectors>,
+    /// Who calls out.
+    pub fetcher: fetch::Fetcher,
     /// What upstream servers have to tell; taken by whoever listens.
     pub notices: Option<mpsc::UnboundedReceiver<Notice>>,
 }
@@ -188,6 +190,7 @@ pub fn all(options: &Options, credentials: Option<Arc<dyn Credentials>>) -> All 
         upstreams: Arc::clone(&upstreams),
         sources: Arc::clone(&parts.sources),
         vectors: Arc::clone(&parts.vectors),
+        fetcher: parts.fetcher.clone(),
         notices: Some(notices),
         builtins: builtins.tools(),
         kinds: Kinds::default()

@@ -2,8 +2,8 @@
 
 use crate::api::{
     admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, metrics,
-    openapi_tools, policy, secrets, select, servers, sign_in, sources, tools, toolsets, users,
-    vectors, versions,
+    openapi_tools, policy, runs, secrets, select, servers, sign_in, sources, tools, toolsets,
+    users, vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -142,6 +142,12 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
             toolsets::delete_toolset
         ))
         .routes(routes!(toolsets::restore_toolset))
+        .routes(routes!(runs::list_runs, runs::begin_run))
+        .routes(routes!(runs::get_run))
+        .routes(routes!(runs::run_events))
+        .routes(routes!(runs::run_log))
+        .routes(routes!(runs::answer_run))
+        .routes(routes!(runs::cancel_run))
         .routes(routes!(policy::get_policy, policy::set_policy))
         .routes(routes!(policy::explain))
         .routes(routes!(

@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 19] = [
+const TABLES: [&str; 21] = [
     "users",
     "keys",
     "tools",
@@ -28,11 +28,13 @@ const TABLES: [&str; 19] = [
     "server_tokens",
     "server_clients",
     "audit",
+    "runs",
+    "run_entries",
 ];
 
 /// Of these an older backup knows nothing, in the order in which they came. The others have always been there: one
 /// that is missing is lost.
-const LATER: [&str; 9] = [
+const LATER: [&str; 11] = [
     "tool_tests",
     "toolsets",
     "servers",
@@ -42,6 +44,8 @@ const LATER: [&str; 9] = [
     "server_clients",
     "sources",
     "confirmed_requests",
+    "runs",
+    "run_entries",
 ];
 
 /// What is no part of a backup: whoever restores one logs in again.
@@ -126,10 +130,14 @@ impl Db {
         Ok(())
     }
 
-    /// After a restore nobody runs the calls that have no answer: `node` gives them their last one when it starts.
+    /// After a restore nobody runs the calls that have no answer: `node` gives them their last one when it starts. Runs that
+    /// were under way are forgotten; those that wait for somebody are kept.
     pub async fn adopt_calls(&self, node: &str) -> Result<()> {
         const SQL: &str = "UPDATE idempotency SET node = $1 WHERE response IS NULL";
         each!(self, pool => sqlx::query(SQL).bind(node).execute(pool).await.map(|_| ()))?;
+        // What such a run did after the backup is not known here any more: going on would do it again.
+        const UNDER_WAY: &str = "DELETE FROM runs WHERE status = 'running'";
+        each!(self, pool => sqlx::query(UNDER_WAY).execute(pool).await.map(|_| ()))?;
         Ok(())
     }
 }

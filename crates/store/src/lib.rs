@@ -21,6 +21,7 @@ pub mod policies;
 mod private;
 mod reach;
 pub mod replicas;
+pub mod runs;
 pub mod seal;
 pub mod secrets;
 pub mod server_tokens;

@@ -2,7 +2,9 @@
 
 mod access;
 mod choosing;
+mod connecting;
 mod exchange;
+mod runs;
 mod servers;
 mod sources;
 mod toolsets;
@@ -10,16 +12,17 @@ mod vectors;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
 pub(crate) use choosing::{Confirming, Eval, Trial};
+pub(crate) use connecting::{Connect, Mcp, McpClient};
 pub(crate) use exchange::{Apply, CustomExport, CustomImport, Export, Import, OpenApiImport};
+pub(crate) use runs::{Run, Runs};
 pub(crate) use servers::Servers;
 pub(crate) use sources::Sources;
 pub(crate) use toolsets::Toolsets;
 pub(crate) use vectors::{Destination, Vectors};
 
 use catalog::clock::Clock;
-use catalog::names::Names;
 use catalog::tool::KindName;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, value_parser};
 use executions::Status;
 use std::path::PathBuf;
@@ -85,6 +88,11 @@ pub(crate) enum Command {
     Apply(Apply),
     /// Call a tool and print what it answers
     Call(Call),
+    /// Have a request answered: tools are chosen and called until it is done
+    Run(Run),
+    /// List, show, answer and stop runs
+    #[command(subcommand)]
+    Runs(Runs),
     /// List, show and change tools
     #[command(subcommand)]
     Tools(Tools),
@@ -168,50 +176,6 @@ pub(crate) struct Serve {
     /// No key needed; only on a loopback address
     #[arg(long)]
     pub(crate) dev: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Connect {
-    /// Which client
-    pub(crate) client: McpClient,
-    /// What the server is to be called there [default: toolcrib]
-    #[arg(long)]
-    pub(crate) name: Option<String>,
-    /// Only the tools of this toolset
-    #[arg(long, value_name = "NAME")]
-    pub(crate) toolset: Option<String>,
-    /// Tools as `server.tool` (dotted) or `server__tool` (plain) [default: plain for claude-desktop, else the server's]
-    #[arg(long, value_parser = names())]
-    pub(crate) names: Option<Names>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum McpClient {
-    ClaudeDesktop,
-    ClaudeCode,
-    Cursor,
-    Vscode,
-    Windsurf,
-    Gemini,
-    Codex,
-    Zed,
-}
-
-impl McpClient {
-    pub(crate) fn name(self) -> String {
-        let value = clap::ValueEnum::to_possible_value(&self);
-        value.map_or_else(String::new, |it| it.get_name().to_owned())
-    }
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Mcp {
-    /// Only the tools of this toolset
-    #[arg(long, value_name = "NAME")]
-    pub(crate) toolset: Option<String>,
-    /// Tools as `server.tool` (dotted) or `server__tool` (plain), for clients that take no dots [default: the server's]
-    #[arg(long, value_parser = names())]
-    pub(crate) names: Option<Names>,
 }
 
 #[derive(Debug, Args)]
@@ -475,11 +439,6 @@ fn seconds(text: &str) -> Result<f64, String> {
     number
         .filter(|seconds| seconds.is_finite() && *seconds > 0.0)
         .ok_or_else(|| "expected a number of seconds above 0, such as 2.5".to_owned())
-}
-
-fn names() -> impl TypedValueParser<Value = Names> {
-    let known = PossibleValuesParser::new(Names::NAMES);
-    known.map(|name| Names::from_name(&name).unwrap_or_default())
 }
 
 /// The text itself goes to the server, whose clock counts; here only a mistyped one is caught.

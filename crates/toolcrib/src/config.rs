@@ -4,6 +4,7 @@
 mod keys;
 mod oidc;
 mod places;
+mod runs;
 mod sources;
 mod telemetry;
 mod vectors;
@@ -168,6 +169,7 @@ impl Config {
         if loading.problems.is_empty() {
             loading.problems = config.oidc().err().unwrap_or_default();
             loading.problems.extend(config.http_allow().err());
+            loading.problems.extend(config.runs().err());
         }
         if loading.problems.is_empty() {
             return Ok(config);

@@ -173,6 +173,8 @@ impl Context {
                 upstreams: upstreams(config),
                 ..kinds::Options::default()
             },
+            // It was checked when it was loaded.
+            runs: config.runs().unwrap_or_default(),
             env: Arc::new(move |name: &str| environment.get(name).map(str::to_owned)),
             clock: Clock::System,
             watch,

@@ -154,6 +154,8 @@ pub(crate) fn unit_of(spoken: &str, about: &str) -> Option<Unit> {
     let words = about.split(|c: char| !c.is_alphanumeric() && c != '%' && c != '°');
     let mut units = words
         .filter(|it| it.chars().count() > 1 || *it == "%")
+        // The second of several, and no time.
+        .filter(|it| *it != "second")
         .filter_map(unit)
         .filter(is_telling);
     let first = units.next()?;
@@ -198,6 +200,8 @@ mod tests {
             ("duration", "How long, in minutes", Some("minutes")),
             ("duration", "in minutes or hours", None),
             ("percentage", "", Some("%")),
+            ("num2", "The second number", None),
+            ("pause", "How long, in seconds", Some("seconds")),
             ("count", "How many results at most", None),
             ("m", "", None),
         ] {

@@ -1,7 +1,7 @@
 //! Looking for tools among those that somebody is shown, under the names and with the descriptions of their toolset.
 
 use super::confirmed::Requests;
-use super::{Choice, Chooser, item::item};
+use super::{Choice, Chooser, item};
 use crate::App;
 use crate::error::{Error, Result};
 use arc_swap::ArcSwapOption;
@@ -54,6 +54,14 @@ impl Among {
             tools: shown.iter().map(told).collect(),
             own: ArcSwapOption::empty(),
         }
+    }
+
+    pub fn len(&self) -> usize {
+        self.tools.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tools.is_empty()
     }
 
     /// The tool at a place of the list.

@@ -57,7 +57,9 @@ pub(crate) struct AgentBody {
     /// Any service that speaks the provider's format.
     base_url: Option<String>,
     system_prompt: Option<String>,
-    /// temperature, max_tokens, top_p, stop_sequences.
+    /// For the model: temperature, max_tokens, top_p, stop_sequences, api, api_key, stream, cache, parallel_tool_calls,
+    /// extra. For its runs: retrieval, output_schema, max_steps, max_tool_calls, max_calls_per_tool, token_budget,
+    /// cost_budget, max_seconds, at_limit.
     #[schema(value_type = Option<Object>)]
     config: Value,
     /// Names or ids; they must be there.

@@ -107,8 +107,8 @@ pub(crate) async fn call_tool(
         tool: name,
         arguments: or_empty(body.arguments),
         timeout_seconds: body.timeout_seconds,
-        talk: None,
         trace,
+        ..CallRequest::default()
     };
     Ok(call_response(&server.app.call(caller, request, key).await?))
 }

@@ -14,6 +14,7 @@ pub(crate) mod metrics;
 pub(crate) mod oidc;
 pub(crate) mod openapi_tools;
 pub(crate) mod policy;
+pub(crate) mod runs;
 pub(crate) mod secrets;
 pub(crate) mod select;
 pub(crate) mod servers;

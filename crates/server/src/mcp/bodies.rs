@@ -1,10 +1,12 @@
 //! What goes out: one JSON text, or a stream of events that lasts as long as somebody reads it.
 
 use crate::router::Server;
+use app::runs::{Follower, RunEvent};
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::Response;
 use bytes::Bytes;
+use catalog::caller::Caller;
 use face::{Exchange, Step, Text};
 use fetch::Streaming;
 use hyper::body::{Frame, SizeHint};
@@ -13,7 +15,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
 use tokio::time::timeout;
 
 /// How often a stream shows that it lives: proxies close those that are silent.
@@ -163,6 +165,44 @@ pub(crate) fn passed(
         }
     });
     Body::new(Stream(body))
+}
+
+/// What happens in a run, until it is over, its reader hangs up or is shut out, or the server stops.
+pub(crate) fn told(
+    server: &Arc<Server>,
+    caller: Arc<Caller>,
+    mut follower: Follower,
+    seat: OwnedSemaphorePermit,
+) -> Response {
+    let (out, body) = Out::new(server);
+    let server = Arc::clone(server);
+    tokio::spawn(async move {
+        let _seat = seat;
+        // Sent at once, so that the reader knows it has been heard.
+        let mut next = ALIVE_SIGN;
+        while server.app.is_still_let_in(&caller) && out.send(next).await {
+            next = tokio::select! {
+                event = follower.next() => match event {
+                    Ok(Some(event)) => run_event(&event),
+                    Ok(None) => return,
+                    Err(error) => {
+                        tracing::warn!(%error, "a run could not be followed any more");
+                        return;
+                    }
+                },
+                () = out.out.closed() => return,
+                () = server.face.stopped() => return,
+                () = tokio::time::sleep(ALIVE) => ALIVE_SIGN,
+            };
+        }
+    });
+    events(body)
+}
+
+fn run_event(event: &RunEvent) -> Bytes {
+    let id = event.id.as_ref();
+    let id = id.map_or_else(String::new, |id| format!("id: {id}\n"));
+    format!("{id}event: {}\ndata: {}\n\n", event.event, event.data).into()
 }
 
 fn events(body: mpsc::Receiver<Bytes>) -> Response {

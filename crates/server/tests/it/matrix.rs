@@ -56,6 +56,21 @@ fn row(
 const NIL: &str = "/api/v1/keys/00000000-0000-0000-0000-000000000000";
 
 #[rustfmt::skip]
+fn of_runs() -> Vec<Row> {
+    use Needs::{Call, Read};
+    let none = Value::Null;
+    vec![
+        row("GET", "/api/v1/runs", "/api/v1/runs", none.clone(), Read, 200),
+        row("POST", "/api/v1/runs", "/api/v1/runs", json!({"input": ""}), Call, 422),
+        row("GET", "/api/v1/runs/{id}", "/api/v1/runs/none", none.clone(), Read, 404),
+        row("GET", "/api/v1/runs/{id}/events", "/api/v1/runs/none/events", none.clone(), Read, 404),
+        row("GET", "/api/v1/runs/{id}/log", "/api/v1/runs/none/log", none.clone(), Read, 404),
+        row("POST", "/api/v1/runs/{id}/input", "/api/v1/runs/none/input", json!({"request_id": "r", "answer": 1}), Call, 404),
+        row("POST", "/api/v1/runs/{id}/cancel", "/api/v1/runs/none/cancel", none, Call, 404),
+    ]
+}
+
+#[rustfmt::skip]
 fn of_the_registry() -> Vec<Row> {
     use Needs::{Admin, Anyone, Author, Call, Nothing, Operate, Read};
     let limit = json!({"target_type": "USER", "target_id": "nobody", "max_count": 1});
@@ -233,6 +248,7 @@ fn of_data() -> Vec<Row> {
 
 fn table() -> Vec<Row> {
     let mut all = of_the_registry();
+    all.extend(of_runs());
     all.extend(of_mcp());
     all.extend(of_data());
     all.extend(of_health());

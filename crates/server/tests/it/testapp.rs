@@ -38,6 +38,7 @@ pub(crate) struct Setup {
     pub(crate) servers: app::servers::Settings,
     pub(crate) sources: app::sources::Settings,
     pub(crate) vectors: kinds::retrieval::VectorOptions,
+    pub(crate) runs: app::runs::Settings,
     /// Whether confirmed requests count.
     pub(crate) confirmed: bool,
 }
@@ -175,6 +176,7 @@ impl TestApp {
             oidc: None,
             servers: setup.servers.clone(),
             sources: setup.sources.clone(),
+            runs: setup.runs.clone(),
             gold: folder.path().join("gold.jsonl"),
             confirmed: setup.confirmed,
             kinds: kinds::Options {

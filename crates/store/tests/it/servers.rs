@@ -134,6 +134,8 @@ async fn from_before_servers(db: &Db, folder: &std::path::Path) {
         "server_clients",
         "sources",
         "confirmed_requests",
+        "runs",
+        "run_entries",
     ] {
         remove(table).unwrap();
     }

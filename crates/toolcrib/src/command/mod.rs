@@ -36,6 +36,8 @@ mod openapi;
 pub(crate) mod policy;
 mod registry;
 mod replicas;
+pub(crate) mod run;
+pub(crate) mod runs;
 mod scripts;
 mod search;
 pub(crate) mod secrets;
@@ -86,6 +88,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Export(Export::Registry { folder }) => registry::export(context, &folder).await,
         Command::Apply(args) => registry::apply(context, &args).await,
         Command::Call(call) => call::run(context, call).await,
+        Command::Run(asked) => run::run(context, asked).await,
+        Command::Runs(runs) => runs::run(context, runs).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
         Command::Log(log) => log::run(context, log).await,
@@ -126,6 +130,8 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Completions { .. } => Some("completions"),
         Command::Man { .. } => Some("man"),
         Command::Call(_)
+        | Command::Run(_)
+        | Command::Runs(_)
         | Command::Mcp(_)
         | Command::Connect(_)
         | Command::Import(Import::HCustomTool(_) | Import::OpenApi(_))

@@ -185,6 +185,35 @@ pub(crate) const KEYS: &[Key] = &[
     .also("CHROMADB_PORT"),
     key("vectors.chromadb_token", Holds::Text).secret(),
     key("vectors.collection", Holds::Text).also("CHROMADB_COLLECTION_NAME"),
+    key("providers.anthropic_key", Holds::Text)
+        .also("ANTHROPIC_API_KEY")
+        .secret(),
+    key("providers.anthropic_url", Holds::Own).also("ANTHROPIC_BASE_URL"),
+    key("providers.openai_key", Holds::Text)
+        .also("OPENAI_API_KEY")
+        .secret(),
+    key("providers.openai_url", Holds::Own).also("OPENAI_BASE_URL"),
+    key("providers.zhipuai_key", Holds::Text)
+        .also("ZHIPUAI_API_KEY")
+        .secret(),
+    key("providers.zhipuai_url", Holds::Own).also("ZHIPUAI_BASE_URL"),
+    key("runs.model", Holds::Text),
+    key("runs.max_steps", MANY),
+    key("runs.max_tool_calls", MANY),
+    key("runs.max_seconds", Holds::Seconds),
+    key("runs.tools_max", Holds::Count { least: 1, most: 50 }),
+    key("runs.result_chars_max", BYTES),
+    key("runs.answer_within_hours", MANY),
+    key("runs.guard_untrusted", Holds::Yes),
+    key("runs.prices", Holds::Names),
+    key("runs.under_way_max", MANY),
+    key(
+        "runs.keep_days",
+        Holds::Count {
+            least: 1,
+            most: 36_500,
+        },
+    ),
     key("python.interpreter", Holds::Text),
     key("python.memory_bytes_max", BYTES),
     key("builtins.disabled", Holds::Names),

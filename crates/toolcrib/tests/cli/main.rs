@@ -21,6 +21,7 @@ mod moving_refused;
 mod moving_world;
 mod newcomer;
 mod pooler;
+mod runs;
 mod saved_tests;
 mod secrets;
 mod servers;

@@ -25,6 +25,7 @@ mod proxy;
 mod registrations;
 mod reload;
 mod replicas;
+mod runs;
 mod secrets;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
@@ -41,6 +42,8 @@ struct Sizes {
     rotations: usize,
     /// Changes of tools through several servers.
     edits: usize,
+    /// Kills of one of two servers that drive runs.
+    run_kills: usize,
 }
 
 fn sizes() -> Sizes {
@@ -55,6 +58,7 @@ fn sizes() -> Sizes {
             mutations: 20_000,
             rotations: 50,
             edits: 10_000,
+            run_kills: 100,
         }
     } else {
         Sizes {
@@ -66,6 +70,7 @@ fn sizes() -> Sizes {
             mutations: 2_000,
             rotations: 10,
             edits: 300,
+            run_kills: 2,
         }
     }
 }

@@ -54,6 +54,8 @@ const TABLES: &[&str] = &[
     "limits",
     "login_links",
     "policies",
+    "run_entries",
+    "runs",
     "secrets",
     "server_clients",
     "server_lists",

@@ -1,0 +1,376 @@
+//! The calls of a turn: which may run, which somebody has to approve, which have to be asked about, and running them side
+//! by side. Each is stored as started before it starts, and its result before anything follows from it.
+
+use super::driver::Driver;
+use super::journal::Lost;
+use super::offered::Offer;
+use super::own::Led;
+use agent::entry::{CallResult, Entry, Pending, PendingKind};
+use agent::result::shortened;
+use agent::state::{Open, Phase};
+use catalog::catalogue::Entry as Tool;
+use catalog::tool::{KindName, Shelf};
+use executor::talk::{Event, Talk};
+use executor::{CallRequest, ToolResponse};
+use providers::{Arguments, Call};
+use serde_json::{Value, json};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+type Work = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+
+/// Calls under way. Behind a lock only because a future may not be looked at by two at a time; nobody waits for it.
+#[derive(Default)]
+pub(crate) struct Running(Mutex<Vec<Work>>);
+
+impl Running {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    fn all(&mut self) -> &mut Vec<Work> {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&mut self, work: impl Future<Output = CallResult> + Send + 'static) {
+        self.all().push(Box::pin(work));
+    }
+
+    /// The next that ends.
+    async fn next(&mut self) -> CallResult {
+        let all = self.all();
+        std::future::poll_fn(|context: &mut Context<'_>| {
+            for i in 0..all.len() {
+                if let Poll::Ready(result) = all[i].as_mut().poll(context) {
+                    drop(all.swap_remove(i));
+                    return Poll::Ready(result);
+                }
+            }
+            Poll::Pending
+        })
+        .await
+    }
+}
+
+/// What is to be done about a call.
+enum Step {
+    /// It is settled without running anything.
+    Settle(Entry),
+    /// It was one of the run's own tools.
+    Own(Led),
+    Ask(Box<Pending>),
+    Run {
+        arguments: Value,
+        is_approved: bool,
+        tool: Arc<Tool>,
+    },
+    /// Not yet: enough are running.
+    Later,
+}
+
+impl Driver {
+    /// Starts what can be started, then waits for the first thing to happen.
+    pub(crate) async fn act(&mut self) -> Result<(), Lost> {
+        let mut starting = Vec::new();
+        let open = self.journal.state.open.clone();
+        for it in &open {
+            match self.step(it, starting.len()).await {
+                Step::Settle(entry) | Step::Own(Led::Entry(entry)) => self.journal.add(entry),
+                Step::Own(Led::Found(entry, names)) => {
+                    self.journal.add(entry);
+                    self.show_more(names);
+                }
+                Step::Ask(pending) => self.journal.add(Entry::Asked(pending)),
+                Step::Run {
+                    arguments,
+                    is_approved,
+                    tool,
+                } => {
+                    self.journal.add(Entry::Started {
+                        call: it.call.id.clone(),
+                        arguments: arguments.clone(),
+                    });
+                    starting.push((it.call.clone(), arguments, is_approved, tool));
+                }
+                Step::Later => {}
+            }
+        }
+        // Before any of them starts: what is not in the journal has not happened.
+        self.journal.store().await?;
+        for (call, arguments, is_approved, tool) in starting {
+            self.start(&call, arguments, is_approved, &tool);
+        }
+        if self.running.is_empty() {
+            return Ok(());
+        }
+        let mut running = std::mem::take(&mut self.running);
+        let seconds_left = self.seconds_left();
+        let ended = tokio::select! {
+            result = running.next() => Some(result),
+            () = self.heard() => None,
+            () = sleep(seconds_left) => None,
+        };
+        self.running = running;
+        match ended {
+            Some(result) => {
+                self.journal.add(Entry::Result(Box::new(result)));
+                self.journal.store().await
+            }
+            None => self.journal.catch_up().await,
+        }
+    }
+
+    /// The model is shown these tools from now on.
+    fn show_more(&mut self, names: Vec<String>) {
+        let mut tools = self.journal.state.planned.clone().unwrap_or_default();
+        let new: Vec<String> = names.into_iter().filter(|it| !tools.contains(it)).collect();
+        if new.is_empty() {
+            return;
+        }
+        tools.extend(new);
+        let because = "the model looked for more".to_owned();
+        self.journal.add(Entry::Plan { tools, because });
+    }
+
+    /// Until the run may not go on, where that is bounded.
+    pub(crate) fn seconds_left(&self) -> Option<f64> {
+        let most = self.journal.state.limits().seconds_max?;
+        let now = self.journal.app.clock.now();
+        Some((most - self.journal.state.seconds_spent(now)).max(0.0))
+    }
+
+    async fn step(&self, open: &Open, starting: usize) -> Step {
+        let call = &open.call;
+        let approved = match &open.phase {
+            Phase::New => None,
+            Phase::Cleared(arguments) => Some(arguments.clone()),
+            _ => return Step::Later,
+        };
+        let arguments = match (&approved, &call.arguments) {
+            (Some(arguments), _) => arguments.clone(),
+            (None, Arguments::Json(arguments)) => arguments.clone(),
+            (None, Arguments::Bad(text)) => {
+                let (text, _) = shortened(text, 500);
+                let why = format!("The arguments are not JSON: {text}");
+                return refused(call, "invalid_input", why);
+            }
+        };
+        let tool = match self.find(&call.name) {
+            Offer::Own(own) => return Step::Own(self.carry_out(own, call, &arguments).await),
+            Offer::Tool(tool) => tool,
+            Offer::Unknown(why) => return refused(call, "tool_not_found", why),
+        };
+        let state = &self.journal.state;
+        let made = state.calls_by_tool.get(&call.name).copied().unwrap_or(0);
+        let limits = state.limits();
+        if limits.calls_per_tool_max.is_some_and(|most| made >= most) {
+            let why = format!("'{}' was called {made} times, the most in a run", call.name);
+            return refused(call, "max_calls_per_tool", why);
+        }
+        if state.calls >= limits.calls_max {
+            let why = format!("The run made {} calls, the most it may", state.calls);
+            return refused(call, "max_tool_calls", why);
+        }
+        if self.running.len() + starting >= self.parallel_max() {
+            return Step::Later;
+        }
+        let app = &self.journal.app;
+        if let Err(failure) = app.executor.check_arguments(&tool, &arguments) {
+            return refused(call, failure.code.as_str(), failure.message);
+        }
+        let is_approved = approved.is_some() || state.always.contains(&call.name);
+        match self.must_approve(&tool).filter(|_| !is_approved) {
+            Some(because) => Step::Ask(self.approval(call, arguments, because)),
+            None => Step::Run {
+                arguments,
+                is_approved,
+                tool,
+            },
+        }
+    }
+
+    /// Why somebody has to approve a call of this tool.
+    fn must_approve(&self, tool: &Tool) -> Option<String> {
+        let definition = &tool.tool.definition;
+        let wanted = definition.approval.as_ref();
+        if wanted.is_some_and(|word| *word == true || *word == "always") {
+            return Some("The tool asks for approval of every call".to_owned());
+        }
+        let guarded = self.journal.app.runs.settings.guard_untrusted;
+        let risky = guarded && self.journal.state.is_tainted && is_destructive(tool);
+        risky.then(|| {
+            "The call may destroy something, and the model has read what somebody outside may have written".to_owned()
+        })
+    }
+
+    fn approval(&self, call: &Call, arguments: Value, because: String) -> Box<Pending> {
+        let question = format!("May '{}' be called with these arguments?", call.name);
+        self.pending(PendingKind::Approval, call, question)
+            .with(|pending| {
+                pending.tool = Some(call.name.clone());
+                pending.arguments = arguments;
+                pending.because = because;
+                pending.schema = json!({
+                    "type": "object",
+                    "properties": {
+                        "decision": {"enum": ["approve", "edit", "reject", "respond", "always"]},
+                        "arguments": {"type": "object"},
+                        "text": {"type": "string"},
+                    },
+                    "required": ["decision"],
+                });
+            })
+    }
+
+    /// Somebody is asked about a call.
+    pub(crate) fn pending(&self, kind: PendingKind, call: &Call, question: String) -> Asking {
+        let app = &self.journal.app;
+        let now = app.clock.now();
+        let within = app.runs.settings.answer_within.as_millis();
+        Asking(Box::new(Pending {
+            request_id: uuid::Uuid::now_v7().to_string(),
+            kind,
+            call: call.id.clone(),
+            question,
+            schema: Value::Null,
+            tool: None,
+            arguments: Value::Null,
+            because: String::new(),
+            asked_at: now,
+            expires_at: now + i64::try_from(within).unwrap_or(i64::MAX / 2),
+        }))
+    }
+
+    fn start(&mut self, call: &Call, arguments: Value, is_approved: bool, tool: &Arc<Tool>) {
+        let (events, mut told) = executor::line::line(16);
+        let request = CallRequest {
+            tool: call.name.clone(),
+            arguments,
+            talk: Some(Talk {
+                events,
+                capabilities: Arc::new(json!({})),
+                wants_progress: true,
+                log_level: None,
+            }),
+            trace: self
+                .span
+                .as_ref()
+                .map(|span| Box::new(span.context.clone())),
+            is_approved,
+            ..CallRequest::default()
+        };
+        let app = Arc::clone(&self.journal.app);
+        let (caller, live) = (Arc::clone(&self.caller), Arc::clone(&self.journal.live));
+        let (id, untrusted) = (call.id.clone(), is_open_world(tool));
+        let chars_max = app.runs.settings.result_chars_max;
+        self.running.push(async move {
+            // Where nobody keeps servers connected, the tool's own is connected now; what fails there, the call tells.
+            let _ = app.reach_upstream(&request.tool).await;
+            let work = app.call(caller, request, None);
+            tokio::pin!(work);
+            let answer = loop {
+                tokio::select! {
+                    answer = &mut work => break answer,
+                    event = told.recv() => {
+                        if let Event::Progress { progress, total, message } = event {
+                            live.note_progress(&id, progress_line(progress, total, message));
+                        }
+                    }
+                }
+            };
+            match answer {
+                Ok(response) => result_of(&id, &response, untrusted, chars_max),
+                Err(error) => CallResult {
+                    call: id,
+                    text: error.to_string(),
+                    is_error: true,
+                    code: Some(error.code().as_str().to_owned()),
+                    execution_id: None,
+                    elapsed: 0.0,
+                    is_untrusted: false,
+                    is_cut: false,
+                },
+            }
+        });
+    }
+}
+
+/// A question on its way to somebody.
+pub(crate) struct Asking(Box<Pending>);
+
+impl Asking {
+    pub(crate) fn with(mut self, change: impl FnOnce(&mut Pending)) -> Box<Pending> {
+        change(&mut self.0);
+        self.0
+    }
+}
+
+fn refused(call: &Call, code: &str, why: impl Into<String>) -> Step {
+    Step::Settle(Entry::refused(call, code, why))
+}
+
+pub(crate) async fn sleep(seconds: Option<f64>) {
+    match seconds {
+        Some(seconds) => tokio::time::sleep(std::time::Duration::from_secs_f64(seconds)).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn progress_line(progress: f64, total: Option<f64>, message: Option<String>) -> String {
+    let of = total.map_or_else(String::new, |total| format!(" of {total}"));
+    let message = message.map_or_else(String::new, |message| format!(": {message}"));
+    format!("{progress}{of}{message}")
+}
+
+/// An answer as the model reads it.
+fn result_of(call: &str, response: &ToolResponse, untrusted: bool, chars_max: usize) -> CallResult {
+    let text = match &response.error {
+        Some(error) => match &error.details {
+            Value::Null => error.message.clone(),
+            details => format!("{}\n{details}", error.message),
+        },
+        // A text as it is: quotes and escapes cost tokens and say nothing.
+        None => serde_json::from_str::<String>(response.data.get())
+            .unwrap_or_else(|_| response.data.get().to_owned()),
+    };
+    let (mut text, is_cut) = shortened(&text, chars_max);
+    if response.truncated {
+        text.push_str("\n[there was more than is shown]");
+    }
+    CallResult {
+        call: call.to_owned(),
+        text,
+        is_error: response.error.is_some(),
+        code: response
+            .error
+            .as_ref()
+            .map(|it| it.code.as_str().to_owned()),
+        execution_id: (!response.execution_id.is_nil()).then(|| response.execution_id.to_string()),
+        elapsed: response.elapsed,
+        is_untrusted: untrusted && response.may_have_run(),
+        is_cut,
+    }
+}
+
+/// Whether what it answers may have been written by somebody outside.
+fn is_open_world(tool: &Tool) -> bool {
+    let definition = &tool.tool.definition;
+    let outside = matches!(definition.kind, KindName::Http | KindName::Mcp);
+    let hint = definition.hints().open_world;
+    // What a server says of its own tools is no reason to trust them.
+    tool.tool.shelf == Shelf::Server || hint.unwrap_or(outside)
+}
+
+/// What MCP means by it: it is, unless somebody says otherwise.
+fn is_destructive(tool: &Tool) -> bool {
+    let definition = &tool.tool.definition;
+    let hints = definition.hints();
+    let harmless = hints.read_only == Some(true) || definition.kind == KindName::Expression;
+    !harmless && hints.destructive != Some(false)
+}

@@ -1,0 +1,305 @@
+//! Driving a run: what is to be done next is asked of its state, done, and stored before the next thing. Whoever is cut off
+//! here leaves a journal that the next driver goes on from.
+
+use super::acting::Running;
+use super::journal::{Journal, Lost};
+use crate::App;
+use agent::entry::{Ending, Entry, RunError, Status};
+use agent::limits::Reached;
+use agent::state::Next;
+use catalog::caller::Caller;
+use catalog::schema::Schema;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use store::runs::RunRow;
+
+/// How often a driver looks whether somebody at another server added to its run.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How often the model is told what is wrong with its answer.
+const CORRECTIONS_MAX: u64 = 2;
+
+pub(crate) struct Driver {
+    pub(crate) journal: Journal,
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) running: Running,
+    pub(crate) span: Option<telemetry::Span>,
+    /// Whether it was tried with less of the conversation: the model could not take all of it.
+    pub(crate) tokens_max: Option<usize>,
+}
+
+impl App {
+    /// Drives a run that this process has claimed, in a task of its own.
+    pub(crate) fn drive(self: &Arc<Self>, row: RunRow) {
+        let app = Arc::clone(self);
+        let id = row.id;
+        self.runs.tasks.spawn(async move {
+            let driven = drive(Arc::clone(&app), row).await;
+            match driven {
+                Ok(()) => {}
+                Err(Lost::Replaced) => {
+                    tracing::info!(run = %id, "another server drives this run now");
+                }
+                Err(Lost::Stopping) => app.let_go(id).await,
+                Err(Lost::Broken(error)) => {
+                    tracing::error!(run = %id, %error, "a run could not go on");
+                    app.let_go(id).await;
+                }
+            }
+            app.runs.freed.notify_one();
+        });
+    }
+
+    /// Whoever looks next may drive it.
+    async fn let_go(&self, id: uuid::Uuid) {
+        if let Err(error) = self.store.release_run(id, &self.node).await {
+            tracing::warn!(run = %id, %error, "a run could not be let go; it is taken up when this server starts again");
+        }
+    }
+}
+
+async fn drive(app: Arc<App>, row: RunRow) -> Result<(), Lost> {
+    let caller = app.caller_of_run(&row);
+    let mut journal = Journal::open(Arc::clone(&app), row).await?;
+    let caller = match caller {
+        Ok(caller) => caller,
+        Err(error) => {
+            settle_open(&mut journal, "cancelled", "The run ended before this call");
+            end(&mut journal, Status::Failed, None, Some(error));
+            return journal.release().await.map(drop);
+        }
+    };
+    let span = app.run_span(&journal);
+    let mut driver = Driver {
+        journal,
+        caller,
+        running: Running::default(),
+        span,
+        tokens_max: None,
+    };
+    driver.settle_interrupted();
+    driver.go_on().await
+}
+
+impl Driver {
+    /// What an earlier driver started and nobody saw end: it is never run again.
+    fn settle_interrupted(&mut self) {
+        let calls: Vec<providers::Call> = self.journal.state.in_flight().cloned().collect();
+        for call in calls {
+            let why = "The server stopped while this call was running; whether it took effect is unknown. Find out before you call it again";
+            self.journal.add(Entry::refused(&call, "interrupted", why));
+        }
+    }
+
+    async fn go_on(&mut self) -> Result<(), Lost> {
+        loop {
+            if self.journal.app.runs.stopping.is_cancelled() && self.running.is_empty() {
+                self.journal.store().await?;
+                return Err(Lost::Stopping);
+            }
+            let now = self.journal.app.clock.now();
+            match self.journal.state.next(now) {
+                Next::Over => {
+                    self.close_span();
+                    if self.journal.release().await? {
+                        return Ok(());
+                    }
+                }
+                Next::Cancel(by) => self.cancel(&by),
+                Next::Wait if self.is_expired(now) => self.expire(),
+                Next::Wait => {
+                    if self.journal.release().await? {
+                        return Ok(());
+                    }
+                }
+                Next::Conclude(text) => self.conclude(text),
+                Next::Limit(reached) => self.limit(reached),
+                Next::Think => self.think().await?,
+                Next::Act => self.act().await?,
+            }
+        }
+    }
+
+    /// Until somebody may have added to the run who does not drive it. Nothing is read here: this may be dropped.
+    pub(crate) async fn heard(&self) {
+        let live = Arc::clone(&self.journal.live);
+        tokio::select! {
+            () = live.poked.notified() => {}
+            () = tokio::time::sleep(LOOK), if self.journal.app.is_shared() => {}
+        }
+    }
+
+    fn is_expired(&self, now: i64) -> bool {
+        let mut pending = self.journal.state.pending();
+        pending.any(|it| it.expires_at <= now)
+    }
+
+    fn expire(&mut self) {
+        let why = "Nobody answered in time";
+        settle_open(&mut self.journal, "expired", why);
+        let error = RunError::new("expired", why);
+        end(&mut self.journal, Status::Expired, None, Some(error));
+    }
+
+    fn cancel(&mut self, by: &str) {
+        // Dropped, they are stopped and logged.
+        self.running = Running::default();
+        settle_open(&mut self.journal, "cancelled", "The run was cancelled");
+        let error = RunError::new("cancelled", format!("'{by}' cancelled the run"));
+        let text = self.last_text();
+        end(&mut self.journal, Status::Cancelled, text, Some(error));
+    }
+
+    fn limit(&mut self, reached: Reached) {
+        let has_model = self.has_model();
+        if reached.may_answer && has_model {
+            self.journal.add(Entry::Limited {
+                code: reached.code.to_owned(),
+                message: reached.message,
+            });
+            return;
+        }
+        self.running = Running::default();
+        settle_open(&mut self.journal, "cancelled", &reached.message);
+        let error = RunError::new(reached.code, reached.message);
+        let text = self.last_text();
+        end(&mut self.journal, Status::Failed, text, Some(error));
+    }
+
+    pub(crate) fn has_model(&self) -> bool {
+        let began = self.journal.state.began.as_ref();
+        began.is_some_and(|began| began.has_model)
+    }
+
+    /// What the model said last: half an answer is better than none.
+    fn last_text(&self) -> Option<String> {
+        let said = self.journal.state.said.iter().rev();
+        let mut texts = said.filter_map(|said| match said {
+            providers::Said::Model(turn) if !turn.text.is_empty() => Some(turn.text.clone()),
+            _ => None,
+        });
+        texts.next()
+    }
+
+    fn conclude(&mut self, text: String) {
+        let began = self.journal.state.began.clone();
+        let schema = began.and_then(|it| it.output_schema);
+        let Some(schema) = schema.filter(|_| self.has_model()) else {
+            let error = self.journal.state.limited.clone();
+            let error = error.map(|(code, message)| RunError { code, message });
+            return end(&mut self.journal, Status::Done, Some(text), error);
+        };
+        match shaped(&text, &schema) {
+            Ok(value) => {
+                let mut ending = over(Status::Done, Some(text), None);
+                ending.value = Some(value);
+                self.journal.end(ending);
+            }
+            Err(why) if self.journal.state.corrections < CORRECTIONS_MAX => {
+                self.journal.add(Entry::Corrected {
+                    text: format!("Your answer is not what was asked for: {why}. Answer again with JSON that fits the schema, and nothing else."),
+                });
+            }
+            Err(why) => {
+                let message = format!("The answer is not what output_schema asks for: {why}");
+                let error = RunError::new("invalid_output", message);
+                end(&mut self.journal, Status::Failed, Some(text), Some(error));
+            }
+        }
+    }
+
+    pub(crate) fn fail(&mut self, error: RunError) {
+        settle_open(&mut self.journal, "cancelled", &error.message);
+        let text = self.last_text();
+        end(&mut self.journal, Status::Failed, text, Some(error));
+    }
+}
+
+impl App {
+    /// The step that driving a run is, until it rests.
+    fn run_span(&self, journal: &Journal) -> Option<telemetry::Span> {
+        let telemetry = self.executor.telemetry()?;
+        let agent = journal
+            .row
+            .agent_id
+            .and_then(|id| self.agents.load().by_id(id));
+        let name = match &agent {
+            Some(agent) => format!("invoke_agent {}", agent.name),
+            None => "invoke_agent".to_owned(),
+        };
+        let mut span = telemetry.span(None, name, telemetry::Kind::Internal);
+        span.set("gen_ai.operation.name", "invoke_agent");
+        span.set("gen_ai.conversation.id", journal.row.id.to_string());
+        if let Some(agent) = agent {
+            span.set("gen_ai.agent.id", agent.id.to_string());
+            span.set("gen_ai.agent.name", agent.name.as_str());
+        }
+        Some(span)
+    }
+}
+
+impl Driver {
+    fn close_span(&mut self) {
+        let Some(mut span) = self.span.take() else {
+            return;
+        };
+        let state = &self.journal.state;
+        span.set("gen_ai.usage.input_tokens", state.usage.input_tokens);
+        span.set("gen_ai.usage.output_tokens", state.usage.output_tokens);
+        let error = state.ending.as_ref().and_then(|it| it.error.as_ref());
+        if let Some(error) = error {
+            span.fail(error.code.as_str());
+        }
+    }
+
+    /// Calls at a time: one where the agent says so.
+    pub(crate) fn parallel_max(&self) -> usize {
+        let one = |row: &store::agents::AgentRow| {
+            row.config.0.get("parallel_tool_calls") == Some(&Value::Bool(false))
+        };
+        match self.agent().is_some_and(|row| one(&row)) {
+            true => 1,
+            false => self.journal.app.runs.settings.parallel_max,
+        }
+    }
+}
+
+/// The JSON that a text is, where it fits the schema.
+fn shaped(text: &str, schema: &Value) -> Result<Value, String> {
+    let bare = text.trim();
+    let bare = bare.strip_prefix("```json").or(bare.strip_prefix("```"));
+    let bare = bare.map_or(text.trim(), |rest| rest.trim_end_matches('`').trim());
+    let value: Value = serde_json::from_str(bare).map_err(|e| format!("it is not JSON ({e})"))?;
+    let schema = Schema::compile(schema).map_err(|e| format!("the schema cannot be used: {e}"))?;
+    schema.check(&value).map_err(|violations| {
+        let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
+        texts.join("; ")
+    })?;
+    Ok(value)
+}
+
+/// Every call has a result, whatever became of it: a conversation that goes on later holds no half of a pair.
+fn settle_open(journal: &mut Journal, code: &str, why: &str) {
+    let is_open = |open: &&agent::state::Open| !matches!(open.phase, agent::state::Phase::Done(_));
+    let open = journal.state.open.iter().filter(is_open);
+    let calls: Vec<providers::Call> = open.map(|open| open.call.clone()).collect();
+    for call in calls {
+        journal.add(Entry::refused(&call, code, why));
+    }
+}
+
+fn over(status: Status, output: Option<String>, error: Option<RunError>) -> Ending {
+    Ending {
+        status,
+        output,
+        value: None,
+        error,
+        usage: providers::Usage::default(),
+        cost: None,
+    }
+}
+
+fn end(journal: &mut Journal, status: Status, output: Option<String>, error: Option<RunError>) {
+    journal.end(over(status, output, error));
+}

@@ -1,0 +1,169 @@
+//! Following a run: everything from a place on, and then what happens, until it is over.
+
+use super::events::{Position, RunEvent, Teller};
+use super::journal;
+use super::live::Live;
+use crate::App;
+use crate::error::Result;
+use crate::runs::views::RunView;
+use agent::entry::Status;
+use catalog::caller::Caller;
+use serde_json::json;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// How often the journal of a run is looked at that another server may drive.
+const ELSEWHERE: Duration = Duration::from_millis(200);
+
+/// The same where there is no other: only what this process does can change it, and it says so.
+const HERE: Duration = Duration::from_secs(2);
+
+/// Somebody who is told what happens in a run.
+pub struct Follower {
+    app: Arc<App>,
+    id: Uuid,
+    live: Arc<Live>,
+    changes: watch::Receiver<u64>,
+    teller: Teller,
+    queue: VecDeque<RunEvent>,
+    resets: u64,
+    progress: Vec<(String, String)>,
+}
+
+impl App {
+    /// Follows a run from a place on.
+    pub async fn follow_run(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &str,
+        from: Position,
+    ) -> Result<Follower> {
+        let row = self.run_row(caller, id).await?;
+        let live = self.runs.lives.of(row.id);
+        let mut changes = live.changes();
+        changes.mark_changed();
+        Ok(Follower {
+            app: Arc::clone(self),
+            id: row.id,
+            live,
+            changes,
+            teller: Teller::new(from),
+            queue: VecDeque::new(),
+            resets: 0,
+            progress: Vec::new(),
+        })
+    }
+
+    /// The run once it is over or waits for somebody, or after `within`.
+    pub async fn wait_for_run(
+        self: &Arc<Self>,
+        caller: &Caller,
+        id: &str,
+        within: Duration,
+    ) -> Result<RunView> {
+        let mut follower = self.follow_run(caller, id, Position::default()).await?;
+        let until = tokio::time::Instant::now() + within;
+        loop {
+            let view = self.get_run(caller, id).await?;
+            if view.status != Status::Running.as_str() {
+                return Ok(view);
+            }
+            let next = tokio::time::timeout_at(until, follower.moved()).await;
+            match next {
+                Ok(moved) => moved?,
+                Err(_) => return Ok(view),
+            }
+        }
+    }
+}
+
+impl Follower {
+    /// The next event; none once the run is over. May be dropped and asked again.
+    pub async fn next(&mut self) -> Result<Option<RunEvent>> {
+        loop {
+            if let Some(event) = self.queue.pop_front() {
+                return Ok(Some(event));
+            }
+            if self.teller.is_over() {
+                return Ok(None);
+            }
+            self.take();
+            if self.queue.is_empty() && !self.teller.is_over() {
+                self.changed().await?;
+            }
+        }
+    }
+
+    /// What has happened meanwhile, without waiting for more.
+    pub fn ready(&mut self) -> Vec<RunEvent> {
+        if !self.teller.is_over() {
+            self.take();
+        }
+        self.queue.drain(..).collect()
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.teller.is_over() && self.queue.is_empty()
+    }
+
+    /// What there is to tell.
+    fn take(&mut self) {
+        let news = self.live.after(self.teller.seq());
+        if news.resets != self.resets {
+            self.resets = news.resets;
+            self.queue.extend(self.teller.reset());
+        }
+        for kept in &news.entries {
+            self.queue.extend(self.teller.entry(&kept.entry));
+        }
+        self.queue.extend(self.teller.text(&news.text));
+        for line in &news.progress {
+            if !self.progress.contains(line) {
+                self.queue.push_back(RunEvent {
+                    id: None,
+                    event: "progress",
+                    data: json!({"call_id": line.0, "message": line.1}),
+                });
+            }
+        }
+        self.progress = news.progress;
+    }
+
+    /// Until entries came that it has not seen.
+    async fn moved(&mut self) -> Result<()> {
+        let known = self.teller.seq();
+        loop {
+            self.take();
+            self.queue.clear();
+            if self.teller.seq() != known {
+                return Ok(());
+            }
+            self.changed().await?;
+        }
+    }
+
+    /// Until something may have changed.
+    async fn changed(&mut self) -> Result<()> {
+        if !self.live.is_driven() {
+            let known = i64::try_from(self.live.known()).unwrap_or(i64::MAX);
+            let rows = self.app.store.run_entries(self.id, known).await?;
+            if !rows.is_empty() {
+                self.live.take(journal::read(rows)?);
+                self.changes.mark_unchanged();
+                return Ok(());
+            }
+        }
+        let pause = match self.app.is_shared() {
+            true => ELSEWHERE,
+            false => HERE,
+        };
+        tokio::select! {
+            _ = self.changes.changed() => {}
+            () = tokio::time::sleep(pause) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! A run in the hands of the one who drives it: its state, and the entries that are to be stored before anything else
+//! happens.
+
+use super::live::{Kept, Live};
+use crate::App;
+use agent::entry::{Ending, Entry, Status};
+use agent::state::State;
+use std::sync::Arc;
+use std::time::Duration;
+use store::runs::{RunEntryRow, RunRow, RunWrite, Written};
+
+/// How long a driver waits before it tries again to store something.
+const PAUSE: Duration = Duration::from_millis(250);
+
+pub(crate) struct Journal {
+    pub(crate) app: Arc<App>,
+    pub(crate) row: RunRow,
+    pub(crate) state: State,
+    pub(crate) live: Arc<Live>,
+    /// Applied, and not stored yet.
+    added: Vec<(i64, Entry)>,
+}
+
+/// Why a driver has to let go of a run.
+#[derive(Debug)]
+pub(crate) enum Lost {
+    /// Somebody else drives it, or it is gone.
+    Replaced,
+    /// This process stops.
+    Stopping,
+    Broken(String),
+}
+
+impl From<store::Error> for Lost {
+    fn from(error: store::Error) -> Self {
+        Lost::Broken(error.to_string())
+    }
+}
+
+impl Journal {
+    pub(crate) async fn open(app: Arc<App>, row: RunRow) -> Result<Self, Lost> {
+        let live = app.runs.lives.of(row.id);
+        let mut journal = Journal {
+            app,
+            row,
+            state: State::default(),
+            live,
+            added: Vec::new(),
+        };
+        journal.catch_up().await?;
+        journal.live.set_driven(true);
+        Ok(journal)
+    }
+
+    /// How many entries are stored, as far as this driver knows.
+    fn stored(&self) -> i64 {
+        self.state.seq as i64 - self.added.len() as i64
+    }
+
+    /// Reads what others added. What this driver has not stored yet comes after it.
+    pub(crate) async fn catch_up(&mut self) -> Result<(), Lost> {
+        let store = &self.app.store;
+        let entries = read(store.run_entries(self.row.id, self.stored()).await?)?;
+        if entries.is_empty() {
+            return Ok(());
+        }
+        if self.added.is_empty() {
+            for kept in &entries {
+                self.state.apply(kept.at, &kept.entry);
+            }
+        } else {
+            let all = read(store.run_entries(self.row.id, 0).await?)?;
+            let added = self.added.iter().map(|(at, entry)| (*at, entry));
+            let stored = all.iter().map(|kept| (kept.at, &*kept.entry));
+            self.state = State::of(stored.chain(added));
+        }
+        self.live.take(entries);
+        Ok(())
+    }
+
+    /// Makes it count here; it is stored before anything follows from it outside.
+    pub(crate) fn add(&mut self, entry: Entry) {
+        let at = self.app.clock.now();
+        self.state.apply(at, &entry);
+        self.added.push((at, entry));
+    }
+
+    /// The last entry, with what the run used.
+    pub(crate) fn end(&mut self, ending: Ending) {
+        let (usage, cost) = (self.state.usage, self.state.cost);
+        self.add(Entry::Ended(Box::new(Ending {
+            usage,
+            cost,
+            ..ending
+        })));
+    }
+
+    pub(crate) fn note(&mut self, code: &str, message: impl Into<String>) {
+        self.add(Entry::Note {
+            code: code.to_owned(),
+            message: message.into(),
+        });
+    }
+
+    /// Stores what was added. A database that does not answer is waited for: nothing may happen before.
+    pub(crate) async fn store(&mut self) -> Result<(), Lost> {
+        self.write(false).await.map(drop)
+    }
+
+    /// The same, and lets go of a run that waits or is over. Not where somebody answered just now: then it goes on.
+    pub(crate) async fn release(&mut self) -> Result<bool, Lost> {
+        self.write(true).await
+    }
+
+    async fn write(&mut self, may_release: bool) -> Result<bool, Lost> {
+        let is_released = loop {
+            let is_released = may_release && self.state.status() != Status::Running;
+            if self.added.is_empty() && !is_released {
+                return Ok(false);
+            }
+            match self.try_write(is_released).await {
+                Ok(Written::Done) => break is_released,
+                Ok(Written::Behind) => self.catch_up().await?,
+                Ok(Written::Replaced) => return Err(Lost::Replaced),
+                Err(store::Error::Unavailable(error)) => {
+                    tracing::warn!(%error, run = %self.row.id, "a run cannot be stored; it waits");
+                    tokio::select! {
+                        () = tokio::time::sleep(PAUSE) => {}
+                        () = self.app.runs.stopping.cancelled() => return Err(Lost::Stopping),
+                    }
+                }
+                Err(error) => return Err(error.into()),
+            }
+        };
+        let first = self.stored() as u64 + 1;
+        let added = std::mem::take(&mut self.added).into_iter();
+        let kept = added.zip(first..).map(|((at, entry), seq)| Kept {
+            seq,
+            at,
+            entry: Arc::new(entry),
+        });
+        self.live.take(kept.collect::<Vec<_>>());
+        Ok(is_released)
+    }
+
+    async fn try_write(&self, is_released: bool) -> store::Result<Written> {
+        let bodies = self.added.iter().map(|(_, entry)| to_text(entry));
+        let bodies: Vec<String> = bodies.collect();
+        let status = self.state.status();
+        let ending = self.state.ending.as_ref();
+        let error = ending.and_then(|it| it.error.as_ref());
+        let error = error.map(|error| serde_json::json!(error).to_string());
+        self.app
+            .store
+            .write_run(&RunWrite {
+                id: self.row.id,
+                epoch: self.row.epoch,
+                last_seq: self.stored(),
+                at: self.app.clock.now(),
+                bodies: &bodies,
+                status: status.as_str(),
+                output: ending.and_then(|it| it.output.as_deref()),
+                error: error.as_deref(),
+                wake_at: self.state.pending().map(|it| it.expires_at).min(),
+                is_over: status.is_over(),
+                is_released,
+            })
+            .await
+    }
+}
+
+impl Drop for Journal {
+    fn drop(&mut self) {
+        self.live.set_driven(false);
+    }
+}
+
+pub(crate) fn to_text(entry: &Entry) -> String {
+    serde_json::to_string(entry).expect("an entry is plain JSON")
+}
+
+/// Stored entries, as they were.
+pub(crate) fn read(rows: Vec<RunEntryRow>) -> store::Result<Vec<Kept>> {
+    let entry = |row: RunEntryRow| {
+        let entry = serde_json::from_str(&row.body).map_err(|error| {
+            store::Error::Corrupt(format!("entry {} of a run: {error}", row.seq))
+        })?;
+        Ok(Kept {
+            seq: row.seq as u64,
+            at: row.at,
+            entry: Arc::new(entry),
+        })
+    };
+    rows.into_iter().map(entry).collect()
+}

@@ -1,0 +1,110 @@
+//! Runs that nobody drives are taken up by whoever looks first: those of a server that is gone, those that were answered
+//! elsewhere, and those of which a question has expired. What is long over is forgotten.
+
+use super::live::Lives;
+use super::settings::Settings;
+use crate::App;
+use providers::Client;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+/// How often it is looked for them.
+const LOOK: Duration = Duration::from_secs(1);
+
+const HOUR_MS: i64 = 3_600_000;
+
+/// What all runs of this process share.
+pub struct Runs {
+    pub(crate) settings: Settings,
+    pub(crate) client: Client,
+    pub(crate) lives: Lives,
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stopping: CancellationToken,
+    /// A driver has ended: there is room for another.
+    pub(crate) freed: Notify,
+    forgot_at: AtomicI64,
+}
+
+impl Runs {
+    pub(crate) fn new(settings: Settings, client: Client) -> Self {
+        Runs {
+            settings,
+            client,
+            lives: Lives::default(),
+            tasks: TaskTracker::new(),
+            stopping: CancellationToken::new(),
+            freed: Notify::new(),
+            forgot_at: AtomicI64::new(0),
+        }
+    }
+
+    /// How many are driven here.
+    pub fn under_way(&self) -> usize {
+        self.tasks.len()
+    }
+}
+
+impl App {
+    /// Takes up runs until the server stops.
+    pub fn keep_runs(self: &Arc<Self>) {
+        let (app, stopping) = (Arc::downgrade(self), self.runs.stopping.clone());
+        tokio::spawn(async move {
+            loop {
+                if !look(&app).await {
+                    return;
+                }
+                tokio::select! {
+                    () = stopping.cancelled() => return,
+                    () = tokio::time::sleep(LOOK) => {}
+                }
+            }
+        });
+    }
+
+    async fn take_up_runs(self: &Arc<Self>) -> store::Result<()> {
+        let now = self.clock.now();
+        while self.runs.under_way() < self.runs.settings.runs_max && !self.replicas.is_leaving() {
+            match self.store.claim_next_run(&self.node, now).await? {
+                Some(row) => self.drive(row),
+                None => break,
+            }
+        }
+        let last = self.runs.forgot_at.load(Ordering::Relaxed);
+        if now - last >= HOUR_MS {
+            self.runs.forgot_at.store(now, Ordering::Relaxed);
+            let kept = self.runs.settings.keep_days * 24 * HOUR_MS;
+            self.store.forget_runs(now - kept).await?;
+        }
+        Ok(())
+    }
+
+    /// No new step is begun; those under way end, and what they lead to is stored. Others may take the runs up.
+    pub(crate) async fn stop_runs(&self, grace: Duration) {
+        self.runs.stopping.cancel();
+        self.runs.tasks.close();
+        let ended = tokio::time::timeout(grace, self.runs.tasks.wait()).await;
+        if ended.is_err() {
+            tracing::warn!(
+                "some runs did not stop in time; they are taken up as if this server had been killed"
+            );
+        }
+        if let Err(error) = self.store.release_runs(&self.node).await {
+            tracing::warn!(%error, "runs could not be let go");
+        }
+    }
+}
+
+/// False where the server is gone.
+async fn look(app: &Weak<App>) -> bool {
+    let Some(app) = app.upgrade() else {
+        return false;
+    };
+    if let Err(error) = app.take_up_runs().await {
+        tracing::warn!(%error, "runs that nobody drives could not be looked for");
+    }
+    true
+}

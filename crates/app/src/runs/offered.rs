@@ -1,0 +1,190 @@
+//! Which tools a run may use, and which of them its model is shown: all where they are few, else those that fit the
+//! request, and one to find others with.
+
+use super::driver::Driver;
+use super::own::Own;
+use crate::App;
+use crate::error::Result;
+use crate::select::Among;
+use agent::entry::Entry;
+use catalog::caller::Caller;
+use catalog::catalogue::Entry as Tool;
+use catalog::policy::{Denial, Policy, Verdict};
+use catalog::toolset::Shown;
+use std::collections::HashSet;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What a name stands for in a run.
+pub(crate) enum Offer {
+    Own(Own),
+    Tool(Arc<Tool>),
+    /// With what the model is told.
+    Unknown(String),
+}
+
+/// What a run is confined to; empty is no bound.
+#[derive(Debug, Default)]
+pub(crate) struct Bounds {
+    /// The agent's.
+    ids: HashSet<Uuid>,
+    /// The request's.
+    names: HashSet<String>,
+}
+
+impl Bounds {
+    fn hold(&self, shown: &Shown<'_>) -> bool {
+        let of_agent = self.ids.is_empty() || self.ids.contains(&shown.entry.tool.id);
+        let asked = self.names.is_empty()
+            || self.names.contains(shown.name)
+            || self.names.contains(&*shown.entry.name);
+        of_agent && asked
+    }
+}
+
+/// Whether a run may call a tool, if only after somebody approved it.
+fn may_call(policy: &Policy, caller: &Caller, tool: &Tool) -> bool {
+    matches!(
+        policy.verdict(caller, &tool.tool),
+        Verdict::Allowed | Verdict::Denied(Denial::Approval)
+    )
+}
+
+impl App {
+    /// Every tool that a run may use.
+    pub(crate) fn usable_in_run(&self, caller: &Caller, bounds: &Bounds) -> Among {
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let all = match policy.toolset(caller) {
+            Some(set) if caller.toolset.is_some() => set.members(&catalogue),
+            _ => catalogue.after(None).map(Shown::plain).collect(),
+        };
+        let usable = all.into_iter().filter(|shown| {
+            Own::named(shown.name).is_none()
+                && bounds.hold(shown)
+                && may_call(&policy, caller, shown.entry)
+        });
+        Among::new(&usable.collect::<Vec<_>>())
+    }
+}
+
+impl Driver {
+    pub(crate) fn bounds(&self) -> Bounds {
+        let began = self.journal.state.began.as_ref();
+        let names = began.map(|began| began.tools.iter().cloned().collect());
+        let agent = self.agent();
+        Bounds {
+            ids: agent.map_or_else(HashSet::new, |row| row.tools.0.iter().copied().collect()),
+            names: names.unwrap_or_default(),
+        }
+    }
+
+    /// What a name stands for that the model called.
+    pub(crate) fn find(&self, name: &str) -> Offer {
+        if let Some(own) = Own::named(name).filter(|own| self.offers(*own)) {
+            return Offer::Own(own);
+        }
+        let app = &self.journal.app;
+        let (policy, catalogue) = (app.executor.policy.load(), app.executor.catalogue.load());
+        let found = policy.find(&catalogue, &self.caller, name);
+        let found = found.filter(|shown| {
+            self.bounds().hold(shown)
+                && policy.verdict(&self.caller, &shown.entry.tool) != Verdict::Hidden
+        });
+        match found {
+            Some(shown) => Offer::Tool(Arc::clone(shown.entry)),
+            None => {
+                let known = self.journal.state.planned.clone().unwrap_or_default();
+                let known = match known.len() {
+                    0 => "none".to_owned(),
+                    _ => known.join(", "),
+                };
+                Offer::Unknown(format!("There is no tool '{name}'. The tools are: {known}"))
+            }
+        }
+    }
+
+    /// Chooses what the model is shown, once.
+    pub(crate) async fn plan(&mut self) -> Result<()> {
+        let app = Arc::clone(&self.journal.app);
+        app.servers_awaited().await;
+        let (caller, bounds) = (Arc::clone(&self.caller), self.bounds());
+        let listed = {
+            let app = Arc::clone(&app);
+            let list = move || app.usable_in_run(&caller, &bounds);
+            tokio::task::spawn_blocking(list).await
+        };
+        let among = listed.map_err(|error| crate::Error::Internal(error.to_string()))?;
+        let (all, most) = (among.len(), app.runs.settings.tools_max);
+        let name = |at: usize, among: &Among| among.shown(at).name.to_owned();
+        if all <= most {
+            let tools = (0..all).map(|at| name(at, &among)).collect();
+            let because = format!("all {all} that may be used");
+            self.journal.add(Entry::Plan { tools, because });
+            return Ok(());
+        }
+        let among = Arc::new(among);
+        let query = self.request();
+        let best = app.find(&among, &query, most).await?;
+        let mut tools: Vec<String> = best.into_iter().map(|at| name(at, &among)).collect();
+        // In one order whatever the request: what a provider has cached stays of use.
+        tools.sort_unstable();
+        let because = format!("the {} of {all} that fit the request best", tools.len());
+        self.journal.add(Entry::Plan { tools, because });
+        Ok(())
+    }
+
+    /// What the person asked for.
+    pub(crate) fn request(&self) -> String {
+        let began = self.journal.state.began.as_ref();
+        let text = began.map(|began| began.input.as_str()).unwrap_or_default();
+        let most = crate::select::QUERY_MAX;
+        text.chars().take(most).collect()
+    }
+
+    /// The tools that the model is shown, as it is shown them.
+    pub(crate) fn shown(&self) -> Vec<providers::Tool> {
+        let app = &self.journal.app;
+        let (policy, catalogue) = (app.executor.policy.load(), app.executor.catalogue.load());
+        let planned = self.journal.state.planned.iter().flatten();
+        let tools = planned.filter_map(|name| {
+            let shown = policy.find(&catalogue, &self.caller, name)?;
+            let usable = may_call(&policy, &self.caller, shown.entry);
+            usable.then(|| described(&shown))
+        });
+        let own = Own::ALL.into_iter().filter(|own| self.offers(*own));
+        tools.chain(own.map(Own::tool)).collect()
+    }
+
+    /// Whether the run has a tool of its own.
+    fn offers(&self, own: Own) -> bool {
+        let app = &self.journal.app;
+        match own {
+            Own::Ask => {
+                let catalogue = app.executor.catalogue.load();
+                let asking = catalogue.get(crate::select::ASKING);
+                let policy = app.executor.policy.load();
+                asking.is_some_and(|entry| may_call(&policy, &self.caller, entry))
+            }
+            Own::FindTools => {
+                let planned = self.journal.state.planned.as_ref();
+                planned.is_some_and(|it| it.len() >= app.runs.settings.tools_max)
+            }
+            Own::ListResources | Own::ReadResource => app.has_resources(),
+        }
+    }
+}
+
+/// A tool as a model is shown it, with what its toolset says of it.
+pub(crate) fn described(shown: &Shown<'_>) -> providers::Tool {
+    let definition = &shown.entry.tool.definition;
+    let own = shown.pick.and_then(|pick| pick.description.clone());
+    let schema = &definition.input_schema;
+    providers::Tool {
+        name: shown.name.to_owned(),
+        description: own.unwrap_or_else(|| definition.description.clone()),
+        input_schema: match shown.pick {
+            Some(pick) => pick.input_schema(schema),
+            None => schema.clone(),
+        },
+    }
+}

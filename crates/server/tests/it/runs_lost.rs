@@ -1,0 +1,211 @@
+//! Runs whose server is gone: another goes on from the journal, nothing that was stored runs twice, and the one call that was
+//! under way is told as unknown.
+
+use crate::model::{Model, Say};
+use crate::replicas::with_two;
+use crate::runs::calculate;
+use crate::scripted::until;
+use crate::testapp::{TestApp, on_both};
+use serde_json::{Value, json};
+use store::runs::{RunWrite, Written};
+use uuid::Uuid;
+
+fn id_of(run: &Value) -> Uuid {
+    run["id"].as_str().unwrap().parse().unwrap()
+}
+
+#[tokio::test]
+async fn a_call_that_was_under_way_is_told_as_unknown_and_never_run_again() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(vec![
+            calculate("20+22"),
+            Say::call("fixture_wait", json!({"seconds": 60})),
+            Say::text("I do not know."),
+        ])
+        .await;
+        app.agent(&model, json!({})).await;
+        let begun = app
+            .post(
+                "/api/v1/runs",
+                json!({"input": "x", "agent": "helper", "wait": false}),
+            )
+            .await
+            .body;
+        until("the second call runs", async || {
+            let events = app.events(&begun, "").await;
+            let started = events.iter().filter(|it| it["event"] == "tool_started");
+            (started.count() == 2).then_some(())
+        })
+        .await;
+        // What a server that was killed leaves behind: the journal, and a run that is still its.
+        let row = app
+            .server
+            .app
+            .store
+            .run(id_of(&begun))
+            .await
+            .unwrap()
+            .unwrap();
+        let entries = app.server.app.store.run_entries(row.id, 0).await.unwrap();
+        let other = Uuid::now_v7();
+        let bodies: Vec<String> = entries.into_iter().map(|it| it.body).collect();
+        let mut copy = row.clone();
+        (copy.id, copy.node, copy.last_seq) = (other, None, bodies.len() as i64);
+        app.server
+            .app
+            .store
+            .begin_run(&copy, &bodies)
+            .await
+            .unwrap();
+        let copied = json!({"id": other.to_string()});
+        let done = until("it is taken up and done", async || {
+            let view = app.get(&format!("/api/v1/runs/{other}")).await.body;
+            (view["status"] == "done").then_some(view)
+        })
+        .await;
+        assert_eq!(done["output"], "I do not know.", "{done}");
+        let results = app.events(&copied, "").await;
+        let results: Vec<&Value> = results
+            .iter()
+            .filter(|it| it["event"] == "tool_result")
+            .map(|it| &it["data"])
+            .collect();
+        assert_eq!(results.len(), 2);
+        assert_eq!(results[1]["code"], "interrupted", "{results:?}");
+        let calls = app.get("/api/v1/executions?tool=fixture_wait").await;
+        assert!(
+            calls.body["items"].as_array().unwrap().len() <= 1,
+            "it was run once: {}",
+            calls.body
+        );
+        let id = begun["id"].as_str().unwrap();
+        app.post(&format!("/api/v1/runs/{id}/cancel"), Value::Null)
+            .await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_was_replaced_writes_nothing_any_more() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(vec![Say::call(
+            "request_human_input",
+            json!({"question": "?"}),
+        )])
+        .await;
+        app.agent(&model, json!({})).await;
+        let run = app.run("x").await;
+        let store = &app.server.app.store;
+        let before = store.run(id_of(&run)).await.unwrap().unwrap();
+        let after = store
+            .claim_run(before.id, "another")
+            .await
+            .unwrap()
+            .unwrap();
+        assert_eq!(after.epoch, before.epoch + 1);
+        assert_eq!(
+            store.claim_run(before.id, "a third").await.unwrap(),
+            None,
+            "it is driven"
+        );
+        let write = |epoch: i64, last_seq: i64| RunWrite {
+            id: before.id,
+            epoch,
+            last_seq,
+            at: 1,
+            bodies: &[],
+            status: "needs_input",
+            output: None,
+            error: None,
+            wake_at: None,
+            is_over: false,
+            is_released: false,
+        };
+        let late = store
+            .write_run(&write(before.epoch, before.last_seq))
+            .await
+            .unwrap();
+        assert_eq!(late, Written::Replaced);
+        let behind = store
+            .write_run(&write(after.epoch, before.last_seq - 1))
+            .await
+            .unwrap();
+        assert_eq!(behind, Written::Behind);
+        store.release_runs("another").await.unwrap();
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_server_answers_follows_and_cancels() {
+    with_two(async |a: &TestApp, b: &TestApp, _| {
+        let model = Model::saying(vec![
+            Say::call("request_human_input", json!({"question": "?"})),
+            Say::Hold("Thinking"),
+        ])
+        .await;
+        a.agent(&model, json!({})).await;
+        let run = a.run("x").await;
+        let id = run["id"].as_str().unwrap();
+        let input = json!({"request_id": run["pending"][0]["request_id"], "answer": "y"});
+        let answered = b.post(&format!("/api/v1/runs/{id}/input"), input).await;
+        assert_eq!(answered.status, 200, "{}", answered.body);
+        until("the answer is told at the first", async || {
+            let events = a.events(&run, "").await;
+            events
+                .iter()
+                .any(|it| it["event"] == "answered")
+                .then_some(())
+        })
+        .await;
+        until("the model is asked", async || {
+            (model.requests().len() == 2).then_some(())
+        })
+        .await;
+        // Driven by b, cancelled at a.
+        let cancelled = a
+            .post(&format!("/api/v1/runs/{id}/cancel"), Value::Null)
+            .await;
+        assert_eq!(cancelled.body["status"], "cancelled", "{}", cancelled.body);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_server_that_stops_hands_its_runs_on() {
+    with_two(async |a: &TestApp, b: &TestApp, _| {
+        let model = Model::by(|request| {
+            let said = request["messages"].as_array().unwrap().len();
+            match said {
+                1 => calculate("1+1"),
+                _ => Say::Hold("Two"),
+            }
+        })
+        .await;
+        a.agent(&model, json!({})).await;
+        let begun = a
+            .post(
+                "/api/v1/runs",
+                json!({"input": "x", "agent": "helper", "wait": false}),
+            )
+            .await
+            .body;
+        until("the second turn is under way", async || {
+            (model.requests().len() == 2).then_some(())
+        })
+        .await;
+        a.stop().await;
+        until("the other asks again", async || {
+            (model.requests().len() == 3).then_some(())
+        })
+        .await;
+        model.go_on();
+        let done = b.rests(&begun).await;
+        assert_eq!(
+            (&done["status"], &done["calls"]),
+            (&json!("done"), &json!(1)),
+            "{done}"
+        );
+    })
+    .await;
+}

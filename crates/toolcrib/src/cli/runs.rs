@@ -1,0 +1,72 @@
+//! The commands about runs: beginning one, and looking after those that are there.
+
+use clap::{Args, Subcommand};
+
+#[derive(Debug, Args)]
+pub(crate) struct Run {
+    /// What is to be done, in English or Korean
+    #[arg(required = true, value_name = "REQUEST")]
+    pub(crate) words: Vec<String>,
+    /// The agent that does it [default: the model of runs.model, else the built-in planner]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+    /// Use only this tool; may be given several times
+    #[arg(long = "tool", value_name = "NAME")]
+    pub(crate) tools: Vec<String>,
+    /// Go on with the conversation of a run that is over
+    #[arg(long, value_name = "RUN")]
+    pub(crate) after: Option<String>,
+    /// The output must fit this JSON schema: as it is, `@FILE`, or `-` for stdin
+    #[arg(long, value_name = "SCHEMA")]
+    pub(crate) output_schema: Option<String>,
+    /// Do not wait: print the run's id. Needs a server that goes on with it
+    #[arg(long)]
+    pub(crate) detach: bool,
+    /// Print only the output
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runs {
+    /// List runs, the newest first
+    List {
+        /// Only those that are running, needs_input, done, failed, cancelled or expired
+        #[arg(long)]
+        status: Option<String>,
+        /// Only those of an agent
+        #[arg(long, value_name = "NAME")]
+        agent: Option<String>,
+        /// How many at most
+        #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=500))]
+        limit: u16,
+    },
+    /// Show a run: what it asks, what it said
+    Show {
+        /// Its id
+        id: String,
+    },
+    /// Show what happens in a run until it is over
+    Follow {
+        /// Its id
+        id: String,
+    },
+    /// Answer what a run asks, and follow it from there
+    Answer {
+        /// Its id
+        id: String,
+        /// The answer: words, or JSON; for an approval `approve`, `always`, `reject`, or {"decision": …}
+        answer: String,
+        /// Which question, where it asks several (`show` tells)
+        #[arg(long, value_name = "ID")]
+        request: Option<String>,
+        /// Why a call is rejected, or what is answered in its place
+        #[arg(long)]
+        text: Option<String>,
+    },
+    /// Stop a run
+    Cancel {
+        /// Its id
+        id: String,
+    },
+}

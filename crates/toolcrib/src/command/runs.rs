@@ -1,0 +1,169 @@
+//! `toolcrib runs`: what is under way, what waits for somebody, and answering it.
+
+use super::limits::show;
+use super::run::{ended, follow, path, typed};
+use super::tools::text;
+use crate::cli::Runs;
+use crate::client::{Client, encode};
+use crate::context::Context;
+use crate::out::{Failure, Out, Result, printable};
+use serde_json::{Value, json};
+
+pub(crate) async fn run(context: &Context, command: Runs) -> Result {
+    match command {
+        Runs::List {
+            status,
+            agent,
+            limit,
+        } => list(context, status, agent, limit).await,
+        Runs::Show { id } => show_one(context, &id).await,
+        Runs::Follow { id } => {
+            let work = async |client: &Client| follow(context, client, &id, false).await;
+            let view = Client::with(context, work).await?;
+            ended(context, &view, false)
+        }
+        Runs::Answer {
+            id,
+            answer,
+            request,
+            text,
+        } => answer_one(context, &id, &answer, request, text).await,
+        Runs::Cancel { id } => cancel(context, &id).await,
+    }
+}
+
+async fn list(
+    context: &Context,
+    status: Option<String>,
+    agent: Option<String>,
+    limit: u16,
+) -> Result {
+    let mut place = format!("/api/v1/runs?limit={limit}");
+    for (name, value) in [("status", status), ("agent", agent)] {
+        if let Some(value) = value {
+            let value = encode(&value);
+            place.push_str(&format!("&{name}={value}"));
+        }
+    }
+    let ask = async |client: &Client| client.get(&place).await;
+    let page = Client::with(context, ask).await?;
+    let row = |out: &Out, it: &Value| {
+        let cells = [
+            text(it, "id").to_owned(),
+            text(it, "status").to_owned(),
+            text(it, "agent").to_owned(),
+            out.time(text(it, "created_at")),
+            text(it, "input").chars().take(60).collect(),
+        ];
+        cells.to_vec()
+    };
+    let header = ["id", "status", "agent", "begun", "request"];
+    show(&context.out, &page, &header, row);
+    Ok(())
+}
+
+async fn show_one(context: &Context, id: &str) -> Result {
+    let ask = async |client: &Client| client.get(&path(id)).await;
+    let view = Client::with(context, ask).await?;
+    let out = &context.out;
+    if out.json {
+        out.value(&view);
+        return Ok(());
+    }
+    out.line(format!(
+        "{}  {}",
+        text(&view, "status"),
+        printable(text(&view, "input"))
+    ));
+    for pending in view["pending"].as_array().into_iter().flatten() {
+        let about = match text(pending, "kind") {
+            "approval" => format!(
+                "may {} be called with {}? {}",
+                text(pending, "tool"),
+                pending["arguments"],
+                text(pending, "because")
+            ),
+            _ => text(pending, "question").to_owned(),
+        };
+        let (id, until) = (text(pending, "request_id"), text(pending, "expires_at"));
+        out.line(format!(
+            "asks {id} (until {}): {}",
+            out.time(until),
+            printable(&about)
+        ));
+    }
+    if let Some(output) = view["output"].as_str() {
+        out.line(printable(output));
+    }
+    if let Some(message) = view["error"]["message"].as_str() {
+        out.warn(printable(message));
+    }
+    Ok(())
+}
+
+async fn answer_one(
+    context: &Context,
+    id: &str,
+    answer: &str,
+    request: Option<String>,
+    said: Option<String>,
+) -> Result {
+    let work = async |client: &Client| {
+        let view = client.get(&path(id)).await?;
+        let pending = chosen(&view, request.as_deref())?;
+        let answer = match text(pending, "kind") {
+            "approval" => match serde_json::from_str::<Value>(answer) {
+                Ok(whole @ Value::Object(_)) => whole,
+                _ => match &said {
+                    Some(said) => json!({"decision": answer, "text": said}),
+                    None => json!({"decision": answer}),
+                },
+            },
+            _ => typed(&pending["schema"], answer),
+        };
+        let body = json!({"request_id": pending["request_id"], "answer": answer});
+        let place = format!("{}/input", path(id));
+        client.request("POST", &place, Some(body)).await?.ok()?;
+        follow(context, client, id, false).await
+    };
+    let view = Client::with(context, work).await?;
+    ended(context, &view, false)
+}
+
+/// The question that is meant.
+fn chosen<'a>(view: &'a Value, request: Option<&str>) -> Result<&'a Value> {
+    let pending = view["pending"].as_array().map_or(&[][..], Vec::as_slice);
+    let ids = || {
+        let ids: Vec<&str> = pending.iter().map(|it| text(it, "request_id")).collect();
+        ids.join(", ")
+    };
+    match (request, pending) {
+        (_, []) => Err(Failure::failed("the run asks nothing now")),
+        (None, [only]) => Ok(only),
+        (None, _) => {
+            let why = format!("the run asks several things: {}", ids());
+            Err(Failure::usage(why).hint("name one with --request"))
+        }
+        (Some(wanted), _) => {
+            let found = pending.iter().find(|it| text(it, "request_id") == wanted);
+            found.ok_or_else(|| {
+                Failure::usage(format!(
+                    "the run does not ask '{wanted}'; it asks {}",
+                    ids()
+                ))
+            })
+        }
+    }
+}
+
+async fn cancel(context: &Context, id: &str) -> Result {
+    let place = format!("{}/cancel", path(id));
+    let ask = async |client: &Client| client.request("POST", &place, None).await?.ok();
+    let view = Client::with(context, ask).await?;
+    let out = &context.out;
+    if out.json {
+        out.value(&view);
+    }
+    out.done(format!("run {id} is {}", text(&view, "status")));
+    Ok(())
+}
