@@ -48,6 +48,10 @@ conformance: ## run MCP's conformance suite on our server and on our upstream cl
 	programs=$$(scripts/mcp-programs); cargo test --locked --workspace --no-run; \
 	  TOOLCRIB_TEST_MCP=$$programs cargo test --locked --workspace --test mcp conformance:: -- --nocapture --test-threads=1
 
+.PHONY: replay
+replay: ## replay recordings of model providers (CASSETTES names their folder)
+	scripts/replay "$(CASSETTES)"
+
 .PHONY: lint
 lint: ## check format, lints, dependencies and the files of deploy/
 	cargo fmt --all --check

@@ -2,13 +2,15 @@
 //! requests are compared with those that the provider took, its answers are read whole, in pieces and cut off.
 
 mod compare;
+mod over_http;
 mod recall;
 mod recording;
 mod streams;
 mod summary;
 
+use over_http::Asked;
 use providers::wire::{self, Written};
-use providers::{Class, Error, Request, Turn};
+use providers::{Arguments, Class, Error, Request, Turn};
 use recall::Recalled;
 use recording::{Exchange, Recording};
 use summary::Summary;
@@ -16,8 +18,8 @@ use summary::Summary;
 /// Where the recordings are, as lines of JSON.
 const PLACE: &str = "TOOLCRIB_TEST_RECORDINGS";
 
-#[test]
-fn recordings_are_asked_and_answered_as_they_were() {
+#[tokio::test]
+async fn recordings_are_asked_and_answered_as_they_were() {
     let Some(path) = std::env::var_os(PLACE) else {
         println!("skipped: {PLACE} names no recordings; scripts/replay FOLDER sets it");
         return;
@@ -25,7 +27,9 @@ fn recordings_are_asked_and_answered_as_they_were() {
     let text = std::fs::read_to_string(path).unwrap();
     let mut summary = Summary::default();
     for line in text.lines() {
-        replay(&Recording::of(line), &mut summary);
+        let recording = Recording::of(line);
+        let asked = replay(&recording, &mut summary);
+        over_http::ask(&asked, &mut summary).await;
     }
     println!("{}", compare::STATED);
     println!("{summary}");
@@ -38,42 +42,79 @@ fn recordings_are_asked_and_answered_as_they_were() {
 }
 
 /// One conversation, from its first request on: what we read is what we say again.
-fn replay(recording: &Recording, summary: &mut Summary) {
+fn replay<'a>(recording: &'a Recording, summary: &mut Summary) -> Vec<Asked<'a>> {
     summary.recordings += 1;
-    let mut turns: Vec<Turn> = Vec::new();
+    let mut all: Vec<Asked<'a>> = Vec::new();
     for (index, exchange) in recording.exchanges.iter().enumerate() {
         let name = format!("{}#{}", recording.name, index + 1);
         let Some(api) = exchange.api() else {
-            summary.elsewhere(&name, &exchange.path);
+            summary.elsewhere(&exchange.path);
             continue;
         };
-        let asked = match recall::request(api, &exchange.request, &turns) {
+        let turns = all.iter().filter_map(|asked| asked.read.clone().ok());
+        let turns: Vec<Turn> = turns.collect();
+        let request = match recall::request(api, &exchange.request, &turns) {
             Ok(recalled) => {
                 compare_request(&name, exchange, &recalled, summary);
+                check_changed(&name, &recording.exchanges[..index], &recalled, summary);
                 recalled.request
             }
             Err(why) => {
+                let is_later = why == recall::LATER;
                 summary.not_ours(&name, &why);
+                if is_later {
+                    continue;
+                }
                 Request::default()
             }
         };
-        let written = Written::new(api, &asked);
-        if exchange.status != 200 {
-            check_refusal(&name, exchange, summary);
-            continue;
-        }
-        match streams::read(&written, exchange) {
+        let written = Written::new(api, &request);
+        let read = match exchange.status {
+            200 => streams::read(&written, exchange),
+            _ => Err(refused(exchange)),
+        };
+        match &read {
             Ok(turn) => {
                 summary.turns += 1;
                 summary.calls += turn.calls.len();
                 if exchange.is_stream() {
-                    streams::check(&name, &written, exchange, &turn, summary);
+                    streams::check(&name, &written, exchange, turn, summary);
                 }
-                turns.push(turn);
             }
-            Err(error) => check_broken(&name, exchange, &error, summary),
+            Err(error) if exchange.status == 200 => check_broken(&name, exchange, error, summary),
+            Err(error) => check_refusal(&name, exchange, error, summary),
+        }
+        all.push(Asked {
+            name,
+            api,
+            request,
+            exchange,
+            read,
+        });
+    }
+    all
+}
+
+/// A turn that is told otherwise than we have read it: either it was changed in between, or we have misread it.
+fn check_changed(name: &str, before: &[Exchange], recalled: &Recalled, summary: &mut Summary) {
+    let said: String = before.iter().map(Exchange::said).collect();
+    for (told, read) in &recalled.changed {
+        let arguments = |turn: &Turn| -> Vec<Arguments> {
+            let calls = turn.calls.iter();
+            calls.map(|call| call.arguments.clone()).collect()
+        };
+        let mut names = told.calls.iter().map(|call| &call.name);
+        let is_said = said.contains(&told.text) && names.all(|name| said.contains(name));
+        match is_said && arguments(told) == arguments(read) {
+            true => summary.fail(format!("{name}: an earlier turn was misread: {read:?}")),
+            false => summary.changed.push(name.to_owned()),
         }
     }
+}
+
+fn refused(exchange: &Exchange) -> Error {
+    let body = exchange.response.as_bytes();
+    wire::refused(exchange.status, &exchange.header_map(), body)
 }
 
 fn compare_request(name: &str, exchange: &Exchange, recalled: &Recalled, summary: &mut Summary) {
@@ -82,9 +123,6 @@ fn compare_request(name: &str, exchange: &Exchange, recalled: &Recalled, summary
     summary.requests += 1;
     summary.echoed += recalled.echoed;
     summary.rebuilt += recalled.rebuilt;
-    if recalled.changed > 0 {
-        summary.changed.push(name.to_owned());
-    }
     match compare::difference(api, &exchange.request, &written) {
         None => summary.equal += 1,
         Some(difference) => summary.fail(format!("{name}: our request differs {difference}")),
@@ -92,12 +130,7 @@ fn compare_request(name: &str, exchange: &Exchange, recalled: &Recalled, summary
 }
 
 /// A status other than success, in a class that its number allows.
-fn check_refusal(name: &str, exchange: &Exchange, summary: &mut Summary) {
-    let error = wire::refused(
-        exchange.status,
-        &exchange.header_map(),
-        exchange.response.as_bytes(),
-    );
+fn check_refusal(name: &str, exchange: &Exchange, error: &Error, summary: &mut Summary) {
     let class = error.class.as_str();
     let allowed: &[&str] = match exchange.status {
         401 | 403 => &["auth"],
@@ -109,7 +142,7 @@ fn check_refusal(name: &str, exchange: &Exchange, summary: &mut Summary) {
         500.. => &["overloaded", "timeout", "rate_limited"],
         _ => &["protocol"],
     };
-    let has_words = !error.message.is_empty() && exchange.response.contains(first_words(&error));
+    let has_words = !error.message.is_empty() && exchange.response.contains(first_words(error));
     let has_words = has_words || !exchange.response.trim_start().starts_with('{');
     match allowed.contains(&class) && has_words {
         true => summary.refused(exchange.status, class),

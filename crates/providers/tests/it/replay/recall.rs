@@ -14,8 +14,12 @@ pub(super) struct Recalled {
     pub(super) echoed: usize,
     pub(super) rebuilt: usize,
     /// Of the latter, those that were answered otherwise than they are told here: whoever recorded it changed them.
-    pub(super) changed: usize,
+    /// Each with what we have read.
+    pub(super) changed: Vec<(Turn, Turn)>,
 }
+
+/// An answer that does not come with the request.
+pub(super) const LATER: &str = "an answer that is to be asked for later";
 
 /// Why a request cannot be asked of us.
 type NotOurs = String;
@@ -27,7 +31,7 @@ pub(super) fn request(api: Api, body: &Value, turns: &[Turn]) -> Result<Recalled
         turns,
         echoed: 0,
         rebuilt: 0,
-        changed: 0,
+        changed: Vec::new(),
     };
     recalled.request.model = recalled.text("model").unwrap_or_default();
     recalled.request.temperature = recalled.take("temperature").and_then(|it| it.as_f64());
@@ -54,7 +58,7 @@ struct Recalling<'a> {
     turns: &'a [Turn],
     echoed: usize,
     rebuilt: usize,
-    changed: usize,
+    changed: Vec<(Turn, Turn)>,
 }
 
 impl Recalling<'_> {
@@ -101,14 +105,16 @@ impl Recalling<'_> {
                 turn.clone()
             }
             None if is_plain => {
-                let was = self.turns.iter().find(is_known);
-                self.changed += usize::from(was.is_some());
+                let read = self.turns.iter().find(is_known);
                 self.rebuilt += 1;
-                Turn {
+                let turn = Turn {
                     text,
                     calls,
                     ..Turn::default()
-                }
+                };
+                let changed = read.map(|read| (turn.clone(), read.clone()));
+                self.changed.extend(changed);
+                turn
             }
             None => {
                 return Err("thoughts or blocks of a turn that is not in the recording".to_owned());

@@ -51,11 +51,51 @@ impl Exchange {
         kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
     }
 
+    /// All that the answer says, piece after piece, without regard to what it means.
+    pub(super) fn said(&self) -> String {
+        let lines = self.response.lines();
+        let lines = lines.map(|line| line.strip_prefix("data:").unwrap_or(line));
+        let mut said = String::new();
+        for line in lines {
+            if let Ok(value) = serde_json::from_str::<Value>(line) {
+                collect(&value, &mut said);
+            }
+        }
+        said
+    }
+
+    /// Headers and body, as a server would send them.
+    pub(super) fn reply(&self) -> (Vec<(String, String)>, Vec<u8>) {
+        let known = ["content-type", "request-id", "x-request-id", "retry-after"];
+        let headers = self
+            .headers
+            .iter()
+            .filter(|(name, _)| known.contains(&name.as_str()));
+        let headers = headers.map(|(name, value)| (name.clone(), value.clone()));
+        (headers.collect(), self.response.clone().into_bytes())
+    }
+
     pub(super) fn header_map(&self) -> HeaderMap {
         let known = self.headers.iter().filter_map(|(name, value)| {
             let name = HeaderName::try_from(name.as_str()).ok()?;
             Some((name, HeaderValue::from_str(value).ok()?))
         });
         known.collect()
+    }
+}
+
+fn collect(value: &Value, said: &mut String) {
+    match value {
+        Value::Object(object) => {
+            for (name, inner) in object {
+                let says = ["text", "content", "delta", "name"].contains(&name.as_str());
+                match inner {
+                    Value::String(text) if says => said.push_str(text),
+                    inner => collect(inner, said),
+                }
+            }
+        }
+        Value::Array(list) => list.iter().for_each(|inner| collect(inner, said)),
+        _ => {}
     }
 }

@@ -75,7 +75,10 @@ fn cut(name: &str, written: &Written, exchange: &Exchange, turn: &Turn, summary:
             Ok(read) if read == *turn && is_ended(&text.as_bytes()[..at]) => {
                 summary.cuts_after_the_end += 1;
             }
-            Ok(_) => summary.fail(format!("{name}: cut at byte {at} it is taken for a turn")),
+            Ok(_) => {
+                summary.fail(format!("{name}: cut at byte {at} it is taken for a turn"));
+                return;
+            }
         }
         incoming.take(&[byte], &mut |_| {}).unwrap();
     }

@@ -14,6 +14,7 @@ pub(super) struct Summary {
     pub(super) changed: Vec<String>,
     pub(super) turns: usize,
     pub(super) calls: usize,
+    pub(super) over_http: usize,
     pub(super) streams: usize,
     pub(super) rechunked: usize,
     pub(super) cuts: usize,
@@ -42,7 +43,7 @@ impl Summary {
     }
 
     /// Something else than a model being asked.
-    pub(super) fn elsewhere(&mut self, _name: &str, path: &str) {
+    pub(super) fn elsewhere(&mut self, path: &str) {
         *self.elsewhere.entry(path.to_owned()).or_default() += 1;
     }
 }
@@ -83,6 +84,11 @@ impl fmt::Display for Summary {
             f,
             "streams cut         {} ({} of them after the end)",
             self.cuts, self.cuts_after_the_end
+        )?;
+        writeln!(
+            f,
+            "asked over HTTP     {} (with the client, on this machine)",
+            self.over_http
         )?;
         let not_ours: usize = self.not_ours.values().map(Vec::len).sum();
         writeln!(

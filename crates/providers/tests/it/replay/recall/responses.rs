@@ -18,7 +18,7 @@ pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
         }
     }
     if recalled.fields.get("background") == Some(&json!(true)) {
-        return Err("an answer that is to be asked for later".to_owned());
+        return Err(super::LATER.to_owned());
     }
     for written in recalled.list("tools") {
         if written["type"] != "function" {
