@@ -20,8 +20,8 @@ pub enum Api {
 const PROVIDERS: [(&str, &[Api]); 4] = [
     ("anthropic", &[Api::Messages]),
     ("openai", &[Api::Chat, Api::Responses]),
-    ("zhipuai", &[Api::Zhipu, Api::Chat, Api::Messages]),
-    ("glm", &[Api::Zhipu, Api::Chat, Api::Messages]),
+    ("zhipuai", &[Api::Zhipu]),
+    ("glm", &[Api::Zhipu]),
 ];
 
 impl Api {

@@ -51,9 +51,10 @@ impl Client {
         request: &Request,
         on: &mut (dyn FnMut(Delta) + Send),
     ) -> Result<Turn, Error> {
-        let written = Written::new(target.api, request);
+        let mut written = Written::new(target.api, request);
         let headers = headers(target)?;
-        let body = Bytes::from(written.body.to_string());
+        // Conversations are long, and one copy of them is enough to wait with.
+        let body = Bytes::from(std::mem::take(&mut written.body).to_string());
         let mut tried = 0;
         loop {
             let mut told = Told::Nothing;
@@ -154,7 +155,9 @@ impl Answer<'_> {
         }
         // Only a connection that was read to its end serves again; nobody waits for that.
         if incoming.is_whole() {
-            while let Ok(Ok(Some(_))) = timeout(COURTESY, self.next()).await {}
+            while let Ok(Ok(Some(piece))) = timeout(COURTESY, self.next()).await {
+                let _ = incoming.take(&piece, on);
+            }
         }
         incoming.finish(on)
     }

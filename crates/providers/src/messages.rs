@@ -102,15 +102,18 @@ fn blocks(turn: &Turn, names: &Names) -> Vec<Value> {
         raw: Value::Array(blocks),
     }) = &turn.echo
     {
-        // Empty texts are answered with, but not taken.
-        let is_empty = |block: &&Value| block["type"] == "text" && block["text"] == "";
+        // Blank texts are answered with, but not taken.
+        let is_blank = |block: &&Value| {
+            let text = block["text"].as_str().unwrap_or_default();
+            block["type"] == "text" && text.trim().is_empty()
+        };
         return blocks
             .iter()
-            .filter(|block| !is_empty(block))
+            .filter(|block| !is_blank(block))
             .cloned()
             .collect();
     }
-    let said = Some(text(&turn.text)).filter(|_| !turn.text.is_empty());
+    let said = Some(text(&turn.text)).filter(|_| !turn.text.trim().is_empty());
     let calls = turn.calls.iter().map(|call| {
         let name = names.sent(&call.name);
         json!({"type": "tool_use", "id": call.id, "name": name, "input": call.arguments.to_object()})
@@ -120,8 +123,13 @@ fn blocks(turn: &Turn, names: &Names) -> Vec<Value> {
 
 fn result(result: &ToolResult) -> Value {
     let mut block = json!({"type": "tool_result", "tool_use_id": result.call_id});
-    if !result.text.is_empty() {
-        block["content"] = json!([text(&result.text)]);
+    // A failure has to have a text.
+    let said = match result.is_error && result.text.trim().is_empty() {
+        true => "Error",
+        false => &result.text,
+    };
+    if !said.is_empty() {
+        block["content"] = json!([text(said)]);
     }
     if result.is_error {
         block["is_error"] = json!(true);

@@ -330,6 +330,31 @@ fn fields_of_the_providers_own_are_added_and_ours_stay() {
 }
 
 #[test]
+fn messages_hold_no_blank_texts() {
+    let mut answer = whole(Api::Messages);
+    answer["content"][1]["text"] = json!("\n");
+    let turn = Written::new(Api::Messages, &request()).read(answer.to_string().as_bytes());
+    let mut asked = request();
+    asked.said.push(Said::Model(turn.unwrap()));
+    asked.said.push(Said::Results(vec![
+        result("call_1", "", true),
+        result("call_2", "", false),
+    ]));
+    let sent = body(Api::Messages, &asked);
+    let kinds = |index: usize| -> Vec<Value> {
+        let blocks = sent["messages"][index]["content"].as_array().unwrap();
+        blocks.iter().map(|block| block["type"].clone()).collect()
+    };
+    assert_eq!(kinds(1), ["thinking", "tool_use"]);
+    let results = &sent["messages"][2]["content"];
+    assert_eq!(
+        results[0]["content"],
+        json!([{"type": "text", "text": "Error"}])
+    );
+    assert!(results[1].get("content").is_none());
+}
+
+#[test]
 fn a_turn_without_words_is_left_out_of_messages() {
     let mut asked = request();
     asked.said.push(Said::Model(Turn::default()));

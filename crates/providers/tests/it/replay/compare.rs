@@ -9,7 +9,7 @@ use told::told;
 
 pub(super) const STATED: &str = "\
 requests are compared up to:
-  all        what the model is known to refuse, which we leave out with a note; parallel_tool_calls: true; texts that are empty
+  all        what the model is known to refuse, which we leave out with a note; parallel_tool_calls: true; texts that are blank
   all        the root of a tool's schema, which we make an object; thoughts that the recording leaves out of an earlier turn
   all        order of members; numbers by value; what says nothing (null, stream: false, tool_choice auto, strict: false,
              is_error: false, empty lists of an answered message); a text where a list of one text could be; system texts joined

@@ -62,7 +62,10 @@ pub(in crate::replay) fn joined(messages: Vec<Value>) -> Vec<(String, Vec<Value>
             Value::String(text) => vec![json!({"type": "text", "text": text})],
             _ => Vec::new(),
         };
-        let is_empty = |block: &Value| block["type"] == "text" && block["text"] == "";
+        let is_empty = |block: &Value| {
+            let text = block["text"].as_str().unwrap_or_default();
+            block["type"] == "text" && text.trim().is_empty()
+        };
         let blocks: Vec<Value> = blocks.into_iter().filter(|it| !is_empty(it)).collect();
         if blocks.is_empty() {
             continue;
