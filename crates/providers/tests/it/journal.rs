@@ -1,20 +1,13 @@
 //! What a run writes down today must be readable for ever.
 
-use providers::{Api, Arguments, Call, Echo, Request, Said, Stop, ToolResult, Turn, Usage};
+use crate::{calls, result};
+use providers::{Api, Echo, Request, Said, Stop, Turn, Usage};
 use serde_json::{Value, json};
 
 fn turn() -> Turn {
-    let call = |id: &str, arguments| Call {
-        id: id.to_owned(),
-        name: "math.add".to_owned(),
-        arguments,
-    };
     Turn {
         text: "Let me add.".to_owned(),
-        calls: vec![
-            call("1", Arguments::Json(json!({"a": 2}))),
-            call("2", Arguments::Bad("{".to_owned())),
-        ],
+        calls: calls(),
         echo: Some(Echo {
             api: Api::Messages,
             raw: json!([]),
@@ -37,13 +30,13 @@ fn written() -> Value {
         {"by": "model", "said": {
             "text": "Let me add.",
             "calls": [
-                {"id": "1", "name": "math.add", "arguments": {"json": {"a": 2}}},
-                {"id": "2", "name": "math.add", "arguments": {"bad": "{"}}],
+                {"id": "call_1", "name": "math.add", "arguments": {"json": {"a": 2}}},
+                {"id": "call_2", "name": "math.add", "arguments": {"bad": "{\"a\""}}],
             "echo": {"api": "messages", "raw": []},
             "stop": {"other": "new"},
             "usage": {"input_tokens": 1, "output_tokens": 0, "cache_read_tokens": 0, "cache_write_tokens": 0, "reasoning_tokens": 0},
             "model": "m", "request_id": null, "notes": ["a note"]}},
-        {"by": "results", "said": [{"call_id": "1", "name": "math.add", "text": "5", "is_error": false}]}
+        {"by": "results", "said": [{"call_id": "call_1", "name": "math.add", "text": "5", "is_error": false}]}
     ])
 }
 
@@ -52,12 +45,7 @@ fn what_was_said_is_written_and_read_as_ever() {
     let said = vec![
         Said::User("Hello".to_owned()),
         Said::Model(turn()),
-        Said::Results(vec![ToolResult {
-            call_id: "1".to_owned(),
-            name: "math.add".to_owned(),
-            text: "5".to_owned(),
-            is_error: false,
-        }]),
+        Said::Results(vec![result("call_1", "5", false)]),
     ];
     assert_eq!(serde_json::to_value(&said).unwrap(), written());
     let read: Vec<Said> = serde_json::from_value(written()).unwrap();

@@ -18,7 +18,9 @@ mod writing;
 mod zhipu;
 
 use fetch::{Fetcher, Options};
-use providers::{Api, Client, Delta, Error, Request, Said, Target, Tool, Turn};
+use providers::{
+    Api, Arguments, Call, Client, Delta, Error, Request, Said, Target, Tool, ToolResult, Turn,
+};
 use serde_json::{Value, json};
 use server::{Reply, Seen, Server};
 use std::sync::Arc;
@@ -104,4 +106,26 @@ fn events_answer(events: &str) -> Reply {
 
 fn refusal(status: &str, body: &Value) -> Reply {
     server::answer(status, &[], body.to_string().as_bytes())
+}
+
+/// Two calls of the model, the second of which is garbled.
+fn calls() -> Vec<Call> {
+    let call = |id: &str, arguments| Call {
+        id: id.to_owned(),
+        name: "math.add".to_owned(),
+        arguments,
+    };
+    vec![
+        call("call_1", Arguments::Json(json!({"a": 2}))),
+        call("call_2", Arguments::Bad("{\"a\"".to_owned())),
+    ]
+}
+
+fn result(call_id: &str, text: &str, is_error: bool) -> ToolResult {
+    ToolResult {
+        call_id: call_id.to_owned(),
+        name: "math.add".to_owned(),
+        text: text.to_owned(),
+        is_error,
+    }
 }

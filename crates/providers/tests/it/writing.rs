@@ -1,22 +1,13 @@
 //! What is sent, body by body.
 
 use crate::bodies::{APIS, whole};
-use crate::request;
+use crate::{calls, request, result};
 use providers::wire::Written;
-use providers::{Api, Arguments, Call, Choice, Request, Said, Tool, ToolResult, Turn};
+use providers::{Api, Choice, Request, Said, Tool, Turn};
 use serde_json::{Value, json};
 
 fn body(api: Api, request: &Request) -> Value {
     Written::new(api, request).body
-}
-
-fn result(id: &str, text: &str, is_error: bool) -> ToolResult {
-    ToolResult {
-        call_id: id.to_owned(),
-        name: "math.add".to_owned(),
-        text: text.to_owned(),
-        is_error,
-    }
 }
 
 /// A conversation after two calls, one of which failed.
@@ -32,17 +23,9 @@ fn after_calls(model: Turn) -> Request {
 }
 
 fn from_elsewhere() -> Turn {
-    let call = |id: &str, arguments| Call {
-        id: id.to_owned(),
-        name: "math.add".to_owned(),
-        arguments,
-    };
     Turn {
         text: "Let me add.".to_owned(),
-        calls: vec![
-            call("call_1", Arguments::Json(json!({"a": 2}))),
-            call("call_2", Arguments::Bad("{\"a\"".to_owned())),
-        ],
+        calls: calls(),
         ..Turn::default()
     }
 }

@@ -1,8 +1,8 @@
 //! What is ZhipuAI's own. Written by hand: no recording of a tool call, or of an error in a stream, is known.
 
 use crate::bodies::events;
-use crate::{World, events_answer, json_answer, refusal, request, streaming};
-use providers::{Api, Arguments, Choice, Class, Request, Said, Stop, ToolResult};
+use crate::{World, events_answer, json_answer, refusal, request, result, streaming};
+use providers::{Api, Arguments, Choice, Class, Request, Said, Stop};
 use serde_json::{Value, json};
 
 fn error(code: &str) -> Value {
@@ -24,12 +24,9 @@ async fn a_call_keeps_its_first_id_and_goes_back_with_its_thoughts() {
     assert_eq!(turn.calls[0].id, "call_1");
     assert_eq!(turn.calls[0].name, "math.add");
     asked.said.push(Said::Model(turn));
-    asked.said.push(Said::Results(vec![ToolResult {
-        call_id: "call_1".to_owned(),
-        name: "math.add".to_owned(),
-        text: "5".to_owned(),
-        is_error: false,
-    }]));
+    asked
+        .said
+        .push(Said::Results(vec![result("call_1", "5", false)]));
     asked.stream = false;
     let last = world.ask(&asked).await.unwrap();
     assert_eq!((last.text.as_str(), last.stop), ("5", Stop::End));

@@ -5,7 +5,7 @@ mod chat;
 pub(super) mod messages;
 mod responses;
 
-use providers::{Api, Arguments, Call, Request, Said, Tool, Turn};
+use providers::{Api, Arguments, Call, Request, Said, Tool, ToolResult, Turn};
 use serde_json::{Map, Value};
 
 pub(super) struct Recalled {
@@ -122,6 +122,21 @@ impl Recalling<'_> {
         };
         self.request.said.push(Said::Model(turn));
         Ok(())
+    }
+
+    /// Results in a row are those of one turn.
+    fn say_result(&mut self, call_id: &Value, text: String, is_error: bool) {
+        let call_id = call_id.as_str().unwrap_or_default().to_owned();
+        let result = ToolResult {
+            name: self.called(&call_id),
+            call_id,
+            text,
+            is_error,
+        };
+        match self.request.said.last_mut() {
+            Some(Said::Results(results)) => results.push(result),
+            _ => self.request.said.push(Said::Results(vec![result])),
+        }
     }
 
     /// The name of a tool that was called, for its result.

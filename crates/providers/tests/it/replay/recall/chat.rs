@@ -1,7 +1,7 @@
 //! Chat Completions, turned back.
 
 use super::{NotOurs, Recalling, call, texts, tool};
-use providers::{Choice, Said, ToolResult};
+use providers::{Choice, Said};
 use serde_json::Value;
 
 pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
@@ -68,20 +68,7 @@ fn say(recalled: &mut Recalling<'_>, message: &Value) -> Result<(), NotOurs> {
         }
         "user" => recalled.request.said.push(Said::User(content)),
         "tool" => {
-            let call_id = message["tool_call_id"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned();
-            let result = ToolResult {
-                name: recalled.called(&call_id),
-                text: content,
-                is_error: false,
-                call_id,
-            };
-            match recalled.request.said.last_mut() {
-                Some(Said::Results(results)) => results.push(result),
-                _ => recalled.request.said.push(Said::Results(vec![result])),
-            }
+            recalled.say_result(&message["tool_call_id"], content, false);
         }
         "assistant" if message.get("audio").is_some_and(|it| !it.is_null()) => {
             return Err("a turn that was spoken".to_owned());

@@ -1,7 +1,7 @@
 //! Anthropic's Messages, turned back.
 
 use super::{NotOurs, Recalling, call, texts, tool};
-use providers::{Choice, Said, ToolResult};
+use providers::{Choice, Said};
 use serde_json::{Value, json};
 
 pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
@@ -88,17 +88,11 @@ fn user(recalled: &mut Recalling<'_>, blocks: Vec<Value>) -> Result<(), NotOurs>
             recalled.request.said.push(Said::User(text));
             continue;
         }
-        let call_id = block["tool_use_id"].as_str().unwrap_or_default().to_owned();
-        let result = ToolResult {
-            name: recalled.called(&call_id),
-            text: texts(&block["content"], &["text"])?.concat(),
-            is_error: block["is_error"] == true,
-            call_id,
-        };
-        match recalled.request.said.last_mut() {
-            Some(Said::Results(results)) => results.push(result),
-            _ => recalled.request.said.push(Said::Results(vec![result])),
-        }
+        recalled.say_result(
+            &block["tool_use_id"],
+            texts(&block["content"], &["text"])?.concat(),
+            block["is_error"] == true,
+        );
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! OpenAI's Responses, turned back.
 
 use super::{NotOurs, Recalling, call, texts, tool};
-use providers::{Said, ToolResult};
+use providers::Said;
 use serde_json::{Value, json};
 
 pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
@@ -64,17 +64,11 @@ pub(super) fn recall(recalled: &mut Recalling<'_>) -> Result<(), NotOurs> {
 
 fn say(recalled: &mut Recalling<'_>, item: &Value) -> Result<(), NotOurs> {
     if item["type"] == "function_call_output" {
-        let call_id = item["call_id"].as_str().unwrap_or_default().to_owned();
-        let result = ToolResult {
-            name: recalled.called(&call_id),
-            text: texts(&item["output"], &["input_text", "output_text"])?.concat(),
-            is_error: false,
-            call_id,
-        };
-        match recalled.request.said.last_mut() {
-            Some(Said::Results(results)) => results.push(result),
-            _ => recalled.request.said.push(Said::Results(vec![result])),
-        }
+        recalled.say_result(
+            &item["call_id"],
+            texts(&item["output"], &["input_text", "output_text"])?.concat(),
+            false,
+        );
         return Ok(());
     }
     let content = match item {
