@@ -142,9 +142,6 @@ impl Driver {
     }
 
     fn take(&mut self, model: &Model, turn: Turn) {
-        for note in &turn.notes {
-            self.journal.note("dropped", note.clone());
-        }
         let cost = self
             .journal
             .app
@@ -153,10 +150,15 @@ impl Driver {
             .cost(&model.name, &turn.usage);
         let is_cut = turn.stop == providers::Stop::Length && turn.calls.is_empty();
         let is_filtered = turn.stop == providers::Stop::Filtered && turn.text.is_empty();
+        // Told after the turn: whoever has read some of its text counts from the entry before it.
+        let notes = turn.notes.clone();
         self.journal.add(Entry::Turn {
             turn: Box::new(turn),
             cost,
         });
+        for note in notes {
+            self.journal.note("dropped", note);
+        }
         if is_cut {
             let message = "The answer was cut off at max_tokens";
             self.journal.note("cut_off", message);

@@ -356,3 +356,44 @@ async fn a_request_that_cannot_be_run_is_refused_at_once() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn whoever_reads_along_reads_every_piece_once() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(vec![Say::Hold("Hello there")]).await;
+        let config = json!({"temperature": 0.5});
+        app.agent(
+            &model,
+            json!({"model_name": "claude-opus-4-8", "config": config}),
+        )
+        .await;
+        let body = json!({"input": "hi", "agent": "helper", "stream": true});
+        let reading = app.post("/api/v1/runs", body);
+        let speaking = async {
+            let run = until("the text is on its way", async || {
+                let runs = app.get("/api/v1/runs").await.body;
+                let run = runs["items"].get(0)?.clone();
+                let events = app.events(&run, "").await;
+                names(&events).contains(&"text_delta").then_some(run)
+            });
+            run.await;
+            model.go_on();
+        };
+        let (read, ()) = tokio::join!(reading, speaking);
+        assert_eq!(read.headers["content-type"], "text/event-stream");
+        let text = read.body.as_str().unwrap();
+        let pieces = text.split("event: text_delta\ndata: ").skip(1);
+        let pieces =
+            pieces.map(|it| serde_json::from_str::<Value>(it.lines().next().unwrap()).unwrap());
+        let all: String = pieces
+            .map(|it| it["text"].as_str().unwrap().to_owned())
+            .collect();
+        assert_eq!(all, "Hello there", "{text}");
+        assert!(
+            text.contains("temperature"),
+            "what was dropped is told: {text}"
+        );
+        assert!(text.contains("event: done"), "{text}");
+    })
+    .await;
+}
