@@ -30,6 +30,7 @@ mod rules;
 mod select;
 mod slot;
 mod slots;
+mod turns;
 mod values;
 mod vectors;
 mod wants;
@@ -44,6 +45,7 @@ pub use outcome::Outcome;
 pub use rank::Weights;
 pub use request::core;
 pub use select::{Candidate, Selection};
+pub use turns::Turns;
 pub use vectors::{Encode, Vectors};
 pub use why::Why;
 

@@ -1,8 +1,10 @@
-//! What kind of request something is, whatever tools there are: a linear reading of its vector. For the encoder of this
-//! program it is trained by `scripts/train-outcome`; for any other it is worked out from written requests of each kind.
+//! What kind of request something is, whatever tools there are: a linear reading of its vector and of how it is worded. For
+//! the encoder of this program it is trained by `scripts/train-outcome`; for any other it is worked out from the vectors of
+//! written requests of each kind.
 
 use crate::dense::Vector;
 use crate::kinds::{HANDS, KNOWLEDGE, TALK, THOUGHT, UNSAID, WORK, WORLD};
+use crate::turns::Turns;
 use crate::vectors::Vectors;
 use std::sync::Arc;
 
@@ -10,7 +12,8 @@ use std::sync::Arc;
 pub(crate) const KINDS: usize = 4;
 const WORLDLY: usize = 1;
 
-/// For which encoder it was trained, and what came of it: of each kind what it has without any vector, and its vector.
+/// For which encoder it was trained, and what came of it: of each kind what it has without any vector, its vector, and what each
+/// turn of phrase says of it.
 const ENCODER: &str = "use-multilingual-3";
 const TRAINED: &[u8] = include_bytes!("nature.bin");
 
@@ -55,6 +58,8 @@ pub(crate) type Nature = [f32; KINDS];
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
     directions: Vec<Vector>,
+    /// Of the same kinds; none where nobody trained it.
+    turns: Vec<Vector>,
     bias: Nature,
     is_trained: bool,
 }
@@ -81,8 +86,10 @@ impl Reader {
         for bias in &mut reader.bias {
             let (number, rest) = bytes.split_first_chunk::<4>()?;
             let (direction, rest) = Vector::read(rest)?;
+            let (turns, rest) = Vector::read(rest)?;
             *bias = f32::from_le_bytes(*number);
             reader.directions.push(direction);
+            reader.turns.push(turns);
             bytes = rest;
         }
         Some(reader)
@@ -112,33 +119,37 @@ impl Reader {
     }
 
     /// How likely a request is about the world as it is just now, from 0 to 1.
-    pub(crate) fn world(&self, vector: Option<&Vector>) -> f32 {
+    pub(crate) fn world(&self, vector: Option<&Vector>, turns: &Turns) -> f32 {
         match vector {
-            Some(_) if !self.directions.is_empty() => worldly(&self.read(vector)),
+            Some(_) if !self.directions.is_empty() => worldly(&self.read(vector, turns)),
             _ => 0.0,
         }
     }
 
-    /// What is read of several on the whole; nothing, where there are none.
-    pub(crate) fn mean(&self, vectors: &[Arc<Vector>]) -> Option<Nature> {
-        let count = u16::try_from(vectors.len()).ok().filter(|it| *it > 0)?;
-        let mut mean = [0.0; KINDS];
-        for vector in vectors {
-            for (sum, value) in mean.iter_mut().zip(self.read(Some(vector))) {
-                *sum += value / f32::from(count);
-            }
-        }
-        Some(mean)
-    }
-
-    pub(crate) fn read(&self, vector: Option<&Vector>) -> Nature {
+    pub(crate) fn read(&self, vector: Option<&Vector>, turns: &Turns) -> Nature {
         let mut nature = self.bias;
         let Some(vector) = vector else { return nature };
         for (value, direction) in nature.iter_mut().zip(&self.directions) {
             *value += direction.dot(vector);
         }
+        for (value, said) in nature.iter_mut().zip(&self.turns) {
+            let slots = turns.slots().iter();
+            *value += turns.each() * slots.map(|it| said.number(usize::from(*it))).sum::<f32>();
+        }
         nature
     }
+}
+
+/// What is read of several on the whole; nothing, where there are none.
+pub(crate) fn mean(natures: &[Nature]) -> Option<Nature> {
+    let count = u16::try_from(natures.len()).ok().filter(|it| *it > 0)?;
+    let mut mean = [0.0; KINDS];
+    for nature in natures {
+        for (sum, value) in mean.iter_mut().zip(nature) {
+            *sum += value / f32::from(count);
+        }
+    }
+    Some(mean)
 }
 
 /// How likely something of this nature is about the world just now.
@@ -194,6 +205,7 @@ fn solve(factor: &[Vec<f64>], mut values: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::turns::SLOTS;
     use crate::vectors::Encode as _;
     use crate::vectors::tests::Words;
 
@@ -215,29 +227,27 @@ mod tests {
         vectors.learn(&encoder, read_from("words"));
         let reader = Reader::new("words", &vectors);
         let vector = |request: &str| Vector::new(&encoder.encode(request));
-        let read = |request: &str| reader.read(vector(request).as_ref());
-        let world = |request: &str| reader.world(vector(request).as_ref());
+        let read = |request: &str| reader.read(vector(request).as_ref(), &Turns::new(request));
+        let world = |request: &str| reader.world(vector(request).as_ref(), &Turns::default());
         let idle = read("Who wrote Romeo and Juliet?");
         let work = read("Find flights from Boston on Friday");
         assert!(idle[0] > work[0] && work[2] > idle[2], "{idle:?} {work:?}");
         assert!(world("latest news of the election today") > world("Wash the dishes, please"));
-        let texts = [
-            "Who wrote Romeo and Juliet?",
-            "Find flights from Boston on Friday",
-        ];
-        let texts: Vec<Arc<Vector>> = texts
-            .iter()
-            .filter_map(|it| vector(it).map(Arc::new))
-            .collect();
-        let mean = reader.mean(&texts).unwrap();
-        assert!(mean[0] < idle[0] && mean[0] > work[0] && reader.mean(&[]).is_none());
-        assert!(reader.world(None) < 1e-6 && Reader::default().world(vector("a").as_ref()) < 1e-6);
+        let both = mean(&[idle, work]).unwrap();
+        assert!(both[0] < idle[0] && both[0] > work[0] && mean(&[]).is_none());
+        let (none, turns) = (Reader::default(), Turns::default());
+        assert!(reader.world(None, &turns) < 1e-6);
+        assert!(none.world(vector("a").as_ref(), &turns) < 1e-6);
     }
 
     #[test]
     fn what_was_trained_is_whole() {
         let reader = Reader::trained(TRAINED).unwrap();
         assert!(reader.directions.iter().all(|it| it.dimension() == 512));
+        assert!(reader.turns.iter().all(|it| it.dimension() == SLOTS));
+        let vector = Vector::new(&[0.0; 511].into_iter().chain([1.0]).collect::<Vec<_>>());
+        let idle = |request: &str| reader.read(vector.as_ref(), &Turns::new(request))[0];
+        assert!(idle("thank you so much, bye!") > idle("send it to kim@acme.example at 3"));
         assert!(Reader::trained(&TRAINED[..9]).is_none());
         assert_eq!(read_from(ENCODER).count(), 0);
     }

@@ -6,11 +6,12 @@ use crate::deed;
 use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::item::Item;
-use crate::nature::{Nature, Reader};
+use crate::nature::{Nature, Reader, mean};
 use crate::preference::{Kind, Rule, read};
 use crate::rank::Weights;
 use crate::reach::Reach;
 use crate::slots::{Slots, same_language};
+use crate::turns::Turns;
 use crate::vectors::Vectors;
 use crate::words::{cut, spoken, words};
 use sha2::{Digest, Sha256};
@@ -95,11 +96,14 @@ impl Part {
         let (usual, usual_nearest) = usual(blended.as_ref(), &examples, making.background);
         let usual_apart = apart(about.as_deref(), user.as_deref(), making.background);
         let abouts = [about.as_deref(), user.as_deref()];
-        let world = making.reach.of(&abouts, &examples, making.reader);
-        let natures = same_language(&texts.examples).map(|same| {
-            let vectors = same.iter().filter_map(|it| making.vectors.known(it));
-            making.reader.mean(&vectors.collect::<Vec<_>>())
-        });
+        let read = |text: &str| {
+            let vector = making.vectors.known(text)?;
+            Some(making.reader.read(Some(&vector), &Turns::new(text)))
+        };
+        let each: Vec<Nature> = texts.examples.iter().filter_map(|it| read(it)).collect();
+        let world = making.reach.of(&abouts, &each, making.reader.is_trained());
+        let natures = same_language(&texts.examples)
+            .map(|same| mean(&same.into_iter().filter_map(read).collect::<Vec<_>>()));
         Part {
             natures,
             usual,

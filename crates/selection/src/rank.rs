@@ -5,6 +5,7 @@ use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::parts::{Part, spread};
 use crate::request::core;
+use crate::turns::Turns;
 use crate::words::{Word, words};
 use std::borrow::Cow;
 
@@ -76,6 +77,7 @@ pub(crate) struct Asked<'a> {
     pub(crate) text: Cow<'a, str>,
     pub(crate) words: Vec<Word>,
     spelling: Spelling,
+    pub(crate) turns: Turns,
     pub(crate) vector: Option<Vector>,
 }
 
@@ -88,6 +90,7 @@ impl<'a> Asked<'a> {
         let asked = |text: Cow<'a, str>| Asked {
             words: words(&text),
             spelling: Spelling::new(&text),
+            turns: Turns::new(&text),
             vector: vectors.next().and_then(|it| Vector::new(&it)),
             text,
         };
@@ -149,7 +152,7 @@ impl Signals {
             None => 0.0,
         };
         let all = 1.0 / weights.all();
-        let likely = corpus.reader.world(asked.vector.as_ref());
+        let likely = corpus.reader.world(asked.vector.as_ref(), &asked.turns);
         let world = WORLD * ((likely - UNLIKELY) / (1.0 - UNLIKELY)).max(0.0);
         let others = by_words.iter_mut().zip(spelling.iter().zip(&spelt));
         let scored = scores.iter_mut().zip(others).zip(&corpus.parts);

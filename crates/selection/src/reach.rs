@@ -2,7 +2,7 @@
 //! how it describes itself and, where somebody has written that, by what it is asked for.
 
 use crate::dense::Vector;
-use crate::nature::Reader;
+use crate::nature::{Nature, worldly};
 use crate::vectors::Vectors;
 use std::sync::Arc;
 
@@ -59,21 +59,21 @@ impl Reach {
         }
     }
 
-    /// From 0 to 1.
+    /// From 0 to 1. What is read of its examples is finer where the reading was trained.
     pub(crate) fn of(
         &self,
         about: &[Option<&Vector>],
-        examples: &[Arc<Vector>],
-        reader: &Reader,
+        examples: &[Nature],
+        is_trained: bool,
     ) -> f32 {
         let described = about.iter().flatten().map(|it| self.described(it));
         let described = described.fold(0.0, f32::max);
         if examples.len() < EXAMPLES_LEAST {
             // What is read coarsely should not move a tool because of its description alone.
-            return if reader.is_trained() { described } else { 0.0 };
+            return if is_trained { described } else { 0.0 };
         }
         let count = f32::from(u16::try_from(examples.len()).unwrap_or(u16::MAX));
-        let sum: f32 = examples.iter().map(|it| reader.world(Some(it))).sum();
+        let sum: f32 = examples.iter().map(worldly).sum();
         described * (sum / count / MOST).clamp(0.0, 1.0)
     }
 
@@ -101,7 +101,7 @@ mod tests {
         let reach = Reach::new(&vectors);
         let of = |about: &str| {
             let about = Vector::new(&encoder.encode(about)).unwrap();
-            let coarse = reach.of(&[Some(&about)], &[], &Reader::default());
+            let coarse = reach.of(&[Some(&about)], &[], false);
             assert!(coarse < 1e-6, "{coarse}");
             reach.described(&about)
         };

@@ -236,7 +236,7 @@ impl<'a> Ranking<'a> {
             usual: part.slots.usual[usize::from(given.is_korean)],
             lacks: part.slots.lacks(given),
             world: part.world,
-            nature: corpus.reader.read(asked.vector.as_ref()),
+            nature: corpus.reader.read(asked.vector.as_ref(), &asked.turns),
             usual_nature: part.natures[usize::from(given.is_korean)],
         }
     }

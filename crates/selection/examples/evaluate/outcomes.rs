@@ -4,7 +4,7 @@ use crate::data::{Row, pool_of, rows};
 use crate::idle::IDLE;
 use crate::ranking::share;
 use crate::{Bench, gold, say, training};
-use selection::{Encode, FEATURES, Item, Selection};
+use selection::{Encode, FEATURES, Item, Selection, Turns, core};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -281,16 +281,23 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
     let mut text = json!({"features": FEATURES.to_vec()}).to_string() + "\n";
     let encoder = Arc::clone(&bench.encoder);
     for (query, kind) in selection::written() {
-        let vector = encoder.encode(&selection::core(query));
-        let row =
-            json!({"set": "kinds", "query": query, "group": query, "kind": kind, "vector": vector});
+        let vector = encoder.encode(&core(query));
+        let turns = Turns::new(&core(query));
+        let row = json!({"set": "kinds", "query": query, "group": query, "kind": kind, "vector": vector, "turns": turns.slots()});
         let _ = writeln!(text, "{row}");
     }
     each(bench, &cases, |case, found, top| {
         let group = case.group.as_deref().unwrap_or(top);
         let first = case.tools.iter().find(|it| it.name == top);
-        let examples = first.map(|it| mean(&*encoder, &alike(&it.examples, &case.query)));
-        let row = json!({"gold": case.gold, "examples": examples, "vector": encoder.encode(&selection::core(&case.query)), "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
+        let same = first.map(|it| alike(&it.examples, &case.query));
+        let examples = same.as_deref().map(|it| mean(&*encoder, it));
+        let usual = same
+            .iter()
+            .flatten()
+            .map(|it| Turns::new(it).slots().to_vec());
+        let usual: Vec<Vec<u16>> = usual.collect();
+        let turns = Turns::new(&core(&case.query));
+        let row = json!({"gold": case.gold, "examples": examples, "vector": encoder.encode(&core(&case.query)), "turns": turns.slots(), "usual": usual, "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
         let _ = writeln!(text, "{row}");
     });
     say(&format!(

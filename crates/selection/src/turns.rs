@@ -1,0 +1,155 @@
+//! How a request is worded, whatever it is about: its words, which follows which, and how Korean ones end. `the usual one`
+//! and `부탁드려요` say of what kind a request is where its meaning does not.
+
+use crate::words::{is_hangul, key};
+
+/// Turns of phrase share a slot where their hashes do. A power of two.
+pub(crate) const SLOTS: usize = 1 << 12;
+
+/// The longest ending that is looked at, in syllables.
+const ENDING_MAX: usize = 3;
+
+/// The slots of one text, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Turns(Vec<u16>);
+
+impl Turns {
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let small = text.to_lowercase();
+        let mut slots = Vec::new();
+        let mut last = "^";
+        for token in tokens(&small) {
+            let token = if is_digit(token) { "0" } else { token };
+            slots.push(slot(&["", token]));
+            slots.push(slot(&[last, " ", token]));
+            if token.starts_with(is_hangul) {
+                parts(token, &mut slots);
+            }
+            last = token;
+        }
+        slots.push(slot(&[last, " $"]));
+        slots.sort_unstable();
+        slots.dedup();
+        Turns(slots)
+    }
+
+    #[must_use]
+    pub fn slots(&self) -> &[u16] {
+        &self.0
+    }
+
+    /// What each of them counts, so that a long text counts no more than a short one.
+    pub(crate) fn each(&self) -> f32 {
+        1.0 / f32::from(u16::try_from(self.0.len().max(1)).unwrap_or(u16::MAX)).sqrt()
+    }
+}
+
+/// The endings of a Korean word, and its syllables two at a time.
+fn parts(word: &str, slots: &mut Vec<u16>) {
+    let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
+    for start in starts.iter().rev().take(ENDING_MAX) {
+        slots.push(slot(&["~", &word[*start..]]));
+    }
+    let ends = starts.iter().skip(2).copied().chain([word.len()]);
+    for (start, end) in starts.iter().zip(ends).take(starts.len() - 1) {
+        slots.push(slot(&["", &word[*start..end]]));
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Gap,
+    Digit,
+    Hangul,
+    Letter,
+    Mark,
+}
+
+fn class(c: char) -> Class {
+    match c {
+        '?' | '!' | '#' | '@' | ':' | '/' | '.' => Class::Mark,
+        '\'' | '’' => Class::Letter,
+        _ if is_hangul(c) => Class::Hangul,
+        _ if c.is_numeric() => Class::Digit,
+        _ if c.is_alphabetic() => Class::Letter,
+        _ => Class::Gap,
+    }
+}
+
+fn is_digit(token: &str) -> bool {
+    token.starts_with(char::is_numeric)
+}
+
+/// Words, numbers and marks; each mark by itself.
+fn tokens(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    let mut last = Class::Gap;
+    for (at, c) in text.char_indices() {
+        let this = class(c);
+        if this != last || this == Class::Mark {
+            if last != Class::Gap {
+                found.push(&text[start..at]);
+            }
+            (start, last) = (at, this);
+        }
+    }
+    if last != Class::Gap {
+        found.push(&text[start..]);
+    }
+    found
+}
+
+fn slot(pieces: &[&str]) -> u16 {
+    (key(pieces.concat().as_bytes()) as usize % SLOTS) as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_falls_into_words_numbers_and_marks() {
+        assert_eq!(
+            tokens("what's 12.5%, 그거요?!"),
+            ["what's", "12", ".", "5", "그거요", "?", "!"]
+        );
+        assert_eq!(tokens(" , "), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn what_is_worded_alike_has_the_same_turns() {
+        let turns = Turns::new("Send the 3 files!");
+        assert_eq!(turns, Turns::new("send the  4711 files!"));
+        assert_ne!(turns, Turns::new("files, send the 3!"));
+        let shared = |a: &str, b: &str| {
+            let b = Turns::new(b);
+            let a = Turns::new(a).0;
+            a.iter().filter(|it| b.0.contains(it)).count()
+        };
+        assert!(shared("예약해주세요", "취소해주세요") > shared("예약해주세요", "예매했지"));
+        let pairs = |word: &str| {
+            let mut slots = Vec::new();
+            parts(word, &mut slots);
+            slots
+        };
+        let (ending, pair) = (|it| slot(&["~", it]), |it| slot(&["", it]));
+        assert_eq!(pairs("차"), [ending("차")]);
+        let expected = [ending("날"), ending("난날"), ending("가난날")];
+        assert_eq!(
+            pairs("가난날"),
+            [&expected[..], &[pair("가난"), pair("난날")]].concat()
+        );
+    }
+
+    #[test]
+    fn many_turns_count_as_much_as_few() {
+        let long = "one two three four five six seven eight";
+        for text in ["", "word", long] {
+            let turns = Turns::new(text);
+            let count = turns.slots().len() as f32;
+            assert!((turns.each().powi(2) * count - 1.0).abs() < 1e-3, "{text}");
+        }
+    }
+}
