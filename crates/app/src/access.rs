@@ -10,10 +10,9 @@ use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
 use catalog::tool::{Millis, SYSTEM_USER};
 use sha2::{Digest, Sha256};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Arc, Weak};
-use std::time::Duration;
-use store::feed::Subject;
+use store::feed::{Subject, Which};
 use store::keys::KeyRow;
 use store::sessions::SessionRow;
 use store::users::{ADMIN_USER, UserRow};
@@ -23,10 +22,6 @@ use uuid::Uuid;
 
 /// How exactly the last use of a key is known.
 const USE_STEP_MS: Millis = 60_000;
-
-/// How long a snapshot that is in doubt waits between two readings: at first, and at most.
-const DOUBT_PAUSE: Duration = Duration::from_millis(50);
-const DOUBT_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// Everybody who may come in, by what they show.
 #[derive(Debug, Default)]
@@ -268,14 +263,7 @@ impl App {
 
     /// Stores a change without reading anything back. The caller holds `access_changes`.
     pub(crate) async fn store_access(&self, writes: &[store::Write]) -> Result<()> {
-        let stored = self.store.write(writes).await;
-        if let Err(error) = &stored
-            && !matches!(error, store::Error::Taken(_) | store::Error::Behind)
-        {
-            // A connection that was lost while it committed does not tell whether it did.
-            self.doubt_access();
-        }
-        Ok(stored?)
+        Ok(self.store.write(writes).await?)
     }
 
     /// Lets a session count that is stored, and those end that made room for it. The caller holds `access_changes`.
@@ -306,13 +294,36 @@ impl App {
                 ?error,
                 "a stored change of users and keys does not count yet"
             );
-            self.doubt_access();
+            self.store.doubt();
             let why = "The change is stored but does not count yet; the server goes on trying";
             Error::Unavailable(why.to_owned())
         })
     }
 
-    async fn try_load_access(&self) -> Result<()> {
+    /// Reads sessions anew, and nothing else. The caller holds `access_changes`.
+    pub(crate) async fn load_sessions(&self, which: Which) -> Result<()> {
+        let (access, now) = (self.access.load_full(), self.clock.now());
+        let in_memory = |row: &SessionRow| {
+            let user = access.user(row.user_id);
+            session_of(user.filter(|user| user.deleted_at.is_none())?, row)
+        };
+        let sessions = match which {
+            Which::All => {
+                let rows = self.store.sessions(now).await?;
+                rows.iter().filter_map(in_memory).collect()
+            }
+            Which::These(users) => {
+                let ids: Vec<Uuid> = users.iter().copied().collect();
+                let rows = self.store.sessions_of(&ids, now).await?;
+                let theirs = rows.iter().filter_map(in_memory);
+                access.sessions.instead(&users, theirs)
+            }
+        };
+        self.set_access(access.with_sessions(sessions));
+        Ok(())
+    }
+
+    pub(crate) async fn try_load_access(&self) -> Result<()> {
         if let Err(error) = self.store_key_uses().await {
             tracing::warn!(%error, "when keys were last used could not be stored");
         }
@@ -344,46 +355,11 @@ impl App {
         }
     }
 
-    /// What is stored may differ from what counts: it is read anew in the background, until that works.
-    pub(crate) fn doubt_access(&self) {
-        if !self.access_doubted.swap(true, Ordering::Relaxed) {
-            tokio::spawn(settle_access(self.me.clone()));
-        }
-    }
-
     /// Notes in the database when keys were last used; now and then, and at the end.
     pub async fn store_key_uses(&self) -> Result<()> {
         let used = self.access.load().uses_to_store();
         self.store.keys_used(&used).await?;
         Ok(())
-    }
-}
-
-async fn settle_access(app: Weak<App>) {
-    let mut pause = DOUBT_PAUSE;
-    loop {
-        // Not held while it waits: a server that stops does not wait for this.
-        let Some(app) = app.upgrade() else {
-            return;
-        };
-        let one_at_a_time = app.access_changes.lock().await;
-        let read = async {
-            app.try_load_access().await?;
-            app.load_policy().await?;
-            app.load_toolsets().await?;
-            app.load_limits().await
-        };
-        match read.await {
-            Ok(()) => return app.access_doubted.store(false, Ordering::Relaxed),
-            Err(error) => tracing::warn!(
-                ?error,
-                "users, keys, rules, toolsets and limits could not be read anew yet"
-            ),
-        }
-        drop(one_at_a_time);
-        drop(app);
-        tokio::time::sleep(pause).await;
-        pause = (pause * 2).min(DOUBT_PAUSE_MAX);
     }
 }
 

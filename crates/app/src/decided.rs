@@ -46,7 +46,7 @@ impl App {
             {
                 let _one_at_a_time = turn.lock().await;
                 // Before anything is looked at: what is looked at may be newer than this, never older.
-                let known = Known(self.replicas.known());
+                let known = Known(self.replicas.known(&self.store));
                 caller.map_or(Ok(()), |caller| self.still_may(caller))?;
                 match decide(known).await {
                     Err(Error::Behind) => {}

@@ -74,7 +74,6 @@ use catalog::mcp_file::McpFile;
 use executor::Executor;
 use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use store::Db;
@@ -127,8 +126,6 @@ pub struct App {
     oidc: Option<oidc::Provider>,
     /// Changes of people and keys one after the other: a slow reading of the rows must not undo a later one.
     access_changes: tokio::sync::Mutex<()>,
-    /// Whether somebody is about to read people, keys and sessions anew, because a change may not count yet.
-    access_doubted: AtomicBool,
     pub replicas: Arc<replicas::Replicas>,
     pub runs: runs::Runs,
     /// For work that goes on after whoever asked has their answer.

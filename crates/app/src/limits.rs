@@ -292,7 +292,7 @@ impl App {
     async fn count_limits(&self) -> Result<()> {
         let counted = self.load_limits().await;
         if counted.is_err() {
-            self.doubt_access();
+            self.store.doubt();
         }
         counted
     }

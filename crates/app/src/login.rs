@@ -183,7 +183,10 @@ impl App {
         let after = (!ended.is_empty()).then(|| json!({"sessions_ended": ended.len()}));
         let done = act(now, &who, how, format!("user:{}", user.name), None, after);
         let mut writes = vec![known.unless(Subject::Access), Write::Session(row.clone())];
-        writes.extend(ended.iter().map(|hash| Write::EndSession(hash.to_vec())));
+        writes.extend(ended.iter().map(|hash| Write::EndSession {
+            hash: hash.to_vec(),
+            user: Some(user.id),
+        }));
         writes.push(done);
         self.store_access(&writes).await?;
         self.show_session(user, &row, &ended);
@@ -198,8 +201,12 @@ impl App {
     pub async fn logout(&self, secret: &str) -> Result<()> {
         let _one_at_a_time = self.access_changes.lock().await;
         let (hash, now) = (hash_of(secret), self.clock.now());
-        let mut writes = vec![Write::EndSession(hash.to_vec())];
-        if let Ok(who) = self.access.load().by_session(secret, now) {
+        let who = self.access.load().by_session(secret, now).ok();
+        let mut writes = vec![Write::EndSession {
+            hash: hash.to_vec(),
+            user: who.as_ref().map(|who| who.user),
+        }];
+        if let Some(who) = who {
             let target = format!("user:{}", who.user_name);
             writes.push(act(now, &who, "logout", target, None, None));
         }

@@ -5,7 +5,7 @@ use crate::calls::InFlight;
 use crate::kept::Kept;
 use crate::owner::{OwnerLock, node_name};
 use crate::passwords::Passwords;
-use crate::replicas::Replicas;
+use crate::replicas::{Replicas, namesake};
 use crate::sealing_keys::{self, KeyFault, KeySource};
 use crate::select::{Chooser, Confirmed};
 use crate::servers::Servers;
@@ -30,7 +30,6 @@ use executor::{Executor, Settings};
 use mcp::upstream::Notice;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, Weak};
 use store::Db;
 use store::tool_tests::ToolTestRow;
@@ -71,6 +70,15 @@ pub enum StartError {
     Files(Vec<Problem>),
     #[error("another toolcrib process owns {0}")]
     Owned(PathBuf),
+    /// Another process that runs has the name of this installation.
+    #[error(
+        "a server that is running has the same name as this one (node {node}{}): the data folder is a copy of its",
+        at(.address.as_deref())
+    )]
+    Copied {
+        node: String,
+        address: Option<String>,
+    },
     #[error("the data folder {path} cannot be used: {error}")]
     Data {
         path: PathBuf,
@@ -88,6 +96,10 @@ pub enum StartError {
     Log(#[from] executions::LogError),
     #[error("{0}")]
     Catalogue(crate::Error),
+}
+
+fn at(address: Option<&str>) -> String {
+    address.map_or_else(String::new, |address| format!(", {address}"))
 }
 
 fn list(problems: &[Problem]) -> String {
@@ -187,7 +199,6 @@ impl App {
             throttle: Throttle::default(),
             oidc: options.oidc.map(crate::oidc::Provider::new),
             access_changes: tokio::sync::Mutex::default(),
-            access_doubted: AtomicBool::new(false),
             runs: crate::runs::Runs::new(options.runs, client),
             me: Weak::clone(me),
             clock: options.clock,
@@ -202,6 +213,7 @@ impl App {
             tokens,
             replicas,
         });
+        app.settle_doubts();
         app.take_up().await.map_err(StartError::Catalogue)?;
         app.begin(notices).await?;
         Ok(app)
@@ -306,6 +318,8 @@ async fn open_databases(
     let store = Db::open_postgres_as(url, &replicas.instance).await?;
     // Before anything is read: what changes from here on is followed.
     replicas.begin_at(store.revision().await?);
+    // Before anything is settled that a process of this name left behind.
+    namesake::wait_for_silence(&store, node).await?;
     // The log has a pool of its own: a burst of calls must not starve the registry.
     let pool = Db::log_pool(url).await?;
     let log = ExecutionLog::open_postgres(pool, log, clock).await?;

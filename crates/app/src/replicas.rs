@@ -2,6 +2,7 @@
 //! process has followed. On SQLite there is never anybody else.
 
 mod follow;
+pub(crate) mod namesake;
 mod owner;
 
 use crate::App;
@@ -13,6 +14,7 @@ use sha2::{Digest, Sha256};
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
+use store::Db;
 use store::replicas::{GONE_AFTER_MS, ReplicaRow};
 use tokio_util::sync::CancellationToken;
 
@@ -44,6 +46,8 @@ pub struct Replicas {
     peers: ArcSwap<Vec<Peer>>,
     /// The last change that counts here.
     known: AtomicI64,
+    /// How many doubts of what is stored are settled.
+    settled: AtomicU64,
     /// One after the other looks for changes; how many began to.
     looking: tokio::sync::Mutex<()>,
     looks: AtomicU64,
@@ -75,6 +79,7 @@ impl Replicas {
             shelf_hash: ArcSwap::default(),
             peers: ArcSwap::default(),
             known: AtomicI64::new(0),
+            settled: AtomicU64::new(0),
             looking: tokio::sync::Mutex::default(),
             looks: AtomicU64::new(0),
             looked: AtomicU64::new(0),
@@ -90,13 +95,18 @@ impl Replicas {
         self.known.store(revision, Ordering::SeqCst);
     }
 
-    pub(crate) fn known(&self) -> i64 {
-        self.known.load(Ordering::SeqCst)
+    /// The last change that counts here. Where it is in doubt what was stored none is: everything is read anew, one's own
+    /// changes too.
+    pub(crate) fn known(&self, store: &Db) -> i64 {
+        match self.is_sure(store) {
+            true => self.known.load(Ordering::SeqCst),
+            false => NOTHING_KNOWN,
+        }
     }
 
-    /// Whether something that was to be stored is stored is not known: everything is read anew, one's own changes too.
-    pub(crate) fn doubt(&self) {
-        self.known.store(NOTHING_KNOWN, Ordering::SeqCst);
+    /// Whether everything was read since it was last in doubt what is stored.
+    fn is_sure(&self, store: &Db) -> bool {
+        self.settled.load(Ordering::SeqCst) == store.doubts()
     }
 
     /// The files on disk say this from now on.
@@ -176,6 +186,11 @@ impl App {
         self.store.engine() == "postgres"
     }
 
+    /// The number of the last change that counts here.
+    pub fn known_revision(&self) -> i64 {
+        self.replicas.known(&self.store)
+    }
+
     /// Tells the others of this process until it stops. Not where one of them seals secrets that do not open here.
     pub(crate) async fn join_replicas(&self) -> Result<(), StartError> {
         if !self.is_shared() {
@@ -183,9 +198,14 @@ impl App {
         }
         self.beat().await?;
         let peers = self.replicas.peers.load();
-        if let Some(stranger) = peers.iter().find(|peer| !peer.same_keys) {
+        let stranger = peers.iter().find(|peer| !peer.same_keys);
+        let refused = match stranger {
+            Some(stranger) => Err(StartError::Sealing(other_keys(&stranger.row))),
+            None => self.give_way().await,
+        };
+        if refused.is_err() {
             self.store.replica_left(&self.replicas.instance).await?;
-            return Err(StartError::Sealing(other_keys(&stranger.row)));
+            return refused;
         }
         tokio::spawn(beat_on(self.me.clone(), self.replicas.stopped.clone()));
         Ok(())

@@ -4,7 +4,7 @@
 use catalog::caller::Caller;
 use catalog::tool::Millis;
 use sha2::{Digest, Sha256};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -65,6 +65,25 @@ impl Sessions {
     pub(crate) fn without(&self, hash: &Hash) -> Self {
         let mut all = self.clone();
         all.drawer(hash).remove(hash);
+        all
+    }
+
+    /// With these in place of all that some people have.
+    pub(crate) fn instead(
+        &self,
+        users: &BTreeSet<Uuid>,
+        theirs: impl IntoIterator<Item = (Hash, Session)>,
+    ) -> Self {
+        let mut all = self.clone();
+        let is_theirs = |session: &Session| users.contains(&session.caller.user);
+        for drawer in &mut all.0 {
+            if drawer.values().any(is_theirs) {
+                Arc::make_mut(drawer).retain(|_, session| !is_theirs(session));
+            }
+        }
+        for (hash, session) in theirs {
+            all.drawer(&hash).insert(hash, session);
+        }
         all
     }
 

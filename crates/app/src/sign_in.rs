@@ -251,6 +251,24 @@ impl App {
         }
     }
 
+    /// Another server was signed in to or out of, or has renewed a token: what waits for that goes on here as well.
+    pub(crate) async fn follow_sign_ins(&self) -> Result<()> {
+        let changed = {
+            let _one_at_a_time = self.vault.changes.lock().await;
+            self.tokens.read_again().await?
+        };
+        for (row, is_there) in changed {
+            let Some(server) = self.upstreams.get(&row.server) else {
+                continue;
+            };
+            if !is_there || server.status().state == State::AuthRequired {
+                server.forget_user(row.user_id);
+                server.reconnect();
+            }
+        }
+        Ok(())
+    }
+
     pub(crate) fn sign_in_view(
         &self,
         config: &ServerConfig,

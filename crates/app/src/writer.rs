@@ -202,13 +202,7 @@ impl Writer {
                     }
                     return;
                 }
-                Commit::Failed(error) => {
-                    // A connection that was lost while it committed does not tell whether it did.
-                    if !matches!(error, Error::Conflict { .. } | Error::Invalid { .. }) {
-                        self.replicas.doubt();
-                    }
-                    return refuse_all(jobs, results, &error);
-                }
+                Commit::Failed(error) => return refuse_all(jobs, results, &error),
             }
         }
     }

@@ -13,6 +13,7 @@ use arc_swap::ArcSwapOption;
 use catalog::secret::Secret;
 use catalog::tool::Millis;
 use fetch::HeaderValue;
+use std::any::Any;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -21,10 +22,30 @@ const PAUSE_MS: Millis = 5_000;
 
 pub type Keeping<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send + 'a>>;
 
+pub type Beginning<'a> = Pin<Box<dyn Future<Output = Result<Turn, String>> + Send + 'a>>;
+
+/// Nobody else renews the same grant, anywhere, while this is there.
+pub struct Turn {
+    /// What is kept now: somebody else may have renewed it since.
+    pub kept: Option<Grant>,
+    /// What keeps the others waiting.
+    pub alone: Box<dyn Any + Send>,
+}
+
 /// Where a grant is kept. Behind a trait because the conformance client keeps it nowhere.
 pub trait Keeper: Send + Sync {
     /// Keeps what `old` was renewed to, unless something else than `old` is kept by now: somebody has signed in anew.
     fn keep<'a>(&'a self, old: Option<&'a Grant>, grant: &'a Grant) -> Keeping<'a>;
+
+    /// Waits for its turn among all who may renew what is kept here. By itself nobody else may.
+    fn begin(&self) -> Beginning<'_> {
+        Box::pin(async {
+            Ok(Turn {
+                kept: None,
+                alone: Box::new(()),
+            })
+        })
+    }
 }
 
 /// What the operator says about the tokens of a server.
@@ -204,9 +225,11 @@ impl Credential {
         if let Some(error) = self.pointless(self.client.clock.now()) {
             return Err(error);
         }
+        // Kept until what comes of it is stored: whoever waits for it looks there.
+        let mut alone = None;
         let renewed = match (&held, self.spec.is_machine) {
             (held, true) => self.ask_for_ourselves(held.as_deref(), wants_scope).await,
-            (Some(held), false) if !wants_scope => self.refresh(held).await,
+            (Some(held), false) if !wants_scope => self.refresh_alone(held, &mut alone).await,
             // Whoever signed in has to allow more.
             (Some(_), false) => return Err(Error::refused("insufficient_scope")),
             (None, false) => return Err(Error::NotSignedIn),
@@ -284,6 +307,27 @@ impl Credential {
 
     fn can_renew(&self, held: &Held) -> bool {
         self.spec.is_machine || held.grant.refresh_token.is_some()
+    }
+
+    /// The same where somebody else may be renewing it: a refresh token that is used twice counts as stolen with many.
+    async fn refresh_alone(
+        &self,
+        held: &Held,
+        alone: &mut Option<Box<dyn Any + Send>>,
+    ) -> Result<Grant> {
+        if let Some(keeper) = &self.keeper {
+            let turn = keeper.begin().await.map_err(Error::Unreachable)?;
+            *alone = Some(turn.alone);
+            let is_newer = |kept: &Grant| {
+                kept.server_url == held.grant.server_url
+                    && kept.access_token.expose() != held.grant.access_token.expose()
+                    && kept.obtained_at >= held.grant.obtained_at
+            };
+            if let Some(kept) = turn.kept.filter(is_newer) {
+                return Ok(kept);
+            }
+        }
+        self.refresh(held).await
     }
 
     async fn refresh(&self, held: &Held) -> Result<Grant> {

@@ -14,7 +14,7 @@ mod token;
 
 pub use challenge::Challenge;
 pub use client::Client;
-pub use credential::{Credential, Keeper, Keeping, Spec};
+pub use credential::{Beginning, Credential, Keeper, Keeping, Spec, Turn};
 pub use discovery::{Found, ServerMetadata};
 pub use error::Error;
 pub use grant::Grant;

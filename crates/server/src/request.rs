@@ -7,7 +7,6 @@ use crate::error::ApiError;
 use crate::mcp;
 use crate::resource::Asked;
 use crate::router::{Server, routes};
-use crate::shared;
 use crate::traced;
 use axum::body::Body;
 use axum::extract::Request;
@@ -107,9 +106,6 @@ impl Api {
             }
             // Boxed: what goes another way need not carry it.
             let routed = Box::pin(async move {
-                if server.app.is_shared() {
-                    return shared::routed(server, &mut routes, request).await;
-                }
                 let Ok(response) = routes.call(request).await;
                 response
             });

@@ -7,9 +7,10 @@ use crate::api::{
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
-use crate::{forward, openapi, unlisted};
+use crate::{forward, openapi, shared, unlisted};
 use app::App;
 use axum::Router;
+use axum::middleware::from_fn_with_state;
 use bytes::Bytes;
 use catalog::caller::{Caller, Transport};
 use face::Face;
@@ -91,8 +92,25 @@ impl Server {
     }
 }
 
+/// Everything, as the document has it.
 pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
-    let router = OpenApiRouter::with_openapi(openapi::base());
+    of_registry(OpenApiRouter::with_openapi(openapi::base())).merge(questions())
+}
+
+/// What is asked often and changes nothing: other servers' changes are not looked for first.
+fn questions() -> OpenApiRouter<Arc<Server>> {
+    OpenApiRouter::new()
+        .routes(routes!(calls::call_tool))
+        .routes(routes!(calls::explain_tool))
+        .routes(routes!(select::select))
+        .routes(routes!(vectors::search_vectors))
+        .routes(routes!(health::healthz))
+        .routes(routes!(health::readyz))
+        .routes(routes!(metrics::metrics))
+}
+
+/// What reads or changes what all servers share.
+fn of_registry(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
     of_selection(of_vectors(of_sources(of_servers(router))))
         .routes(routes!(tools::list_tools, tools::create_tool))
         .routes(routes!(
@@ -101,10 +119,8 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
             tools::patch_tool,
             tools::delete_tool
         ))
-        .routes(routes!(calls::call_tool))
         .routes(routes!(calls::test_tool))
         .routes(routes!(calls::run_tests))
-        .routes(routes!(calls::explain_tool))
         .routes(routes!(versions::list_versions))
         .routes(routes!(versions::get_version))
         .routes(routes!(versions::rollback_tool))
@@ -164,9 +180,6 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
         .routes(routes!(audit::list_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))
-        .routes(routes!(health::healthz))
-        .routes(routes!(health::readyz))
-        .routes(routes!(metrics::metrics))
 }
 
 /// What concerns upstream servers.
@@ -208,7 +221,6 @@ fn of_sources(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
 /// What concerns the choice of tools.
 fn of_selection(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
     router
-        .routes(routes!(select::select))
         .routes(routes!(
             confirmed::list_confirmed,
             confirmed::confirm,
@@ -224,16 +236,23 @@ fn of_vectors(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
         .routes(routes!(vectors::list_collections))
         .routes(routes!(vectors::import_vectors))
         .routes(routes!(vectors::vectors_from_schema))
-        .routes(routes!(vectors::search_vectors))
         .routes(routes!(vectors::test_vectors))
         .routes(routes!(vectors::delete_collection))
         .routes(routes!(vectors::forget_source))
 }
 
 pub(crate) fn routes(server: Arc<Server>) -> Router {
-    let (router, _) = api().split_for_parts();
-    let by_hand = unlisted::all().into_iter();
-    by_hand
-        .fold(router, |router, it| router.route(it.path, it.handler))
-        .with_state(server)
+    let (mut registry, _) = of_registry(OpenApiRouter::new()).split_for_parts();
+    let (mut rest, _) = questions().split_for_parts();
+    for it in unlisted::all() {
+        match it.is_of_registry {
+            true => registry = registry.route(it.path, it.handler),
+            false => rest = rest.route(it.path, it.handler),
+        }
+    }
+    if server.app.is_shared() {
+        let state = Arc::clone(&server);
+        registry = registry.route_layer(from_fn_with_state(state, shared::fresh));
+    }
+    registry.merge(rest).with_state(server)
 }

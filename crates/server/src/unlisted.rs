@@ -14,6 +14,8 @@ pub(crate) struct Unlisted {
     method: Method,
     pub(crate) path: &'static str,
     pub(crate) handler: MethodRouter<Arc<Server>>,
+    /// Whether it reads or changes what all servers on one database share.
+    pub(crate) is_of_registry: bool,
 }
 
 impl Unlisted {
@@ -28,6 +30,19 @@ impl Unlisted {
             handler: on(filter, handler),
             method,
             path,
+            is_of_registry: true,
+        }
+    }
+
+    /// The same for messages of MCP, which come often and look by themselves for what they need.
+    fn of_mcp<H, T>(method: Method, path: &'static str, handler: H) -> Self
+    where
+        H: Handler<T, Arc<Server>>,
+        T: 'static,
+    {
+        Unlisted {
+            is_of_registry: false,
+            ..Self::new(method, path, handler)
         }
     }
 }
@@ -47,9 +62,9 @@ pub(crate) fn all() -> Vec<Unlisted> {
     ];
     // Many clients write a slash behind it.
     for path in ["/mcp", "/mcp/", "/mcp/{toolset}", "/mcp/{toolset}/"] {
-        all.push(Unlisted::new(Method::POST, path, mcp::post));
+        all.push(Unlisted::of_mcp(Method::POST, path, mcp::post));
         all.push(Unlisted::new(Method::GET, path, mcp::listen));
-        all.push(Unlisted::new(Method::DELETE, path, mcp::end));
+        all.push(Unlisted::of_mcp(Method::DELETE, path, mcp::end));
     }
     for path in [
         resource::METADATA,
@@ -65,7 +80,7 @@ pub(crate) fn all() -> Vec<Unlisted> {
         ("/sse/{toolset}", "/messages/{toolset}"),
     ] {
         all.push(Unlisted::new(Method::GET, stream, mcp::sse));
-        all.push(Unlisted::new(Method::POST, post, mcp::message));
+        all.push(Unlisted::of_mcp(Method::POST, post, mcp::message));
     }
     // The address of trying out is also that of a tool named `test`, and so on.
     all.extend(tools::named("/api/v1/tools/test", "test"));

@@ -57,8 +57,8 @@ impl Db {
     /// hold what a tool's schema marks as secret.
     pub async fn backup_to(&self, folder: &Path) -> Result<()> {
         match self {
-            Db::Sqlite(pool) => copy_file(pool, &folder.join("registry.db")).await?,
-            Db::Postgres(pool) => {
+            Db::Sqlite(pool, ..) => copy_file(pool, &folder.join("registry.db")).await?,
+            Db::Postgres(pool, ..) => {
                 let mut tx = pool
                     .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     .await?;
@@ -85,7 +85,7 @@ impl Db {
     /// Replaces everything in this database by a PostgreSQL backup. A SQLite backup is restored by putting
     /// its file in place, before the database is opened.
     pub async fn restore_from(&self, folder: &Path) -> Result<()> {
-        let Db::Postgres(pool) = self else {
+        let Db::Postgres(pool, ..) = self else {
             return Err(Error::Open(
                 "a SQLite registry is restored as a file".into(),
             ));

@@ -7,6 +7,7 @@ use crate::confirmed::{
     REMOVE_ALL_CONFIRMED, REMOVE_CONFIRMED,
 };
 use crate::db::{Db, each};
+use crate::doubt::commit;
 use crate::feed::{next_revision, tell};
 use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
@@ -302,7 +303,11 @@ pub enum Write {
     /// Opens a session; those that are over are forgotten on the way.
     Session(SessionRow),
     /// Ends the session with this hash, if it is there.
-    EndSession(Vec<u8>),
+    EndSession {
+        hash: Vec<u8>,
+        /// Whose it is, where that is known.
+        user: Option<Uuid>,
+    },
     /// Ends the sessions and open login links of a user, however many there are.
     EndSessions(Uuid),
     /// Adds a login link; those that are over are forgotten on the way.
@@ -400,7 +405,7 @@ impl Db {
                         Write::NoLimit { target_type, target_id } => vec![must!(DELETE_LIMIT, target_type, target_id)],
                         Write::Session(row) => vec![may!(FORGET_SESSIONS, row.created_at),
                             must!(OPEN_SESSION, &row.hash, row.user_id, row.created_at, row.expires_at)],
-                        Write::EndSession(hash) => vec![may!(END_SESSION, hash)],
+                        Write::EndSession { hash, .. } => vec![may!(END_SESSION, hash)],
                         Write::EndSessions(user) => vec![may!(END_SESSIONS, user), may!(END_LINKS, user)],
                         Write::Link(row) => vec![may!(FORGET_LINKS, row.created_at),
                             must!(ADD_LINK, &row.hash, row.user_id, row.expires_at)],
@@ -437,7 +442,7 @@ impl Db {
                 }
                 tell!(tx, revision, changes);
                 and_then()?;
-                tx.commit().await.map_err(|error| crate::Error::from(error).into())
+                commit!(self, tx)
             }.await;
             if done.is_err() {
                 // A full disk makes SQLite roll back by itself, which the pool does not learn: its next user would
@@ -451,8 +456,8 @@ impl Db {
     /// One after the other: each row of the audit log needs the hash of the one before it. SQLite has one writer.
     fn audit_lock(&self) -> &'static str {
         match self {
-            Db::Sqlite(_) => "SELECT 1",
-            Db::Postgres(_) => "LOCK TABLE audit IN EXCLUSIVE MODE",
+            Db::Sqlite(..) => "SELECT 1",
+            Db::Postgres(..) => "LOCK TABLE audit IN EXCLUSIVE MODE",
         }
     }
 

@@ -1,5 +1,6 @@
 //! Opening the database, and the one macro that runs a query on either engine.
 
+use crate::doubt::Doubts;
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::{PgConnection, PgPool, PgPoolOptions};
 use sqlx::sqlite::{
@@ -11,8 +12,8 @@ use std::time::Duration;
 /// Which engine is open. Both speak the same SQL text with `$1` parameters.
 #[derive(Debug, Clone)]
 pub enum Db {
-    Sqlite(SqlitePool),
-    Postgres(PgPool),
+    Sqlite(SqlitePool, Doubts),
+    Postgres(PgPool, Doubts),
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -111,8 +112,8 @@ fn is_passing(error: &dyn sqlx::error::DatabaseError) -> bool {
 macro_rules! each {
     ($db:expr, $pool:ident => $body:expr) => {
         match $db {
-            $crate::db::Db::Sqlite($pool) => $body,
-            $crate::db::Db::Postgres($pool) => $body,
+            $crate::db::Db::Sqlite($pool, ..) => $body,
+            $crate::db::Db::Postgres($pool, ..) => $body,
         }
     };
 }
@@ -138,7 +139,7 @@ impl Db {
             .run(&pool)
             .await
             .map_err(migration_error)?;
-        Ok(Db::Sqlite(pool))
+        Ok(Db::Sqlite(pool, Doubts::default()))
     }
 
     pub async fn open_postgres(url: &str) -> Result<Self> {
@@ -162,7 +163,7 @@ impl Db {
             .run(&pool)
             .await
             .map_err(migration_error)?;
-        Ok(Db::Postgres(pool))
+        Ok(Db::Postgres(pool, Doubts::default()))
     }
 
     /// A pool for the execution log, apart from the registry's.
@@ -184,15 +185,15 @@ impl Db {
     /// for each other instead of failing half-way.
     pub(crate) fn begin(&self) -> &'static str {
         match self {
-            Db::Sqlite(_) => "BEGIN IMMEDIATE",
-            Db::Postgres(_) => "BEGIN",
+            Db::Sqlite(..) => "BEGIN IMMEDIATE",
+            Db::Postgres(..) => "BEGIN",
         }
     }
 
     pub fn engine(&self) -> &'static str {
         match self {
-            Db::Sqlite(_) => "sqlite",
-            Db::Postgres(_) => "postgres",
+            Db::Sqlite(..) => "sqlite",
+            Db::Postgres(..) => "postgres",
         }
     }
 

@@ -5,8 +5,9 @@ use crate::Write;
 use crate::confirmed::ConfirmedWrite;
 use crate::db::{Db, Result};
 use crate::servers::ServerWrite;
-use sqlx::postgres::PgListener;
+use sqlx::postgres::{PgListener, PgPoolOptions};
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 use uuid::Uuid;
 
 /// The channel that all servers on one database listen to; schemas are told apart by what is said there.
@@ -28,7 +29,10 @@ pub enum Subject {
     /// Before the tools that refer to them.
     Secrets,
     Tools,
+    /// People and their keys.
     Access,
+    /// After the people whose they are, by whose ids they are told.
+    Sessions,
     Policy,
     Toolsets,
     Limits,
@@ -41,10 +45,11 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub const ALL: [Subject; 12] = [
+    pub const ALL: [Subject; 13] = [
         Subject::Secrets,
         Subject::Tools,
         Subject::Access,
+        Subject::Sessions,
         Subject::Policy,
         Subject::Toolsets,
         Subject::Limits,
@@ -61,6 +66,7 @@ impl Subject {
             Subject::Secrets => "secrets",
             Subject::Tools => "tools",
             Subject::Access => "access",
+            Subject::Sessions => "sessions",
             Subject::Policy => "policy",
             Subject::Toolsets => "toolsets",
             Subject::Limits => "limits",
@@ -133,12 +139,14 @@ impl Write {
             Write::Tool(row) => (Subject::Tools, one(&row.id)),
             // The history is asked from the database; a link is used up there.
             Write::Version(_) | Write::Act(_) | Write::Link(_) | Write::Unless(_) => return None,
-            Write::User(_)
-            | Write::Key(_)
-            | Write::RevokeKeys { .. }
-            | Write::Session(_)
-            | Write::EndSession(_)
-            | Write::EndSessions(_) => (Subject::Access, Which::All),
+            Write::User(_) | Write::Key(_) | Write::RevokeKeys { .. } => {
+                (Subject::Access, Which::All)
+            }
+            Write::Session(row) => (Subject::Sessions, one(&row.user_id)),
+            Write::EndSession { user, .. } => {
+                (Subject::Sessions, user.as_ref().map_or(Which::All, one))
+            }
+            Write::EndSessions(user) => (Subject::Sessions, one(user)),
             Write::Agent(row) => (Subject::Agents, one(&row.id)),
             Write::Toolset(_) => (Subject::Toolsets, Which::All),
             Write::Server(ServerWrite::Put(_) | ServerWrite::Remove { .. }) => {
@@ -251,6 +259,12 @@ pub struct Listener {
 }
 
 impl Listener {
+    /// Whether the line still leads to the database. One that is broken somewhere on the way looks whole from here.
+    pub async fn answers(&mut self, within: Duration) -> bool {
+        let asked = sqlx::query("SELECT 1").execute(&mut self.inner);
+        matches!(tokio::time::timeout(within, asked).await, Ok(Ok(_)))
+    }
+
     /// Waits until somebody has changed something. False: the line was lost, and changes may have been missed.
     pub async fn heard(&mut self) -> Result<bool> {
         loop {
@@ -267,7 +281,7 @@ impl Db {
     /// Rows of `changes` for a list of writes: the subject and its ids. None where there is nobody to tell.
     pub(crate) fn changes_of(&self, writes: &[Write]) -> Vec<(&'static str, String)> {
         let mut changed = Changed::new();
-        if let Db::Postgres(_) = self {
+        if let Db::Postgres(..) = self {
             for (subject, which) in writes.iter().filter_map(Write::subject) {
                 add(&mut changed, subject, which);
             }
@@ -279,10 +293,17 @@ impl Db {
 
     /// A line on which changes are told; none where nobody else can change anything.
     pub async fn listen(&self) -> Result<Option<Listener>> {
-        let Db::Postgres(pool) = self else {
+        let Db::Postgres(pool, ..) = self else {
             return Ok(None);
         };
-        let mut inner = PgListener::connect_with(pool).await?;
+        // Not one of the pool's, which would miss it for as long as the system takes to notice that a line is broken.
+        let own = PgPoolOptions::new()
+            .max_connections(1)
+            .acquire_timeout(Duration::from_secs(5))
+            .max_lifetime(None)
+            .idle_timeout(None);
+        let own = own.connect_lazy_with((*pool.connect_options()).clone());
+        let mut inner = PgListener::connect_with(&own).await?;
         // Who lost the line has to look for what was missed before it is trusted again.
         inner.eager_reconnect(false);
         inner.listen(CHANNEL).await?;
@@ -295,8 +316,8 @@ impl Db {
     /// The number of the last change; always 0 where nobody else can change anything.
     pub async fn revision(&self) -> Result<i64> {
         match self {
-            Db::Sqlite(_) => Ok(0),
-            Db::Postgres(pool) => {
+            Db::Sqlite(..) => Ok(0),
+            Db::Postgres(pool, ..) => {
                 let number = sqlx::query_scalar("SELECT number FROM revision");
                 Ok(number.fetch_one(pool).await?)
             }
@@ -305,11 +326,9 @@ impl Db {
 
     /// What others than this process have changed since the revision `known`.
     pub async fn news_since(&self, known: i64) -> Result<News> {
-        let Db::Postgres(pool) = self else {
-            return Ok(News {
-                revision: known,
-                changed: Changed::new(),
-            });
+        let Db::Postgres(pool, ..) = self else {
+            // Where it is in doubt what is known, nothing is.
+            return Ok(news(known, 0, []));
         };
         const SQL: &str = "SELECT r.number, c.revision, c.subject, c.ids, \
             c.instance = current_setting('application_name') \
@@ -333,7 +352,7 @@ impl Db {
 
     /// Forgets changes that everybody has heard of.
     pub async fn forget_changes(&self) -> Result<()> {
-        if let Db::Postgres(pool) = self {
+        if let Db::Postgres(pool, ..) = self {
             sqlx::query(FORGET).execute(pool).await?;
         }
         Ok(())

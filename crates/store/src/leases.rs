@@ -28,7 +28,7 @@ impl Db {
     /// Frees the places of processes that ran before this one under the same name: of one name there is one at a time.
     pub async fn drop_places(&self, node: &str, instance: &str) -> Result<()> {
         const SQL: &str = "DELETE FROM lease_servers WHERE node = $1 AND instance <> $2";
-        if let Db::Postgres(pool) = self {
+        if let Db::Postgres(pool, ..) = self {
             let gone = sqlx::query(SQL).bind(node).bind(instance);
             gone.execute(pool).await?;
         }
@@ -37,7 +37,7 @@ impl Db {
 
     /// Removes what counts no more, a part of it each time. `now` is for clocks that a test sets.
     pub async fn forget_leases(&self, now: Option<i64>) -> Result<()> {
-        if let Db::Postgres(pool) = self {
+        if let Db::Postgres(pool, ..) = self {
             let forget = sqlx::query("SELECT lease_forget($1::jsonb)");
             let request = json!({"now": now}).to_string();
             forget.bind(request).execute(pool).await?;
@@ -46,7 +46,7 @@ impl Db {
     }
 
     async fn asked(&self, sql: &'static str, request: &Value) -> Result<Value> {
-        let Db::Postgres(pool) = self else {
+        let Db::Postgres(pool, ..) = self else {
             return Err(Error::Open("SQLite has one server and no leases".into()));
         };
         let answer = sqlx::query_scalar(sql).bind(request.to_string());

@@ -2,6 +2,7 @@
 //! Each query is written once; `db.rs` runs it on whichever engine is open.
 
 pub mod agents;
+pub mod alone;
 pub mod audit;
 pub mod backup;
 pub mod commit;
@@ -10,6 +11,7 @@ pub mod custom_tools;
 pub mod db;
 pub mod demo;
 pub mod detail;
+pub mod doubt;
 pub mod feed;
 pub mod idempotency;
 pub mod keys;

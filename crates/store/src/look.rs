@@ -1,6 +1,7 @@
 //! A look at a PostgreSQL before anything is opened on it: whether a server could work there. Nothing is changed.
 
 use crate::db::{Db, Error, Result};
+use crate::doubt::Doubts;
 use crate::reach::{PROBE_TIMEOUT, unreachable};
 use crate::secrets::SecretRow;
 use catalog::tool::Millis;
@@ -148,7 +149,7 @@ async fn kept(options: PgConnectOptions) -> Result<(Vec<String>, Vec<SecretRow>)
         .max_connections(1)
         .acquire_timeout(PROBE_TIMEOUT)
         .connect_lazy_with(options.clone());
-    let db = Db::Postgres(pool);
+    let db = Db::Postgres(pool, Doubts::default());
     let read = async {
         let tools = db.live_tools().await?;
         let tools = tools.into_iter().map(|row| row.name).collect();

@@ -57,7 +57,7 @@ const NOW: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
 impl Db {
     /// Says that this process is there.
     pub async fn replica_seen(&self, row: &ReplicaRow) -> Result<()> {
-        let Db::Postgres(pool) = self else {
+        let Db::Postgres(pool, ..) = self else {
             return Ok(());
         };
         let sql = format!(
@@ -78,7 +78,7 @@ impl Db {
 
     /// This process is leaving.
     pub async fn replica_left(&self, instance: &str) -> Result<()> {
-        if let Db::Postgres(pool) = self {
+        if let Db::Postgres(pool, ..) = self {
             let gone = sqlx::query("DELETE FROM replicas WHERE instance = $1");
             gone.bind(instance).execute(pool).await?;
         }
@@ -87,7 +87,7 @@ impl Db {
 
     /// Every process that was ever heard of and did not say that it leaves, this one too.
     pub async fn replicas(&self) -> Result<Vec<ReplicaRow>> {
-        let Db::Postgres(pool) = self else {
+        let Db::Postgres(pool, ..) = self else {
             return Ok(Vec::new());
         };
         let sql = format!(

@@ -61,6 +61,15 @@ impl Db {
         Ok(each!(self, pool => sqlx::query_as(SQL).fetch_all(pool).await)?)
     }
 
+    /// One of them.
+    pub async fn server_token(&self, server: &str, user: Uuid) -> Result<Option<ServerTokenRow>> {
+        const SQL: &str = "SELECT server, user_id, secret_id, url, issuer, scopes, expires_at, can_refresh, \
+            created_at, updated_at FROM server_tokens WHERE server = $1 AND user_id = $2";
+        Ok(
+            each!(self, pool => sqlx::query_as(SQL).bind(server).bind(user).fetch_optional(pool).await)?,
+        )
+    }
+
     pub async fn server_clients(&self) -> Result<Vec<ServerClientRow>> {
         const SQL: &str = "SELECT server, issuer, redirect_uri, secret_id, created_at FROM server_clients \
             ORDER BY server, issuer, redirect_uri";

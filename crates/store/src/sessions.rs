@@ -38,6 +38,20 @@ impl Db {
         Ok(each!(self, pool => sqlx::query_as(SQL).bind(now).fetch_all(pool).await)?)
     }
 
+    /// The same of these people only.
+    pub async fn sessions_of(&self, users: &[Uuid], now: Millis) -> Result<Vec<SessionRow>> {
+        const SQL: &str = "SELECT hash, user_id, created_at, expires_at FROM sessions \
+            WHERE expires_at > $1 AND user_id = ANY($2)";
+        match self {
+            // One process knows what it has changed.
+            Db::Sqlite(..) => Ok(Vec::new()),
+            Db::Postgres(pool, ..) => {
+                let rows = sqlx::query_as(SQL).bind(now).bind(users);
+                Ok(rows.fetch_all(pool).await?)
+            }
+        }
+    }
+
     /// Takes a link out of the list: whom it is for and until when, the first time.
     pub async fn use_login_link(&self, hash: &[u8]) -> Result<Option<(Uuid, Millis)>> {
         const SQL: &str = "DELETE FROM login_links WHERE hash = $1 RETURNING user_id, expires_at";

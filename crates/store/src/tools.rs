@@ -105,8 +105,8 @@ impl Db {
             FROM tools WHERE id = ANY($1)";
         match self {
             // One process knows what it has changed.
-            Db::Sqlite(_) => Ok(Vec::new()),
-            Db::Postgres(pool) => Ok(sqlx::query_as(SQL).bind(ids).fetch_all(pool).await?),
+            Db::Sqlite(..) => Ok(Vec::new()),
+            Db::Postgres(pool, ..) => Ok(sqlx::query_as(SQL).bind(ids).fetch_all(pool).await?),
         }
     }
 

@@ -45,8 +45,8 @@ impl Db {
             _ => None,
         };
         match self {
-            Db::Sqlite(_) => Vec::new(),
-            Db::Postgres(_) => writes.iter().filter_map(of).collect(),
+            Db::Sqlite(..) => Vec::new(),
+            Db::Postgres(..) => writes.iter().filter_map(of).collect(),
         }
     }
 }

@@ -296,6 +296,10 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         .hint("where that is `toolcrib mcp`, an MCP client has started it: close the client, start the server, and the client's next one joins it"),
         StartError::Data { .. } => Failure::configuration(vec![error.to_string()])
             .hint("the folder must belong to you and be writable; --data names another"),
+        StartError::Copied { .. } => Failure::configuration(vec![error.to_string()]).hint(format!(
+            "every server on one database has a data folder of its own: stop that one, or remove the file {} and start again",
+            place.data.join("node").display()
+        )),
         StartError::Sealing(fault) => Failure::configuration(vec![fault.what]).hint(fault.remedy),
         StartError::Store(store::Error::Unreachable { what, remedy, .. }) => {
             Failure::failed(format!("the database cannot be opened: {what}")).hint(remedy)

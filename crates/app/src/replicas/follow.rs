@@ -10,10 +10,18 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use store::Db;
 use store::feed::{Changed, Listener, Subject, Which};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 /// How often changes are looked for where nothing is told: a line may be dead without anybody knowing.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
+
+/// How long the line may take to answer.
+const LINE_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How long to wait after a reading that failed, at first and at most, before everything is read again that is in doubt.
+const DOUBT_PAUSE: Duration = Duration::from_millis(50);
+const DOUBT_PAUSE_MAX: Duration = Duration::from_secs(5);
 
 /// How long to wait before a line is opened again that was lost.
 const LINE_PAUSE: Duration = Duration::from_millis(100);
@@ -27,12 +35,18 @@ impl App {
         }
     }
 
-    /// Lets everything count that others have changed up to now.
+    /// Reads everything anew whenever it is in doubt what is stored, until that works.
+    pub(crate) fn settle_doubts(&self) {
+        let (me, doubts) = (self.me.clone(), self.store.follow_doubts());
+        tokio::spawn(settle(me, doubts, self.replicas.stopped.clone()));
+    }
+
+    /// Lets everything count that others have changed up to now, and where it is in doubt everything that is stored.
     pub async fn catch_up(&self) -> Result<()> {
-        if !self.is_shared() {
+        let replicas = &self.replicas;
+        if !self.is_shared() && replicas.is_sure(&self.store) {
             return Ok(());
         }
-        let replicas = &self.replicas;
         let before = replicas.looks.load(Ordering::SeqCst);
         let _one_at_a_time = replicas.looking.lock().await;
         // Somebody began to look after this was asked for, and saw everything: that answers it.
@@ -40,19 +54,13 @@ impl App {
             return Ok(());
         }
         let look = replicas.looks.fetch_add(1, Ordering::SeqCst) + 1;
-        let known = replicas.known.load(Ordering::SeqCst);
-        let news = self.store.news_since(known).await?;
+        // Before anything is read: a doubt that comes meanwhile is another one.
+        let doubts = self.store.doubts();
+        let news = self.store.news_since(replicas.known(&self.store)).await?;
         self.take_changes(news.changed).await?;
-        // Not where it has come into doubt meanwhile what is known.
-        let set = |from| {
-            let set = Ordering::SeqCst;
-            replicas
-                .known
-                .compare_exchange(from, news.revision, set, set)
-        };
-        if set(known).is_ok() {
-            replicas.looked.store(look, Ordering::SeqCst);
-        }
+        replicas.known.store(news.revision, Ordering::SeqCst);
+        replicas.settled.store(doubts, Ordering::SeqCst);
+        replicas.looked.store(look, Ordering::SeqCst);
         Ok(())
     }
 
@@ -85,7 +93,11 @@ impl App {
             }
             Subject::Access => {
                 let _one_at_a_time = self.access_changes.lock().await;
-                self.load_access().await?;
+                self.try_load_access().await?;
+            }
+            Subject::Sessions => {
+                let _one_at_a_time = self.access_changes.lock().await;
+                self.load_sessions(which).await?;
             }
             Subject::Policy => {
                 let _one_at_a_time = self.access_changes.lock().await;
@@ -106,10 +118,7 @@ impl App {
             }
             Subject::Servers => self.follow_servers().await?,
             Subject::ServerPins => self.follow_pins().await?,
-            Subject::ServerTokens => {
-                let _one_at_a_time = self.vault.changes.lock().await;
-                self.tokens.read_again().await?;
-            }
+            Subject::ServerTokens => self.follow_sign_ins().await?,
             Subject::Sources => self.follow_sources().await?,
             Subject::Confirmed => self.chooser.confirmed.read_again(&self.store).await?,
         }
@@ -160,11 +169,10 @@ async fn follow(app: Weak<App>, store: Db, stopped: CancellationToken) {
                     tracing::warn!(%error, "changes of other servers could not be read yet");
                 }
             }
-            let has_line = line.is_some();
             let goes_on = tokio::select! {
                 () = stopped.cancelled() => return,
                 is_told = told(&mut line) => is_told,
-                () = tokio::time::sleep(LOOK_EVERY) => has_line,
+                () = tokio::time::sleep(LOOK_EVERY) => is_whole(&mut line).await,
             };
             if !goes_on {
                 break;
@@ -175,6 +183,47 @@ async fn follow(app: Weak<App>, store: Db, stopped: CancellationToken) {
             () = tokio::time::sleep(LINE_PAUSE) => {}
         }
     }
+}
+
+async fn settle(app: Weak<App>, mut doubts: watch::Receiver<u64>, stopped: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stopped.cancelled() => return,
+            told = doubts.changed() => if told.is_err() { return },
+        }
+        let mut pause = DOUBT_PAUSE;
+        while !is_settled(&app).await {
+            tokio::select! {
+                () = stopped.cancelled() => return,
+                () = tokio::time::sleep(pause) => {}
+            }
+            pause = (pause * 2).min(DOUBT_PAUSE_MAX);
+        }
+    }
+}
+
+/// Whether everything could be read; also where nobody is left to read it for.
+async fn is_settled(app: &Weak<App>) -> bool {
+    let Some(app) = app.upgrade() else {
+        return true;
+    };
+    let read = app.catch_up().await;
+    read.inspect_err(|error| tracing::warn!(%error, "what is stored could not be read anew yet"))
+        .is_ok()
+}
+
+/// Whether there is a line on which something could be told.
+async fn is_whole(line: &mut Option<Listener>) -> bool {
+    let Some(line) = line else {
+        return false;
+    };
+    let answers = line.answers(LINE_PATIENCE).await;
+    if !answers {
+        tracing::warn!(
+            "the line on which other servers' changes are told does not answer; another is opened"
+        );
+    }
+    answers
 }
 
 /// Whether something was told; false where the line is lost. Never, where there is none.

@@ -1,6 +1,7 @@
 //! The tokens that upstream servers are shown: live in memory, sealed in the database, renewed by one at a time.
 
 mod clients;
+mod renewal;
 
 use super::pending::Begun;
 use crate::vault::{Sealable, Vault};
@@ -9,7 +10,7 @@ use catalog::mcp_file::{Auth, Grant as GrantKind, Holder, ServerConfig};
 use catalog::secret::Secret;
 use catalog::tool::SYSTEM_USER;
 use mcp::upstream::Credentials;
-use oauth::{Client, Credential, Grant, Keeper, Keeping, Registered, Spec};
+use oauth::{Beginning, Client, Credential, Grant, Keeper, Keeping, Registered, Spec};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use store::server_tokens::{ServerClientRow, ServerTokenRow};
@@ -30,6 +31,7 @@ pub(crate) struct Tokens {
     client: Client,
     pub(super) begun: Begun,
     pub(super) turns: Semaphore,
+    renewals: Arc<Semaphore>,
     known: Mutex<Known>,
     me: Weak<Tokens>,
 }
@@ -61,6 +63,13 @@ impl Keeper for Shelf {
         Box::pin(async move {
             let tokens = self.tokens.upgrade().ok_or("the server stops")?;
             tokens.keep(&self.whose, old, grant).await
+        })
+    }
+
+    fn begin(&self) -> Beginning<'_> {
+        Box::pin(async move {
+            let tokens = self.tokens.upgrade().ok_or("the server stops")?;
+            tokens.turn(&self.whose).await
         })
     }
 }
@@ -101,13 +110,15 @@ impl Tokens {
             client: Client::new(fetcher, clock.clone()),
             begun: Begun::default(),
             turns: Semaphore::new(TURNS_MAX),
+            renewals: Arc::new(Semaphore::new(renewal::AT_A_TIME)),
             known: Mutex::new(known),
             me: Weak::clone(me),
         }))
     }
 
-    /// Another server has changed some of it. What is shown to servers that it did not touch stays.
-    pub(crate) async fn read_again(&self) -> Result<(), store::Error> {
+    /// Another server has changed some of it: whose, as it is now or as it was before it went. What is shown to servers that
+    /// it did not touch stays.
+    pub(crate) async fn read_again(&self) -> Result<Vec<(ServerTokenRow, bool)>, store::Error> {
         let rows = self.store.server_tokens().await?;
         let clients = self.store.server_clients().await?;
         let mut known = self.known();
@@ -120,7 +131,15 @@ impl Tokens {
             .live
             .retain(|whose, _| of(&before, whose) == of(&now, whose));
         known.clients = clients;
-        Ok(())
+        let changed = now.iter().filter(|row| !before.contains(row));
+        let is_there = |row: &ServerTokenRow| {
+            let whose = (row.server.clone(), row.user_id);
+            now.iter().any(|it| is_of(it, &whose))
+        };
+        let gone = before.iter().filter(|row| !is_there(row));
+        let changed = changed.map(|row| (row.clone(), true));
+        let gone = gone.map(|row| (row.clone(), false));
+        Ok(changed.chain(gone).collect())
     }
 
     fn known(&self) -> MutexGuard<'_, Known> {

@@ -23,6 +23,8 @@ struct Told {
     ended: Mutex<HashSet<String>>,
     /// People whose requests are not answered any more.
     unanswered: Mutex<HashSet<String>>,
+    /// Held while tokens are not given yet.
+    giving: tokio::sync::RwLock<()>,
 }
 
 impl Guarded {
@@ -63,6 +65,11 @@ impl Guarded {
     pub(crate) fn refuse(&self, person: &str, status: u16, error: &'static str) {
         let mut refusals = self.told.refusals.lock().unwrap();
         refusals.insert(person.to_owned(), (status, error));
+    }
+
+    /// Until this is dropped, whoever asks for a token waits.
+    pub(crate) async fn hold_tokens(&self) -> tokio::sync::RwLockWriteGuard<'_, ()> {
+        self.told.giving.write().await
     }
 
     pub(crate) fn relent(&self) {
@@ -127,6 +134,7 @@ impl Told {
         let token = lines.find_map(|line| line.strip_prefix("authorization: bearer "));
         let token = token.filter(|it| !self.ended.lock().unwrap().contains(*it));
         let Some((person, _)) = token.and_then(|it| it.rsplit_once('-')) else {
+            self.note("refused".to_owned());
             return (401, json!({}));
         };
         let message: Value = serde_json::from_slice(body).unwrap_or_default();
@@ -154,7 +162,11 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>, own: String) {
         }
         let (status, answer) = match line.trim_end_matches(" http/1.1") {
             "post /mcp" => told.rpc(&head, &body),
-            "post /token" => told.token(&text),
+            "post /token" => {
+                let given = told.token(&text);
+                drop(told.giving.read().await);
+                given
+            }
             "post /register" => {
                 told.note("register".to_owned());
                 (

@@ -80,7 +80,7 @@ pub(crate) async fn counts(app: &TestApp, name: &str) -> [Option<u64>; 3] {
 
 /// How many questions a server has put to the shared counts.
 pub(crate) async fn questions(app: &TestApp) -> i64 {
-    let store::Db::Postgres(pool) = &app.server.app.store else {
+    let store::Db::Postgres(pool, ..) = &app.server.app.store else {
         return 0;
     };
     let number = sqlx::query_scalar("SELECT number FROM lease_servers WHERE instance = $1");
@@ -232,7 +232,7 @@ async fn no_minute_on_any_server_has_more_than_is_allowed() {
 
 /// When the calls of a tool began that were let through, in order.
 async fn started(app: &TestApp, tool: &str) -> Vec<i64> {
-    let store::Db::Postgres(pool) = &app.server.app.store else {
+    let store::Db::Postgres(pool, ..) = &app.server.app.store else {
         return Vec::new();
     };
     let times = sqlx::query_scalar(
@@ -296,7 +296,7 @@ async fn never_more_run_at_a_time_than_there_are_places() {
         while let Some(done) = callers.join_next().await {
             done.unwrap();
         }
-        let store::Db::Postgres(pool) = &apps[0].server.app.store else {
+        let store::Db::Postgres(pool, ..) = &apps[0].server.app.store else {
             return;
         };
         let sql = "SELECT started_at * 1000 + elapsed_us FROM executions WHERE tool_name = 't' AND error_code IS NULL";

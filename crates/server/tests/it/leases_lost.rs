@@ -56,7 +56,7 @@ impl Doomed {
 
 /// How many places servers hold.
 async fn places(app: &TestApp) -> i64 {
-    let store::Db::Postgres(pool) = &app.server.app.store else {
+    let store::Db::Postgres(pool, ..) = &app.server.app.store else {
         return 0;
     };
     let held = "SELECT coalesce(sum(held), 0)::bigint FROM lease_places";
@@ -142,7 +142,7 @@ async fn a_killed_server_costs_at_most_its_lease() {
 
 /// How much servers have leased and not settled.
 async fn blocks(app: &TestApp) -> i64 {
-    let store::Db::Postgres(pool) = &app.server.app.store else {
+    let store::Db::Postgres(pool, ..) = &app.server.app.store else {
         return 0;
     };
     let count = "SELECT coalesce(sum(count), 0)::bigint FROM lease_blocks";
@@ -278,7 +278,7 @@ async fn what_counts_no_more_is_removed() {
         assert_eq!(call(&apps[0], "t").await, "");
         let store = &apps[0].server.app.store;
         let rows = async || {
-            let store::Db::Postgres(pool) = store else {
+            let store::Db::Postgres(pool, ..) = store else {
                 return 0;
             };
             let sql =
@@ -305,7 +305,7 @@ async fn who_asks_while_another_is_answered_waits_for_it() {
     let tools = json!([tool("t", &json!({"requests_per_hour": 1}))]);
     let clock = Clock::manual(NOW);
     together(tools, clock, async |apps: [Arc<TestApp>; 3]| {
-        let store::Db::Postgres(pool) = &apps[0].server.app.store else {
+        let store::Db::Postgres(pool, ..) = &apps[0].server.app.store else {
             return;
         };
         // So that the log was asked already.

@@ -7,6 +7,8 @@
 )]
 
 mod audit;
+#[path = "../../../store/tests/it/between.rs"]
+mod between;
 mod calls;
 mod confirmed;
 mod dry_runs;
@@ -18,6 +20,7 @@ mod leases;
 mod leases_lost;
 mod limits;
 mod limits_followed;
+mod lines;
 mod logins;
 mod matrix;
 mod metrics;

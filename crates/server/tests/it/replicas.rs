@@ -9,9 +9,10 @@ use catalog::clock::Clock;
 use catalog::policy::Policy;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use tempfile::TempDir;
 
 /// The same for all: 32 bytes.
-const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
+pub(crate) const KEY: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 /// A database of its own for as many servers as a test opens on it.
 pub(crate) struct Place {
@@ -22,10 +23,15 @@ pub(crate) struct Place {
 impl Place {
     pub(crate) async fn open(&self, key: &str) -> TestApp {
         let folder = tempfile::tempdir().unwrap();
+        self.open_in(folder, key, Setup::with_confirmed()).await
+    }
+
+    /// The same in a folder that there is, or set up otherwise.
+    pub(crate) async fn open_in(&self, folder: TempDir, key: &str, setup: Setup) -> TestApp {
         let text = json!({"version": 1, "tools": self.tools}).to_string();
         std::fs::write(folder.path().join("tools.json"), text).unwrap();
         std::fs::write(folder.path().join("mcp.json"), "{\"mcpServers\": {}}\n").unwrap();
-        let (database, setup) = (Some(self.database.clone()), Setup::with_confirmed());
+        let database = Some(self.database.clone());
         let clock = Clock::System;
         let key = Some(key.to_owned());
         TestApp::open(

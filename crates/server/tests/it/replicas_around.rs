@@ -1,9 +1,12 @@
 //! Several servers on one PostgreSQL: what each knows of the others, and what becomes of what one leaves behind.
 
-use crate::replicas::{Place, with_two};
+use crate::people::PASSWORD;
+use crate::replicas::{KEY, Place, with_two};
 use crate::scripted::until;
-use crate::testapp::definition;
+use crate::testapp::{Setup, definition};
 use serde_json::json;
+use store::users::ADMIN_USER;
+use tempfile::TempDir;
 
 const OTHER_KEY: &str = "k1:ICECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
@@ -57,17 +60,87 @@ async fn files_of_several_servers_are_compared_and_not_written() {
     .await;
 }
 
+/// What a server says that does not start; nothing where it does.
+async fn refused(place: &Place, folder: TempDir, key: &'static str) -> String {
+    let place = Place {
+        database: place.database.clone(),
+        tools: json!([]),
+    };
+    // In a task of its own: what it says there as it gives up is caught.
+    let opened = tokio::spawn(async move {
+        let opened = place.open_in(folder, key, Setup::default()).await;
+        opened.stop().await;
+    });
+    let told = opened.await;
+    let told = told.map_err(|lost| lost.into_panic().downcast_ref::<String>().cloned());
+    told.err().flatten().unwrap_or_default()
+}
+
+/// A folder whose data folder has this name.
+fn named(node: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join(".toolcrib")).unwrap();
+    std::fs::write(folder.path().join(".toolcrib/node"), node).unwrap();
+    folder
+}
+
+#[tokio::test]
+async fn a_server_on_a_copy_of_a_data_folder_does_not_start() {
+    with_two(async |a, _, place| {
+        let told = refused(place, named(&a.server.app.node), KEY).await;
+        assert!(told.contains("Copied"), "it started, or said: {told}");
+        assert!(told.contains(&a.server.app.node), "{told}");
+        // One that ended without a word is no copy, and is not waited for longer than it would be silent.
+        a.sql("INSERT INTO replicas (instance, node, version, shelf_hash, proof, started_at, seen_at) \
+            SELECT 'toolcrib-before', 'before', version, shelf_hash, proof, started_at, seen_at FROM replicas LIMIT 1")
+            .await;
+        let told = refused(place, named("before"), KEY).await;
+        assert_eq!(told, "");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_login_elsewhere_reads_no_people() {
+    with_two(async |a, b, _| {
+        a.person("kim", "author").await;
+        b.comes_to("/api/v1/users/kim", "/role", json!("author"))
+            .await;
+        b.server.app.catch_up().await.unwrap();
+        let before = b.server.app.access.load_full();
+        let admin = std::ptr::from_ref(before.user(ADMIN_USER).unwrap());
+        let cookie = a.log_in("kim", PASSWORD).await.cookie();
+        let secret = cookie.split_once('=').unwrap().1;
+        let known = || {
+            let access = b.server.app.access.load_full();
+            (access.by_session(secret, b.clock.now()).is_ok(), access)
+        };
+        let now = until("the session is known", async || {
+            let (is_known, access) = known();
+            is_known.then_some(access)
+        })
+        .await;
+        assert!(std::ptr::eq(admin, now.user(ADMIN_USER).unwrap()));
+        // It ends everywhere, and with the password.
+        let out = a
+            .as_browser(
+                &cookie,
+                Some("https://crib.example"),
+                "POST",
+                "/api/v1/logout",
+                json!({}),
+            )
+            .await;
+        assert!(out.status < 300, "{}", out.body);
+        until("the session is over", async || (!known().0).then_some(())).await;
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_server_with_other_keys_does_not_start_beside_others() {
     with_two(async |_, _, place| {
-        // In a task of its own: what it says there as it gives up is caught.
-        let place = Place {
-            database: place.database.clone(),
-            tools: json!([]),
-        };
-        let opened = tokio::spawn(async move { place.open(OTHER_KEY).await.stop().await }).await;
-        let told = opened.map_err(|lost| lost.into_panic().downcast_ref::<String>().cloned());
-        let told = told.err().flatten().unwrap_or_default();
+        let told = refused(place, tempfile::tempdir().unwrap(), OTHER_KEY).await;
         assert!(
             told.contains("TOOLCRIB_SECRET_KEY"),
             "it started, or said: {told}"

@@ -128,7 +128,7 @@ async fn constraint_ten_thousand_tools_answer_within_100_ms() {
 async fn constraint_jsonb_and_gin_serve_queries() {
     on_both(async |app: &TestApp| {
         app.post("/api/v1/agents", agent("a")).await;
-        let store::Db::Postgres(pool) = &app.server.app.store else {
+        let store::Db::Postgres(pool, ..) = &app.server.app.store else {
             return;
         };
         for (table, column, wanted) in [

@@ -8,6 +8,46 @@ use crate::testapp::{ADMIN, TestApp, on_both};
 use serde_json::json;
 
 #[tokio::test]
+async fn one_of_two_servers_renews_a_token_and_both_use_it() {
+    on_both(async |app: &TestApp| {
+        if !app.is_postgres() {
+            return;
+        }
+        let other = app.beside(app.clock.clone()).await;
+        let upstream = Guarded::start().await;
+        add(app, "up", &upstream, json!("oauth")).await;
+        let (state, place) = parts(&begun(app, ADMIN, "up").await);
+        let answer = json!({"place": place, "state": state, "code": "all"});
+        let done = finish(app, ADMIN, "up", answer).await;
+        assert_eq!(done.status, 200, "{}", done.body);
+        for server in [app, &other] {
+            in_state(server, "up", "connected").await;
+        }
+        assert_eq!(upstream.count("token all"), 1);
+        let refused = upstream.count("refused");
+        upstream.end("all-token");
+        let held = upstream.hold_tokens().await;
+        let call = async |server: &TestApp| {
+            let done = server
+                .post("/api/v1/tools/up.echo/call", json!({"arguments": {}}))
+                .await;
+            assert_eq!(done.status, 200, "{}", done.body);
+        };
+        let both_refused = async {
+            until("both are refused", async || {
+                (upstream.count("refused") >= refused + 2).then_some(())
+            })
+            .await;
+            drop(held);
+        };
+        tokio::join!(call(app), call(&other), both_refused);
+        assert_eq!(upstream.count("token all"), 2, "it was renewed once");
+        other.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_sign_in_is_finished_on_another_server() {
     on_both(async |app: &TestApp| {
         if !app.is_postgres() {

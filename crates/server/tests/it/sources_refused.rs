@@ -33,7 +33,7 @@ async fn our_own_files_are_no_sources() {
             let schema = app.get(&format!("{PATH}/{name}/schema")).await;
             assert_eq!(schema.status, 409, "{path}: {}", schema.body);
         }
-        if let store::Db::Postgres(pool) = &app.server.app.store {
+        if let store::Db::Postgres(pool, ..) = &app.server.app.store {
             let url = postgres_url().unwrap();
             let database = pool.connect_options().get_database().unwrap().to_owned();
             let url = format!("{}/{database}", url.rsplit_once('/').unwrap().0);

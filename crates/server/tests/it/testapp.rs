@@ -41,6 +41,8 @@ pub(crate) struct Setup {
     pub(crate) runs: app::runs::Settings,
     /// Whether confirmed requests count.
     pub(crate) confirmed: bool,
+    /// Another way to the database than the straight one.
+    pub(crate) way: Option<String>,
 }
 
 pub(crate) struct Answer {
@@ -159,6 +161,7 @@ impl TestApp {
             let url = postgres_url().unwrap();
             format!("{}/{name}", url.rsplit_once('/').unwrap().0)
         });
+        let url = setup.way.clone().or(url);
         let log = executions::Options::default();
         let log_pages = Arc::clone(&log.pages_max);
         let app = App::open(Options {
@@ -246,8 +249,10 @@ impl TestApp {
     /// Does something to the database behind the server's back.
     pub(crate) async fn sql(&self, sql: &'static str) {
         match &self.server.app.store {
-            store::Db::Sqlite(pool) => sqlx::raw_sql(sql).execute(pool).await.map(|_| ()).unwrap(),
-            store::Db::Postgres(pool) => {
+            store::Db::Sqlite(pool, ..) => {
+                sqlx::raw_sql(sql).execute(pool).await.map(|_| ()).unwrap()
+            }
+            store::Db::Postgres(pool, ..) => {
                 sqlx::raw_sql(sql).execute(pool).await.map(|_| ()).unwrap()
             }
         }

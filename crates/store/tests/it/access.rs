@@ -112,7 +112,10 @@ async fn a_session_ends_and_a_link_opens_once() {
             [2, 3],
             "the ended one is forgotten"
         );
-        let end = Write::EndSession(vec![2; 32]);
+        let end = Write::EndSession {
+            hash: vec![2; 32],
+            user: None,
+        };
         db.write(std::slice::from_ref(&end)).await.unwrap();
         assert_eq!(live(db.sessions(20).await.unwrap()), [3]);
         // What is not there has ended: neither of these is a conflict, and what stands beside them happens.
@@ -346,8 +349,8 @@ async fn all_keys_of_a_user_are_revoked_at_once() {
 
 async fn tamper(db: &Db, sql: &'static str) {
     match db {
-        Db::Sqlite(pool) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
-        Db::Postgres(pool) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
+        Db::Sqlite(pool, ..) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
+        Db::Postgres(pool, ..) => sqlx::query(sql).execute(pool).await.map(|_| ()).unwrap(),
     }
 }
 

@@ -58,7 +58,7 @@ async fn the_newest_are_kept_each_once_and_part_of_a_backup() {
         write(ConfirmedWrite::RemoveAll(tool_id)).await.unwrap();
         assert!(of(1).await.is_empty());
         assert_eq!(of(2).await.len(), 1);
-        if matches!(db, Db::Postgres(_)) {
+        if matches!(db, Db::Postgres(..)) {
             db.restore_from(folder.path()).await.unwrap();
             assert_eq!(of(1).await, kept);
             // A backup of before there were any is whole.

@@ -7,7 +7,7 @@ const IS_ENCRYPTED: &str = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_p
 
 async fn is_encrypted(url: &str) -> bool {
     let db = Db::open_postgres(url).await.unwrap();
-    let Db::Postgres(pool) = &db else {
+    let Db::Postgres(pool, ..) = &db else {
         panic!("not PostgreSQL")
     };
     let found = sqlx::query_scalar(IS_ENCRYPTED).fetch_one(pool).await;

@@ -18,6 +18,7 @@ mod access;
 mod cluster;
 mod confirmed;
 mod encrypted;
+mod leases;
 mod secrets;
 mod server_tokens;
 mod servers;
@@ -271,7 +272,7 @@ async fn a_database_of_a_newer_version_is_refused() {
         let sql = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
             VALUES (9999, 'later', TRUE, $1, 0)";
         let reopened = match &fresh.db {
-            Db::Sqlite(pool) => {
+            Db::Sqlite(pool, ..) => {
                 sqlx::query(sql)
                     .bind(vec![0_u8])
                     .execute(pool)
@@ -280,7 +281,7 @@ async fn a_database_of_a_newer_version_is_refused() {
                 let file = fresh._folder.as_ref().unwrap().path().join("registry.db");
                 Db::open_sqlite(&file).await
             }
-            Db::Postgres(pool) => {
+            Db::Postgres(pool, ..) => {
                 sqlx::query(sql)
                     .bind(vec![0_u8])
                     .execute(pool)
@@ -314,14 +315,14 @@ async fn a_backup_holds_everything_and_restores() {
         db.backup_to(folder.path()).await.unwrap();
         write(db, &[Write::Tool(tool("b", 1))]).await.unwrap();
         match db {
-            Db::Sqlite(_) => {
+            Db::Sqlite(..) => {
                 let copy = Db::open_sqlite(&folder.path().join("registry.db"))
                     .await
                     .unwrap();
                 assert_eq!(copy.live_tools().await.unwrap(), [tool("a", 1)]);
                 assert_eq!(copy.heads().await.unwrap().len(), 1);
             }
-            Db::Postgres(_) => {
+            Db::Postgres(..) => {
                 db.restore_from(folder.path()).await.unwrap();
                 assert_eq!(db.live_tools().await.unwrap(), [tool("a", 1)]);
                 assert_eq!(db.heads().await.unwrap().len(), 1);
@@ -370,10 +371,10 @@ async fn a_backup_is_private_and_has_keys_without_their_answers() {
         let kept = db.idempotent_call("kim", "k").await.unwrap().unwrap();
         assert_eq!(kept.response, Some(answer), "a copy changes nothing");
         let restored = match db {
-            Db::Sqlite(_) => Db::open_sqlite(&folder.path().join("registry.db"))
+            Db::Sqlite(..) => Db::open_sqlite(&folder.path().join("registry.db"))
                 .await
                 .unwrap(),
-            Db::Postgres(_) => {
+            Db::Postgres(..) => {
                 db.restore_from(folder.path()).await.unwrap();
                 db.clone()
             }

@@ -102,10 +102,10 @@ async fn what_is_known_is_replaced_forgotten_and_part_of_a_backup() {
         assert_eq!(db.server_lists().await.unwrap(), known[..1]);
         assert!(db.server_pins().await.unwrap().is_empty());
         let restored = match db {
-            Db::Sqlite(_) => Db::open_sqlite(&folder.path().join("registry.db"))
+            Db::Sqlite(..) => Db::open_sqlite(&folder.path().join("registry.db"))
                 .await
                 .unwrap(),
-            Db::Postgres(_) => {
+            Db::Postgres(..) => {
                 db.restore_from(folder.path()).await.unwrap();
                 db.clone()
             }
@@ -113,7 +113,7 @@ async fn what_is_known_is_replaced_forgotten_and_part_of_a_backup() {
         assert_eq!(restored.server_lists().await.unwrap(), known);
         assert_eq!(restored.server_pins().await.unwrap(), pins);
         assert_eq!(restored.servers().await.unwrap(), [row(1)]);
-        if matches!(db, Db::Postgres(_)) {
+        if matches!(db, Db::Postgres(..)) {
             from_before_servers(&restored, folder.path()).await;
         }
         restored.close().await;

@@ -43,7 +43,7 @@ async fn a_source_is_changed_by_one_at_a_time_and_part_of_a_backup() {
         assert!(matches!(late, Err(Error::Taken(_))), "{late:?}");
         gone(2).await.unwrap();
         assert!(db.sources().await.unwrap().is_empty());
-        if matches!(db, Db::Postgres(_)) {
+        if matches!(db, Db::Postgres(..)) {
             db.restore_from(folder.path()).await.unwrap();
             assert_eq!(db.sources().await.unwrap(), [row(2)]);
             // A backup of before there were sources is whole.
