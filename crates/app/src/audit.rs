@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::{page, time};
 use catalog::caller::Caller;
 use catalog::hex::hex;
+use catalog::tool::Millis;
 use serde::Serialize;
 use serde_json::Value;
 use store::audit::{Act, AuditFilter, AuditRow};
@@ -66,7 +67,7 @@ pub struct AuditQuery {
 
 /// An act of this caller, to be stored together with what it changes. `before` and `after` never hold a secret.
 pub(crate) fn act(
-    at: catalog::tool::Millis,
+    at: Millis,
     caller: &Caller,
     action: &str,
     target: impl Into<String>,
@@ -89,25 +90,7 @@ pub(crate) fn act(
 impl App {
     pub async fn list_audit(&self, query: &AuditQuery) -> Result<AuditPage> {
         let limit = page::limit(query.limit)?;
-        let now = self.clock.now();
-        let at = |name, text: &Option<String>| {
-            let parsed = text.as_deref().map(|text| time::parse(name, text, now));
-            parsed.transpose()
-        };
-        let before = query.cursor.as_deref().map(|cursor| {
-            let number = cursor.parse::<i64>().ok().filter(|n| *n > 0);
-            number.ok_or_else(|| Error::invalid("cursor: expected the next_cursor of a page"))
-        });
-        // No row holds U+0000, and PostgreSQL does not even take it as a question.
-        let text = |text: &Option<String>| text.clone().map(|text| text.replace('\0', "\u{fffd}"));
-        let filter = AuditFilter {
-            actor: text(&query.actor),
-            action: text(&query.action),
-            target: text(&query.target),
-            since: at("since", &query.since)?,
-            until: at("until", &query.until)?,
-            before: before.transpose()?,
-        };
+        let filter = asked(query, self.clock.now())?;
         let limit = usize::try_from(limit).unwrap_or_default();
         let page = self.store.audit(&filter, limit).await?;
         let last = page.rows.last().filter(|_| page.more);
@@ -131,7 +114,29 @@ impl App {
     }
 }
 
-fn view(row: AuditRow) -> AuditView {
+/// A question as the store takes it.
+pub(crate) fn asked(query: &AuditQuery, now: Millis) -> Result<AuditFilter> {
+    let at = |name, text: &Option<String>| {
+        let parsed = text.as_deref().map(|text| time::parse(name, text, now));
+        parsed.transpose()
+    };
+    let before = query.cursor.as_deref().map(|cursor| {
+        let number = cursor.parse::<i64>().ok().filter(|n| *n > 0);
+        number.ok_or_else(|| Error::invalid("cursor: expected the next_cursor of a page"))
+    });
+    // No row holds U+0000, and PostgreSQL does not even take it as a question.
+    let text = |text: &Option<String>| text.clone().map(|text| text.replace('\0', "\u{fffd}"));
+    Ok(AuditFilter {
+        actor: text(&query.actor),
+        action: text(&query.action),
+        target: text(&query.target),
+        since: at("since", &query.since)?,
+        until: at("until", &query.until)?,
+        before: before.transpose()?,
+    })
+}
+
+pub(crate) fn view(row: AuditRow) -> AuditView {
     let value = |detail: Option<Detail>| serde_json::from_str(detail?.as_str()).ok();
     let act = row.act;
     AuditView {

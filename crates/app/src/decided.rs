@@ -60,7 +60,7 @@ impl App {
     }
 
     /// Refuses whoever has lost a right since they were let in.
-    fn still_may(&self, caller: &Caller) -> Result<()> {
+    pub(crate) fn still_may(&self, caller: &Caller) -> Result<()> {
         if caller.key_id.is_none() && caller.until.is_none() {
             // Whoever holds the machine itself.
             return Ok(());

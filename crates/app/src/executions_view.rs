@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::{App, time};
 use catalog::caller::{Caller, Scope};
+use catalog::tool::Millis;
 use executions::{Execution, Filter, Stats, Status};
 use serde::Serialize;
 use serde_json::Value;
@@ -64,47 +65,8 @@ impl App {
         caller: &Caller,
         filter: ExecutionFilter,
     ) -> Result<ExecutionPage> {
-        let now = self.clock.now();
-        for (field, text) in [("tool", &filter.tool), ("caller", &filter.caller)] {
-            if text
-                .as_ref()
-                .is_some_and(|text| text.chars().any(char::is_control))
-            {
-                return Err(Error::invalid(format!(
-                    "{field}: expected printable characters"
-                )));
-            }
-        }
-        if filter
-            .limit
-            .is_some_and(|limit| !(1..=1_000).contains(&limit))
-        {
-            return Err(Error::invalid("limit: expected 1 to 1000"));
-        }
-        let status = match filter.status.as_deref() {
-            None => None,
-            Some(name) => Some(Status::from_name(name).ok_or_else(|| {
-                let known = Status::ALL.map(Status::as_str).join(", ");
-                Error::invalid(format!("status: expected one of {known}, got '{name}'"))
-            })?),
-        };
-        let at = |field, text: Option<&String>| {
-            text.map(|text| time::parse(field, text, now)).transpose()
-        };
-        let page = self
-            .executor
-            .log
-            .list(Filter {
-                tool: filter.tool,
-                status,
-                caller: visible_caller(caller, filter.caller),
-                since: at("since", filter.since.as_ref())?,
-                until: at("until", filter.until.as_ref())?,
-                limit: filter.limit,
-                cursor: filter.cursor,
-                after: filter.after,
-            })
-            .await?;
+        let asked = asked(caller, filter, self.clock.now())?;
+        let page = self.executor.log.list(asked).await?;
         let items = page.items.into_iter().map(view).collect();
         Ok(ExecutionPage {
             items,
@@ -139,6 +101,45 @@ impl App {
     }
 }
 
+/// A filter as the log takes it, of what this caller may see.
+pub(crate) fn asked(caller: &Caller, filter: ExecutionFilter, now: Millis) -> Result<Filter> {
+    for (field, text) in [("tool", &filter.tool), ("caller", &filter.caller)] {
+        if text
+            .as_ref()
+            .is_some_and(|text| text.chars().any(char::is_control))
+        {
+            return Err(Error::invalid(format!(
+                "{field}: expected printable characters"
+            )));
+        }
+    }
+    if filter
+        .limit
+        .is_some_and(|limit| !(1..=1_000).contains(&limit))
+    {
+        return Err(Error::invalid("limit: expected 1 to 1000"));
+    }
+    let status = match filter.status.as_deref() {
+        None => None,
+        Some(name) => Some(Status::from_name(name).ok_or_else(|| {
+            let known = Status::ALL.map(Status::as_str).join(", ");
+            Error::invalid(format!("status: expected one of {known}, got '{name}'"))
+        })?),
+    };
+    let at =
+        |field, text: Option<&String>| text.map(|text| time::parse(field, text, now)).transpose();
+    Ok(Filter {
+        tool: filter.tool,
+        status,
+        caller: visible_caller(caller, filter.caller),
+        since: at("since", filter.since.as_ref())?,
+        until: at("until", filter.until.as_ref())?,
+        limit: filter.limit,
+        cursor: filter.cursor,
+        after: filter.after,
+    })
+}
+
 /// An admin sees every entry, anybody else their own.
 fn visible_caller(caller: &Caller, asked: Option<String>) -> Option<String> {
     if caller.scopes.allow(Scope::Admin) {
@@ -148,7 +149,7 @@ fn visible_caller(caller: &Caller, asked: Option<String>) -> Option<String> {
     }
 }
 
-fn view(execution: Execution) -> ExecutionView {
+pub(crate) fn view(execution: Execution) -> ExecutionView {
     ExecutionView {
         id: execution.id,
         started_at: time::rfc3339(execution.started_at),

@@ -16,11 +16,24 @@ pub struct Readiness {
     pub running_calls: usize,
     /// False while the execution log cannot be written: then no call is answered.
     pub log_works: bool,
+    pub log: LogView,
     #[schema(value_type = Object)]
     pub files: ShelfStatus,
     pub servers: Vec<String>,
     /// Of several servers on one PostgreSQL.
     pub replicas: ReplicasView,
+}
+
+/// What the execution log takes on disk, as it was looked at within the last minute.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct LogView {
+    pub bytes: u64,
+    /// Days that have a file, or on PostgreSQL a partition.
+    pub days: u64,
+    /// What it may take (log.retention_megabytes); null where that has no bound.
+    pub bytes_max: Option<u64>,
+    /// Today alone takes more than that. It is not deleted: give it more room, or have less logged.
+    pub exceeded: bool,
 }
 
 /// What is known of other servers on the same PostgreSQL.
@@ -47,6 +60,16 @@ pub struct ReplicaView {
 }
 
 impl App {
+    fn log_view(&self) -> LogView {
+        let room = self.executor.log.room();
+        LogView {
+            bytes: room.bytes,
+            days: room.days,
+            bytes_max: Some(room.bytes_max).filter(|bytes| *bytes > 0),
+            exceeded: room.is_exceeded,
+        }
+    }
+
     /// Why no new work should come here, where that is so.
     pub async fn readiness(&self) -> Result<Readiness, &'static str> {
         if self.replicas.is_leaving() {
@@ -65,6 +88,7 @@ impl App {
                 .all(|it| it.same_files && it.same_keys);
         Ok(Readiness {
             log_works: self.executor.log_works(),
+            log: self.log_view(),
             status: if is_sound { "ready" } else { "degraded" },
             tools: catalogue.len(),
             epoch: catalogue.epoch,

@@ -9,10 +9,12 @@ pub mod backup;
 pub mod calls;
 mod decided;
 mod dry_run;
+pub mod erasure;
 pub mod error;
 pub mod eval;
 pub mod executions_view;
 pub mod explain;
+pub mod exports;
 pub mod health;
 pub mod keys;
 mod leases;
@@ -126,6 +128,8 @@ pub struct App {
     oidc: Option<oidc::Provider>,
     /// Changes of people and keys one after the other: a slow reading of the rows must not undo a later one.
     access_changes: tokio::sync::Mutex<()>,
+    /// One erasure at a time.
+    erasing: tokio::sync::Mutex<()>,
     pub replicas: Arc<replicas::Replicas>,
     pub runs: runs::Runs,
     /// For work that goes on after whoever asked has their answer.

@@ -80,6 +80,13 @@ impl App {
             "Whether entries of the execution log can be written; without, no call is answered.";
         let works = u8::from(executor.log_works());
         to.one("toolcrib_log_works", "gauge", what, works);
+        let room = executor.log.room();
+        let what = "What the execution log takes on disk.";
+        to.one("toolcrib_log_bytes", "gauge", what, room.bytes);
+        let what = "What it may take; 0 is no bound.";
+        to.one("toolcrib_log_bytes_max", "gauge", what, room.bytes_max);
+        let what = "Days that the execution log holds.";
+        to.one("toolcrib_log_days", "gauge", what, room.days);
         let (catalogue, what) = (executor.catalogue.load(), "Tools in the catalogue.");
         to.one("toolcrib_tools", "gauge", what, catalogue.len());
         let mut states: BTreeMap<&str, u64> = BTreeMap::new();

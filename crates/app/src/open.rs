@@ -199,6 +199,7 @@ impl App {
             throttle: Throttle::default(),
             oidc: options.oidc.map(crate::oidc::Provider::new),
             access_changes: tokio::sync::Mutex::default(),
+            erasing: tokio::sync::Mutex::default(),
             runs: crate::runs::Runs::new(options.runs, client),
             me: Weak::clone(me),
             clock: options.clock,
@@ -229,6 +230,7 @@ impl App {
             Some(notices) => {
                 self.join_replicas().await?;
                 self.follow_replicas();
+                self.finish_erasures_aside();
                 crate::upstreams::connect(self, notices).await;
                 Chooser::follow(self);
                 self.keep_runs();

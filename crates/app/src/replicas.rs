@@ -326,6 +326,7 @@ async fn beat_on(app: Weak<App>, stopped: CancellationToken) {
             continue;
         }
         app.forget_leases().await;
+        app.finish_erasures_aside();
         if let Err(error) = app.store.forget_changes().await {
             tracing::warn!(%error, "old changes could not be forgotten");
         }

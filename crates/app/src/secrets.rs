@@ -93,34 +93,47 @@ impl App {
         Ok(views)
     }
 
-    /// Sets a secret; true where it is new. A value that was there before is gone.
+    /// Sets a secret; true where it is new. A value that was there before is gone. Admins may say whose a new one is.
     pub async fn set_secret(
         &self,
         caller: &Caller,
         name: &str,
         value: &str,
+        owner: Option<&str>,
     ) -> Result<(SecretView, bool)> {
         check(name, value)?;
+        let new_owner = self.owner_of_new(caller, owner)?;
         self.decided(&self.vault.changes, Some(caller), |known| {
-            self.put_secret(caller, name, value, known)
+            let owner = owner.map(|_| new_owner);
+            self.put_secret(caller, (name, value), owner, known)
         })
         .await
     }
 
+    /// `owner` is whom an admin named.
     async fn put_secret(
         &self,
         caller: &Caller,
-        name: &str,
-        value: &str,
+        (name, value): (&str, &str),
+        owner: Option<Uuid>,
         known: Known,
     ) -> Result<(SecretView, bool)> {
+        let new_owner = owner.unwrap_or(caller.user);
         let old = self.store.secret_named(name).await?;
         if old.as_ref().is_some_and(|old| !is_mine(caller, old)) {
             return Err(Error::conflict(format!(
                 "The name '{name}' is taken; choose another"
             )));
         }
-        if old.is_none() && self.vault.named_of(caller.user).len() >= NAMED_MAX {
+        if old
+            .as_ref()
+            .is_some_and(|old| owner.is_some() && old.owner_id != new_owner)
+        {
+            return Err(Error::conflict(format!(
+                "The secret '{name}' is somebody else's; set it without an owner, or reassign what they have"
+            )));
+        }
+        if old.is_none() && self.vault.named_of(new_owner).len() >= NAMED_MAX {
             return Err(Error::conflict(format!(
                 "You have {NAMED_MAX} secrets, which is as many as one may have; remove one first"
             )));
@@ -129,7 +142,7 @@ impl App {
         let row = self.vault.seal(
             &Sealable {
                 id: old.as_ref().map_or_else(Uuid::new_v4, |old| old.id),
-                owner: old.as_ref().map_or(caller.user, |old| old.owner_id),
+                owner: old.as_ref().map_or(new_owner, |old| old.owner_id),
                 name: Some(name),
                 tool: None,
                 created_at: old.as_ref().map_or(now, |old| old.created_at),

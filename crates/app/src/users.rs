@@ -3,6 +3,7 @@
 use crate::access::role_of;
 use crate::audit::act;
 use crate::decided::Known;
+use crate::erasure::PREFIX;
 use crate::error::{Error, Result};
 use crate::keys::only_admins;
 use crate::login::FailedLogin;
@@ -307,6 +308,11 @@ impl App {
     async fn bring_back(&self, caller: &Caller, name: &str, known: Known) -> Result<UserView> {
         let found = self.access.load().user_named(name).cloned();
         let mut row = found.ok_or_else(|| not_found(name))?;
+        if row.name.starts_with(PREFIX) {
+            return Err(Error::conflict(
+                "This user was erased: nobody is left to bring back",
+            ));
+        }
         if row.deleted_at.take().is_none() {
             return Err(Error::conflict(format!("User '{name}' was not removed")));
         }
@@ -378,6 +384,11 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
     if !(1..=NAME_CHARS_MAX).contains(&count) || !name.chars().all(fine) {
         return Err(Error::invalid(format!(
             "name: expected 1 to {NAME_CHARS_MAX} letters, digits, _ . - @ or +, such as 'kim' or 'kim@example.com'"
+        )));
+    }
+    if name.to_lowercase().starts_with(PREFIX) {
+        return Err(Error::invalid(format!(
+            "name: those that begin with '{PREFIX}' stand for people who were erased; choose another"
         )));
     }
     if RESERVED.contains(&name.to_lowercase().as_str()) {

@@ -31,7 +31,8 @@ pub struct AgentDefinition {
     pub is_public: bool,
 }
 
-const FIELDS: [&str; 12] = [
+/// What an author may write, in the order in which it is written out.
+pub const AGENT_FIELDS: [&str; 12] = [
     "name",
     "description",
     "model_provider",
@@ -48,7 +49,7 @@ const FIELDS: [&str; 12] = [
 
 /// Reads one agent, with everything that is wrong with it.
 pub fn agent_from_text(text: &str) -> Result<AgentDefinition, Vec<Problem>> {
-    read_body(text, &FIELDS, &["tools_missing"], |r, at, members| {
+    read_body(text, &AGENT_FIELDS, &["tools_missing"], |r, at, members| {
         Fields { at, members }.read(r)
     })
 }

@@ -15,6 +15,7 @@ pub(crate) use auth::is_variable_name;
 pub(crate) use config::http_url_fault;
 pub use fault::Fault;
 pub(crate) use fault::report;
+pub use http::FRAMING;
 
 use crate::json::{
     Document, Member, Node, NodeKind, Reader, did_you_mean, member, path_of_key, present,
@@ -41,8 +42,8 @@ pub(crate) const ANNOTATION_ALIASES: [(&str, &str); 4] = [
     ("openWorldHint", "open_world"),
 ];
 
-/// What an author may write.
-const FIELDS: [&str; 20] = [
+/// What an author may write, in the order in which it is written out.
+pub const FIELDS: [&str; 20] = [
     "name",
     "description",
     "description_agent",
@@ -50,19 +51,19 @@ const FIELDS: [&str; 20] = [
     "kind",
     "tool_type",
     "config",
+    "auth_config",
     "input_schema",
     "output_schema",
     "output_format",
     "timeout_seconds",
     "parallel_capable",
     "rate_limit",
-    "is_active",
-    "is_public",
-    "auth_config",
     "annotations",
+    "approval",
     "examples",
     "tests",
-    "approval",
+    "is_active",
+    "is_public",
 ];
 
 /// What the server adds when it shows a tool: accepted and ignored in a body, so that a tool can be

@@ -25,19 +25,20 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
-const SERVER_KEYS: [&str; 12] = [
+/// What may be written of a server, in the order in which it is written out.
+pub const SERVER_KEYS: [&str; 12] = [
+    "url",
+    "transport",
+    "type",
+    "headers",
     "command",
     "args",
     "env",
     "cwd",
-    "url",
-    "headers",
-    "transport",
-    "type",
-    "disabled",
-    "timeout_seconds",
-    "pinning",
     "auth",
+    "pinning",
+    "timeout_seconds",
+    "disabled",
 ];
 const EXAMPLE: &str =
     "{\"mcpServers\": {\"files\": {\"command\": \"mcp-files\", \"args\": [\"--root\", \".\"]}}}";

@@ -4,7 +4,7 @@
 mod pinned;
 mod read;
 
-pub use read::{checked_toolset_from_text, toolset_from_text};
+pub use read::{TOOLSET_FIELDS, checked_toolset_from_text, toolset_from_text};
 
 use crate::catalogue::{Catalogue, Entry};
 use crate::glob;

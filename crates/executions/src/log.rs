@@ -2,12 +2,14 @@
 
 use crate::cap::cap;
 use crate::day::Day;
+use crate::erase::Erasing;
 use crate::error::LogError;
 use crate::owed::Owed;
 use crate::postgres::{self, Postgres};
 use crate::query::{Filter, Page, Search};
 use crate::queue::{Answer, Entry, Job, Mode};
 use crate::record::Execution;
+use crate::room::{Measured, Room};
 use crate::sqlite::{self, Folder, Journal};
 use crate::stats::{Stats, Tally};
 use catalog::clock::Clock;
@@ -19,7 +21,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use uuid::Uuid;
 
-/// How often an idle log looks whether the day has changed, and whether it owes something.
+/// How often a log looks whether the day has changed, whether it owes something, and how much room it takes.
 const LOOK: Duration = Duration::from_secs(60);
 
 /// How long rows wait in the journal for others: what is committed together costs less.
@@ -48,6 +50,8 @@ impl Durability {
 pub struct Options {
     /// Days kept besides today.
     pub retention_days: u32,
+    /// What the log may take on disk: older days go before their time so that it does. 0 is no bound.
+    pub retention_bytes: u64,
     pub durability: Durability,
     /// Longer arguments, outputs and texts are cut, and say so.
     pub entry_bytes_max: usize,
@@ -64,6 +68,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             retention_days: 30,
+            retention_bytes: 0,
             durability: Durability::Normal,
             entry_bytes_max: 4 * 1024 * 1024,
             queue_max: 4_096,
@@ -80,6 +85,23 @@ pub struct ExecutionLog {
     jobs: mpsc::Sender<Job>,
     node: Arc<str>,
     entry_bytes_max: usize,
+    measured: Arc<Measured>,
+    pub(crate) erasing: Arc<Erasing>,
+}
+
+/// What a writer goes by.
+#[derive(Clone)]
+pub(crate) struct Keeping {
+    pub(crate) options: Options,
+    pub(crate) clock: Clock,
+    pub(crate) owed: Arc<Owed>,
+    pub(crate) measured: Arc<Measured>,
+}
+
+impl Keeping {
+    pub(crate) fn today(&self) -> Day {
+        Day::of(self.clock.now())
+    }
 }
 
 #[derive(Clone)]
@@ -98,12 +120,18 @@ impl ExecutionLog {
         let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
         let (path, given, time) = (folder.into(), options.clone(), clock.clone());
         let owed = Arc::new(Owed::default());
-        let debts = Arc::clone(&owed);
-        let (folder, journal) =
-            blocking(move || sqlite::open(path, given, time, queue, debts)).await?;
+        let measured = Arc::new(Measured::new(&options));
+        let keeping = Keeping {
+            options: given,
+            clock: time,
+            owed: Arc::clone(&owed),
+            measured: Arc::clone(&measured),
+        };
+        let (folder, journal) = blocking(move || sqlite::open(path, keeping, queue)).await?;
         tokio::spawn(watch(jobs.downgrade(), clock, owed));
         tokio::spawn(settle(jobs.downgrade(), journal.waiting()));
-        Ok(Self::start(Engine::Sqlite(folder, journal), jobs, &options))
+        let engine = Engine::Sqlite(folder, journal);
+        Ok(Self::start(engine, jobs, &options, measured))
     }
 
     /// Opens the log in a PostgreSQL database, beside other replicas. The pool should be the log's own.
@@ -114,19 +142,33 @@ impl ExecutionLog {
     ) -> Result<Self, LogError> {
         let (jobs, queue) = mpsc::channel(options.queue_max.max(1));
         let owed = Arc::new(Owed::default());
-        let (given, time, debts) = (options.clone(), clock.clone(), Arc::clone(&owed));
-        let postgres = postgres::open(pool, given, time, queue, debts).await?;
+        let measured = Arc::new(Measured::new(&options));
+        let keeping = Keeping {
+            options: options.clone(),
+            clock: clock.clone(),
+            owed: Arc::clone(&owed),
+            measured: Arc::clone(&measured),
+        };
+        let postgres = postgres::open(pool, keeping, queue).await?;
         tokio::spawn(watch(jobs.downgrade(), clock, owed));
-        Ok(Self::start(Engine::Postgres(postgres), jobs, &options))
+        let engine = Engine::Postgres(postgres);
+        Ok(Self::start(engine, jobs, &options, measured))
     }
 
-    fn start(engine: Engine, jobs: mpsc::Sender<Job>, options: &Options) -> Self {
+    fn start(
+        engine: Engine,
+        jobs: mpsc::Sender<Job>,
+        options: &Options,
+        measured: Arc<Measured>,
+    ) -> Self {
         let (node, entry_bytes_max) = (Arc::clone(&options.node), options.entry_bytes_max);
         ExecutionLog {
             engine,
             jobs,
             node,
             entry_bytes_max,
+            measured,
+            erasing: Arc::default(),
         }
     }
 
@@ -162,6 +204,7 @@ impl ExecutionLog {
     /// A row as it can be stored.
     fn settled(&self, mut row: Box<Execution>) -> Result<Box<Execution>, LogError> {
         row.settle_time()?;
+        self.erasing.apply(&mut row);
         cap(&mut row, self.entry_bytes_max);
         Ok(row)
     }
@@ -172,7 +215,7 @@ impl ExecutionLog {
     }
 
     /// Queues a job and waits for its answer.
-    async fn ask(&self, job: impl FnOnce(Answer) -> Job) -> Result<(), LogError> {
+    pub(crate) async fn ask(&self, job: impl FnOnce(Answer) -> Job) -> Result<(), LogError> {
         let (answer, answered) = oneshot::channel();
         self.jobs
             .send(job(answer))
@@ -251,7 +294,12 @@ impl ExecutionLog {
         self.ask(Job::Flush).await
     }
 
-    /// Runs retention now; the log does so by itself when the day changes.
+    /// How much the log takes on disk; it is looked at every minute.
+    pub fn room(&self) -> Room {
+        self.measured.room()
+    }
+
+    /// Runs retention now; the log does so by itself every minute.
     pub async fn maintain(&self) -> Result<(), LogError> {
         self.ask(Job::Maintain).await
     }
@@ -272,9 +320,7 @@ async fn watch(jobs: mpsc::WeakSender<Job>, clock: Clock, owed: Arc<Owed>) {
         tokio::time::sleep(LOOK).await;
         let Some(jobs) = jobs.upgrade() else { return };
         let now = Day::of(clock.now());
-        let Some(job) = due(now != today, &owed) else {
-            continue;
-        };
+        let job = due(now != today, &owed);
         let (answer, answered) = oneshot::channel();
         if jobs.send(job(answer)).await.is_err() {
             return;
@@ -302,11 +348,11 @@ async fn settle(jobs: mpsc::WeakSender<Job>, mut waiting: watch::Receiver<bool>)
     }
 }
 
-fn due(new_day: bool, owed: &Owed) -> Option<fn(Answer) -> Job> {
-    if new_day {
-        return Some(Job::Maintain);
+fn due(new_day: bool, owed: &Owed) -> fn(Answer) -> Job {
+    match new_day || owed.is_empty() {
+        true => Job::Maintain,
+        false => Job::Flush,
     }
-    (!owed.is_empty()).then_some(Job::Flush)
 }
 
 /// Runs what blocks on the threads meant for it.
@@ -326,9 +372,9 @@ mod tests {
     fn an_idle_log_writes_what_it_owes() {
         let owed = Owed::default();
         let (answer, _answered) = oneshot::channel();
-        let job = |new_day, owed: &Owed| due(new_day, owed).map(|job| job(oneshot::channel().0));
-        assert!(job(false, &owed).is_none());
-        assert!(matches!(job(true, &owed), Some(Job::Maintain(_))));
+        let job = |new_day, owed: &Owed| due(new_day, owed)(oneshot::channel().0);
+        assert!(matches!(job(false, &owed), Job::Maintain(_)));
+        assert!(matches!(job(true, &owed), Job::Maintain(_)));
         let row = crate::owed::tests::ending();
         let (mode, full) = (
             Mode::Finish,
@@ -342,6 +388,6 @@ mod tests {
             answer,
         };
         crate::queue::answer(vec![entry], &Err(full), &owed);
-        assert!(matches!(job(false, &owed), Some(Job::Flush(_))));
+        assert!(matches!(job(false, &owed), Job::Flush(_)));
     }
 }

@@ -41,6 +41,8 @@ pub(crate) enum Job {
     Settle(Answer),
     /// Retention, and whatever else a new day asks for.
     Maintain(Answer),
+    /// The files of these days are written anew.
+    Compact(Vec<Day>, Answer),
     Close(Answer),
 }
 

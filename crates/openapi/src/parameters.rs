@@ -1,26 +1,11 @@
 //! Parameters of an operation: each an argument, written where the operation wants it.
 
 use crate::operation::{Context, Draft};
+use catalog::definition::FRAMING;
 use serde_json::{Map, Value, json};
 
-/// Headers that are not a caller's to set; OpenAPI has other words for the first three.
-const NOT_SET: [&str; 15] = [
-    "accept",
-    "content-type",
-    "authorization",
-    "host",
-    "content-length",
-    "transfer-encoding",
-    "connection",
-    "keep-alive",
-    "upgrade",
-    "te",
-    "trailer",
-    "expect",
-    "accept-encoding",
-    "proxy-authorization",
-    "proxy-connection",
-];
+/// OpenAPI has other words for these, and says that they are ignored here.
+const IGNORED: [&str; 3] = ["accept", "content-type", "authorization"];
 
 /// One parameter.
 struct Parameter<'a> {
@@ -241,11 +226,10 @@ fn spread(parameter: &Parameter<'_>, schema: &Value, draft: &mut Draft<'_>) -> R
 
 fn in_header(parameter: &Parameter<'_>, draft: &mut Draft<'_>) -> Result<(), String> {
     let lower = parameter.name.to_ascii_lowercase();
-    // OpenAPI itself says that these three are ignored.
-    if NOT_SET[..3].contains(&lower.as_str()) {
+    if IGNORED.contains(&lower.as_str()) {
         return Ok(());
     }
-    if NOT_SET.contains(&lower.as_str()) {
+    if FRAMING.contains(&lower.as_str()) {
         return Err("this header is written for each request and cannot be set".to_owned());
     }
     let schema = draft.schemas.convert(&parameter.schema)?;

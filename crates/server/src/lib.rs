@@ -15,6 +15,7 @@ mod body;
 mod edge;
 mod error;
 mod forward;
+mod lines;
 mod mcp;
 mod request;
 mod resource;

@@ -5,19 +5,17 @@ use crate::request::Api;
 use crate::router::Server;
 use axum::body::Body;
 use axum::http::{Request, header};
-use bytes::Bytes;
-use http_body_util::BodyExt;
 use std::sync::Arc;
 
-/// Asks as the owner of the workspace does on the socket; gives status and body. `if_match` is the version that a change
-/// was made from.
+/// Asks as the owner of the workspace does on the socket; gives status and body, which is made while it is read. `if_match` is
+/// the version that a change was made from.
 pub async fn request(
     server: &Arc<Server>,
     method: &str,
     path_and_query: &str,
     if_match: Option<i64>,
     body: Option<Vec<u8>>,
-) -> Result<(u16, Bytes), Box<dyn std::error::Error + Send + Sync>> {
+) -> Result<(u16, Body), axum::http::Error> {
     let mut request = Request::builder().method(method).uri(path_and_query);
     if let Some(version) = if_match {
         request = request.header(header::IF_MATCH, format!("\"{version}\""));
@@ -29,5 +27,5 @@ pub async fn request(
     request.extensions_mut().insert(Door::Socket);
     let response = Api::new(Arc::clone(server)).answer(request).await;
     let status = response.status().as_u16();
-    Ok((status, response.into_body().collect().await?.to_bytes()))
+    Ok((status, response.into_body()))
 }

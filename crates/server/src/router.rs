@@ -126,6 +126,7 @@ fn of_registry(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>>
         .routes(routes!(versions::rollback_tool))
         .routes(routes!(versions::restore_tool))
         .routes(routes!(executions::list_executions))
+        .routes(routes!(executions::export_executions))
         .routes(routes!(executions::execution_stats))
         .routes(routes!(executions::get_execution))
         .routes(routes!(keys::list_keys, keys::create_key))
@@ -142,6 +143,7 @@ fn of_registry(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>>
         ))
         .routes(routes!(users::restore_user))
         .routes(routes!(users::reassign))
+        .routes(routes!(users::erase_user))
         .routes(routes!(agents::list_agents, agents::create_agent))
         .routes(routes!(
             agents::get_agent,
@@ -178,6 +180,7 @@ fn of_registry(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>>
         .routes(routes!(secrets::rotate_secrets))
         .routes(routes!(secrets::verify_secrets))
         .routes(routes!(audit::list_audit))
+        .routes(routes!(audit::export_audit))
         .routes(routes!(audit::verify_audit))
         .routes(routes!(admin::backup))
 }

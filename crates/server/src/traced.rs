@@ -8,8 +8,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use telemetry::{Context, Kind, Span};
 
-const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
-const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
+const TRACE_PARENT: HeaderName = HeaderName::from_static(telemetry::context::TRACE_PARENT);
+const TRACE_STATE: HeaderName = HeaderName::from_static(telemetry::context::TRACE_STATE);
 
 /// The trace that a request belongs to.
 pub(crate) struct Trace(pub(crate) Option<Box<Context>>);

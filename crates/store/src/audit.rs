@@ -1,6 +1,8 @@
 //! The audit log: who changed what. Each row's hash covers the row and the hash before it, so that a row that was
 //! changed or taken out afterwards is found.
 
+mod erase;
+
 use crate::db::{Db, Result, each};
 use crate::detail::Detail;
 use catalog::tool::Millis;
@@ -116,13 +118,36 @@ impl Db {
         const SQL: &str = "SELECT seq, at, actor_id, actor, key, transport, action, target, before, after, hash \
             FROM audit WHERE seq < $1 AND at >= $2 AND at < $3 AND ($4 = '' OR actor = $4) \
             AND ($5 = '' OR action = $5) AND ($6 = '' OR target = $6) ORDER BY seq DESC LIMIT $7";
+        let from = filter.before.unwrap_or(i64::MAX);
+        self.audit_from(SQL, filter, from, limit).await
+    }
+
+    /// Oldest first, only what came after the row of this number.
+    pub async fn audit_after(
+        &self,
+        filter: &AuditFilter,
+        after: i64,
+        limit: usize,
+    ) -> Result<AuditRows> {
+        const SQL: &str = "SELECT seq, at, actor_id, actor, key, transport, action, target, before, after, hash \
+            FROM audit WHERE seq > $1 AND at >= $2 AND at < $3 AND ($4 = '' OR actor = $4) \
+            AND ($5 = '' OR action = $5) AND ($6 = '' OR target = $6) ORDER BY seq LIMIT $7";
+        self.audit_from(SQL, filter, after, limit).await
+    }
+
+    async fn audit_from(
+        &self,
+        sql: &'static str,
+        filter: &AuditFilter,
+        mut from: i64,
+        limit: usize,
+    ) -> Result<AuditRows> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
-        let mut before = filter.before.unwrap_or(i64::MAX);
         let (mut rows, mut bytes) = (Vec::new(), 0);
         loop {
             // One more than is given tells whether there are more.
             let wanted = (limit + 1 - rows.len()).min(ROWS_AT_ONCE);
-            let read: Vec<AuditRow> = each!(self, pool => sqlx::query_as(SQL).bind(before)
+            let read: Vec<AuditRow> = each!(self, pool => sqlx::query_as(sql).bind(from)
                 .bind(filter.since.unwrap_or(i64::MIN)).bind(filter.until.unwrap_or(i64::MAX))
                 .bind(text(&filter.actor)).bind(text(&filter.action)).bind(text(&filter.target))
                 .bind(count(wanted)).fetch_all(pool).await)?;
@@ -131,7 +156,7 @@ impl Db {
                 if rows.len() == limit || bytes >= PAGE_BYTES_MAX {
                     return Ok(AuditRows { rows, more: true });
                 }
-                before = row.seq;
+                from = row.seq;
                 bytes += row.bytes();
                 rows.push(row);
             }

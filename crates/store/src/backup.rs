@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// The tables of a backup, in an order that satisfies their references.
-const TABLES: [&str; 21] = [
+const TABLES: [&str; 22] = [
     "users",
     "keys",
     "tools",
@@ -27,6 +27,7 @@ const TABLES: [&str; 21] = [
     "secrets",
     "server_tokens",
     "server_clients",
+    "erasures",
     "audit",
     "runs",
     "run_entries",
@@ -34,7 +35,7 @@ const TABLES: [&str; 21] = [
 
 /// Of these an older backup knows nothing, in the order in which they came. The others have always been there: one
 /// that is missing is lost.
-const LATER: [&str; 11] = [
+const LATER: [&str; 12] = [
     "tool_tests",
     "toolsets",
     "servers",
@@ -46,10 +47,11 @@ const LATER: [&str; 11] = [
     "confirmed_requests",
     "runs",
     "run_entries",
+    "erasures",
 ];
 
-/// What is no part of a backup: whoever restores one logs in again.
-const LEFT_OUT: [&str; 2] = ["sessions", "login_links"];
+/// What is no part of a backup: whoever restores one logs in again, and erases again what was not erased everywhere.
+const LEFT_OUT: [&str; 3] = ["sessions", "login_links", "erasure_servers"];
 
 impl Db {
     /// Writes a consistent copy into `folder` while the server works on, for nobody else to read. Idempotency keys

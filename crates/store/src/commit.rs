@@ -8,6 +8,7 @@ use crate::confirmed::{
 };
 use crate::db::{Db, each};
 use crate::doubt::commit;
+use crate::erasure::{ErasureRow, erase};
 use crate::feed::{next_revision, tell};
 use crate::keys::{KeyRow, PUT_KEY, REVOKE_KEYS};
 use crate::limits::{DELETE_LIMIT, LimitRow, PUT_LIMIT};
@@ -35,11 +36,23 @@ use uuid::Uuid;
 
 /// What it means when a statement touches no row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum NoRow {
+pub(crate) enum NoRow {
     /// Somebody else was faster: nothing of the list happens.
     Conflict,
     /// There was nothing to do.
     Fine,
+    /// There must be none: where there is one, somebody else was faster, too.
+    Expected,
+}
+
+impl NoRow {
+    fn is_refused(self, touches_none: bool) -> bool {
+        match self {
+            NoRow::Conflict => touches_none,
+            NoRow::Fine => false,
+            NoRow::Expected => !touches_none,
+        }
+    }
 }
 
 /// A statement with its parameters, in order, that touches a row unless somebody else was faster.
@@ -340,6 +353,8 @@ pub enum Write {
     NoServerClient(Uuid),
     /// Nothing of the list happens where other servers have changed this meanwhile.
     Unless(Unless),
+    /// Erases somebody from every table but the audit log; refused while anything is theirs.
+    Erase(ErasureRow),
     /// What was done, for the audit log; it belongs to the same list as what it tells of.
     Act(Act),
 }
@@ -421,6 +436,7 @@ impl Db {
                         Write::ServerClient(row) => vec![put_server_client!(row)],
                         Write::NoServerClient(id) => vec![may!(DELETE_SERVER_CLIENT, id)],
                         Write::Unless(_) => Vec::new(),
+                        Write::Erase(row) => erase!(row),
                         Write::Act(act) => {
                             if last.is_none() {
                                 sqlx::query(lock).execute(&mut *tx).await.map_err(crate::Error::from)?;
@@ -434,7 +450,8 @@ impl Db {
                     };
                     for (no_row, statement) in statements {
                         let done = statement.execute(&mut *tx).await.map_err(crate::Error::from)?;
-                        if done.rows_affected() == 0 && no_row == NoRow::Conflict {
+                        let touches_none = done.rows_affected() == 0;
+                        if no_row.is_refused(touches_none) {
                             let why = "It was changed by another server at the same time; fetch it again and repeat the change";
                             return Err(crate::Error::Taken(why.to_owned()).into());
                         }
@@ -454,7 +471,7 @@ impl Db {
     }
 
     /// One after the other: each row of the audit log needs the hash of the one before it. SQLite has one writer.
-    fn audit_lock(&self) -> &'static str {
+    pub(crate) fn audit_lock(&self) -> &'static str {
         match self {
             Db::Sqlite(..) => "SELECT 1",
             Db::Postgres(..) => "LOCK TABLE audit IN EXCLUSIVE MODE",

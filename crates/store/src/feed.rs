@@ -42,6 +42,8 @@ pub enum Subject {
     ServerTokens,
     Sources,
     Confirmed,
+    /// Last: what is erased is read anew before.
+    Erasures,
 }
 
 impl Subject {
@@ -59,6 +61,17 @@ impl Subject {
         Subject::ServerTokens,
         Subject::Sources,
         Subject::Confirmed,
+        Subject::Erasures,
+    ];
+
+    /// What somebody has to do with and is erased of them.
+    pub const OF_PEOPLE: [Subject; 6] = [
+        Subject::Secrets,
+        Subject::Access,
+        Subject::Limits,
+        Subject::ServerTokens,
+        Subject::Confirmed,
+        Subject::Erasures,
     ];
 
     fn as_str(self) -> &'static str {
@@ -76,6 +89,7 @@ impl Subject {
             Subject::ServerTokens => "server_tokens",
             Subject::Sources => "sources",
             Subject::Confirmed => "confirmed",
+            Subject::Erasures => "erasures",
         }
     }
 }
@@ -139,6 +153,7 @@ impl Write {
             Write::Tool(row) => (Subject::Tools, one(&row.id)),
             // The history is asked from the database; a link is used up there.
             Write::Version(_) | Write::Act(_) | Write::Link(_) | Write::Unless(_) => return None,
+            Write::Erase(_) => (Subject::Erasures, Which::All),
             Write::User(_) | Write::Key(_) | Write::RevokeKeys { .. } => {
                 (Subject::Access, Which::All)
             }
@@ -284,6 +299,11 @@ impl Db {
         if let Db::Postgres(..) = self {
             for (subject, which) in writes.iter().filter_map(Write::subject) {
                 add(&mut changed, subject, which);
+            }
+            if writes.iter().any(|write| matches!(write, Write::Erase(_))) {
+                for subject in Subject::OF_PEOPLE {
+                    add(&mut changed, subject, Which::All);
+                }
             }
         }
         let rows = changed.iter();

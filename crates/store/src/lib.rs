@@ -12,6 +12,7 @@ pub mod db;
 pub mod demo;
 pub mod detail;
 pub mod doubt;
+pub mod erasure;
 pub mod feed;
 pub mod idempotency;
 pub mod keys;

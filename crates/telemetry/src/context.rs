@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// Where a request says it, as the names of headers and in `_meta` of MCP.
+pub const TRACE_PARENT: &str = "traceparent";
+pub const TRACE_STATE: &str = "tracestate";
+
 /// Longer states are not passed on; the standard lets us.
 const STATE_CHARS_MAX: usize = 512;
 

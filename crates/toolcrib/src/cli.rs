@@ -13,7 +13,9 @@ mod vectors;
 pub(crate) use access::{Audit, Explain, Policy, Users};
 pub(crate) use choosing::{Confirming, Eval, Trial};
 pub(crate) use connecting::{Connect, Mcp, McpClient};
-pub(crate) use exchange::{Apply, CustomExport, CustomImport, Export, Import, OpenApiImport};
+pub(crate) use exchange::{
+    Apply, CustomExport, CustomImport, Export, ExportAudit, ExportLog, Import, OpenApiImport,
+};
 pub(crate) use runs::{Run, Runs};
 pub(crate) use servers::Servers;
 pub(crate) use sources::Sources;

@@ -8,7 +8,7 @@ use crate::out::{Cause, Document, Failure, Result};
 use crate::workspace::{Place, SocketPath};
 use app::App;
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full};
+use http_body_util::Full;
 use hyper::client::conn::http1;
 use hyper::header::{CONTENT_TYPE, HOST, IF_MATCH};
 use hyper_util::rt::TokioIo;
@@ -23,10 +23,12 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio::time::Instant;
 
 mod address;
+mod streamed;
 
 pub(crate) use address::query;
 use address::split_url;
 pub(crate) use kinds::http::percent as encode;
+use streamed::{Streamed, broken};
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a command waits for another short command on the same workspace.
@@ -286,6 +288,23 @@ impl Client {
         if_match: Option<i64>,
         body: Option<Vec<u8>>,
     ) -> Result<Answer> {
+        let asked = self.ask(method, path, if_match, body).await?;
+        asked.collected().await
+    }
+
+    /// An answer that may be long, line by line as it comes. False from `take` ends it before its end.
+    pub(crate) async fn each_line(&self, path: &str, take: impl FnMut(&str) -> bool) -> Result<()> {
+        let asked = self.ask("GET", path, None, None).await?;
+        asked.each_line(take).await
+    }
+
+    async fn ask(
+        &self,
+        method: &str,
+        path: &str,
+        if_match: Option<i64>,
+        body: Option<Vec<u8>>,
+    ) -> Result<Streamed> {
         match self {
             Client::Http {
                 authority,
@@ -333,7 +352,7 @@ impl Client {
                     _ = tokio::signal::ctrl_c() => return Err(Failure::failed("interrupted")),
                 };
                 let (status, body) = answer.map_err(|error| Failure::failed(error.to_string()))?;
-                Ok(Answer { status, body })
+                Ok(Streamed::new(status, body))
             }
         }
     }
@@ -375,17 +394,11 @@ struct Message<'a> {
     body: Option<Vec<u8>>,
 }
 
-/// One request and its answer over a connection of its own.
+/// One request over a connection of its own, and the beginning of its answer.
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     message: Message<'_>,
-) -> Result<Answer> {
-    let broken = |error: hyper::Error| {
-        Failure::new(
-            Cause::Unreachable,
-            format!("the server broke off the connection: {error}"),
-        )
-    };
+) -> Result<Streamed> {
     let mut request = hyper::Request::builder()
         .method(message.method)
         .uri(message.path)
@@ -408,11 +421,5 @@ async fn exchange(
     tokio::spawn(connection);
     let response = sender.send_request(request).await.map_err(broken)?;
     let status = response.status().as_u16();
-    let body = response
-        .into_body()
-        .collect()
-        .await
-        .map_err(broken)?
-        .to_bytes();
-    Ok(Answer { status, body })
+    Ok(Streamed::new(status, response.into_body()))
 }

@@ -125,6 +125,7 @@ impl Context {
             executor: executor(config),
             log: executions::Options {
                 retention_days: u32::try_from(config.count("log.retention_days")).unwrap_or(30),
+                retention_bytes: config.count("log.retention_megabytes") as u64 * 1_000_000,
                 durability,
                 entry_bytes_max: config.count("log.entry_bytes_max"),
                 ..executions::Options::default()

@@ -84,7 +84,7 @@ impl App {
         done
     }
 
-    async fn take_change(&self, subject: Subject, which: Which) -> Result<()> {
+    pub(crate) async fn take_change(&self, subject: Subject, which: Which) -> Result<()> {
         match subject {
             Subject::Secrets => self.follow_secrets(which).await?,
             Subject::Tools => {
@@ -121,6 +121,7 @@ impl App {
             Subject::ServerTokens => self.follow_sign_ins().await?,
             Subject::Sources => self.follow_sources().await?,
             Subject::Confirmed => self.chooser.confirmed.read_again(&self.store).await?,
+            Subject::Erasures => self.finish_erasures_aside(),
         }
         Ok(())
     }

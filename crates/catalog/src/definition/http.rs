@@ -11,7 +11,7 @@ const REPEATABLE: [&str; 5] = ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"];
 const RETRIES_MAX: u32 = 5;
 
 /// Headers that say where a message goes and where it ends; the client writes them.
-const FRAMING: [&str; 12] = [
+pub const FRAMING: [&str; 12] = [
     "host",
     "content-length",
     "transfer-encoding",

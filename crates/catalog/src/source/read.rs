@@ -17,11 +17,11 @@ const CONNECTIONS_MAX_DEFAULT: u32 = 20;
 
 pub const SOURCE_KEYS: [&str; 14] = [
     "name",
+    "description",
     "kind",
     "path",
     "url",
     "password",
-    "description",
     "allow_write",
     "authors",
     "pgbouncer",

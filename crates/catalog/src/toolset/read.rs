@@ -18,7 +18,8 @@ const SERVER_NAME_BYTES_MAX: usize = 200;
 const TOOLS_MAX: usize = 1_000;
 const PATTERNS_MAX: usize = 1_000;
 
-const FIELDS: [&str; 10] = [
+/// What an author may write, in the order in which it is written out.
+pub const TOOLSET_FIELDS: [&str; 10] = [
     "name",
     "description",
     "tools",
@@ -48,7 +49,7 @@ pub fn checked_toolset_from_text(
     text: &str,
     check: impl Fn(&Pick) -> Vec<Violation>,
 ) -> Result<ToolsetDefinition, Vec<Problem>> {
-    read_body(text, &FIELDS, &SHOWN, |r, at, members| {
+    read_body(text, &TOOLSET_FIELDS, &SHOWN, |r, at, members| {
         toolset(r, at, members, &check)
     })
 }

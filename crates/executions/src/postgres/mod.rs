@@ -6,14 +6,13 @@ mod writer;
 
 use crate::counting::{Calls, calls};
 use crate::day::Day;
+use crate::erase::{COUNT, ERASE, ERASED, Erased};
 use crate::error::LogError;
-use crate::log::Options;
-use crate::owed::Owed;
+use crate::log::Keeping;
 use crate::query::{GET, INTERRUPT, Page, Search};
 use crate::queue::Job;
 use crate::record::{Execution, INTERRUPTED_ERROR, id_time};
 use crate::stats::{GROUPS, Stats, Tally};
-use catalog::clock::Clock;
 use sqlx::{PgPool, Row};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
@@ -32,25 +31,19 @@ pub(crate) struct Postgres {
 /// Makes the tables, marks what this node left behind, and starts the writing tasks.
 pub(crate) async fn open(
     pool: PgPool,
-    options: Options,
-    clock: Clock,
+    keeping: Keeping,
     jobs: mpsc::Receiver<Job>,
-    owed: Arc<Owed>,
 ) -> Result<Arc<Postgres>, LogError> {
     let postgres = Arc::new(Postgres {
         pool,
         known: Mutex::default(),
     });
     postgres.create_tables().await?;
-    postgres
-        .turn_day(clock.now(), options.retention_days)
-        .await?;
-    postgres.interrupt(&options.node).await?;
+    postgres.turn_day(&keeping).await?;
+    postgres.interrupt(&keeping.options.node).await?;
     writer::Writer {
         postgres: Arc::clone(&postgres),
-        options,
-        clock,
-        owed,
+        keeping,
     }
     .start(jobs);
     Ok(postgres)
@@ -113,6 +106,33 @@ impl Postgres {
             tally.add(&row::group(row)?)?;
         }
         Ok(tally.stats())
+    }
+
+    pub(crate) async fn calls_of(
+        &self,
+        name: &str,
+        since: i64,
+        until: i64,
+    ) -> Result<u64, LogError> {
+        let query = sqlx::query_scalar(COUNT).bind(name).bind(since).bind(until);
+        let count: i64 = query.fetch_one(&self.pool).await?;
+        Ok(u64::try_from(count).unwrap_or_default())
+    }
+
+    pub(crate) async fn erase(&self, who: &Erased, first: Day) -> Result<u64, LogError> {
+        let mut count = 0;
+        for day in self.days().await?.range(first..) {
+            let end = day.end().min(who.until.saturating_add(1));
+            if self.calls_of(&who.name, day.start(), end).await? == 0 {
+                continue;
+            }
+            for (from, to) in who.spans(*day) {
+                let query = sqlx::query(ERASE).bind(&*who.pseudonym).bind(ERASED);
+                let query = query.bind(&*who.name).bind(from).bind(to);
+                count += query.execute(&self.pool).await?.rows_affected();
+            }
+        }
+        Ok(count)
     }
 
     pub(crate) async fn counted(

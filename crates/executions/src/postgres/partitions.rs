@@ -3,9 +3,9 @@
 use super::Postgres;
 use crate::day::Day;
 use crate::error::LogError;
-use catalog::tool::Millis;
+use crate::log::Keeping;
 use sqlx::{AssertSqlSafe, PgConnection, Row};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{MutexGuard, PoisonError};
 
 /// One replica at a time changes tables; the lock ends with its transaction.
@@ -13,6 +13,9 @@ const LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('executions of ' || current_schema(), 0))";
 const PARTITIONS: &str = "SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid \
      WHERE i.inhparent = 'executions'::regclass";
+/// One that is dropped meanwhile has no size.
+const SIZES: &str = "SELECT c.relname::text, COALESCE(pg_total_relation_size(c.oid), 0) FROM pg_inherits i \
+     JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'executions'::regclass";
 
 impl Postgres {
     pub(super) async fn create_tables(&self) -> Result<(), LogError> {
@@ -25,11 +28,21 @@ impl Postgres {
     }
 
     /// Today and tomorrow exist, what is too old does not.
-    pub(super) async fn turn_day(&self, now: Millis, retention_days: u32) -> Result<(), LogError> {
-        let today = Day::of(now);
+    pub(super) async fn turn_day(&self, keeping: &Keeping) -> Result<(), LogError> {
+        let today = keeping.today();
         self.ensure(&[today, today.next()]).await?;
+        let by_age = today.back(keeping.options.retention_days);
         // Retention waits for readers, and gives way: another replica or the next try gets it done.
-        if let Err(error) = self.drop_before(today.back(retention_days)).await {
+        let dropped = async {
+            let mut sizes = self.sizes().await?;
+            let kept = sizes.split_off(&by_age);
+            let by_room = keeping.measured.first_kept(&kept, today);
+            let first_kept = by_room.unwrap_or(by_age);
+            let days = sizes.into_keys().chain(kept.into_keys());
+            self.drop_days(days.filter(|day| *day < first_kept).collect())
+                .await
+        };
+        if let Err(error) = dropped.await {
             tracing::warn!(%error, "old partitions of the execution log were not dropped");
         }
         Ok(())
@@ -66,13 +79,19 @@ impl Postgres {
             .collect())
     }
 
-    async fn drop_before(&self, first_kept: Day) -> Result<(), LogError> {
-        let old: Vec<Day> = self
-            .days()
-            .await?
-            .into_iter()
-            .filter(|day| *day < first_kept)
-            .collect();
+    /// What each day takes, its indexes and long values included.
+    async fn sizes(&self) -> Result<BTreeMap<Day, u64>, LogError> {
+        let rows: Vec<(String, i64)> = sqlx::query_as(SIZES).fetch_all(&self.pool).await?;
+        let of = |(name, bytes): (String, i64)| {
+            Some((
+                Day::of_partition(&name)?,
+                u64::try_from(bytes).unwrap_or_default(),
+            ))
+        };
+        Ok(rows.into_iter().filter_map(of).collect())
+    }
+
+    async fn drop_days(&self, old: Vec<Day>) -> Result<(), LogError> {
         if old.is_empty() {
             return Ok(());
         }
@@ -89,10 +108,10 @@ impl Postgres {
                 .await?;
         }
         transaction.commit().await?;
-        self.lock_known().retain(|day| *day >= first_kept);
+        self.lock_known().retain(|day| !old.contains(day));
         tracing::info!(
             days = old.len(),
-            "dropped partitions older than the log's retention"
+            "dropped partitions older than what the log keeps"
         );
         Ok(())
     }

@@ -3,10 +3,8 @@
 use super::{Postgres, row};
 use crate::day::Day;
 use crate::error::LogError;
-use crate::log::Options;
-use crate::owed::Owed;
+use crate::log::Keeping;
 use crate::queue::{self, Batch, Entry, Job, Mode};
-use catalog::clock::Clock;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::{Mutex, OwnedRwLockReadGuard, RwLock, mpsc};
@@ -25,9 +23,7 @@ const ALONE_TRIES: usize = 3;
 #[derive(Clone)]
 pub(super) struct Writer {
     pub(super) postgres: Arc<Postgres>,
-    pub(super) options: Options,
-    pub(super) clock: Clock,
-    pub(super) owed: Arc<Owed>,
+    pub(super) keeping: Keeping,
 }
 
 /// Held to read while a batch is being written, to write by what must come after all of them.
@@ -66,15 +62,11 @@ impl Writer {
         self.write_owed().await;
         match then {
             Job::Write(_) => unreachable!("gather keeps every write in the batch"),
-            Job::Flush(answer) | Job::Settle(answer) => {
+            Job::Flush(answer) | Job::Settle(answer) | Job::Compact(_, answer) => {
                 let _ = answer.send(Ok(()));
             }
             Job::Maintain(answer) => {
-                let _ = answer.send(
-                    self.postgres
-                        .turn_day(self.clock.now(), self.options.retention_days)
-                        .await,
-                );
+                let _ = answer.send(self.postgres.turn_day(&self.keeping).await);
             }
             Job::Close(answer) => {
                 jobs.close();
@@ -82,7 +74,7 @@ impl Writer {
                     self.write(queue::gather(job, &mut jobs).entries).await;
                 }
                 self.write_owed().await;
-                self.owed.give_up();
+                self.keeping.owed.give_up();
                 let _ = answer.send(Ok(()));
             }
         }
@@ -107,7 +99,7 @@ impl Writer {
             if let Err(error) = &result {
                 tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
             }
-            queue::answer(entries, &result, &self.owed);
+            queue::answer(entries, &result, &self.keeping.owed);
             if result.is_ok() {
                 self.write_owed().await;
             }
@@ -129,13 +121,13 @@ impl Writer {
                 let id = alone[0].row.id;
                 tracing::error!(%error, %id, "an entry of the execution log could not be written");
             }
-            queue::answer(alone, &result, &self.owed);
+            queue::answer(alone, &result, &self.keeping.owed);
         }
     }
 
     /// Boxed, because a batch that is written pays what is owed: it ends when nothing is.
     async fn write_owed(&self) {
-        let owed = self.owed.take();
+        let owed = self.keeping.owed.take();
         if !owed.is_empty() {
             Box::pin(self.write_mode(Mode::Finish, owed)).await;
         }

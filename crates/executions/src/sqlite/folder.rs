@@ -4,7 +4,7 @@ use crate::day::Day;
 use crate::error::LogError;
 use crate::log::{Durability, Options};
 use rusqlite::{Connection, OpenFlags};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -54,6 +54,26 @@ impl Folder {
             .collect())
     }
 
+    /// What each day takes with everything that belongs to it.
+    pub(crate) fn sizes(&self) -> Result<BTreeMap<Day, u64>, LogError> {
+        let mut sizes = BTreeMap::new();
+        for name in self.names()? {
+            if let Some(day) = day_of(&name) {
+                // One that has gone meanwhile takes nothing.
+                let size = std::fs::metadata(self.path.join(&name)).map_or(0, |it| it.len());
+                *sizes.entry(day).or_default() += size;
+            }
+        }
+        Ok(sizes)
+    }
+
+    /// The files with rows that no day file took.
+    pub(super) fn set_aside(&self) -> Result<Vec<(Day, PathBuf)>, LogError> {
+        let names = self.names()?;
+        let of = |name: &String| Some((Day::of_unwritten(name)?, self.path.join(name)));
+        Ok(names.iter().filter_map(of).collect())
+    }
+
     fn names(&self) -> Result<Vec<String>, LogError> {
         let failed = |error: std::io::Error| LogError::file(&self.path, &error);
         let entries = std::fs::read_dir(&self.path).map_err(failed)?;
@@ -74,12 +94,7 @@ impl Folder {
                 return tracing::warn!(%error, "old day files of the execution log were not deleted");
             }
         };
-        let old = |name: &&String| {
-            let of_file = Day::of_file(name).is_some_and(|(day, rest)| {
-                day < first_kept && [".db", ".db-wal", ".db-shm"].contains(&rest)
-            });
-            of_file || Day::of_unwritten(name).is_some_and(|day| day < first_kept)
-        };
+        let old = |name: &&String| day_of(name).is_some_and(|day| day < first_kept);
         let mut old: Vec<_> = names.iter().filter(old).collect();
         if old.is_empty() {
             return;
@@ -90,7 +105,7 @@ impl Folder {
             let path = self.path.join(name);
             match std::fs::remove_file(&path) {
                 Ok(()) => {
-                    tracing::info!(file = %path.display(), "deleted: older than the log's retention")
+                    tracing::info!(file = %path.display(), "deleted: older than what the log keeps")
                 }
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => {
@@ -192,6 +207,15 @@ impl Folder {
     fn lock_readers(&self) -> std::sync::MutexGuard<'_, Vec<(Day, Connection)>> {
         self.readers.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// The day that a file belongs to, with rows or beside them.
+fn day_of(name: &str) -> Option<Day> {
+    let of_file = Day::of_file(name);
+    let of_file = of_file.filter(|(_, rest)| [".db", ".db-wal", ".db-shm"].contains(rest));
+    of_file
+        .map(|(day, _)| day)
+        .or_else(|| Day::of_unwritten(name))
 }
 
 /// None when the file is not there, or is so new that it holds no table yet.

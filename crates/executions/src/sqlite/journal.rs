@@ -6,7 +6,7 @@ use super::folder::private_file;
 use super::line::{Line, read, write_line};
 use crate::day::Day;
 use crate::error::LogError;
-use crate::log::{Durability, Options};
+use crate::log::{Durability, Keeping};
 use crate::owed::Owed;
 use crate::record::{Execution, Status};
 use catalog::clock::Clock;
@@ -78,12 +78,7 @@ pub(super) struct Rows {
 
 impl Journal {
     /// Opens the files, with what a server that was killed has left in them.
-    pub(super) fn open(
-        folder: &Path,
-        options: &Options,
-        clock: Clock,
-        owed: Arc<Owed>,
-    ) -> Result<Self, LogError> {
+    pub(super) fn open(folder: &Path, keeping: &Keeping) -> Result<Self, LogError> {
         let paths = FILE_NAMES.map(|name| folder.join(name));
         let mut texts = Vec::new();
         for path in &paths {
@@ -107,10 +102,10 @@ impl Journal {
         };
         Ok(Journal {
             paths,
-            clock,
-            owed,
-            durability: options.durability,
-            pages_max: Arc::clone(&options.pages_max),
+            clock: keeping.clock.clone(),
+            owed: Arc::clone(&keeping.owed),
+            durability: keeping.options.durability,
+            pages_max: Arc::clone(&keeping.options.pages_max),
             lines: Mutex::new(lines),
             waiting: watch::Sender::new(false),
         })
@@ -174,11 +169,15 @@ impl Journal {
         lines.is_closed || self.is_stuck() || lines.rows.is_full()
     }
 
+    pub(crate) fn today(&self) -> Day {
+        Day::of(self.clock.now())
+    }
+
     fn is_quick(&self, row: &Execution) -> bool {
         self.durability == Durability::Normal
             && self.pages_max.load(Ordering::Relaxed) == 0
             && row.weight() <= ROW_BYTES_MAX
-            && Day::of(row.started_at) == Day::of(self.clock.now())
+            && Day::of(row.started_at) == self.today()
     }
 
     /// Should the ending of a call that has begun go another way, it is to be known as such.

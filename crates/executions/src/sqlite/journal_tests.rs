@@ -1,12 +1,21 @@
 //! What happens between writing a line and taking its row in: others take rows, and files are emptied.
 
 use super::*;
+use crate::log::Options;
 use crate::owed::tests::ending;
+use crate::room::Measured;
 use std::path::Path;
 
 fn journal(folder: &Path, now: i64) -> Journal {
     let clock = Clock::manual(now);
-    Journal::open(folder, &Options::default(), clock, Arc::default()).unwrap()
+    let options = Options::default();
+    let keeping = Keeping {
+        measured: Arc::new(Measured::new(&options)),
+        owed: Arc::default(),
+        options,
+        clock,
+    };
+    Journal::open(folder, &keeping).unwrap()
 }
 
 /// What a server that is killed now would leave.

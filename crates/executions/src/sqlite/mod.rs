@@ -1,5 +1,6 @@
 //! The log of one node: SQLite day files, one writing thread, reading connections beside it.
 
+mod erase;
 mod folder;
 mod journal;
 mod line;
@@ -9,13 +10,11 @@ mod writer;
 use crate::counting::{Calls, calls};
 use crate::day::Day;
 use crate::error::LogError;
-use crate::log::Options;
-use crate::owed::Owed;
+use crate::log::Keeping;
 use crate::query::{GET, Page, Search};
 use crate::queue::Job;
 use crate::record::{Execution, id_time};
 use crate::stats::{NEWEST, Stats, Tally};
-use catalog::clock::Clock;
 pub(crate) use folder::Folder;
 pub(crate) use journal::Journal;
 use std::path::{Path, PathBuf};
@@ -27,21 +26,12 @@ use writer::Writer;
 /// Opens the folder and starts the writing thread. Blocks: not for an async thread.
 pub(crate) fn open(
     path: PathBuf,
-    options: Options,
-    clock: Clock,
+    keeping: Keeping,
     jobs: mpsc::Receiver<Job>,
-    owed: Arc<Owed>,
 ) -> Result<(Arc<Folder>, Arc<Journal>), LogError> {
-    let folder = Arc::new(Folder::new(path, &options)?);
-    let journal = Journal::open(folder.path(), &options, clock.clone(), Arc::clone(&owed))?;
-    let journal = Arc::new(journal);
-    let writer = Writer::new(
-        Arc::clone(&folder),
-        options,
-        clock,
-        owed,
-        Arc::clone(&journal),
-    )?;
+    let folder = Arc::new(Folder::new(path, &keeping.options)?);
+    let journal = Arc::new(Journal::open(folder.path(), &keeping)?);
+    let writer = Writer::new(Arc::clone(&folder), keeping, Arc::clone(&journal))?;
     std::thread::Builder::new()
         .name("execution-log".to_owned())
         .spawn(move || writer.run(jobs))

@@ -5,12 +5,10 @@ use super::journal::Journal;
 use super::row;
 use crate::day::Day;
 use crate::error::LogError;
-use crate::log::Options;
-use crate::owed::Owed;
+use crate::log::Keeping;
 use crate::query::INTERRUPT;
 use crate::queue::{self, Entry, Job, Mode};
 use crate::record::{Execution, INTERRUPTED_ERROR, Status};
-use catalog::clock::Clock;
 use rusqlite::Connection;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -30,10 +28,8 @@ const ROW_BYTES: usize = 4096;
 
 pub(super) struct Writer {
     folder: Arc<Folder>,
-    options: Options,
-    clock: Clock,
+    keeping: Keeping,
     open: HashMap<Day, Connection>,
-    owed: Arc<Owed>,
     journal: Arc<Journal>,
     /// The day that retention last ran on.
     today: Day,
@@ -46,24 +42,21 @@ impl Writer {
     /// Deletes what is too old and marks what a stopped server left behind.
     pub(super) fn new(
         folder: Arc<Folder>,
-        options: Options,
-        clock: Clock,
-        owed: Arc<Owed>,
+        keeping: Keeping,
         journal: Arc<Journal>,
     ) -> Result<Self, LogError> {
-        let today = Day::of(clock.now());
+        let today = keeping.today();
         let mut writer = Writer {
             folder,
-            options,
-            clock,
+            keeping,
             open: HashMap::new(),
-            owed,
             journal,
             today,
             unmoved_bytes: 0,
             closed: false,
         };
         writer.folder.remove_before(writer.first_kept());
+        writer.keep_within_room();
         // What a server that was killed had no time for. What is not settled now is tried again, and was told.
         let _ = writer.settle();
         writer.open.clear();
@@ -105,7 +98,7 @@ impl Writer {
     }
 
     fn first_kept(&self) -> Day {
-        self.today.back(self.options.retention_days)
+        self.today.back(self.keeping.options.retention_days)
     }
 
     /// Works until there is nobody left who could bring anything.
@@ -140,7 +133,14 @@ impl Writer {
             }
             Some(Job::Maintain(answer)) => {
                 self.turn_day();
-                let _ = answer.send(Ok(()));
+                let _ = answer.send(settled);
+            }
+            Some(Job::Compact(days, answer)) => {
+                // Its own connections would keep it waiting.
+                self.open.clear();
+                let mut days = days.into_iter();
+                let done = days.try_for_each(|day| self.folder.compact(day));
+                let _ = answer.send(settled.and(done));
             }
             Some(Job::Close(answer)) => {
                 // No new jobs; those already queued come out of the same loop.
@@ -152,7 +152,7 @@ impl Writer {
                 self.write_owed();
                 // What is left stays in the journal's files.
                 let _ = self.settle();
-                self.owed.give_up();
+                self.keeping.owed.give_up();
                 self.journal.close();
                 self.folder.drop_readers();
                 let result = self.checkpoint("TRUNCATE");
@@ -162,7 +162,7 @@ impl Writer {
                 return;
             }
         }
-        if Day::of(self.clock.now()) != self.today {
+        if self.keeping.today() != self.today {
             self.turn_day();
         }
         // Where somebody reads what was, not all of it can be moved; then the next batch tries again.
@@ -175,10 +175,24 @@ impl Writer {
 
     /// A new day: yesterday's files are closed (a late finish opens them again) and retention runs.
     fn turn_day(&mut self) {
-        self.today = Day::of(self.clock.now());
+        self.today = self.keeping.today();
         let today = self.today;
         self.open.retain(|day, _| *day == today);
         self.folder.remove_before(self.first_kept());
+        self.keep_within_room();
+    }
+
+    /// Deletes the oldest days until the others fit where they may.
+    fn keep_within_room(&self) {
+        let sizes = match self.folder.sizes() {
+            Ok(sizes) => sizes,
+            Err(error) => {
+                return tracing::warn!(%error, "how much room the execution log takes is not known");
+            }
+        };
+        if let Some(first) = self.keeping.measured.first_kept(&sizes, self.today) {
+            self.folder.remove_before(first);
+        }
     }
 
     fn write(&mut self, mut entries: Vec<Entry>) {
@@ -202,7 +216,7 @@ impl Writer {
             }
             tracing::error!(%error, rows = entries.len(), "the execution log could not be written");
         }
-        queue::answer(entries, &result, &self.owed);
+        queue::answer(entries, &result, &self.keeping.owed);
         if result.is_ok() {
             self.write_owed();
             if self.journal.is_stuck() {
@@ -269,12 +283,12 @@ impl Writer {
     }
 
     fn write_owed(&mut self) {
-        let owed = self.owed.take();
+        let owed = self.keeping.owed.take();
         self.write(owed);
     }
 
     fn commit(&mut self, day: Day, entries: &[Entry]) -> Result<(), LogError> {
-        let pages = self.options.pages_max.load(Ordering::Relaxed);
+        let pages = self.keeping.options.pages_max.load(Ordering::Relaxed);
         let result = self.try_commit(day, entries, pages);
         if result.is_err() || pages > 0 {
             // Closing rolls back, and whatever state or bound the connection has, the next batch starts from a fresh one.

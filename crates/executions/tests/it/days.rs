@@ -7,6 +7,7 @@ on_both!(
     rotation_and_late_finishes,
     retention_when_the_day_turns,
     retention_at_open,
+    retention_by_room,
     replicas_open_at_once,
     a_log_of_an_earlier_version_goes_on,
     a_log_that_knew_only_builtins_goes_on
@@ -79,6 +80,55 @@ async fn retention_at_open(place: Place) {
         .await;
     assert_eq!(again.list(Filter::default()).await.unwrap().items.len(), 2);
     assert_eq!(place.days().await.first().unwrap(), "20261114");
+}
+
+/// The oldest days go until the rest fits; today stays, however much it takes.
+async fn retention_by_room(place: Place) {
+    let log = place.open().await;
+    for days in 0..4 {
+        log.finish(execution("x", NOON - days * DAY, Status::Success))
+            .await
+            .unwrap();
+    }
+    let days = |log: &executions::ExecutionLog| {
+        let log = log.clone();
+        async move { log.list(Filter::default()).await.unwrap().items.len() }
+    };
+    log.maintain().await.unwrap();
+    let all = log.room();
+    assert!(all.bytes > 0 && !all.is_exceeded, "{all:?}");
+    assert_eq!((all.bytes_max, days(&log).await), (0, 4));
+    log.close().await.unwrap();
+
+    let bounded = |retention_bytes, retention_days| Options {
+        retention_bytes,
+        retention_days,
+        ..Options::default()
+    };
+    let log = place.open_with(bounded(all.bytes - 1, 30)).await;
+    assert_eq!(days(&log).await, 3);
+    let room = log.room();
+    assert!(room.bytes < all.bytes && room.bytes > 0, "{room:?}");
+    assert_eq!(all.days - room.days, 1);
+    assert_eq!(place.days().await.first().unwrap(), "20261113");
+    log.close().await.unwrap();
+
+    let log = place.open_with(bounded(all.bytes, 1)).await;
+    assert_eq!(days(&log).await, 2, "the age counts as well");
+    log.close().await.unwrap();
+
+    let log = place.open_with(bounded(1, 30)).await;
+    assert_eq!(days(&log).await, 1);
+    assert!(log.room().is_exceeded, "{:?}", log.room());
+    let row = execution("x", NOON + 1, Status::Success);
+    log.finish(row.clone()).await.unwrap();
+    log.maintain().await.unwrap();
+    assert!(log.get(row.id).await.unwrap().is_some());
+
+    // The day turns, and yesterday goes.
+    place.clock.advance(DAY);
+    log.maintain().await.unwrap();
+    assert_eq!(days(&log).await, 0);
 }
 
 async fn replicas_open_at_once(place: Place) {

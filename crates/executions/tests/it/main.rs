@@ -6,6 +6,7 @@
 )]
 
 mod days;
+mod erasing;
 mod journal;
 mod owed;
 mod place;

@@ -2,9 +2,10 @@
 
 use executor::Step;
 use fetch::{Answer, Error, HeaderName, HeaderValue, Request, Url};
+use telemetry::context;
 
-const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
-const TRACE_STATE: HeaderName = HeaderName::from_static("tracestate");
+const TRACE_PARENT: HeaderName = HeaderName::from_static(context::TRACE_PARENT);
+const TRACE_STATE: HeaderName = HeaderName::from_static(context::TRACE_STATE);
 
 /// What the tool's author wrote into these headers stays.
 pub(super) fn told(step: &mut Step, request: &mut Request) {

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
+use telemetry::context::{TRACE_PARENT, TRACE_STATE};
 
 /// A message of a server, of which only what it is has been read.
 #[derive(Debug, Deserialize)]
@@ -142,9 +143,6 @@ impl Serialize for Written<'_> {
         all.end()
     }
 }
-
-const TRACE_PARENT: &str = "traceparent";
-const TRACE_STATE: &str = "tracestate";
 
 /// `_meta` of a message, as the server's era has it.
 #[derive(Default)]

@@ -3,10 +3,12 @@
 use crate::auth::{CanRead, IsAdmin};
 use crate::body::{PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
+use crate::lines;
 use crate::router::Server;
 use app::executions_view::{ExecutionFilter, ExecutionPage, ExecutionView};
 use axum::Json;
 use axum::extract::State;
+use axum::response::Response;
 use executions::Stats;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -28,6 +30,20 @@ pub(crate) struct ListQuery {
     cursor: Option<String>,
     /// Oldest first, only what came after this execution.
     after: Option<Uuid>,
+}
+
+/// Which entries to export; they come all at once.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ExportQuery {
+    tool: Option<String>,
+    /// started, success, error, cancelled or interrupted.
+    status: Option<String>,
+    caller: Option<String>,
+    /// A time such as 2026-01-31T12:00:00Z, or a span back from now such as 2h.
+    since: Option<String>,
+    until: Option<String>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]
@@ -57,6 +73,27 @@ pub(crate) async fn list_executions(
         after: query.after,
     };
     Ok(Json(server.app.list_executions(&caller, filter).await?))
+}
+
+/// All calls that fit, oldest first, as lines of JSON that are made while they are read. They are what the list shows. An answer
+/// that ends without the sign of its end has broken off.
+#[utoipa::path(get, path = "/api/v1/executions/export", tag = "executions", params(ExportQuery),
+    responses((status = 200, content_type = "application/x-ndjson", body = String), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn export_executions(
+    State(server): State<Arc<Server>>,
+    CanRead(caller): CanRead,
+    QueryOf(query): QueryOf<ExportQuery>,
+) -> Result<Response, ApiError> {
+    let filter = ExecutionFilter {
+        tool: query.tool,
+        status: query.status,
+        caller: query.caller,
+        since: query.since,
+        until: query.until,
+        ..ExecutionFilter::default()
+    };
+    let export = server.app.export_executions(caller, filter)?;
+    lines::answer(&server, export, "executions").await
 }
 
 /// One call.

@@ -31,6 +31,14 @@ pub(crate) struct SecretPage {
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
+pub(crate) struct SetQuery {
+    /// Whose a new secret is, where an admin sets it for somebody else.
+    owner: Option<String>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RemoveQuery {
     /// Also one that tools use; they fail from then on.
     pub(super) force: Option<bool>,
@@ -51,13 +59,14 @@ pub(crate) async fn list_secrets(
 }
 
 /// Sets a secret; tools refer to it as `{"$secret": "name"}`.
-#[utoipa::path(put, path = "/api/v1/secrets/{name}", tag = "secrets", params(("name" = String, Path)),
-    request_body = SecretBody,
+#[utoipa::path(put, path = "/api/v1/secrets/{name}", tag = "secrets",
+    params(("name" = String, Path), SetQuery), request_body = SecretBody,
     responses((status = 200, body = SecretView), (status = 201, body = SecretView), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn set_secret(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
     PathOf(name): PathOf<String>,
+    QueryOf(query): QueryOf<SetQuery>,
     JsonText(text): JsonText,
 ) -> Result<(StatusCode, Json<SecretView>), ApiError> {
     // Not told any closer what is wrong: the words of the JSON reader repeat what they trip over.
@@ -67,7 +76,13 @@ pub(crate) async fn set_secret(
             "The body must be {\"value\": \"…\"} and nothing else",
         )
     })?;
-    let work = async move { server.app.set_secret(&caller, &name, &body.value).await };
+    let work = async move {
+        let owner = query.owner.as_deref();
+        server
+            .app
+            .set_secret(&caller, &name, &body.value, owner)
+            .await
+    };
     let (secret, is_new) = owned(work).await?;
     let status = if is_new {
         StatusCode::CREATED
@@ -117,8 +132,8 @@ pub(crate) async fn verify_secrets(
 pub(crate) fn named(path: &'static str, name: &'static str) -> [Unlisted; 2] {
     let of = move || PathOf(name.to_owned());
     [
-        Unlisted::new(Method::PUT, path, move |server, caller, body| {
-            set_secret(server, caller, of(), body)
+        Unlisted::new(Method::PUT, path, move |server, caller, query, body| {
+            set_secret(server, caller, of(), query, body)
         }),
         Unlisted::new(Method::DELETE, path, move |server, caller, query| {
             remove_secret(server, caller, of(), query)

@@ -2,9 +2,10 @@
 
 use super::tools::owned;
 use crate::auth::{Anyone, IsAdmin};
-use crate::body::{JsonBody, PathOf};
+use crate::body::{JsonBody, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
+use app::erasure::ErasureView;
 use app::reassign::Reassigned;
 use app::users::{NewUser, UserChange, UserView};
 use axum::Json;
@@ -12,7 +13,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -52,6 +53,16 @@ pub(crate) struct ReassignBody {
     to: String,
     /// Only these tools; everything where it is left out.
     tools: Option<Vec<String>>,
+}
+
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EraseQuery {
+    /// Who gets what they own; without it they may own nothing.
+    to: Option<String>,
+    /// Only says what would be erased.
+    dry_run: Option<bool>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -187,6 +198,23 @@ pub(crate) async fn reassign(
     let work = async move {
         let tools = body.tools.as_deref();
         server.app.reassign(caller, &name, &body.to, tools).await
+    };
+    Ok(Json(owned(work).await?))
+}
+
+/// Erases a person's data: who they are becomes a pseudonym in the execution log and the audit log, and what they said in calls,
+/// their keys, sessions, secrets, tokens and confirmed requests are removed. It cannot be undone.
+#[utoipa::path(post, path = "/api/v1/users/{name}/erase", tag = "users", params(("name" = String, Path), EraseQuery),
+    responses((status = 200, body = ErasureView), (status = "4XX", body = ErrorBody)))]
+pub(crate) async fn erase_user(
+    State(server): State<Arc<Server>>,
+    IsAdmin(caller): IsAdmin,
+    PathOf(name): PathOf<String>,
+    QueryOf(query): QueryOf<EraseQuery>,
+) -> Result<Json<ErasureView>, ApiError> {
+    let work = async move {
+        let (to, dry_run) = (query.to.as_deref(), query.dry_run == Some(true));
+        server.app.erase_user(caller, &name, to, dry_run).await
     };
     Ok(Json(owned(work).await?))
 }

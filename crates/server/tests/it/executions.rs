@@ -1,6 +1,6 @@
 //! Reading the log.
 
-use crate::testapp::{TestApp, on_both};
+use crate::testapp::{Answer, TestApp, on_both};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -66,6 +66,85 @@ async fn entries_are_listed_filtered_and_counted() {
                 404
             );
         }
+    })
+    .await;
+}
+
+fn lines(answer: &Answer) -> Vec<Value> {
+    let line = |line: &str| serde_json::from_str(line).unwrap();
+    match &answer.body {
+        Value::Null => Vec::new(),
+        Value::String(text) => text.lines().map(line).collect(),
+        // A single line is JSON as it is.
+        one => vec![one.clone()],
+    }
+}
+
+/// More than one piece of it, what the list shows, to whom it shows it.
+#[tokio::test]
+async fn the_log_is_exported_as_it_is_listed() {
+    on_both(async |app: &TestApp| {
+        for i in 0..450 {
+            let body = json!({"arguments": {"expression": format!("{i}+1")}});
+            app.post("/api/v1/tools/calculator/call", body).await;
+            app.clock.advance(10);
+        }
+        let kim = app.person("kim", "operator").await.key;
+        let body = json!({"arguments": {"expression": "1/0"}});
+        app.as_key(&kim, "POST", "/api/v1/tools/calculator/call", body)
+            .await;
+
+        let all = app.get("/api/v1/executions/export").await;
+        let kind = all.headers["content-type"].to_str().unwrap();
+        assert_eq!((all.status, kind), (200, "application/x-ndjson"));
+        let exported = lines(&all);
+        let listed = app.get("/api/v1/executions?limit=1000").await.body;
+        let mut listed = listed["items"].as_array().unwrap().clone();
+        listed.reverse();
+        assert_eq!(exported.len(), 451);
+        assert_eq!(exported, listed);
+
+        let export = async |query: &str| {
+            let path = format!("/api/v1/executions/export{query}");
+            lines(&app.as_key(&kim, "GET", &path, Value::Null).await)
+        };
+        let own = export("").await;
+        assert_eq!((own.len(), &own[0]["caller"]), (1, &json!("kim")));
+        assert_eq!(export("?caller=admin").await, own, "nobody else's");
+        for (query, count) in [
+            ("status=error", 1),
+            ("caller=admin", 450),
+            ("tool=none", 0),
+            ("since=1s", 101),
+        ] {
+            let found = app.get(&format!("/api/v1/executions/export?{query}")).await;
+            assert_eq!(lines(&found).len(), count, "{query}");
+        }
+        for wrong in ["status=odd", "since=yesterday", "limit=5"] {
+            let path = format!("/api/v1/executions/export?{wrong}");
+            let refused = app.get(&path).await;
+            assert!(matches!(refused.status, 400 | 422), "{wrong}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_audit_log_is_exported_as_it_is_listed() {
+    on_both(async |app: &TestApp| {
+        for i in 0..230 {
+            let body = json!({"name": format!("user-{i}"), "role": "viewer"});
+            assert_eq!(app.post("/api/v1/users", body).await.status, 201);
+        }
+        let exported = lines(&app.get("/api/v1/audit/export").await);
+        let listed = app.get("/api/v1/audit?limit=500").await.body;
+        let mut listed = listed["items"].as_array().unwrap().clone();
+        listed.reverse();
+        assert_eq!(exported, listed);
+        assert!(exported.len() >= 230);
+        let one = app.get("/api/v1/audit/export?target=user:user-7").await;
+        assert_eq!(lines(&one).len(), 1);
+        assert_eq!(app.get("/api/v1/audit/export?since=soon").await.status, 422);
     })
     .await;
 }

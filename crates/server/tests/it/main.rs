@@ -12,6 +12,7 @@ mod between;
 mod calls;
 mod confirmed;
 mod dry_runs;
+mod erasing;
 mod executions;
 mod guarded;
 mod hostile;

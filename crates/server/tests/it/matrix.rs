@@ -92,9 +92,6 @@ fn of_the_registry() -> Vec<Row> {
         row("GET", "/api/v1/tools/{name}/versions/{version}", "/api/v1/tools/none/versions/1", none.clone(), Read, 404),
         row("POST", "/api/v1/tools/{name}/rollback", "/api/v1/tools/none/rollback", json!({"version": 1}), Author, 404),
         row("POST", "/api/v1/tools/{name}/restore", "/api/v1/tools/none/restore", none.clone(), Author, 404),
-        row("GET", "/api/v1/executions", "/api/v1/executions", none.clone(), Read, 200),
-        row("GET", "/api/v1/executions/stats", "/api/v1/executions/stats", none.clone(), Admin, 200),
-        row("GET", "/api/v1/executions/{id}", "/api/v1/executions/none", none.clone(), Read, 404),
         row("GET", "/api/v1/keys", "/api/v1/keys", none.clone(), Anyone, 200),
         row("DELETE", "/api/v1/keys/{id}", NIL, none.clone(), Anyone, 404),
         row("POST", "/api/v1/login", "/api/v1/login", json!({"name": "nobody"}), Nothing, 400),
@@ -106,6 +103,7 @@ fn of_the_registry() -> Vec<Row> {
         row("DELETE", "/api/v1/users/{name}", "/api/v1/users/nobody", none.clone(), Admin, 404),
         row("POST", "/api/v1/users/{name}/restore", "/api/v1/users/nobody/restore", none.clone(), Admin, 404),
         row("POST", "/api/v1/users/{name}/reassign", "/api/v1/users/nobody/reassign", json!({"to": "x"}), Admin, 404),
+        row("POST", "/api/v1/users/{name}/erase", "/api/v1/users/nobody/erase", none.clone(), Admin, 404),
         row("POST", "/api/v1/users/{name}/login-link", "/api/v1/users/nobody/login-link", none.clone(), Admin, 404),
         row("GET", "/api/v1/agents", "/api/v1/agents", none.clone(), Read, 200),
         row("POST", "/api/v1/agents", "/api/v1/agents", agent.clone(), Author, 422),
@@ -127,8 +125,6 @@ fn of_the_registry() -> Vec<Row> {
         row("DELETE", "/api/v1/secrets/{name}", "/api/v1/secrets/none", none.clone(), Author, 404),
         row("POST", "/api/v1/secrets/rotate", "/api/v1/secrets/rotate", none.clone(), Admin, 200),
         row("GET", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none.clone(), Admin, 200),
-        row("GET", "/api/v1/audit", "/api/v1/audit", none.clone(), Admin, 200),
-        row("GET", "/api/v1/audit/verify", "/api/v1/audit/verify", none.clone(), Admin, 200),
         row("POST", "/api/v1/admin/backup", "/api/v1/admin/backup", json!({"folder": "not/absolute"}), Admin, 422),
         // Not in the document: pages, and names that are addresses of their own.
         row("GET", "/", "/", none.clone(), Nothing, 307),
@@ -150,6 +146,21 @@ fn of_the_registry() -> Vec<Row> {
         row("DELETE", "/api/v1/secrets/rotate", "/api/v1/secrets/rotate", none.clone(), Author, 404),
         row("PUT", "/api/v1/secrets/verify", "/api/v1/secrets/verify", json!({"value": ""}), Author, 422),
         row("DELETE", "/api/v1/secrets/verify", "/api/v1/secrets/verify", none, Author, 404),
+    ]
+}
+
+#[rustfmt::skip]
+fn of_the_logs() -> Vec<Row> {
+    use Needs::{Admin, Read};
+    let none = Value::Null;
+    vec![
+        row("GET", "/api/v1/executions", "/api/v1/executions", none.clone(), Read, 200),
+        row("GET", "/api/v1/executions/export", "/api/v1/executions/export", none.clone(), Read, 200),
+        row("GET", "/api/v1/executions/stats", "/api/v1/executions/stats", none.clone(), Admin, 200),
+        row("GET", "/api/v1/executions/{id}", "/api/v1/executions/none", none.clone(), Read, 404),
+        row("GET", "/api/v1/audit", "/api/v1/audit", none.clone(), Admin, 200),
+        row("GET", "/api/v1/audit/export", "/api/v1/audit/export", none.clone(), Admin, 200),
+        row("GET", "/api/v1/audit/verify", "/api/v1/audit/verify", none, Admin, 200),
     ]
 }
 
@@ -251,6 +262,7 @@ fn table() -> Vec<Row> {
     all.extend(of_runs());
     all.extend(of_mcp());
     all.extend(of_data());
+    all.extend(of_the_logs());
     all.extend(of_health());
     all
 }

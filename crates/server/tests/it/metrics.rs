@@ -83,6 +83,12 @@ async fn calls_are_counted_exactly() {
         assert_eq!(requests("api", 404), 4.0);
         assert_eq!(of("toolcrib_calls_running"), 0.0);
         assert_eq!(of("toolcrib_log_works"), 1.0);
+        app.server.app.executor.log.maintain().await.unwrap();
+        let (all, ready) = (figures(app).await, app.get("/readyz").await.body);
+        let bytes = all["toolcrib_log_bytes"];
+        assert!(bytes > 0.0 && all["toolcrib_log_days"] >= 1.0, "{all:?}");
+        assert_eq!(ready["log"]["bytes"].as_f64(), Some(bytes), "{ready}");
+        assert_eq!(ready["log"]["bytes_max"], Value::Null, "{ready}");
         assert!(of("toolcrib_tools") >= 10.0);
         assert!(of("process_resident_memory_bytes") > 1e6);
     })

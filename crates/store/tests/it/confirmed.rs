@@ -62,7 +62,7 @@ async fn the_newest_are_kept_each_once_and_part_of_a_backup() {
             db.restore_from(folder.path()).await.unwrap();
             assert_eq!(of(1).await, kept);
             // A backup of before there were any is whole.
-            for table in ["confirmed_requests", "runs", "run_entries"] {
+            for table in ["confirmed_requests", "runs", "run_entries", "erasures"] {
                 std::fs::remove_file(folder.path().join(format!("{table}.jsonl"))).unwrap();
             }
             db.restore_from(folder.path()).await.unwrap();

@@ -18,6 +18,7 @@ mod access;
 mod cluster;
 mod confirmed;
 mod encrypted;
+mod erasing;
 mod leases;
 mod secrets;
 mod server_tokens;

@@ -136,6 +136,7 @@ async fn from_before_servers(db: &Db, folder: &std::path::Path) {
         "confirmed_requests",
         "runs",
         "run_entries",
+        "erasures",
     ] {
         remove(table).unwrap();
     }

@@ -47,7 +47,13 @@ async fn a_source_is_changed_by_one_at_a_time_and_part_of_a_backup() {
             db.restore_from(folder.path()).await.unwrap();
             assert_eq!(db.sources().await.unwrap(), [row(2)]);
             // A backup of before there were sources is whole.
-            for table in ["sources", "confirmed_requests", "runs", "run_entries"] {
+            for table in [
+                "sources",
+                "confirmed_requests",
+                "runs",
+                "run_entries",
+                "erasures",
+            ] {
                 std::fs::remove_file(folder.path().join(format!("{table}.jsonl"))).unwrap();
             }
             db.restore_from(folder.path()).await.unwrap();

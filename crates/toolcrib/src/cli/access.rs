@@ -54,6 +54,16 @@ pub(crate) enum Users {
         #[arg(long, value_delimiter = ',')]
         tools: Option<Vec<String>>,
     },
+    /// Erase a person's data for good: they become a pseudonym in the logs, and what they said and kept is removed
+    Erase {
+        name: String,
+        /// Who gets what they own; without it they may own nothing
+        #[arg(long, value_name = "NAME")]
+        to: Option<String>,
+        /// Say what would be erased, and change nothing
+        #[arg(long)]
+        dry_run: bool,
+    },
     /// Print a link that lets a user in once, within 15 minutes
     LoginLink { name: String },
 }

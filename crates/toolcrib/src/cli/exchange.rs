@@ -1,6 +1,9 @@
 //! Flags of the commands that exchange tools and servers with other programs.
 
+use super::time_past;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
+use executions::Status;
 use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
@@ -101,6 +104,48 @@ pub(crate) enum Export {
     },
     /// sql and expression tools, into a new database with h_custom_tool and h_custom_tool_param
     HCustomTool(CustomExport),
+    /// The execution log, oldest first, a line of JSON for each call
+    Log(ExportLog),
+    /// The audit log, oldest first, a line of JSON for each act
+    Audit(ExportAudit),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportLog {
+    /// Only calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only calls that ended so; `started` are those that have not ended
+    #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::as_str)))]
+    pub(crate) status: Option<String>,
+    /// Only calls of this user
+    #[arg(long, value_name = "NAME")]
+    pub(crate) caller: Option<String>,
+    /// Only calls since a time (2026-01-31T12:00:00Z) or a span back from now (90s, 15m, 2h, 7d)
+    #[arg(long, value_name = "TIME", value_parser = time_past)]
+    pub(crate) since: Option<String>,
+    /// Only calls before a time
+    #[arg(long, value_name = "TIME", value_parser = time_past)]
+    pub(crate) until: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportAudit {
+    /// Only what this user did
+    #[arg(long, value_name = "NAME")]
+    pub(crate) actor: Option<String>,
+    /// Only acts such as user.create
+    #[arg(long)]
+    pub(crate) action: Option<String>,
+    /// Only what was done to this, such as user:kim
+    #[arg(long)]
+    pub(crate) target: Option<String>,
+    /// Only acts since a time (2026-01-31T12:00:00Z) or a span back from now (90s, 15m, 2h, 7d)
+    #[arg(long, value_name = "TIME", value_parser = time_past)]
+    pub(crate) since: Option<String>,
+    /// Only acts before a time
+    #[arg(long, value_name = "TIME", value_parser = time_past)]
+    pub(crate) until: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 
 use super::custom_kept::{Merged, is_same, merged, patch};
 use super::custom_rows::{Meant, created_at, definition};
+use super::taken_over::TakenOver;
 use super::tools::path;
 use crate::cli::CustomImport;
 use crate::client::{Client, encode, query};
@@ -46,11 +47,7 @@ impl Importer {
 /// What became of the tools of a file.
 #[derive(Default)]
 struct Told {
-    added: Vec<String>,
-    replaced: Vec<String>,
-    same: Vec<String>,
-    /// Those that were left out, with the reason.
-    failed: Vec<String>,
+    taken: TakenOver,
     warnings: Vec<String>,
     /// How those are defined that are added or replaced.
     tools: Vec<Value>,
@@ -82,7 +79,8 @@ impl Told {
     }
 
     fn is_empty(&self) -> bool {
-        let lists = [&self.added, &self.replaced, &self.same, &self.failed];
+        let taken = &self.taken;
+        let lists = [&taken.added, &taken.replaced, &taken.same, &taken.failed];
         lists.iter().all(|list| list.is_empty())
     }
 }
@@ -119,7 +117,7 @@ pub(crate) async fn import(context: &Context, args: &CustomImport) -> Result {
         Err(failure) if told.is_empty() => Err(failure),
         // What was done until nobody answered any more is told all the same.
         Err(failure) => {
-            told.failed.extend(failure.errors);
+            told.taken.failed.extend(failure.errors);
             tell(out, &told, args.dry_run).map_err(|told| Failure {
                 cause: failure.cause,
                 hints: [told.hints.as_slice(), &failure.hints].concat(),
@@ -155,14 +153,14 @@ fn understood(
         let name = &row.name;
         if taken.iter().any(|taken| taken.row.name == *name) {
             let why = "there is another row of that name before it; rename one of them";
-            told.failed.push(format!("{name}: {why}"));
+            told.taken.failed.push(format!("{name}: {why}"));
             continue;
         }
         let result = args.result.as_deref().unwrap_or(RESULT);
         let meant = match definition(&row, &args.source, result) {
             Ok(meant) => meant,
             Err(why) => {
-                told.failed.push(format!("{name}: {why}"));
+                told.taken.failed.push(format!("{name}: {why}"));
                 continue;
             }
         };
@@ -171,7 +169,7 @@ fn understood(
         let checked = checked_definition_from_text(name, &text, origin, kinds::sql::faults);
         match checked {
             Ok(_) => taken.push(Taken { row, meant }),
-            Err(problems) => told.failed.extend(problems.iter().map(|it| {
+            Err(problems) => told.taken.failed.extend(problems.iter().map(|it| {
                 format!(
                     "{name}: at {}: expected {}, found {}. {}",
                     it.path, it.expected, it.found, it.remedy
@@ -207,11 +205,11 @@ async fn take_over(
         Some(stored) => {
             let merged = merged(stored, &taken.meant.definition, args.result.is_some());
             if is_same(stored, &merged.definition) {
-                told.same.push(name.clone());
+                told.taken.same.push(name.clone());
                 return Ok(());
             }
             if !args.force {
-                told.failed.push(format!(
+                told.taken.failed.push(format!(
                     "{name}: there is another tool '{name}' already; rename one of the two, or replace it with --force"
                 ));
                 return Ok(());
@@ -236,14 +234,14 @@ async fn take_over(
         Err(failure) if failure.cause == Cause::Unreachable => return Err(failure),
         Err(failure) => {
             let why = failure.errors.join("; ");
-            told.failed.push(format!("{name}: {why}"));
+            told.taken.failed.push(format!("{name}: {why}"));
         }
         Ok(tool) => {
             told.remark(out, taken, off.as_deref(), &tool);
             told.tools.push(definition);
             let list = match stored {
-                Some(_) => &mut told.replaced,
-                None => &mut told.added,
+                Some(_) => &mut told.taken.replaced,
+                None => &mut told.taken.added,
             };
             list.push(name.clone());
         }
@@ -367,38 +365,13 @@ async fn user(client: &Client, name: &str) -> Result<Option<String>> {
 
 fn tell(out: &Out, told: &Told, dry_run: bool) -> Result {
     if out.json {
-        let mut value = json!({"added": told.added, "replaced": told.replaced,
-            "unchanged": told.same, "failed": told.failed, "warnings": told.warnings,
+        let mut value = json!({"added": told.taken.added, "replaced": told.taken.replaced,
+            "unchanged": told.taken.same, "failed": told.taken.failed, "warnings": told.warnings,
             "dry_run": dry_run});
         if dry_run {
             value["tools"] = told.tools.clone().into();
         }
         out.value(&value);
     }
-    let would = if dry_run { "would be " } else { "" };
-    for (what, names) in [("added", &told.added), ("replaced", &told.replaced)] {
-        if !names.is_empty() {
-            out.done(format!("{would}{what}: {}", names.join(", ")));
-        }
-    }
-    if !told.same.is_empty() {
-        out.done(format!("there already: {}", told.same.join(", ")));
-    }
-    if told.failed.is_empty() {
-        return Ok(());
-    }
-    let mut failure = Failure::failed("");
-    failure.errors = told.failed.clone();
-    let is_any = !told.added.is_empty() || !told.replaced.is_empty();
-    Err(failure.printed().hint(hint_of(is_any, dry_run)))
-}
-
-/// What became of those that did not fail.
-pub(super) fn hint_of(is_any: bool, dry_run: bool) -> &'static str {
-    match (is_any, dry_run) {
-        (true, false) => "the others were taken over",
-        (true, true) => "the others would be taken over",
-        (false, false) => "nothing was taken over",
-        (false, true) => "nothing would be taken over",
-    }
+    told.taken.tell(out, dry_run)
 }

@@ -266,6 +266,17 @@ fn told(findings: &mut Findings, context: &Context, asked: Result<Answers>, know
             "check that the clock was not set back",
         );
     }
+    let log = &answers.ready["log"];
+    if log["exceeded"] == true {
+        findings.warning(
+            "log.room",
+            format!(
+                "today alone takes {} bytes of the execution log and more than it may ({}), so every other day was deleted",
+                log["bytes"], log["bytes_max"]
+            ),
+            "allow more with log.retention_megabytes, or have less logged with log.entry_bytes_max",
+        );
+    }
     shelves(findings, &answers.ready["files"], &known.told);
     super::replicas::judge(findings, &answers.ready["replicas"]);
     super::upstreams::judge(findings, &answers.servers, answers.is_served);

@@ -17,6 +17,7 @@ pub(crate) mod definition;
 pub(crate) mod doctor;
 mod effect;
 pub(crate) mod eval;
+mod exports;
 pub(crate) mod findings;
 mod foreign;
 pub(crate) mod history;
@@ -46,6 +47,7 @@ pub(crate) mod servers;
 pub(crate) mod show_config;
 pub(crate) mod sign_in;
 pub(crate) mod sources;
+mod taken_over;
 pub(crate) mod tools;
 mod toolset_there;
 pub(crate) mod toolsets;
@@ -86,6 +88,8 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         }
         Command::Export(Export::McpServers { only }) => mcp_servers::export(context, &only).await,
         Command::Export(Export::Registry { folder }) => registry::export(context, &folder).await,
+        Command::Export(Export::Log(asked)) => exports::log(context, asked).await,
+        Command::Export(Export::Audit(asked)) => exports::audit(context, asked).await,
         Command::Apply(args) => registry::apply(context, &args).await,
         Command::Call(call) => call::run(context, call).await,
         Command::Run(asked) => run::run(context, asked).await,

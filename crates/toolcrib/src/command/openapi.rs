@@ -1,7 +1,7 @@
 //! `toolcrib import openapi`: the operations of a document as HTTP tools, each stored like any other, so that what is wrong
 //! with one keeps no other out. `toolcrib export openapi`: our tools as such a document.
 
-use super::custom_tools::hint_of;
+use super::taken_over::TakenOver;
 use super::tools::{path, text};
 use crate::cli::OpenApiImport;
 use crate::client::{Client, query};
@@ -15,15 +15,6 @@ use std::path::Path;
 
 /// How to come by JSON where somebody has YAML.
 const CONVERT: &str = "a document in YAML is converted first, for example with `npx js-yaml FILE.yaml > FILE.json`, or with python3 and its yaml package";
-
-/// What became of the operations.
-#[derive(Default)]
-struct Told {
-    added: Vec<String>,
-    replaced: Vec<String>,
-    same: Vec<String>,
-    failed: Vec<String>,
-}
 
 pub(crate) async fn import(context: &Context, args: &OpenApiImport) -> Result {
     let document = document(&args.file)?;
@@ -41,7 +32,7 @@ pub(crate) async fn import(context: &Context, args: &OpenApiImport) -> Result {
         preview(out, &imported);
         return Ok(());
     }
-    let mut told = Told::default();
+    let mut told = TakenOver::default();
     let done = Client::with(context, async |client| {
         check_secrets(client, &imported).await?;
         for made in &imported.tools {
@@ -52,7 +43,7 @@ pub(crate) async fn import(context: &Context, args: &OpenApiImport) -> Result {
     .await;
     match done {
         // What was done until nobody answered any more is told all the same.
-        Err(failure) if !told.added.is_empty() || !told.replaced.is_empty() => {
+        Err(failure) if told.is_any() => {
             told.failed.extend(failure.errors);
         }
         Err(failure) => return Err(failure),
@@ -223,7 +214,12 @@ async fn check_secrets(client: &Client, imported: &Imported) -> Result {
     Err(failure.hint("nothing was taken over; set them, use one that is there with --auth SCHEME=SECRET, or leave it out with --auth none"))
 }
 
-async fn take_over(client: &Client, made: &Made, args: &OpenApiImport, told: &mut Told) -> Result {
+async fn take_over(
+    client: &Client,
+    made: &Made,
+    args: &OpenApiImport,
+    told: &mut TakenOver,
+) -> Result {
     let name = &made.name;
     let asked = |dry_run: bool| query(&[("dry_run", dry_run.then(|| "true".to_owned()))]);
     let send = async |method: &str, to: String| {
@@ -261,7 +257,7 @@ async fn take_over(client: &Client, made: &Made, args: &OpenApiImport, told: &mu
     Ok(())
 }
 
-fn tell(out: &Out, imported: &Imported, told: &Told, dry_run: bool) -> Result {
+fn tell(out: &Out, imported: &Imported, told: &TakenOver, dry_run: bool) -> Result {
     let lossy: Vec<Value> = imported
         .tools
         .iter()
@@ -283,30 +279,7 @@ fn tell(out: &Out, imported: &Imported, told: &Told, dry_run: bool) -> Result {
             lossy.len()
         ));
     }
-    let would = if dry_run { "would be " } else { "" };
-    for (what, names) in [("added", &told.added), ("replaced", &told.replaced)] {
-        if !names.is_empty() {
-            out.done(format!(
-                "{would}{what} ({}): {}",
-                names.len(),
-                names.join(", ")
-            ));
-        }
-    }
-    if !told.same.is_empty() {
-        out.done(format!(
-            "there already ({}): {}",
-            told.same.len(),
-            told.same.join(", ")
-        ));
-    }
-    if told.failed.is_empty() {
-        return Ok(());
-    }
-    let mut failure = Failure::failed("");
-    failure.errors = told.failed.clone();
-    let is_any = !told.added.is_empty() || !told.replaced.is_empty();
-    Err(failure.printed().hint(hint_of(is_any, dry_run)))
+    told.tell(out, dry_run)
 }
 
 pub(crate) async fn export(context: &Context, toolset: Option<&str>) -> Result {

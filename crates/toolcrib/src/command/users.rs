@@ -2,7 +2,7 @@
 
 use super::tools::text;
 use crate::cli::Users;
-use crate::client::{Client, encode};
+use crate::client::{Client, encode, query};
 use crate::context::Context;
 use crate::out::{Failure, Out, Result};
 use serde_json::{Value, json};
@@ -74,6 +74,13 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             done(out, &moved, &said);
             Ok(())
         }
+        Users::Erase { name, to, dry_run } => {
+            let dry_run = dry_run.then(|| "true".to_owned());
+            let asked = query(&[("to", to), ("dry_run", dry_run)]);
+            let erased = ask(context, "POST", &of(&name, &format!("/erase{asked}")), None).await?;
+            erase_told(out, &name, &erased);
+            Ok(())
+        }
         Users::LoginLink { name } => {
             let link = ask(context, "POST", &of(&name, "/login-link"), None).await?;
             if out.json {
@@ -84,6 +91,32 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             Ok(())
         }
     }
+}
+
+fn erase_told(out: &Out, name: &str, erased: &Value) {
+    if out.json {
+        return out.value(erased);
+    }
+    let rows = erased["rows"].as_object().into_iter().flatten();
+    let mut rows: Vec<Vec<String>> = rows
+        .map(|(table, count)| vec![table.clone(), count.to_string()])
+        .collect();
+    rows.push(vec![
+        "executions".to_owned(),
+        erased["executions"].to_string(),
+    ]);
+    out.table(&["what", "rows"], &rows);
+    let pseudonym = text(erased, "pseudonym");
+    if erased["dry_run"] == true {
+        return out.done(format!("nothing was changed; {name} would be {pseudonym}"));
+    }
+    out.done(format!("{name} is {pseudonym} from now on"));
+    if let Some(left) = erased["servers_left"].as_u64().filter(|left| *left > 0) {
+        out.note(format!(
+            "{left} other servers still have to erase what they keep; they do it within seconds. Run it again to see whether they have"
+        ));
+    }
+    out.note("backups that were made before still hold everything");
 }
 
 fn changes(

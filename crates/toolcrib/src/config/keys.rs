@@ -114,6 +114,13 @@ pub(crate) const KEYS: &[Key] = &[
             most: 36_500,
         },
     ),
+    key(
+        "log.retention_megabytes",
+        Holds::Count {
+            least: 0,
+            most: 1_000_000_000,
+        },
+    ),
     key("log.durability", Holds::OneOf(&["normal", "full"])),
     key("log.entry_bytes_max", BYTES),
     key("secrets.key_file", Holds::File),

@@ -243,6 +243,24 @@ const FOLDERS: &[Mistake] = &[
         make: || disk("size=500m,mode=0700"),
     },
     Mistake {
+        id: "log.room",
+        is_fatal: false,
+        says: &["today alone takes", "(1000000)", "was deleted"],
+        remedy: "log.retention_megabytes",
+        make: || {
+            let sandbox = sound().with("TOOLCRIB_LOG_RETENTION_MEGABYTES", "1");
+            let text = "x".repeat(400_000);
+            let arguments = json!({"expression": format!("len('{text}')")}).to_string();
+            for _ in 0..3 {
+                sandbox.run_with_stdin(&["call", "calculator", "-"], &arguments);
+            }
+            let server = sandbox.serve(&[]);
+            let mut broken = Broken::new(sandbox).keep(server);
+            broken.is_served = true;
+            Some(broken)
+        },
+    },
+    Mistake {
         id: "clock.set_back",
         is_fatal: false,
         says: &["entries of 2098-01-01"],

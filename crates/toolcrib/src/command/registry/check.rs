@@ -30,8 +30,7 @@ pub(super) fn item(sort: Sort, file: &str, text: &str) -> Result<Value, Vec<Stri
     let open = sealed::in_clear(sort, &document);
     if !open.is_empty() {
         let line = |path: String| {
-            let place = crate::command::definition::place(text, &format!("$.{path}"));
-            let at = place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+            let at = place(text, &format!("$.{path}"));
             let instead = match sort {
                 Sort::Tool => {
                     "{\"$secret\": \"NAME\"}, and set it with `toolcrib secrets set NAME`"
@@ -57,8 +56,13 @@ fn told(file: &str, problems: Vec<Problem>) -> Vec<String> {
     problems.map(|problem| problem.to_string()).collect()
 }
 
-/// A file with one list of objects, under its only member: the objects.
-pub(super) fn list(file: &str, text: &str, member: &str) -> Result<Vec<Value>, Vec<String>> {
+/// A file with a list of objects under one of its members: the objects. What nobody reads would be taken for said.
+pub(super) fn list(
+    file: &str,
+    text: &str,
+    (member, others): (&str, &[&str]),
+    known: &[&str],
+) -> Result<Vec<Value>, Vec<String>> {
     let wrong = |found: &str| {
         vec![format!(
             "{file}: expected {{\"{member}\": […]}}, found {found}. `toolcrib export registry` shows the form."
@@ -71,8 +75,38 @@ pub(super) fn list(file: &str, text: &str, member: &str) -> Result<Vec<Value>, V
     let items = all[member]
         .as_array()
         .ok_or_else(|| wrong("something else"))?;
-    match items.iter().all(Value::is_object) {
-        true => Ok(items.clone()),
-        false => Err(wrong("a list of something else than objects")),
+    if !items.iter().all(Value::is_object) {
+        return Err(wrong("a list of something else than objects"));
     }
+    let mut members = vec![member];
+    members.extend(others);
+    let mut unknown = unknown(file, text, ("$", &all), &members);
+    for (number, item) in items.iter().enumerate() {
+        let at = format!("$.{member}[{number}]");
+        unknown.extend(self::unknown(file, text, (&at, item), known));
+    }
+    match unknown.is_empty() {
+        true => Ok(items.clone()),
+        false => Err(unknown),
+    }
+}
+
+fn unknown(file: &str, text: &str, (at, object): (&str, &Value), known: &[&str]) -> Vec<String> {
+    let members = object.as_object().into_iter().flatten();
+    let strange = members.filter(|(key, _)| !known.contains(&key.as_str()));
+    let told = |(key, _): (&String, &Value)| {
+        let path = format!("{at}.{key}");
+        format!(
+            "{file}{}: at {path}: expected one of {}, found '{key}'. Correct it, or take it out.",
+            place(text, &path),
+            known.join(", ")
+        )
+    };
+    strange.map(told).collect()
+}
+
+/// `:line:column` of something in a text; nothing where it is not found.
+pub(super) fn place(text: &str, path: &str) -> String {
+    let place = crate::command::definition::place(text, path);
+    place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"))
 }

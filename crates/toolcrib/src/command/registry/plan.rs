@@ -110,6 +110,12 @@ impl Plan {
         let Some(document) = document else {
             return Ok(());
         };
+        let unknown = unknown_tools(state, wanted, *sort, &document);
+        if !unknown.is_empty() {
+            let unknown = unknown.join(", ");
+            self.problems.push(format!("{file}: at $.tools: expected tools of this installation or of the folder, found {unknown}. Correct them, or take them out."));
+            return Ok(());
+        }
         let owner = document["owner"].as_str().unwrap_or(&state.me).to_owned();
         let is_user = |name: &String| {
             let of = |users: &Option<std::collections::BTreeMap<String, String>>| {
@@ -144,15 +150,18 @@ impl Plan {
         Ok(())
     }
 
-    /// Whether a tool refers to a secret that this plan sets.
+    /// Whether a tool needs what this plan sets, makes or changes: a secret, a source, a server.
     fn comes(&self, document: &Value) -> bool {
         let text = document.to_string();
-        let set = self
-            .steps
+        let of = |member: &str| document["config"][member].as_str().unwrap_or_default();
+        self.steps
             .iter()
-            .filter_map(|it| it.what.strip_prefix("secrets/"));
-        set.into_iter()
-            .any(|name| text.contains(&json!({"$secret": name}).to_string()))
+            .any(|step| match step.what.split_once('/') {
+                Some(("secrets", name)) => text.contains(&json!({"$secret": name}).to_string()),
+                Some(("sources", name)) => of("source") == name,
+                Some(("servers", name)) => of("server") == name,
+                _ => false,
+            })
     }
 
     /// A change of the owner is a step of its own.
@@ -219,6 +228,28 @@ impl Plan {
         }
         (self.problems.len() == before).then_some(document)
     }
+}
+
+/// The tools that an agent names and that are neither there nor come. What a server of the folder will offer is not known yet.
+fn unknown_tools(state: &State, wanted: &Wanted, sort: Sort, document: &Value) -> Vec<String> {
+    if sort != Sort::Agent {
+        return Vec::new();
+    }
+    let comes = |sort: Sort, name: &str| {
+        let key = (sort, name.to_owned());
+        wanted.registry.items.contains_key(&key)
+    };
+    let is_known = |name: &str| {
+        let of_server = name
+            .split_once('.')
+            .is_some_and(|(server, _)| comes(Sort::Server, server));
+        state.names.values().any(|it| it == name) || comes(Sort::Tool, name) || of_server
+    };
+    let tools = document["tools"].as_array().into_iter().flatten();
+    let tools = tools
+        .filter_map(Value::as_str)
+        .filter(|name| !is_known(name));
+    tools.map(|name| format!("'{name}'")).collect()
 }
 
 fn text_name(what: &str) -> String {

@@ -6,7 +6,7 @@ use super::plan::{Action, Plan, plain};
 use super::sort::Sort;
 use super::state::State;
 use super::wanted::Wanted;
-use crate::client::{Client, encode};
+use crate::client::{Client, encode, query};
 use crate::out::{Cause, Result};
 use catalog::tool::is_same;
 use serde_json::{Value, json};
@@ -48,13 +48,24 @@ pub(super) fn users(plan: &mut Plan, state: &State, wanted: &Wanted) {
 /// Secrets whose values are given. The others are only told, where something needs them.
 pub(super) fn secrets(plan: &mut Plan, state: &State, wanted: &Wanted) {
     let given = wanted.values_of(SECRETS);
-    for name in wanted.registry.secrets.keys() {
+    let is_user = |name: &str| {
+        let users = [&state.registry.users, &wanted.registry.users];
+        let mut users = users.into_iter().flatten();
+        users.any(|users| users.contains_key(name))
+    };
+    for (name, owner) in &wanted.registry.secrets {
         if state.registry.secrets.contains_key(name) {
             continue;
         }
         match given.get(name) {
+            Some(_) if !owner.is_empty() && !is_user(owner) => plan.problems.push(format!(
+                "{SECRETS}: expected a user of this installation as the owner of '{name}', found '{owner}'. Add them to users.json, or name somebody else."
+            )),
             Some(value) => {
-                let to = ("PUT", format!("/api/v1/secrets/{}", encode(name)));
+                // A secret is of use to the tools of its owner only.
+                let owner = Some(owner.clone()).filter(|it| !it.is_empty() && *it != state.me);
+                let path = format!("/api/v1/secrets/{}{}", encode(name), query(&[("owner", owner)]));
+                let to = ("PUT", path);
                 let what = format!("secrets/{name}");
                 let body = json!({"value": value});
                 plan.steps

@@ -2,7 +2,12 @@
 //! nothing that is so by default, nothing that changes by itself.
 
 use super::sealed;
+use catalog::agent::AGENT_FIELDS;
+use catalog::definition::FIELDS;
+use catalog::mcp_file::SERVER_KEYS;
+use catalog::source::SOURCE_KEYS;
 use catalog::tool::{KindName, is_same};
+use catalog::toolset::TOOLSET_FIELDS;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
@@ -15,86 +20,6 @@ pub(super) enum Sort {
     Toolset,
     Agent,
 }
-
-const SOURCE: &[&str] = &[
-    "name",
-    "description",
-    "kind",
-    "path",
-    "url",
-    "password",
-    "allow_write",
-    "authors",
-    "pgbouncer",
-    "allow_superuser",
-    "functions",
-    "search_path",
-    "connections_min",
-    "connections_max",
-];
-const SERVER: &[&str] = &[
-    "name",
-    "url",
-    "transport",
-    "headers",
-    "command",
-    "args",
-    "env",
-    "cwd",
-    "auth",
-    "pinning",
-    "timeout_seconds",
-    "disabled",
-    "owner",
-];
-const TOOL: &[&str] = &[
-    "name",
-    "description",
-    "description_user",
-    "kind",
-    "config",
-    "auth_config",
-    "input_schema",
-    "output_schema",
-    "output_format",
-    "timeout_seconds",
-    "parallel_capable",
-    "rate_limit",
-    "annotations",
-    "approval",
-    "examples",
-    "tests",
-    "is_active",
-    "is_public",
-    "owner",
-];
-const TOOLSET: &[&str] = &[
-    "name",
-    "description",
-    "tools",
-    "allow",
-    "deny",
-    "instructions",
-    "server_name",
-    "find_tools",
-    "names",
-    "is_public",
-    "owner",
-];
-const AGENT: &[&str] = &[
-    "name",
-    "description",
-    "model_provider",
-    "model_name",
-    "base_url",
-    "system_prompt",
-    "config",
-    "tools",
-    "memory_config",
-    "is_active",
-    "is_public",
-    "owner",
-];
 
 impl Sort {
     pub(super) const ALL: [Sort; 5] = [
@@ -120,15 +45,19 @@ impl Sort {
         format!("/api/v1/{}", self.folder())
     }
 
-    /// The members of a file, in their order.
-    fn keys(self) -> &'static [&'static str] {
-        match self {
-            Sort::Source => SOURCE,
-            Sort::Server => SERVER,
-            Sort::Tool => TOOL,
-            Sort::Toolset => TOOLSET,
-            Sort::Agent => AGENT,
-        }
+    /// The members of a file, in their order: all that may be written of it, but for other words for the same, and whose it
+    /// is.
+    fn keys(self) -> impl Iterator<Item = &'static str> {
+        let (first, written, last): (&[&str], &[&str], &[&str]) = match self {
+            Sort::Source => (&[], &SOURCE_KEYS, &[]),
+            Sort::Server => (&["name"], &SERVER_KEYS, &["owner"]),
+            Sort::Tool => (&[], &FIELDS, &["owner"]),
+            Sort::Toolset => (&[], &TOOLSET_FIELDS, &["owner"]),
+            Sort::Agent => (&[], &AGENT_FIELDS, &["owner"]),
+        };
+        let is_alias = move |key: &&str| written.iter().any(|of| self.alias(of) == Some(*key));
+        let all = first.iter().chain(written).chain(last).copied();
+        all.filter(move |key| !is_alias(key))
     }
 
     /// Other words for the same member.
@@ -158,16 +87,16 @@ impl Sort {
     pub(super) fn document(self, shown: &Value, names: &HashMap<String, String>) -> Value {
         let mut document = Map::new();
         for key in self.keys() {
-            let written = shown.get(*key);
+            let written = shown.get(key);
             let written = written.or_else(|| shown.get(self.alias(key)?));
             let Some(value) = written.filter(|value| !self.is_default(shown, key, value)) else {
                 continue;
             };
-            let value = match (self, *key) {
+            let value = match (self, key) {
                 (Sort::Toolset | Sort::Agent, "tools") => named(value, names),
                 _ => value.clone(),
             };
-            document.insert((*key).to_owned(), value);
+            document.insert(key.to_owned(), value);
         }
         let mut document = Value::Object(document);
         sealed::without_ends(self, &mut document);
@@ -250,6 +179,22 @@ mod tests {
         let slow = json!({"name": "a", "kind": "shell", "parallel_capable": true});
         let slow = Sort::Tool.document(&slow, &HashMap::new());
         assert_eq!(slow["parallel_capable"], true);
+    }
+
+    /// A member that may be written and is not exported would be lost without a word.
+    #[test]
+    fn every_member_is_exported_once_and_none_by_another_word() {
+        for sort in Sort::ALL {
+            let keys: Vec<&str> = sort.keys().collect();
+            let once: std::collections::BTreeSet<&str> = keys.iter().copied().collect();
+            assert_eq!(once.len(), keys.len(), "{keys:?}");
+            for word in ["type", "tool_type", "description_agent", "provider"] {
+                assert!(!once.contains(word), "{sort:?} {word}");
+            }
+            assert_eq!(keys[0], "name");
+        }
+        let server: Vec<&str> = Sort::Server.keys().collect();
+        assert!(server.contains(&"timeout_seconds") && server.contains(&"owner"));
     }
 
     #[test]

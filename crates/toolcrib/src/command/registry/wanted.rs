@@ -5,9 +5,13 @@ use super::sort::Sort;
 use super::{Item, Registry, check};
 use crate::command::tools::text;
 use crate::out::{Failure, Result};
+use catalog::caller::Role;
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
+
+const LIMIT: [&str; 3] = ["target_type", "target", "max_count"];
+const RULE: [&str; 5] = ["subject", "target", "allow", "deny", "hide"];
 
 /// What a folder says.
 pub(super) struct Wanted {
@@ -59,7 +63,8 @@ impl Wanted {
     ) -> std::result::Result<(), Vec<String>> {
         match file {
             USERS => {
-                let users = check::list(file, body, "users")?;
+                let users = check::list(file, body, ("users", &[]), &["name", "role"])?;
+                roles(file, body, &users)?;
                 let role = |it: &Value| (text(it, "name").to_owned(), text(it, "role").to_owned());
                 let users: BTreeMap<_, _> = users.iter().map(role).collect();
                 expect(
@@ -70,7 +75,7 @@ impl Wanted {
                 self.registry.users = Some(users);
             }
             LIMITS => {
-                let limits = check::list(file, body, "limits")?;
+                let limits = check::list(file, body, ("limits", &[]), &LIMIT)?;
                 expect(
                     file,
                     "target_type (USER or TOOL), target and max_count (0 or more)",
@@ -85,9 +90,13 @@ impl Wanted {
                 };
                 self.registry.limits = Some(limits.iter().map(limit).collect());
             }
-            POLICY => self.registry.rules = Some(check::list(file, body, "rules")?),
+            POLICY => {
+                let rules = check::list(file, body, ("rules", &[]), &RULE)?;
+                self.registry.rules = Some(rules);
+            }
             SECRETS => {
-                let secrets = check::list(file, body, "secrets")?;
+                let secrets =
+                    check::list(file, body, ("secrets", &["sealed"]), &["name", "owner"])?;
                 let owner =
                     |it: &Value| (text(it, "name").to_owned(), text(it, "owner").to_owned());
                 self.registry.secrets = secrets.iter().map(owner).collect();
@@ -149,6 +158,29 @@ impl Wanted {
     pub(super) fn values_of(&self, file: &str) -> Map<String, Value> {
         let values = self.values.get(file).and_then(Value::as_object);
         values.cloned().unwrap_or_default()
+    }
+}
+
+fn roles(file: &str, body: &str, users: &[Value]) -> std::result::Result<(), Vec<String>> {
+    let is_wrong = |user: &Value| {
+        user["role"]
+            .as_str()
+            .is_some_and(|it| Role::from_name(it).is_none())
+    };
+    let wrong = users.iter().enumerate().filter(|(_, user)| is_wrong(user));
+    let told = |(number, user): (usize, &Value)| {
+        let path = format!("$.users[{number}].role");
+        format!(
+            "{file}{}: at {path}: expected one of {}, found '{}'. Correct it.",
+            check::place(body, &path),
+            Role::ALL.map(Role::as_str).join(", "),
+            text(user, "role")
+        )
+    };
+    let wrong: Vec<String> = wrong.map(told).collect();
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong),
     }
 }
 
