@@ -25,6 +25,8 @@ pub mod oidc;
 pub mod openapi;
 pub mod owner;
 mod passwords;
+pub mod pipeline;
+pub mod planning;
 pub mod plans;
 pub mod policy;
 mod programs;
@@ -108,6 +110,7 @@ pub struct App {
     unheard: Mutex<Option<mpsc::UnboundedReceiver<mcp::upstream::Notice>>>,
     vectors: Arc<kinds::retrieval::Vectors>,
     chooser: select::Chooser,
+    pipeline: pipeline::Settings,
     pub workspace: PathBuf,
     pub data: PathBuf,
     /// This installation's name in rows it writes.

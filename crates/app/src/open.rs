@@ -57,6 +57,7 @@ pub struct Options {
     pub runs: crate::runs::Settings,
     /// Whether requests of which somebody confirmed the tool count as examples of it.
     pub confirmed: bool,
+    pub pipeline: crate::pipeline::Settings,
     pub env: EnvLookup,
     pub clock: Clock,
     /// Whether edits on disk are followed; a short command needs none of it.
@@ -203,6 +204,7 @@ impl App {
             runs: crate::runs::Runs::new(options.runs, client),
             me: Weak::clone(me),
             clock: options.clock,
+            pipeline: options.pipeline,
             workspace: options.workspace,
             data: options.data,
             admin_key: options.admin_key,

@@ -214,6 +214,18 @@ impl Policy {
         self.decide(caller, Judged::tool(tool), |_, _| {})
     }
 
+    /// Whether the whitelist lets a name through, whatever it is the name of.
+    pub fn lists(&self, name: &str) -> bool {
+        let list = self.whitelist.as_ref().filter(|_| self.enforced);
+        list.is_none_or(|list| list.contains(name))
+    }
+
+    /// Whether the whitelist lets a tool through, and all that it stands for.
+    pub fn is_listed(&self, tool: &Tool) -> bool {
+        let stands_for = Judged::tool(tool).stands_for;
+        stands_for.names().all(|name| self.lists(&name))
+    }
+
     /// Whether something of an upstream server that is no tool may be used. No rule may speak against its name; whether
     /// tools may be called, and which, says nothing of it.
     pub fn may_use(&self, caller: &Caller, name: &str) -> bool {
@@ -267,10 +279,7 @@ impl Policy {
         check(Check::OwnerLeft, owned, Denial::OwnerLeft);
 
         let stands_for = judged.stands_for;
-        let listed = match &self.whitelist {
-            Some(list) if self.enforced => stands_for.names().all(|name| list.contains(&*name)),
-            _ => true,
-        };
+        let listed = stands_for.names().all(|name| self.lists(&name));
         check(Check::Whitelist, deny_unless(listed), Denial::Whitelist);
         if !self.rules.is_empty() {
             for (subject, rule) in self.rules_for(caller) {

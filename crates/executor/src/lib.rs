@@ -32,7 +32,7 @@ pub use code::Code;
 pub use kind::{Data, Failure, Keyring, Kind, Kinds, Output, Run};
 pub use pending::PendingCall;
 pub use quota::{Quota, Quotas, Target};
-pub use response::{CallError, ToolResponse};
+pub use response::{CallError, StepView, ToolResponse, python_float};
 pub use talk::{Asker, Event, Question, Talk, Unanswered};
 pub use traced::Step;
 pub use usage::PaceUse;

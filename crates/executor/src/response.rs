@@ -2,8 +2,8 @@
 
 use crate::code::Code;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 use std::sync::Arc;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -52,16 +52,29 @@ pub struct ToolResponse {
     pub is_whole: bool,
 }
 
+/// A call as a step of the pipeline tells of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct StepView {
+    pub tool: String,
+    pub success: bool,
+    /// Null where it failed.
+    #[schema(value_type = Value)]
+    pub result: Value,
+    pub error: Option<String>,
+    /// Seconds.
+    pub elapsed: f64,
+}
+
 impl ToolResponse {
-    /// The step view `{tool, success, result, error, elapsed}` of the pipeline.
-    pub fn step(&self) -> Value {
-        json!({
-            "tool": self.tool_name,
-            "success": self.status == ResponseStatus::Success,
-            "result": self.data,
-            "error": self.error.as_ref().map(|e| &e.message),
-            "elapsed": self.elapsed,
-        })
+    /// The same as one step of the pipeline.
+    pub fn step(&self) -> StepView {
+        StepView {
+            tool: self.tool_name.to_string(),
+            success: self.status == ResponseStatus::Success,
+            result: serde_json::from_str(self.data.get()).unwrap_or_default(),
+            error: self.error.as_ref().map(|e| e.message.clone()),
+            elapsed: self.elapsed,
+        }
     }
 
     /// The answer of a call whose server stopped before it was done.
@@ -118,6 +131,7 @@ pub fn python_float(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use serde_json::json;
 
     #[test]
     fn floats_look_as_in_python() {
@@ -156,6 +170,6 @@ mod tests {
         };
         let expected =
             json!({"tool":"t","success":false,"result":null,"error":"late","elapsed":0.25});
-        assert_eq!(response.step(), expected);
+        assert_eq!(serde_json::to_value(response.step()).unwrap(), expected);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::api::{
     admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, metrics,
-    openapi_tools, policy, runs, secrets, select, servers, sign_in, sources, tools, toolsets,
+    openapi_tools, pipeline, policy, runs, secrets, select, servers, sign_in, sources, tools, toolsets,
     users, vectors, versions,
 };
 use crate::auth::keyless;
@@ -101,6 +101,7 @@ pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
 fn questions() -> OpenApiRouter<Arc<Server>> {
     OpenApiRouter::new()
         .routes(routes!(calls::call_tool))
+        .routes(routes!(pipeline::run_pipeline))
         .routes(routes!(calls::explain_tool))
         .routes(routes!(select::select))
         .routes(routes!(vectors::search_vectors))

@@ -137,6 +137,10 @@ impl Context {
             sources: config.sources(),
             gold: place.workspace.join(config.text("selection.gold")),
             confirmed: config.yes("selection.confirmed"),
+            pipeline: app::pipeline::Settings {
+                mcp_tools: config.yes("features.mcp_tools"),
+                tools_timeout_seconds: config.seconds("pipeline.tools_timeout_seconds"),
+            },
             // It was checked when it was loaded.
             oidc: config.oidc().unwrap_or_default(),
             kinds: kinds::Options {

@@ -31,6 +31,7 @@ mod openapi;
 mod others;
 mod overtaken;
 mod people;
+mod pipeline;
 mod policies;
 mod reassign;
 mod refusals;

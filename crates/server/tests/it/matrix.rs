@@ -242,6 +242,7 @@ fn of_data() -> Vec<Row> {
         row("POST", "/api/v1/sources/{name}/test", "/api/v1/sources/none/test", none.clone(), Operate, 404),
         row("GET", "/api/v1/sources/{name}/role-script", "/api/v1/sources/none/role-script", none.clone(), Operate, 404),
         row("POST", "/api/v1/select", "/api/v1/select", json!({"query": "x"}), Read, 200),
+        row("POST", "/api/v1/pipeline", "/api/v1/pipeline", json!({"query": "x", "plan": {"tools": []}}), Call, 200),
         row("POST", "/api/v1/openapi/import", "/api/v1/openapi/import", json!({"document": {}}), Author, 422),
         row("GET", "/api/v1/openapi/tools", "/api/v1/openapi/tools", none.clone(), Call, 200),
         row("GET", "/api/v1/tools/{name}/confirmed", "/api/v1/tools/none/confirmed", none.clone(), Read, 404),

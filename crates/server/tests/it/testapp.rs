@@ -43,6 +43,7 @@ pub(crate) struct Setup {
     pub(crate) confirmed: bool,
     /// Another way to the database than the straight one.
     pub(crate) way: Option<String>,
+    pub(crate) pipeline: app::pipeline::Settings,
 }
 
 pub(crate) struct Answer {
@@ -182,6 +183,7 @@ impl TestApp {
             runs: setup.runs.clone(),
             gold: folder.path().join("gold.jsonl"),
             confirmed: setup.confirmed,
+            pipeline: setup.pipeline.clone(),
             kinds: kinds::Options {
                 fixtures: true,
                 conformance: setup.mcp.conformance,

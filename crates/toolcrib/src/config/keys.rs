@@ -169,6 +169,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("mcp.pinning", Holds::OneOf(&["off", "flag", "approve"])),
     key("mcp.conformance", Holds::Yes),
     key("features.mcp_tools", Holds::Yes).also("FEATURE_MCP_TOOLS"),
+    key("pipeline.tools_timeout_seconds", Holds::Seconds),
     key("http.allow", Holds::Names),
     key(
         "web_search.provider",
