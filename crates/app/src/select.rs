@@ -1,5 +1,6 @@
 //! Which tool a request needs: asked by people, agents and `find_tools`, among the tools that the asker may call.
 
+mod allowed;
 mod among;
 mod chooser;
 mod confirmed;
@@ -7,6 +8,7 @@ mod effect;
 mod encoders;
 mod item;
 
+pub(crate) use allowed::Allowed;
 pub use among::Among;
 pub(crate) use chooser::{Choice, Chooser};
 pub(crate) use confirmed::Confirmed;
@@ -17,12 +19,10 @@ pub(crate) use item::{item, item_of};
 
 use crate::App;
 use crate::error::{Error, Result};
-use catalog::caller::{Caller, Scope};
-use catalog::catalogue::Entry;
-use catalog::policy::Verdict;
+use allowed::Named;
+use catalog::caller::Caller;
 use selection::{Outcome, Selection};
 use serde::Serialize;
-use std::collections::HashSet;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -91,10 +91,11 @@ impl App {
         let choice = self.choice().await?;
         let app = Arc::clone(self);
         let choose = move || {
-            let visible = app.may_be_chosen(&choice.entries, &caller, request.among.as_deref())?;
-            let selected = choice
-                .corpus
-                .select(&request.query, |at| visible[at], limit);
+            let policy = app.executor.policy.load_full();
+            let allowed = app.chooser.allowed.of(&choice, &policy, &caller);
+            let named = Named::new(request.among.as_deref())?;
+            let visible = |at: usize| allowed[at] && named.has(&choice.entries[at]);
+            let selected = choice.corpus.select(&request.query, visible, limit);
             let note = app.chooser.note(&choice, selected.has_meaning);
             Ok(view(&choice, &selected, note))
         };
@@ -105,31 +106,6 @@ impl App {
     /// The corpus of the catalogue as it is now.
     async fn choice(self: &Arc<Self>) -> Result<Arc<Choice>> {
         self.chooser.of(self).await
-    }
-
-    /// For each of these tools, whether this caller may be told to call it.
-    fn may_be_chosen(
-        &self,
-        entries: &[Arc<Entry>],
-        caller: &Caller,
-        among: Option<&[String]>,
-    ) -> Result<Vec<bool>> {
-        let policy = self.executor.policy.load();
-        // Who may only look is told what they would need.
-        let caller = Caller {
-            scopes: caller.scopes.with(Scope::Call),
-            ..caller.clone()
-        };
-        let wanted = among.map(named).transpose()?;
-        let may = |entry: &Arc<Entry>| {
-            let is_wanted = wanted
-                .as_ref()
-                .is_none_or(|names| names.contains(&*entry.name));
-            is_wanted
-                && *entry.name != *ASKING
-                && policy.verdict(&caller, &entry.tool) == Verdict::Allowed
-        };
-        Ok(entries.iter().map(may).collect())
     }
 }
 
@@ -156,15 +132,6 @@ fn checked(request: &Request) -> Result<usize> {
             Err(Error::invalid(why))
         }
     }
-}
-
-/// Names of tools that are not there are told like those that may not be called: not at all.
-fn named(names: &[String]) -> Result<HashSet<&str>> {
-    if names.is_empty() {
-        let why = "tools: expected at least one name; leave it out to choose among all tools";
-        return Err(Error::invalid(why.to_owned()));
-    }
-    Ok(names.iter().map(String::as_str).collect())
 }
 
 fn view(choice: &Choice, selected: &Selection, note: Option<String>) -> SelectView {

@@ -150,7 +150,9 @@ pub fn clauses(request: &str) -> Vec<&str> {
 }
 
 fn says_something(text: &str) -> bool {
-    let said = words(text).into_iter().filter(|word| !word.is_common);
+    let said = words(text)
+        .into_iter()
+        .filter(|word| !word.is_common || word.is_number());
     said.count() >= WORDS_LEAST
 }
 

@@ -2,8 +2,8 @@
 
 use crate::api::{
     admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, metrics,
-    openapi_tools, pipeline, policy, runs, secrets, select, servers, sign_in, sources, tools, toolsets,
-    users, vectors, versions,
+    openapi_tools, pipeline, policy, runs, secrets, select, servers, sign_in, sources, tools,
+    toolsets, users, vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -94,12 +94,12 @@ impl Server {
 
 /// Everything, as the document has it.
 pub(crate) fn api() -> OpenApiRouter<Arc<Server>> {
-    of_registry(OpenApiRouter::with_openapi(openapi::base())).merge(questions())
+    questions(of_registry(OpenApiRouter::with_openapi(openapi::base())))
 }
 
 /// What is asked often and changes nothing: other servers' changes are not looked for first.
-fn questions() -> OpenApiRouter<Arc<Server>> {
-    OpenApiRouter::new()
+fn questions(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
+    router
         .routes(routes!(calls::call_tool))
         .routes(routes!(pipeline::run_pipeline))
         .routes(routes!(calls::explain_tool))
@@ -246,17 +246,19 @@ fn of_vectors(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
 }
 
 pub(crate) fn routes(server: Arc<Server>) -> Router {
-    let (mut registry, _) = of_registry(OpenApiRouter::new()).split_for_parts();
-    let (mut rest, _) = questions().split_for_parts();
-    for it in unlisted::all() {
-        match it.is_of_registry {
-            true => registry = registry.route(it.path, it.handler),
-            false => rest = rest.route(it.path, it.handler),
-        }
-    }
+    let by_hand = |router, is_of_registry| {
+        let all = unlisted::all().into_iter();
+        let some = all.filter(|it| it.is_of_registry == is_of_registry);
+        some.fold(router, |router: OpenApiRouter<_>, it| {
+            router.route(it.path, it.handler)
+        })
+    };
+    let mut router = by_hand(of_registry(OpenApiRouter::new()), true);
     if server.app.is_shared() {
         let state = Arc::clone(&server);
-        registry = registry.route_layer(from_fn_with_state(state, shared::fresh));
+        // Around what is there by now, and nothing that comes after it.
+        router = router.route_layer(from_fn_with_state(state, shared::fresh));
     }
-    registry.merge(rest).with_state(server)
+    let (router, _) = by_hand(questions(router), false).split_for_parts();
+    router.with_state(server)
 }

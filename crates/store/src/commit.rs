@@ -368,6 +368,9 @@ impl Write {
     }
 }
 
+const CHANGED_ELSEWHERE: &str =
+    "It was changed by another server at the same time; fetch it again and repeat the change";
+
 impl Db {
     /// All writes or none. `and_then` runs before the commit: where it fails, nothing has happened here.
     pub async fn commit<E: From<crate::Error>>(
@@ -450,10 +453,8 @@ impl Db {
                     };
                     for (no_row, statement) in statements {
                         let done = statement.execute(&mut *tx).await.map_err(crate::Error::from)?;
-                        let touches_none = done.rows_affected() == 0;
-                        if no_row.is_refused(touches_none) {
-                            let why = "It was changed by another server at the same time; fetch it again and repeat the change";
-                            return Err(crate::Error::Taken(why.to_owned()).into());
+                        if no_row.is_refused(done.rows_affected() == 0) {
+                            return Err(crate::Error::Taken(CHANGED_ELSEWHERE.to_owned()).into());
                         }
                     }
                 }

@@ -241,7 +241,7 @@ impl Db {
 
     /// What was removed is still in the free pages of the file until it is written anew.
     pub async fn erasure_vacuum(&self) -> Result<()> {
-        if let Db::Sqlite(pool) = self {
+        if let Db::Sqlite(pool, _) = self {
             sqlx::query("VACUUM").execute(pool).await?;
             let rest = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)");
             rest.execute(pool).await?;

@@ -47,7 +47,7 @@ pub enum Subject {
 }
 
 impl Subject {
-    pub const ALL: [Subject; 13] = [
+    pub const ALL: [Subject; 14] = [
         Subject::Secrets,
         Subject::Tools,
         Subject::Access,

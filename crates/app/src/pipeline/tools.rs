@@ -92,6 +92,7 @@ impl App {
             timeout_seconds: Some((left.as_secs_f64() * 1000.0).ceil() / 1000.0),
             talk: None,
             trace: turn.trace.clone(),
+            is_approved: false,
         };
         let refusal = if !self.is_listed(&turn.caller, &step.tool) {
             tracing::warn!("Tool '{}' blocked by whitelist", step.tool);

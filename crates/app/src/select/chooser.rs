@@ -1,6 +1,7 @@
 //! Keeps what requests are compared with: made in the background when tools change, and from vectors that were made
 //! before where there are any.
 
+use super::Allowed;
 use super::confirmed::{Confirmed, Requests};
 use super::encoders::{Endpoint, own};
 use super::item::item;
@@ -61,6 +62,7 @@ pub(crate) struct Chooser {
     file: PathBuf,
     gold: PathBuf,
     pub(crate) confirmed: Confirmed,
+    pub(crate) allowed: Allowed,
     /// Whether somebody makes in the background what is left out where it would take long.
     is_followed: AtomicBool,
     /// Whether anybody has asked.
@@ -101,6 +103,7 @@ impl Chooser {
             file: data.join(FILE),
             gold,
             confirmed,
+            allowed: Allowed::default(),
             is_followed: AtomicBool::new(false),
             asked: watch::Sender::new(false),
             at_once,

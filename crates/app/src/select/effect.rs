@@ -1,5 +1,6 @@
 //! What a change of a tool does to the project's own requests: which of them would get another tool than before.
 
+use super::allowed::{Named, allowed};
 use super::{Choice, item::item};
 use crate::App;
 use crate::error::{Error, Result};
@@ -93,6 +94,9 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
     };
     // Made in the same way, so that only the change makes a difference.
     let (unchanged, corpus) = (corpus(&choice.entries), corpus(&entries));
+    let policy = app.executor.policy.load();
+    let allowed_before = allowed(&policy, &choice.entries, caller);
+    let allowed_after = allowed(&policy, &entries, caller);
     let mut effect = Effect {
         n: 0,
         right_before: 0,
@@ -110,11 +114,14 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
             // Its own tools do not change.
             Pool::Given(_) => continue,
         };
-        let of = |entries: &[Arc<Entry>], corpus: &Corpus| {
-            let visible = app.may_be_chosen(entries, caller, among)?;
-            Ok::<_, Error>(chosen(row, entries, corpus, &visible))
+        let named = Named::new(among)?;
+        let of = |entries: &[Arc<Entry>], corpus: &Corpus, allowed: &[bool]| {
+            chosen(row, entries, corpus, |at| {
+                allowed[at] && named.has(&entries[at])
+            })
         };
-        let (before, after) = (of(&choice.entries, &unchanged)?, of(&entries, &corpus)?);
+        let before = of(&choice.entries, &unchanged, &allowed_before);
+        let after = of(&entries, &corpus, &allowed_after);
         let (was, is) = (row.is_right(&before), row.is_right(&after));
         effect.n += 1;
         effect.right_before += usize::from(was);
@@ -136,8 +143,13 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
     Ok(effect)
 }
 
-fn chosen(row: &Row, entries: &[Arc<Entry>], corpus: &Corpus, visible: &[bool]) -> Chosen {
-    let found = corpus.select(&row.query, |at| visible[at], 1);
+fn chosen(
+    row: &Row,
+    entries: &[Arc<Entry>],
+    corpus: &Corpus,
+    visible: impl Fn(usize) -> bool,
+) -> Chosen {
+    let found = corpus.select(&row.query, visible, 1);
     let name = |at: usize| entries[at].name.to_string();
     Chosen {
         outcome: found.outcome,

@@ -49,7 +49,7 @@ async fn lived_in(app: &TestApp) -> String {
         app.as_key(crate::testapp::ADMIN, "PUT", "/api/v1/limits", limit)
             .await
             .status,
-        200
+        201
     );
     let rules = json!({"rules": [{"subject": "user", "target": "kim", "hide": ["secret_*"]}]});
     let set = app

@@ -24,7 +24,7 @@ fn with_tools(is_on: bool) -> Setup {
 }
 
 /// A tool that waits as it is told; `also` is put to its definition.
-fn waiting(name: &str, also: Value) -> Value {
+fn waiting(name: &str, also: &Value) -> Value {
     let mut tool = json!({
         "name": name, "description": "Waits.", "kind": "builtin", "config": {"name": "fixture_wait"},
         "input_schema": {"type": "object", "properties": {"seconds": {"type": "number"}, "fail": {"type": "string"}}}
@@ -127,7 +127,7 @@ async fn an_empty_plan_is_skipped() {
 #[tokio::test]
 async fn the_whitelist_is_asked_before_the_lookup() {
     let policy = Policy::new(true, "calculator, ghost");
-    on(json!([waiting("waiter", json!({}))]), policy, async |app: &TestApp| {
+    on(json!([waiting("waiter", &json!({}))]), policy, async |app: &TestApp| {
         let plan = json!({"tools": ["waiter", "nothing_at_all", "ghost", "calculator"], "calculator_input": {"expression": "1+1"}});
         let state = run(app, json!({"query": "x", "plan": plan})).await;
         let blocked = "Blocked by whitelist policy";
@@ -151,7 +151,7 @@ async fn the_whitelist_is_asked_before_the_lookup() {
 
 #[tokio::test]
 async fn one_failure_leaves_three_results() {
-    let tools = json!([waiting("waiter", json!({"parallel_capable": false}))]);
+    let tools = json!([waiting("waiter", &json!({"parallel_capable": false}))]);
     on(tools, Policy::default(), async |app: &TestApp| {
         let plan = json!({
             "tools": ["calculator", "waiter", "serialize_for_cell"],
@@ -194,7 +194,7 @@ async fn wrong_input_and_unknown_tools_are_failures_of_their_own() {
 
 #[tokio::test]
 async fn a_tool_that_takes_too_long_times_out_and_the_rest_goes_on() {
-    let tools = json!([waiting("slow", json!({"timeout_seconds": 0.5}))]);
+    let tools = json!([waiting("slow", &json!({"timeout_seconds": 0.5}))]);
     on(tools, Policy::default(), async |app: &TestApp| {
         let plan = json!({"tools": ["slow", "calculator"], "slow_input": {"seconds": 30}, "calculator_input": {"expression": "1+1"}});
         let state = run(app, json!({"query": "x", "plan": plan})).await;
@@ -207,9 +207,9 @@ async fn a_tool_that_takes_too_long_times_out_and_the_rest_goes_on() {
 async fn the_deadline_of_the_step_keeps_what_has_ended() {
     let one_by_one = json!({"parallel_capable": false});
     let tools = json!([
-        waiting("first", one_by_one.clone()),
-        waiting("second", one_by_one.clone()),
-        waiting("third", one_by_one)
+        waiting("first", &one_by_one),
+        waiting("second", &one_by_one),
+        waiting("third", &one_by_one)
     ]);
     on(tools, Policy::default(), async |app: &TestApp| {
         let plan = json!({
@@ -225,9 +225,11 @@ async fn the_deadline_of_the_step_keeps_what_has_ended() {
         assert!(state["step_timings"]["tools"].as_f64().unwrap() < 20.0);
         // The work is gone, and not only waited for no longer.
         let found = app.get("/api/v1/executions").await.body;
-        let items = found["items"].as_array().unwrap().iter().rev();
-        let codes: Vec<&Value> = items.map(|it| &it["error"]["code"]).collect();
-        assert_eq!(codes, [&Value::Null, &json!("timeout"), &json!("timeout")]);
+        let items = found["items"].as_array().unwrap();
+        for (tool, code) in [("first", Value::Null), ("second", json!("timeout")), ("third", json!("timeout"))] {
+            let found = items.iter().find(|it| it["tool_name"] == tool).unwrap();
+            assert_eq!(found["error"]["code"], code, "{found}");
+        }
     })
     .await;
 }
@@ -235,7 +237,7 @@ async fn the_deadline_of_the_step_keeps_what_has_ended() {
 #[tokio::test]
 async fn tools_that_may_run_side_by_side_do_and_keep_their_order() {
     let beside = json!({"parallel_capable": true});
-    let tools = json!([waiting("late", beside.clone()), waiting("soon", beside)]);
+    let tools = json!([waiting("late", &beside), waiting("soon", &beside)]);
     on(tools, Policy::default(), async |app: &TestApp| {
         let plan = json!({"tools": ["late", "soon"], "late_input": {"seconds": 2}, "soon_input": {"seconds": 2}});
         let state = run(app, json!({"query": "x", "plan": plan})).await;

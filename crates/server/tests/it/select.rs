@@ -174,6 +174,32 @@ async fn nobody_is_told_of_a_tool_that_they_may_not_call() {
 }
 
 #[tokio::test]
+async fn a_rule_counts_for_the_very_next_request_of_those_it_is_for() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        app.person("lee", "author").await;
+        let public = json!({"is_public": true});
+        app.as_key(ADMIN, "PATCH", "/api/v1/tools/track_parcel", public)
+            .await;
+        let key = json!({"name": "lee's", "user": "lee", "scopes": ["read", "call"]});
+        let made = app.post("/api/v1/keys", key).await.body;
+        let theirs = made["key"].as_str().unwrap();
+        let query = "Where is my package 6890012345?";
+        let deny =
+            |target: &str| json!([{"subject": "user", "target": target, "deny": ["track_*"]}]);
+        for (rules, is_found) in [(json!([]), true), (deny("lee"), false), (json!([]), true)] {
+            let body = json!({"rules": rules});
+            let set = app.as_key(ADMIN, "PUT", "/api/v1/policy", body).await;
+            assert_eq!(set.status, 200, "{}", set.body);
+            assert_eq!(best(app, ADMIN, query).await, "track_parcel");
+            let found = best(app, theirs, query).await;
+            assert_eq!(found == "track_parcel", is_found, "{}", set.body);
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn what_cannot_be_asked_is_refused_with_its_place() {
     on_both(async |app: &TestApp| {
         for (body, start) in [

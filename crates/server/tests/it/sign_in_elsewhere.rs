@@ -22,6 +22,11 @@ async fn one_of_two_servers_renews_a_token_and_both_use_it() {
         assert_eq!(done.status, 200, "{}", done.body);
         for server in [app, &other] {
             in_state(server, "up", "connected").await;
+            until("its tools are shown", async || {
+                let shown = server.get("/api/v1/tools/up.echo").await;
+                (shown.status == 200).then_some(())
+            })
+            .await;
         }
         assert_eq!(upstream.count("token all"), 1);
         let refused = upstream.count("refused");

@@ -45,11 +45,8 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
         }
         Users::Remove { name } => {
             ask(context, "DELETE", &of(&name, ""), None).await?;
-            done(
-                out,
-                &json!({"name": name, "removed": true}),
-                &format!("removed {name}"),
-            );
+            let removed = json!({"name": name, "removed": true});
+            done(out, &removed, &format!("removed {name}"));
             out.note(format!(
                 "what is theirs is kept, out of use; `toolcrib users reassign {name} --to NAME` gives it to somebody"
             ));

@@ -16,7 +16,7 @@ fn what_the_server_would_refuse_midway_is_found_before() {
         (
             "users.json",
             "{\"users\": [\n{\"name\": \"kim\", \"role\": \"autor\"}]}",
-            "users.json:2:26: at $.users[0].role: expected one of viewer",
+            "users.json:2:25: at $.users[0].role: expected one of viewer",
         ),
         (
             "users.json",
