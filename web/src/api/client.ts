@@ -1,0 +1,54 @@
+// The one way to the server: typed by its own document, errors as ApiError, a lost session or server handled once for all.
+
+import createClient from "openapi-fetch";
+import { ApiError, apiError, Unreachable } from "./errors";
+import type { paths } from "./schema";
+import { connection, loggedInAgain } from "./session";
+
+/// Whether anybody was let in since the page was loaded: only then is a 401 a session that has ended.
+let wasIn = false;
+
+export async function send(request: Request): Promise<Response> {
+  const again = request.clone();
+  let answer: Response;
+  try {
+    answer = await fetch(request);
+  } catch (cause) {
+    if (request.signal.aborted) throw cause;
+    connection.lost();
+    throw new Unreachable("The server does not answer.");
+  }
+  connection.found();
+  if (answer.status === 401 && wasIn && !new URL(request.url).pathname.endsWith("/login")) {
+    if (await loggedInAgain()) return send(again);
+  }
+  if (answer.ok) wasIn = true;
+  return answer;
+}
+
+export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", fetch: send });
+
+type Answer<T> = { data?: T; error?: unknown; response: Response };
+
+/// The body of an answer, or the error it was refused with.
+export async function got<T>(asked: Promise<Answer<T>>): Promise<T> {
+  const { data, error, response } = await asked;
+  if (!response.ok) throw apiError(response.status, error);
+  return data as T;
+}
+
+/// Every page of a list; for lists that are known to be short.
+export async function every<T>(
+  page: (cursor: string | undefined) => Promise<{ items: T[]; next_cursor?: string | null }>,
+): Promise<T[]> {
+  const all: T[] = [];
+  let cursor: string | undefined;
+  do {
+    const { items, next_cursor } = await page(cursor);
+    all.push(...items);
+    cursor = next_cursor ?? undefined;
+  } while (cursor);
+  return all;
+}
+
+export const isCode = (error: unknown, code: string) => error instanceof ApiError && error.code === code;

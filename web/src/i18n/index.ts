@@ -1,0 +1,50 @@
+// The page's texts in English and Korean: one file for each area, loaded with the page that needs it. Keys are checked
+// against the English texts.
+
+import i18next, { type BackendModule } from "i18next";
+import { initReactI18next } from "react-i18next";
+import type en from "./en";
+
+export type Language = "en" | "ko";
+
+declare module "i18next" {
+  interface CustomTypeOptions {
+    defaultNS: "common";
+    resources: typeof en;
+  }
+}
+
+const files = import.meta.glob<{ default: Record<string, unknown> }>("./*/*.json");
+
+const backend: BackendModule = {
+  type: "backend",
+  init: () => {},
+  read: (language, area, done) => {
+    const load = files[`./${language}/${area}.json`];
+    if (!load) return done(new Error(`no texts for ${area} in ${language}`), null);
+    load().then(
+      (loaded) => done(null, loaded.default),
+      (error) => done(error, null),
+    );
+  },
+};
+
+const chosenLanguage = (): Language => (document.documentElement.lang === "ko" ? "ko" : "en");
+
+export const startTexts = () =>
+  i18next
+    .use(backend)
+    .use(initReactI18next)
+    .init({
+      lng: chosenLanguage(),
+      fallbackLng: false,
+      ns: ["common"],
+      defaultNS: "common",
+      interpolation: { escapeValue: false },
+    });
+
+export async function speak(language: Language) {
+  localStorage.setItem("toolcrib.language", language);
+  document.documentElement.lang = language;
+  await i18next.changeLanguage(language);
+}

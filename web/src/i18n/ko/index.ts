@@ -1,0 +1,7 @@
+// Every area of the texts: what the other language and the types are checked against. Pages load single areas.
+
+import common from "./common.json";
+import home from "./home.json";
+import tools from "./tools.json";
+
+export default { common, home, tools };

@@ -1,0 +1,73 @@
+// The one list of keys: what they do is bound here, and the sheet behind `?` and the palette read it.
+
+import { useEffect, useSyncExternalStore } from "react";
+
+export type Shortcut = { id: string; keys: string; label: string; run: () => void };
+
+let all: Shortcut[] = [];
+const listeners = new Set<() => void>();
+const tell = () => {
+  for (const listener of listeners) listener();
+};
+
+const isMac = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? "");
+
+/** `mod+k` as it stands on this machine's keyboard. */
+export function shownKeys(keys: string): string[] {
+  return keys.split(" ").map((part) =>
+    part
+      .split("+")
+      .map((key) =>
+        key === "mod" ? (isMac ? "⌘" : "Ctrl") : key === "enter" ? "↵" : key.length === 1 ? key.toUpperCase() : key,
+      )
+      .join(isMac ? "" : "+"),
+  );
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  const element = target as HTMLElement | null;
+  return !!element?.closest?.("input, textarea, select, [contenteditable=true], [role=menu], [role=listbox]");
+}
+
+let before = "";
+let beforeAt = 0;
+
+export function onKeyDown(event: KeyboardEvent) {
+  // Letters of a Korean syllable that is not finished belong to nobody else.
+  if (event.isComposing || event.keyCode === 229) return;
+  const key = event.key.toLowerCase();
+  const mod = event.ctrlKey || event.metaKey;
+  const name = `${mod ? "mod+" : ""}${event.altKey ? "alt+" : ""}${key}`;
+  if (!mod && (isTyping(event.target) || document.querySelector("[role=dialog],[role=alertdialog]"))) return;
+  const chord = performance.now() - beforeAt < 1200 ? `${before} ${name}` : "";
+  const found =
+    all.findLast((shortcut) => shortcut.keys === chord) ?? all.findLast((shortcut) => shortcut.keys === name);
+  before = name;
+  beforeAt = performance.now();
+  if (!found || event.defaultPrevented) return;
+  event.preventDefault();
+  before = "";
+  found.run();
+}
+
+/** Binds keys while a component is there; the one that came last wins. */
+export function useShortcuts(shortcuts: Shortcut[]) {
+  useEffect(() => {
+    all = [...all, ...shortcuts];
+    tell();
+    return () => {
+      all = all.filter((one) => !shortcuts.includes(one));
+      tell();
+    };
+  }, [shortcuts]);
+}
+
+export function useAllShortcuts(): Shortcut[] {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    () => all,
+  );
+}

@@ -1,0 +1,30 @@
+// Where the page begins: texts first, then the router; a chunk that an upgrade took away makes the tab load anew, once.
+
+import "./theme.css";
+import { QueryClientProvider } from "@tanstack/react-query";
+import { RouterProvider } from "@tanstack/react-router";
+import { setNonce } from "get-nonce";
+import { StrictMode } from "react";
+import { createRoot } from "react-dom/client";
+import { startTexts } from "./i18n";
+import { nonce } from "./nonce";
+import { queries } from "./queries";
+import { router } from "./routes";
+import { reloadWhenStale } from "./stale";
+import { TipProvider } from "./ui/tip";
+
+reloadWhenStale();
+// What locks the page's scrolling behind a dialog brings a style of its own.
+setNonce(nonce());
+
+startTexts().then(() => {
+  createRoot(document.getElementById("root") as HTMLElement).render(
+    <StrictMode>
+      <QueryClientProvider client={queries}>
+        <TipProvider>
+          <RouterProvider router={router} />
+        </TipProvider>
+      </QueryClientProvider>
+    </StrictMode>,
+  );
+});

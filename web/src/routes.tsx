@@ -1,0 +1,47 @@
+// The one list of addresses. Each page is loaded when somebody goes there; what a list shows stands in its address.
+
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { ApiError } from "./api/errors";
+import { meQuery } from "./api/me";
+import { queries } from "./queries";
+import { Broken, NotFound } from "./shell/failures";
+import { Shell } from "./shell/shell";
+import { Skeleton } from "./ui/states";
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: NotFound,
+  errorComponent: Broken,
+  beforeLoad: async () => {
+    try {
+      await queries.ensureQueryData(meQuery);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 401) throw redirect({ href: "/login", reloadDocument: true });
+      throw error;
+    }
+  },
+});
+
+/** Search parameters are kept as they are: each page reads and checks its own. */
+const search = (found: Record<string, unknown>) => found as Record<string, string | undefined>;
+
+function page(path: string, load: () => Promise<{ default: () => React.ReactNode }>) {
+  return createRoute({ getParentRoute: () => root, path, validateSearch: search, component: lazyRouteComponent(load) });
+}
+
+const routes = [page("/", () => import("./pages/home/home")), page("/tools", () => import("./pages/tools/list"))];
+
+export const router = createRouter({
+  routeTree: root.addChildren(routes),
+  defaultPreload: "intent",
+  defaultPendingComponent: () => <Skeleton />,
+  defaultPendingMs: 150,
+  scrollRestoration: true,
+  // `?q=1` is the text that somebody typed, not a number.
+  parseSearch: (text) => Object.fromEntries(new URLSearchParams(text)),
+  stringifySearch: (found) => {
+    const kept = Object.entries(found).filter(([, value]) => value !== undefined && value !== "");
+    const text = new URLSearchParams(kept.map(([key, value]) => [key, String(value)])).toString();
+    return text ? `?${text}` : "";
+  },
+});

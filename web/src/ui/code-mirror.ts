@@ -1,0 +1,92 @@
+// CodeMirror as all our editors have it: our colours, the page's nonce, Tab that leaves it after Esc.
+
+import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
+import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
+import { lintKeymap } from "@codemirror/lint";
+import { search, searchKeymap } from "@codemirror/search";
+import { EditorState, type Extension } from "@codemirror/state";
+import { drawSelection, dropCursor, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { tags } from "@lezer/highlight";
+import { nonce } from "../nonce";
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: "var(--syn-keyword)", fontWeight: "600" },
+  { tag: [tags.string, tags.special(tags.string)], color: "var(--syn-string)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--syn-number)" },
+  { tag: [tags.comment, tags.lineComment, tags.blockComment], color: "var(--syn-comment)", fontStyle: "italic" },
+  { tag: [tags.typeName, tags.standard(tags.name), tags.propertyName], color: "var(--syn-type)" },
+  { tag: tags.operator, color: "var(--syn-op)" },
+]);
+
+const look = EditorView.theme({
+  "&": { height: "100%", fontSize: "13px", backgroundColor: "var(--panel)", color: "var(--fg)" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--font-mono)", lineHeight: "1.6" },
+  ".cm-content": { caretColor: "var(--fg)" },
+  ".cm-gutters": { backgroundColor: "transparent", color: "var(--muted)", border: "none" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "var(--line)" },
+  ".cm-cursor, .cm-dropCursor": { borderLeftColor: "var(--accent)", borderLeftWidth: "2px" },
+  "&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground": {
+    backgroundColor: "var(--accent-soft)",
+  },
+  ".cm-placeholder": { color: "var(--muted)" },
+  ".cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--fg)",
+    border: "1px solid var(--border)",
+    borderRadius: "8px",
+    boxShadow: "var(--shadow)",
+    overflow: "hidden",
+  },
+  ".cm-tooltip-autocomplete > ul > li": { padding: "3px 8px" },
+  ".cm-tooltip-autocomplete > ul > li[aria-selected]": { backgroundColor: "var(--accent)", color: "#fff" },
+  ".cm-completionDetail": { marginLeft: "10px", fontStyle: "normal" },
+  ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--fg)" },
+});
+
+type Options = {
+  parent: HTMLElement;
+  text: string;
+  label: string;
+  readOnly?: boolean;
+  extensions?: Extension;
+  onChange?: (text: string) => void;
+};
+
+export function createEditor({ parent, text, label, readOnly, extensions, onChange }: Options): EditorView {
+  const editing: Extension = readOnly
+    ? [EditorState.readOnly.of(true), EditorView.editable.of(false), EditorView.contentAttributes.of({ tabindex: "0" })]
+    : [history(), indentOnInput(), closeBrackets(), dropCursor(), highlightActiveLine()];
+  return new EditorView({
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        // What is more special comes first: it is asked first.
+        extensions ?? [],
+        EditorView.cspNonce.of(nonce()),
+        lineNumbers(),
+        drawSelection(),
+        bracketMatching(),
+        search({ top: true }),
+        syntaxHighlighting(colours),
+        look,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ "aria-label": label, role: "textbox", "aria-multiline": "true" }),
+        editing,
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...completionKeymap,
+          ...lintKeymap,
+          ...searchKeymap,
+          ...historyKeymap,
+          ...defaultKeymap,
+        ]),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange?.(update.state.doc.toString());
+        }),
+      ],
+    }),
+  });
+}

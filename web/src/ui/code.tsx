@@ -1,0 +1,39 @@
+// Code in the page, to read or to write. The editor itself comes only where one is shown.
+
+import clsx from "clsx";
+import { lazy, Suspense } from "react";
+import { inputClass } from "./field";
+
+export type CodeProps = {
+  value: string;
+  onChange?: (text: string) => void;
+  language?: "json" | "python" | "text";
+  /** Read out as its name. */
+  label: string;
+  readOnly?: boolean;
+};
+
+const CodeEditor = lazy(() => import("./code-editor"));
+
+export function Code({ className, ...props }: CodeProps & { className?: string }) {
+  return (
+    <div className={clsx(inputClass, "min-h-20 overflow-hidden px-0!", className)}>
+      <Suspense fallback={<pre className="p-2 text-sm">{props.value}</pre>}>
+        <CodeEditor {...props} />
+      </Suspense>
+    </div>
+  );
+}
+
+/** A value as JSON, to read. */
+export function Json({ value, label, className }: { value: unknown; label: string; className?: string }) {
+  return (
+    <Code
+      readOnly
+      language="json"
+      label={label}
+      value={JSON.stringify(value, null, 2) ?? "null"}
+      className={className}
+    />
+  );
+}
