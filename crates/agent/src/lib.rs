@@ -8,5 +8,6 @@ pub mod fill;
 pub mod limits;
 pub mod planner;
 pub mod result;
+pub mod skill;
 pub mod state;
 pub mod window;

@@ -77,6 +77,8 @@ impl App {
         }
         let ping = self.store.ping().await;
         ping.map_err(|_| "The registry database does not answer")?;
+        // What cannot be read is in the status then.
+        let _ = self.skills().await;
         let files = ShelfStatus::clone(&self.status.load());
         let catalogue = self.executor.catalogue.load();
         let replicas = self.replicas.view();

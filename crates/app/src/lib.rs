@@ -41,6 +41,7 @@ pub mod servers;
 pub mod sessions;
 pub mod shelf;
 pub mod sign_in;
+pub mod skills;
 pub mod sources;
 pub mod status;
 pub mod time;
@@ -111,6 +112,7 @@ pub struct App {
     vectors: Arc<kinds::retrieval::Vectors>,
     chooser: select::Chooser,
     pipeline: pipeline::Settings,
+    skills: Arc<skills::Skills>,
     pub workspace: PathBuf,
     pub data: PathBuf,
     /// This installation's name in rows it writes.

@@ -58,6 +58,8 @@ pub struct Options {
     /// Whether requests of which somebody confirmed the tool count as examples of it.
     pub confirmed: bool,
     pub pipeline: crate::pipeline::Settings,
+    /// The folder of skills; none is none.
+    pub skills: Option<PathBuf>,
     pub env: EnvLookup,
     pub clock: Clock,
     /// Whether edits on disk are followed; a short command needs none of it.
@@ -205,6 +207,7 @@ impl App {
             me: Weak::clone(me),
             clock: options.clock,
             pipeline: options.pipeline,
+            skills: crate::skills::Skills::new(options.skills),
             workspace: options.workspace,
             data: options.data,
             admin_key: options.admin_key,

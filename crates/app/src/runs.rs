@@ -22,5 +22,6 @@ pub use asked::{Answer, RunRequest};
 pub use events::{Position, RunEvent};
 pub use follow::Follower;
 pub use keeping::Runs;
+pub(crate) use offered::may_call;
 pub use settings::{Price, ProviderSettings, Settings};
 pub use views::{PendingView, RunFilter, RunPage, RunView};

@@ -9,6 +9,8 @@ pub struct ShelfStatus {
     pub tools_problems: Vec<Problem>,
     pub mcp_problems: Vec<Problem>,
     pub mcp_warnings: Vec<Problem>,
+    /// Of skills that cannot be used; the others can.
+    pub skills_problems: Vec<Problem>,
     /// Database tools whose name a file tool took.
     pub shadowed: Vec<String>,
     /// Stored definitions that this version cannot read.

@@ -2,8 +2,8 @@
 
 use crate::api::{
     admin, agents, audit, calls, confirmed, executions, health, keys, limits, login, metrics,
-    openapi_tools, pipeline, policy, runs, secrets, select, servers, sign_in, sources, tools,
-    toolsets, users, vectors, versions,
+    openapi_tools, pipeline, policy, runs, secrets, select, servers, sign_in, skills, sources,
+    tools, toolsets, users, vectors, versions,
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
@@ -225,6 +225,8 @@ fn of_sources(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> 
 /// What concerns the choice of tools.
 fn of_selection(router: OpenApiRouter<Arc<Server>>) -> OpenApiRouter<Arc<Server>> {
     router
+        .routes(routes!(skills::list_skills))
+        .routes(routes!(skills::get_skill))
         .routes(routes!(
             confirmed::list_confirmed,
             confirmed::confirm,

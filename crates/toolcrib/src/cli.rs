@@ -6,6 +6,7 @@ mod connecting;
 mod exchange;
 mod runs;
 mod servers;
+mod skills;
 mod sources;
 mod toolsets;
 mod vectors;
@@ -18,6 +19,7 @@ pub(crate) use exchange::{
 };
 pub(crate) use runs::{Run, Runs};
 pub(crate) use servers::Servers;
+pub(crate) use skills::Skills;
 pub(crate) use sources::Sources;
 pub(crate) use toolsets::Toolsets;
 pub(crate) use vectors::{Destination, Vectors};
@@ -132,6 +134,9 @@ pub(crate) enum Command {
     /// Keep documents that are found by what they mean, for get_sim_search and for agents
     #[command(subcommand)]
     Vectors(Vectors),
+    /// Show the instructions that agents load for kinds of work
+    #[command(subcommand)]
+    Skills(Skills),
     /// Measure how often the right tool is chosen for requests of which that is known
     Eval(Eval),
     /// Copy everything into a new folder, also while the server runs: registry, log, vectors, tools.json, mcp.json, toolcrib.toml

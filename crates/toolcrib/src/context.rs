@@ -137,6 +137,7 @@ impl Context {
             sources: config.sources(),
             gold: place.workspace.join(config.text("selection.gold")),
             confirmed: config.yes("selection.confirmed"),
+            skills: skills_folder(place, config),
             pipeline: app::pipeline::Settings {
                 mcp_tools: config.yes("features.mcp_tools"),
                 tools_timeout_seconds: config.seconds("pipeline.tools_timeout_seconds"),
@@ -317,4 +318,10 @@ pub(crate) fn start_failure(error: app::StartError, place: &Place) -> Failure {
         )),
         other => Failure::failed(other.to_string()),
     }
+}
+
+/// None where there are to be no skills.
+fn skills_folder(place: &Place, config: &Config) -> Option<PathBuf> {
+    let folder = config.text("skills.folder");
+    (!folder.is_empty()).then(|| place.workspace.join(folder))
 }

@@ -89,7 +89,8 @@ pub(crate) fn is_workspace(folder: &Path) -> bool {
 pub(crate) async fn create_starter(folder: &Path) -> io::Result<Vec<&'static str>> {
     fs::create_dir_all(folder)?;
     let files = starter_files();
-    let names = files.iter().map(|(name, _)| *name).chain([DEMO_FILE]);
+    let names = files.iter().map(|(name, _)| *name);
+    let names = names.chain([DEMO_FILE, SKILL.0]);
     let there: Vec<&str> = names.filter(|name| folder.join(name).exists()).collect();
     if !there.is_empty() {
         let why = format!("{} already holds {}", folder.display(), there.join(", "));
@@ -103,6 +104,12 @@ pub(crate) async fn create_starter(folder: &Path) -> io::Result<Vec<&'static str
     let demo = store::demo::create(&folder.join(DEMO_FILE)).await;
     demo.map_err(io::Error::other)?;
     written.push(DEMO_FILE);
+    let skill = folder.join(SKILL.0);
+    if let Some(own) = skill.parent() {
+        fs::create_dir_all(own)?;
+    }
+    fs::write(skill, SKILL.1)?;
+    written.push(SKILL.0);
     if ignore_data(folder)? {
         written.push(".gitignore");
     }
@@ -116,6 +123,12 @@ fn starter_files() -> [(&'static str, String); 3] {
         (config::FILE_NAME, commented_defaults() + DEMO_SOURCE),
     ]
 }
+
+/// Instructions for a kind of work, as an example.
+const SKILL: (&str, &str) = (
+    "skills/weekly-limit/SKILL.md",
+    include_str!("starter/skills/weekly-limit/SKILL.md"),
+);
 
 /// The database of the starter's `sql` tool.
 const DEMO_FILE: &str = "demo.db";

@@ -43,7 +43,7 @@ impl Bounds {
 }
 
 /// Whether a run may call a tool, if only after somebody approved it.
-fn may_call(policy: &Policy, caller: &Caller, tool: &Tool) -> bool {
+pub(crate) fn may_call(policy: &Policy, caller: &Caller, tool: &Tool) -> bool {
     matches!(
         policy.verdict(caller, &tool.tool),
         Verdict::Allowed | Verdict::Denied(Denial::Approval)

@@ -20,6 +20,7 @@ pub(crate) mod secrets;
 pub(crate) mod select;
 pub(crate) mod servers;
 pub(crate) mod sign_in;
+pub(crate) mod skills;
 pub(crate) mod sources;
 pub(crate) mod tools;
 pub(crate) mod toolsets;

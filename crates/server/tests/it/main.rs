@@ -55,6 +55,7 @@ mod sessions;
 mod shelf;
 mod sign_in;
 mod sign_in_elsewhere;
+mod skills;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod sources;

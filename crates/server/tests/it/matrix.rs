@@ -61,6 +61,8 @@ fn of_runs() -> Vec<Row> {
     let none = Value::Null;
     vec![
         row("GET", "/api/v1/runs", "/api/v1/runs", none.clone(), Read, 200),
+        row("GET", "/api/v1/skills", "/api/v1/skills", none.clone(), Read, 200),
+        row("GET", "/api/v1/skills/{name}", "/api/v1/skills/none", none.clone(), Read, 404),
         row("POST", "/api/v1/runs", "/api/v1/runs", json!({"input": ""}), Call, 422),
         row("GET", "/api/v1/runs/{id}", "/api/v1/runs/none", none.clone(), Read, 404),
         row("GET", "/api/v1/runs/{id}/events", "/api/v1/runs/none/events", none.clone(), Read, 404),

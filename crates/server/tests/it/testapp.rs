@@ -184,6 +184,7 @@ impl TestApp {
             gold: folder.path().join("gold.jsonl"),
             confirmed: setup.confirmed,
             pipeline: setup.pipeline.clone(),
+            skills: Some(folder.path().join("skills")),
             kinds: kinds::Options {
                 fixtures: true,
                 conformance: setup.mcp.conformance,

@@ -278,6 +278,7 @@ fn told(findings: &mut Findings, context: &Context, asked: Result<Answers>, know
         );
     }
     shelves(findings, &answers.ready["files"], &known.told);
+    super::skills::judge(findings, &answers.ready["files"]);
     super::replicas::judge(findings, &answers.ready["replicas"]);
     super::upstreams::judge(findings, &answers.servers, answers.is_served);
     super::sources::judge(findings, &answers.sources);

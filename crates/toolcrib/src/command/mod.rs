@@ -46,6 +46,7 @@ pub(crate) mod serve;
 pub(crate) mod servers;
 pub(crate) mod show_config;
 pub(crate) mod sign_in;
+mod skills;
 pub(crate) mod sources;
 mod taken_over;
 pub(crate) mod tools;
@@ -107,6 +108,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Servers(servers) => servers::run(context, servers).await,
         Command::Sources(sources) => sources::run(context, sources).await,
         Command::Vectors(vectors) => vectors::run(context, vectors).await,
+        Command::Skills(skills) => skills::run(context, skills).await,
         Command::Eval(asked) => eval::run(context, asked).await,
         Command::Config(Config::Show) => show_config::run(context).await,
         Command::Completions { shell } => {
@@ -154,6 +156,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         | Command::Usage
         | Command::Secrets(_)
         | Command::Vectors(_)
+        | Command::Skills(_)
         | Command::Eval(_)
         | Command::Backup { .. }
         | Command::Doctor => None,

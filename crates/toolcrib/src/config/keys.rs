@@ -177,6 +177,7 @@ pub(crate) const KEYS: &[Key] = &[
     ),
     key("web_search.base_url", Holds::Text),
     key("web_search.api_key", Holds::Text).secret(),
+    key("skills.folder", Holds::File),
     key("selection.gold", Holds::File),
     key("selection.confirmed", Holds::Yes),
     key("vectors.embeddings_url", Holds::Text).also("TEXT_EMBEDDING_MODEL_URL"),

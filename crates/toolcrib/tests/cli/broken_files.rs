@@ -146,6 +146,13 @@ const CONFIGURATION: &[Mistake] = &[
         make: || with_file("mcp.json", "{\"mcpServers\": []}"),
     },
     Mistake {
+        id: "skills.file",
+        is_fatal: false,
+        says: &["weekly-limit/SKILL.md:2", "at name"],
+        remedy: "without spaces",
+        make: || with_file("skills/weekly-limit/SKILL.md", "---\nname: a b\n---\nx\n"),
+    },
+    Mistake {
         id: "workspace.none",
         is_fatal: true,
         says: &["is no workspace"],

@@ -21,6 +21,7 @@ fn init_makes_a_workspace_whose_tools_work() {
         "mcp.json",
         "toolcrib.toml",
         "demo.db",
+        "skills/weekly-limit/SKILL.md",
         ".gitignore",
     ];
     for file in files {

@@ -32,6 +32,7 @@ mod signing_in;
 #[path = "../kinds/site.rs"]
 #[expect(clippy::unwrap_used, reason = "a test may stop at once")]
 mod site;
+mod skills;
 #[path = "../../../store/tests/it/skipping.rs"]
 mod skipping;
 mod sources;

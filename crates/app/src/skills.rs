@@ -1,0 +1,117 @@
+//! Skills: instructions for kinds of work, from a folder of Markdown in the workspace. A file that cannot be read keeps nobody
+//! from the others; what is wrong with it is in the status.
+
+mod folder;
+
+pub(crate) use folder::Skills;
+pub use folder::{Shelf, Shelved};
+
+use crate::App;
+use crate::error::{Error, Result};
+use crate::runs::may_call;
+use crate::status::ShelfStatus;
+use catalog::caller::{Caller, Scope};
+use catalog::problem::Problem;
+use serde::Serialize;
+use std::sync::Arc;
+use utoipa::ToSchema;
+
+/// A skill as it is shown.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct SkillView {
+    pub name: String,
+    /// When it is of use.
+    pub description: String,
+    /// The tools that it speaks of.
+    pub tools: Vec<String>,
+    /// Those of them that are not there, or that the caller may not call; left out where it is none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools_missing: Vec<String>,
+    /// Where it stands, in the folder of skills.
+    pub file: String,
+    /// Markdown; only where one skill is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SkillPage {
+    pub items: Vec<SkillView>,
+    pub next_cursor: Option<String>,
+    /// What is wrong with files that could not be read, each with file, line, what was expected and how to mend it; left
+    /// out where it is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<Object>)]
+    pub problems: Vec<Problem>,
+}
+
+impl App {
+    /// The skills as they are on disk right now.
+    pub async fn skills(&self) -> Result<Arc<Shelved>> {
+        let skills = Arc::clone(&self.skills);
+        let read = tokio::task::spawn_blocking(move || skills.read()).await;
+        let shelved =
+            read.map_err(|error| Error::Internal(format!("skills were not read: {error}")))?;
+        if self.status.load().skills_problems != shelved.problems {
+            for problem in &shelved.problems {
+                tracing::warn!("a skill cannot be used: {problem}");
+            }
+            ShelfStatus::update(&self.status, |status| {
+                status.skills_problems.clone_from(&shelved.problems);
+            });
+        }
+        Ok(shelved)
+    }
+
+    pub async fn list_skills(&self, caller: &Caller) -> Result<SkillPage> {
+        let shelved = self.skills().await?;
+        Ok(SkillPage {
+            items: shelved
+                .skills
+                .iter()
+                .filter_map(|it| self.skill_view(caller, it))
+                .collect(),
+            next_cursor: None,
+            problems: shelved.problems.clone(),
+        })
+    }
+
+    pub async fn get_skill(&self, caller: &Caller, name: &str) -> Result<SkillView> {
+        let shelved = self.skills().await?;
+        let found = shelved.skills.iter().find(|it| it.skill.name == name);
+        let shown = found.and_then(|it| Some((it, self.skill_view(caller, it)?)));
+        let (found, view) = shown.ok_or_else(|| Error::NotFound {
+            what: "Skill",
+            name: name.to_owned(),
+        })?;
+        Ok(SkillView {
+            instructions: Some(found.skill.instructions.clone()),
+            ..view
+        })
+    }
+
+    /// None for those who may call none of the tools that it needs: it would tell them of work that they cannot do.
+    fn skill_view(&self, caller: &Caller, it: &Shelf) -> Option<SkillView> {
+        // Who may only look is told what they would need.
+        let caller = &Caller {
+            scopes: caller.scopes.with(Scope::Call),
+            ..caller.clone()
+        };
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let is_missing = |name: &&String| {
+            let shown = policy.find(&catalogue, caller, name);
+            shown.is_none_or(|shown| !may_call(&policy, caller, shown.entry))
+        };
+        let tools = it.skill.tools.clone();
+        let missing: Vec<String> = tools.iter().filter(is_missing).cloned().collect();
+        let is_of_use = tools.is_empty() || missing.len() < tools.len();
+        (is_of_use || caller.scopes.allow(Scope::Admin)).then(|| SkillView {
+            name: it.skill.name.clone(),
+            description: it.skill.description.clone(),
+            tools_missing: missing,
+            tools,
+            file: it.file.clone(),
+            instructions: None,
+        })
+    }
+}
