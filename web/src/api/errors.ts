@@ -29,20 +29,40 @@ export function apiError(status: number, body: unknown): ApiError {
   );
 }
 
-/// One thing that is wrong in what was sent, as the server's `details` list it.
+/// One thing that is wrong in what was sent. `path` is the member, such as `url` or `rules[0].target`; empty where none is named.
 export type Problem = { path: string; message: string };
 
-/// Problems by the place in the sent body; empty where the server named none.
+type Listed = {
+  path?: unknown;
+  pointer?: unknown;
+  message?: unknown;
+  expected?: unknown;
+  found?: unknown;
+  remedy?: unknown;
+};
+
+function problemOf(one: Listed): Problem[] {
+  const place = one.path ?? one.pointer;
+  const path = typeof place === "string" ? place.replace(/^\$\.?/, "") : "";
+  if (typeof one.message === "string") return [{ path, message: one.message }];
+  if (typeof one.expected !== "string") return [];
+  const found = typeof one.found === "string" ? `, found ${one.found}` : "";
+  const remedy = typeof one.remedy === "string" ? ` ${one.remedy}` : "";
+  return [{ path, message: `Expected ${one.expected}${found}.${remedy}` }];
+}
+
+/// Problems by the place in the sent body: as `details` list them, or as the message begins with the member's name.
 export function problemsOf(error: unknown): Problem[] {
   if (!(error instanceof ApiError)) return [];
-  const details = error.details as { errors?: unknown } | unknown[] | null;
-  const list = Array.isArray(details) ? details : details && typeof details === "object" ? details.errors : undefined;
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((one) => {
-    const problem = one as { path?: unknown; pointer?: unknown; message?: unknown };
-    const path = problem.path ?? problem.pointer;
-    return typeof problem.message === "string"
-      ? [{ path: typeof path === "string" ? path : "", message: problem.message }]
-      : [];
-  });
+  const details = error.details as { problems?: unknown; errors?: unknown } | unknown[] | null;
+  const list = Array.isArray(details) ? details : (details?.problems ?? details?.errors);
+  if (Array.isArray(list)) return list.flatMap((one) => problemOf(one as Listed));
+  const named = /^([a-z_]+(?:\[\d+\]|\.[a-z_]+)*): (.+)$/s.exec(error.message);
+  return named ? [{ path: named[1]!, message: named[2]! }] : [];
+}
+
+/// What is wrong with one member of a form, or with something in it.
+export function problemAt(error: unknown, member: string): string | undefined {
+  const inside = (path: string) => path === member || path.startsWith(`${member}.`) || path.startsWith(`${member}[`);
+  return problemsOf(error).find((problem) => inside(problem.path))?.message;
 }
