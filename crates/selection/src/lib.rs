@@ -28,6 +28,7 @@ mod reach;
 mod request;
 mod rules;
 mod select;
+mod signs;
 mod slot;
 mod slots;
 mod turns;

