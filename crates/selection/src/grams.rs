@@ -2,7 +2,7 @@
 //! `forecasting` in `forecast`, and words of Korean under their endings.
 
 use crate::signs::spelled;
-use crate::words::{is_syllable, key};
+use crate::words::{cut, is_syllable, key};
 
 /// Runs share a slot where their hashes do; there are so many slots that it rarely matters.
 const SLOTS: usize = 1 << 16;
@@ -63,7 +63,7 @@ impl Spelling {
 /// The letters of a text between single gaps. Every number is the same: its digits say what a tool is to be given, not which
 /// tool is meant. A digit beside a letter is part of a name, `mp3`, but for Korean, which puts no gap behind a number.
 fn letters(text: &str, chars_max: usize) -> Vec<char> {
-    let small = spelled(text).to_lowercase();
+    let small = spelled(cut(text, 4 * chars_max)).to_lowercase();
     let all: Vec<char> = small.chars().take(chars_max).collect();
     let is_letter = |c: &char| c.is_alphabetic() && !is_syllable(*c);
     let mut letters = vec![' '];

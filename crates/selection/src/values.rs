@@ -270,8 +270,8 @@ fn numbers(bare: &str, stem: &str, is_money: bool) -> Vec<Sort> {
     if matches!(unit.as_str(), "st" | "nd" | "rd" | "th") {
         return vec![Sort::Day, Sort::Number];
     }
-    // `300x200` gives two.
-    let sides = bare.split_once(['x', '×', '/']);
+    // `300x200` gives two, and so does `3+4`.
+    let sides = bare.split_once(['x', '×', '/', '*', '+']);
     let is_digits = |it: &str| !it.is_empty() && it.chars().all(|c| c.is_ascii_digit());
     if sides.is_some_and(|(a, b)| is_digits(a) && b.starts_with(|c: char| c.is_ascii_digit())) {
         return vec![Sort::Number, Sort::Number];
@@ -376,6 +376,8 @@ mod tests {
         }
         assert_eq!(sorts_of("24만8천원"), [Sort::Number, Sort::Currency]);
         assert_eq!(sorts_of("$89"), [Sort::Number, Sort::Currency]);
+        assert_eq!(sorts_of("300x200"), [Sort::Number, Sort::Number]);
+        assert_eq!(sorts_of("3+4"), [Sort::Number, Sort::Number]);
         assert_eq!(
             sorts_of("two hours with Anna"),
             [Sort::Number, Sort::Word, Sort::Name]
