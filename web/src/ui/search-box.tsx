@@ -1,0 +1,42 @@
+// The search above a list. What is typed stands in the address; `/` goes here.
+
+import clsx from "clsx";
+import { Search } from "lucide-react";
+import { useEffect, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useAddress } from "../search";
+import { inputClass } from "./field";
+
+export function SearchBox({ label, param = "q", className }: { label?: string; param?: string; className?: string }) {
+  const { t } = useTranslation();
+  const [found, change] = useAddress();
+  const there = found[param] ?? "";
+  const [text, setText] = useState(there);
+  // Going back, or Clear filters, changes the address behind the box.
+  useEffect(() => setText(there), [there]);
+  return (
+    <div className={clsx("relative min-w-48 grow sm:max-w-80", className)}>
+      <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
+      <input
+        type="search"
+        aria-label={label ?? t("search")}
+        placeholder={label ?? t("search")}
+        value={text}
+        onChange={(event) => {
+          setText(event.target.value);
+          change({ [param]: event.target.value || undefined });
+        }}
+        className={clsx(inputClass, "h-8 pl-8")}
+      />
+    </div>
+  );
+}
+
+/** Whether every word of the search stands in one of the texts. */
+export function fits(search: string | undefined, ...texts: Array<string | null | undefined>): boolean {
+  const all = texts.join("\n").toLowerCase();
+  return (search ?? "")
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => all.includes(word));
+}
