@@ -31,3 +31,14 @@ test("a message that begins with a member is about that member", () => {
 test("a sentence is about no member", () => {
   expect(problemsOf(new ApiError("conflict", "The policy is at version 0 now, not 3", 409))).toEqual([]);
 });
+
+test("what is wrong with a call's arguments, a missing one at its own place", () => {
+  const violations = [
+    { path: "$", expected: 'property "b"', got: "{}" },
+    { path: "$.a", expected: "type number", got: '"x"' },
+  ];
+  expect(problemsOf({ code: "invalid_input", message: "…", details: { violations } })).toEqual([
+    { path: "b", message: 'Expected property "b".' },
+    { path: "a", message: 'Expected type number, found "x".' },
+  ]);
+});

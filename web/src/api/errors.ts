@@ -38,6 +38,7 @@ type Listed = {
   message?: unknown;
   expected?: unknown;
   found?: unknown;
+  got?: unknown;
   remedy?: unknown;
 };
 
@@ -46,18 +47,23 @@ function problemOf(one: Listed): Problem[] {
   const path = typeof place === "string" ? place.replace(/^\$\.?/, "") : "";
   if (typeof one.message === "string") return [{ path, message: one.message }];
   if (typeof one.expected !== "string") return [];
-  const found = typeof one.found === "string" ? `, found ${one.found}` : "";
+  // What is missing is told of the object that lacks it; people look for it at the field.
+  const missing = /^property "([^"]+)"$/.exec(one.expected)?.[1];
+  if (missing) return [{ path: path ? `${path}.${missing}` : missing, message: `Expected ${one.expected}.` }];
+  const seen = one.found ?? one.got;
+  const found = typeof seen === "string" ? `, found ${seen}` : "";
   const remedy = typeof one.remedy === "string" ? ` ${one.remedy}` : "";
   return [{ path, message: `Expected ${one.expected}${found}.${remedy}` }];
 }
 
-/// Problems by the place in the sent body: as `details` list them, or as the message begins with the member's name.
+type Details = { problems?: unknown; violations?: unknown; errors?: unknown } | unknown[] | null;
+
+/// Problems by the place in the sent body, of a refusal or of a call that failed: as `details` list them, or as the message begins with the member's name.
 export function problemsOf(error: unknown): Problem[] {
-  if (!(error instanceof ApiError)) return [];
-  const details = error.details as { problems?: unknown; errors?: unknown } | unknown[] | null;
-  const list = Array.isArray(details) ? details : (details?.problems ?? details?.errors);
+  const { details, message } = (error ?? {}) as { details?: Details; message?: unknown };
+  const list = Array.isArray(details) ? details : (details?.problems ?? details?.violations ?? details?.errors);
   if (Array.isArray(list)) return list.flatMap((one) => problemOf(one as Listed));
-  const named = /^([a-z_]+(?:\[\d+\]|\.[a-z_]+)*): (.+)$/s.exec(error.message);
+  const named = /^([a-z_]+(?:\[\d+\]|\.[a-z_]+)*): (.+)$/s.exec(typeof message === "string" ? message : "");
   return named ? [{ path: named[1]!, message: named[2]! }] : [];
 }
 

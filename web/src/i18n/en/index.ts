@@ -1,7 +1,8 @@
 // Every area of the texts: what the other language and the types are checked against. Pages load single areas.
 
 import common from "./common.json";
+import form from "./form.json";
 import home from "./home.json";
 import tools from "./tools.json";
 
-export default { common, home, tools };
+export default { common, form, home, tools };

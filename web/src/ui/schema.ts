@@ -1,0 +1,164 @@
+// What a JSON schema says of a field, and values as exact JSON: nothing is guessed, rounded or turned into a text.
+
+export type Schema = {
+  type?: string | string[];
+  title?: string;
+  description?: string;
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema | boolean;
+  enum?: unknown[];
+  const?: unknown;
+  default?: unknown;
+  examples?: unknown[];
+  minimum?: number;
+  maximum?: number;
+  exclusiveMinimum?: number;
+  exclusiveMaximum?: number;
+  minLength?: number;
+  maxLength?: number;
+  minItems?: number;
+  maxItems?: number;
+  pattern?: string;
+  format?: string;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  $ref?: string;
+  $defs?: Record<string, Schema>;
+  [more: string]: unknown;
+};
+
+export type FieldKind = "text" | "number" | "integer" | "boolean" | "choice" | "object" | "array" | "json";
+
+/** A schema whose references are followed and whose "or null" is taken out of it. */
+export type Shape = { kind: FieldKind; schema: Schema; nullable: boolean };
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+function followed(schema: Schema, root: Schema, depth = 0): Schema {
+  if (typeof schema.$ref !== "string" || depth > 8) return schema;
+  const found = schema.$ref
+    .replace(/^#\/?/, "")
+    .split("/")
+    .filter(Boolean)
+    .reduce<unknown>(
+      (place, part) =>
+        isObject(place) ? place[decodeURIComponent(part).replace(/~1/g, "/").replace(/~0/g, "~")] : undefined,
+      root,
+    );
+  if (!schema.$ref.startsWith("#") || !isObject(found)) return schema;
+  const { $ref: _, ...beside } = schema;
+  return followed({ ...(found as Schema), ...beside }, root, depth + 1);
+}
+
+/** How a field of this schema is shown. What no field can hold is written as JSON. */
+export function shapeOf(given: Schema | boolean | undefined, root: Schema): Shape {
+  let schema = followed(isObject(given) ? (given as Schema) : {}, root);
+  let nullable = false;
+  const options = schema.anyOf ?? schema.oneOf;
+  if (Array.isArray(options)) {
+    const real = options.map((one) => followed(one, root)).filter((one) => one.type !== "null");
+    nullable = real.length < options.length;
+    const { anyOf: _a, oneOf: _o, ...beside } = schema;
+    if (real.length === 1) schema = { ...real[0], ...beside };
+    else return { kind: "json", schema, nullable };
+  }
+  let type = schema.type;
+  if (Array.isArray(type)) {
+    nullable ||= type.includes("null");
+    const real = type.filter((one) => one !== "null");
+    if (real.length !== 1) return { kind: "json", schema, nullable };
+    type = real[0];
+  }
+  if (Array.isArray(schema.enum) && schema.enum.length > 0) {
+    nullable ||= schema.enum.includes(null);
+    return { kind: "choice", schema, nullable };
+  }
+  const kinds: Record<string, FieldKind> = { string: "text", number: "number", integer: "integer", boolean: "boolean" };
+  const plain = type ? kinds[type] : undefined;
+  if (plain) return { kind: plain, schema, nullable };
+  if (isObject(schema.properties) && (type === "object" || type === undefined))
+    return { kind: "object", schema, nullable };
+  if (type === "array" && isObject(schema.items)) return { kind: "array", schema, nullable };
+  return { kind: "json", schema, nullable };
+}
+
+/** What a field holds when somebody says that it is to be sent. */
+export function startOf(shape: Shape): unknown {
+  if (shape.schema.default !== undefined) return shape.schema.default;
+  switch (shape.kind) {
+    case "text":
+      return "";
+    case "boolean":
+      return false;
+    case "choice":
+      return shape.schema.enum?.[0];
+    case "object":
+      return {};
+    case "array":
+      return [];
+    case "number":
+    case "integer":
+      return shape.schema.minimum ?? 0;
+    default:
+      return null;
+  }
+}
+
+/** The first arguments to try: examples and defaults that the schema names, and nothing else. */
+export function firstValue(schema: Schema): Record<string, unknown> {
+  const first: Record<string, unknown> = {};
+  for (const [name, given] of Object.entries(schema.properties ?? {})) {
+    const { schema: one, kind } = shapeOf(given, schema);
+    const needed = schema.required?.includes(name);
+    if (needed && one.default !== undefined) first[name] = one.default;
+    else if (needed && Array.isArray(one.examples) && one.examples.length > 0) first[name] = one.examples[0];
+    else if (needed && one.const !== undefined) first[name] = one.const;
+    else if (needed && (kind === "array" || kind === "object")) first[name] = startOf(shapeOf(given, schema));
+  }
+  return first;
+}
+
+export type Parsed<T = unknown> = { value: T } | { wrong: "number" | "whole" | "rounded" | "json"; at?: string };
+
+const isTooBig = (text: string) => /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
+
+/** A number as JSON writes it. One that JavaScript would round is refused, not changed. */
+export function parseNumber(text: string, whole: boolean): Parsed<number> {
+  const trimmed = text.trim();
+  if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(trimmed)) return { wrong: "number" };
+  if (isTooBig(trimmed)) return { wrong: "rounded" };
+  const value = Number(trimmed);
+  if (!Number.isFinite(value)) return { wrong: "number" };
+  return whole && !Number.isInteger(value) ? { wrong: "whole" } : { value };
+}
+
+/** JSON as somebody typed it. Whole numbers that would be rounded are refused. */
+export function parseJson(text: string): Parsed {
+  try {
+    const value: unknown = JSON.parse(text);
+    const numbers = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/-?\d+(\.\d+)?([eE][+-]?\d+)?/g);
+    const rounded = numbers?.find(isTooBig);
+    return rounded ? { wrong: "rounded", at: rounded } : { value };
+  } catch (error) {
+    return { wrong: "json", at: (error as Error).message };
+  }
+}
+
+/** `a.b[0]`, as the server names places. */
+export function placeOf(place: string, key: string | number): string {
+  if (typeof key === "number") return `${place}[${key}]`;
+  if (!/^[A-Za-z_]\w*$/.test(key)) return `${place}[${JSON.stringify(key)}]`;
+  return place ? `${place}.${key}` : key;
+}
+
+/** What is wrong at a place, or below it where nothing below shows it itself. */
+export const problemAt = (
+  problems: readonly { path: string; message: string }[] | undefined,
+  place: string,
+  below = false,
+) =>
+  problems?.find(
+    (one) => one.path === place || (below && (one.path.startsWith(`${place}.`) || one.path.startsWith(`${place}[`))),
+  )?.message;
