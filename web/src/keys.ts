@@ -2,7 +2,14 @@
 
 import { useEffect, useSyncExternalStore } from "react";
 
-export type Shortcut = { id: string; keys: string; label: string; run: () => void };
+export type Shortcut = {
+  id: string;
+  keys: string;
+  label: string;
+  /** Works while a dialog or drawer is open: it belongs to it. */
+  above?: boolean;
+  run: () => void;
+};
 
 let all: Shortcut[] = [];
 const listeners = new Set<() => void>();
@@ -38,10 +45,12 @@ export function onKeyDown(event: KeyboardEvent) {
   const key = event.key.toLowerCase();
   const mod = event.ctrlKey || event.metaKey;
   const name = `${mod ? "mod+" : ""}${event.altKey ? "alt+" : ""}${key}`;
-  if (!mod && (isTyping(event.target) || document.querySelector("[role=dialog],[role=alertdialog]"))) return;
+  if (!mod && isTyping(event.target)) return;
+  const isCovered = !mod && document.querySelector("[role=dialog],[role=alertdialog]") !== null;
+  const bound = isCovered ? all.filter((shortcut) => shortcut.above) : all;
   const chord = performance.now() - beforeAt < 1200 ? `${before} ${name}` : "";
   const found =
-    all.findLast((shortcut) => shortcut.keys === chord) ?? all.findLast((shortcut) => shortcut.keys === name);
+    bound.findLast((shortcut) => shortcut.keys === chord) ?? bound.findLast((shortcut) => shortcut.keys === name);
   before = name;
   beforeAt = performance.now();
   if (!found || event.defaultPrevented) return;

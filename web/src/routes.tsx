@@ -29,7 +29,12 @@ function page(path: string, load: () => Promise<{ default: () => React.ReactNode
   return createRoute({ getParentRoute: () => root, path, validateSearch: search, component: lazyRouteComponent(load) });
 }
 
-const routes = [page("/", () => import("./pages/home/home")), page("/tools", () => import("./pages/tools/list"))];
+const routes = [
+  page("/", () => import("./pages/home/home")),
+  page("/tools", () => import("./pages/tools/list")),
+  page("/executions", () => import("./pages/executions/list")),
+  page("/executions/$id", () => import("./pages/executions/one")),
+];
 
 export const router = createRouter({
   routeTree: root.addChildren(routes),

@@ -77,9 +77,14 @@ export function Drawer({
       <Radix.Portal>
         <Radix.Overlay className={shade} />
         <Radix.Content
+          // Its first button would show its tooltip, and the first Esc would only close that.
+          onOpenAutoFocus={(event) => {
+            event.preventDefault();
+            (event.currentTarget as HTMLElement).focus();
+          }}
           {...(about ? {} : { "aria-describedby": undefined })}
           className={clsx(
-            "fixed inset-y-0 right-0 z-50 flex w-full flex-col border-l bg-raised shadow-raised",
+            "fixed inset-y-0 right-0 z-50 flex w-full flex-col border-l bg-raised shadow-raised outline-none",
             wide ? "max-w-4xl" : "max-w-[35rem]",
           )}
         >

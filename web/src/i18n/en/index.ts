@@ -1,8 +1,9 @@
 // Every area of the texts: what the other language and the types are checked against. Pages load single areas.
 
 import common from "./common.json";
+import executions from "./executions.json";
 import form from "./form.json";
 import home from "./home.json";
 import tools from "./tools.json";
 
-export default { common, form, home, tools };
+export default { common, executions, form, home, tools };

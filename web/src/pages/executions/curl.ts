@@ -1,0 +1,28 @@
+// A call as a line for the terminal.
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+export function asCurl(origin: string, tool: string, args: unknown): string {
+  return [
+    `curl -s ${quoted(`${origin}/api/v1/tools/${encodeURIComponent(tool)}/call`)}`,
+    `  -H "X-API-Key: $TOOLCRIB_KEY" -H 'Content-Type: application/json'`,
+    `  -d ${quoted(JSON.stringify({ arguments: args }))}`,
+  ].join(" \\\n");
+}
+
+/** Where the tester opens with these arguments filled in. */
+export const testerAddress = (tool: string, args: unknown) =>
+  `/tools/${encodeURIComponent(tool)}?${new URLSearchParams({ test: "1", arguments: JSON.stringify(args) })}`;
+
+/** Arguments, or whatever it is, in one line. */
+export function inOneLine(value: unknown, most = 160): string {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  const text = isObject
+    ? Object.entries(value)
+        .map(([key, one]) => `${key}: ${JSON.stringify(one)}`)
+        .join(", ")
+    : typeof value === "string"
+      ? value
+      : (JSON.stringify(value) ?? "");
+  return text.length > most ? `${text.slice(0, most)}…` : text;
+}

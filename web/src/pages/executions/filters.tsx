@@ -1,0 +1,163 @@
+// What the list of calls is filtered by. All of it stands in the address.
+
+import { useQuery } from "@tanstack/react-query";
+import { X } from "lucide-react";
+import { useEffect, useMemo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { useMay } from "../../api/me";
+import { statsQuery } from "../../api/stats";
+import type { Search } from "../../search";
+import { spanLength, spanOf, stepsOf } from "../../span";
+import { Button } from "../../ui/button";
+import { Input, Select } from "../../ui/field";
+import { type Execution, NO_FILTER, SPANS, STATUSES, USUAL_SPAN } from "./queries";
+
+type Props = { found: Search; onChange: (change: Search) => void; loaded: Execution[] };
+
+const OFFERED = 300;
+
+/** A name to filter by: typed or picked, taken when it is one of those offered, on Enter, or when one goes on. */
+function NameFilter({
+  value,
+  offered,
+  label,
+  onChange,
+}: {
+  value: string;
+  offered: string[];
+  label: string;
+  onChange: (name: string) => void;
+}) {
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const id = `offered-${label.replaceAll(/\s/g, "-")}`;
+  const take = (name: string) => name.trim() !== value && onChange(name.trim());
+  return (
+    <>
+      <Input
+        type="search"
+        list={id}
+        aria-label={label}
+        placeholder={label}
+        value={text}
+        className="min-w-28 flex-1 sm:w-44 sm:flex-none"
+        onChange={(event) => {
+          setText(event.target.value);
+          if (event.target.value === "" || offered.includes(event.target.value)) take(event.target.value);
+        }}
+        onKeyDown={(event) => event.key === "Enter" && !event.nativeEvent.isComposing && take(text)}
+        onBlur={() => take(text)}
+      />
+      <datalist id={id}>
+        {offered.slice(0, OFFERED).map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** `datetime-local` has no time zone: it is the one of whoever looks. */
+const local = (at: number) => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+
+function OwnSpan({ found, onChange }: Omit<Props, "loaded">) {
+  const { t } = useTranslation("executions");
+  const { from, to } = spanOf(found.since, found.until);
+  const set = (which: "since" | "until", text: string) => {
+    const at = new Date(text).getTime();
+    if (!Number.isFinite(at)) return;
+    const other = which === "since" ? { until: new Date(to).toISOString() } : { since: new Date(from).toISOString() };
+    onChange({ ...other, [which]: new Date(at).toISOString() });
+  };
+  return (
+    <>
+      <Input
+        type="datetime-local"
+        aria-label={t("from")}
+        className="w-auto!"
+        value={local(from)}
+        onChange={(event) => set("since", event.target.value)}
+      />
+      <Input
+        type="datetime-local"
+        aria-label={t("to")}
+        className="w-auto!"
+        value={local(to)}
+        onChange={(event) => set("until", event.target.value)}
+      />
+    </>
+  );
+}
+
+export function Filters({ found, onChange, loaded }: Props) {
+  const { t } = useTranslation(["executions", "common"]);
+  const isAdmin = useMay("admin");
+  const span = useMemo(() => {
+    const steps = stepsOf(spanOf(found.since || USUAL_SPAN, found.until), 48);
+    return { from: steps[0]!.from, to: steps.at(-1)!.to };
+  }, [found.since, found.until]);
+  const stats = useQuery({ ...statsQuery(span), enabled: isAdmin });
+  const tools = stats.data?.tools.map((tool) => tool.tool_name) ?? loaded.map((one) => one.tool_name);
+  const callers = stats.data?.callers.map((one) => one.caller) ?? [];
+  const since = found.since || USUAL_SPAN;
+  const isOwn = found.until !== undefined || (since !== "all" && spanLength(since) === undefined);
+  const offered = [...SPANS, ...(isOwn || SPANS.some((one) => one === since) ? [] : [since])];
+  const isFiltered = ["status", "tool", "caller", "since", "until"].some((key) => found[key]);
+  return (
+    <search className="flex flex-wrap items-center gap-2">
+      <Select
+        aria-label={t("filter.status")}
+        className="w-auto!"
+        value={found.status ?? ""}
+        onChange={(event) => onChange({ status: event.target.value || undefined })}
+      >
+        <option value="">{t("filter.anyStatus")}</option>
+        {STATUSES.map((status) => (
+          <option key={status} value={status}>
+            {t(`status.${status}`)}
+          </option>
+        ))}
+      </Select>
+      <Select
+        aria-label={t("filter.time")}
+        className="w-auto!"
+        value={isOwn ? "own" : since}
+        onChange={(event) => {
+          const { from, to } = spanOf(since, found.until);
+          if (event.target.value === "own")
+            onChange({ since: new Date(from).toISOString(), until: new Date(to).toISOString() });
+          else onChange({ since: event.target.value, until: undefined });
+        }}
+      >
+        {offered.map((one) => (
+          <option key={one} value={one}>
+            {one in { "15m": 0, "1h": 0, "24h": 0, "7d": 0, "30d": 0, all: 0 }
+              ? t(`span.${one as (typeof SPANS)[number]}`)
+              : one}
+          </option>
+        ))}
+        <option value="own">{t("span.own")}</option>
+      </Select>
+      {isOwn && <OwnSpan found={found} onChange={onChange} />}
+      <NameFilter
+        label={t("filter.tool")}
+        value={found.tool ?? ""}
+        offered={[...new Set(tools)]}
+        onChange={(tool) => onChange({ tool: tool || undefined })}
+      />
+      {isAdmin && (
+        <NameFilter
+          label={t("filter.caller")}
+          value={found.caller ?? ""}
+          offered={callers}
+          onChange={(caller) => onChange({ caller: caller || undefined })}
+        />
+      )}
+      {isFiltered && (
+        <Button look="quiet" icon={X} onClick={() => onChange(NO_FILTER)}>
+          {t("common:clearFilters")}
+        </Button>
+      )}
+    </search>
+  );
+}

@@ -1,0 +1,55 @@
+// How many calls there were when, above the list of them; dragging over it filters the list.
+
+import { useMemo } from "react";
+import { useTranslation } from "react-i18next";
+import { errorsOf, type Stats, useSeries } from "../../api/stats";
+import type { Search } from "../../search";
+import { spanOf } from "../../span";
+import { Bars } from "../../ui/bars";
+import { USUAL_SPAN } from "./queries";
+
+// The server counts by tool and by caller, not by both: what is counted is said beside it.
+function counted(stats: Stats | undefined, tool: string | undefined, caller: string | undefined) {
+  if (!stats) return { calls: 0, errors: 0 };
+  if (tool) return stats.tools.find((one) => one.tool_name === tool) ?? { calls: 0, errors: 0 };
+  if (caller) return stats.callers.find((one) => one.caller === caller) ?? { calls: 0, errors: 0 };
+  return { calls: stats.total, errors: errorsOf(stats) };
+}
+
+export function Histogram({ found, onChange }: { found: Search; onChange: (change: Search) => void }) {
+  const { t, i18n } = useTranslation("executions");
+  const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
+  const { steps, error, isPending } = useSeries(span, 48);
+  const bars = steps.map(({ from, to, stats }) => {
+    const { calls, errors } = counted(stats, found.tool, found.caller);
+    return { from, to, calls, errors };
+  });
+  const total = bars.reduce((sum, bar) => sum + bar.calls, 0);
+  // The list says what is wrong; a second time here would help nobody.
+  if (error) return null;
+  const of = found.tool || found.caller;
+  const text = of
+    ? t("callsOf", { count: total, shown: total.toLocaleString(i18n.language), name: of })
+    : t("calls", { count: total, shown: total.toLocaleString(i18n.language) });
+  const half = found.tool && found.caller ? ` (${t("allCallers")})` : "";
+  return (
+    <div className="rounded-lg border bg-panel px-3 pt-2 pb-1">
+      <p className="mb-1 flex flex-wrap justify-between gap-x-4 text-xs text-muted">
+        <span>
+          {isPending ? "…" : text}
+          {half}
+        </span>
+        <span className="hidden md:inline">{t("dragToFilter")}</span>
+      </p>
+      <Bars
+        bars={bars}
+        label={text}
+        names={{ calls: t("ofCalls"), errors: t("ofErrors") }}
+        height={48}
+        onChoose={({ from, to }) =>
+          onChange({ since: new Date(from).toISOString(), until: new Date(to).toISOString() })
+        }
+      />
+    </div>
+  );
+}

@@ -1,0 +1,56 @@
+// The calls that come while one looks: asked for after the newest one known, put above it.
+
+import { useEffect, useMemo, useState } from "react";
+import { api, got } from "../../api/client";
+import { type Execution, type ExecutionFilter, executionsAfter } from "./queries";
+
+const EVERY_MS = 2_000;
+/** Above this many the oldest of them are let go: they are in the list when it is asked for again. */
+const KEPT = 5_000;
+
+/** Those that came since, newest first, in front of `items`. */
+export function useTail(on: boolean, items: Execution[], filter: ExecutionFilter): Execution[] {
+  const [came, setCame] = useState<Execution[]>([]);
+  const about = JSON.stringify(filter);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew
+  useEffect(() => setCame([]), [about, on]);
+  const newest = came[0]?.id ?? items[0]?.id;
+  // Those that have not ended yet are looked at again.
+  const running = came.filter((one) => one.status === "started").slice(0, 20);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the filter by what it says
+  useEffect(() => {
+    if (!on) return;
+    const stop = new AbortController();
+    const look = async () => {
+      try {
+        // Without any yet, everything there is counts as new.
+        const next = await executionsAfter(newest ?? "00000000-0000-7000-8000-000000000000", filter, stop.signal);
+        const ended = await Promise.all(
+          running.map(({ id }) =>
+            got(api.GET("/api/v1/executions/{id}", { params: { path: { id } }, signal: stop.signal })),
+          ),
+        );
+        if (stop.signal.aborted || (next.length === 0 && ended.every((one) => one.status === "started")))
+          return again();
+        const known = new Map(ended.map((one) => [one.id, one]));
+        setCame((before) => [...next.reverse(), ...before.map((one) => known.get(one.id) ?? one)].slice(0, KEPT));
+      } catch {
+        // The page says at its top that the server is gone; the next try finds out whether it is back.
+        again();
+      }
+    };
+    let timer = setTimeout(look, EVERY_MS);
+    const again = () => {
+      if (!stop.signal.aborted) timer = setTimeout(look, EVERY_MS);
+    };
+    return () => {
+      stop.abort();
+      clearTimeout(timer);
+    };
+  }, [on, newest, about, came]);
+  return useMemo(() => {
+    if (!on || came.length === 0) return items;
+    const seen = new Set(came.map((one) => one.id));
+    return [...came, ...items.filter((one) => !seen.has(one.id))];
+  }, [on, came, items]);
+}

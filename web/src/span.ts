@@ -1,0 +1,43 @@
+// Spans of time as an address has them (`since=24h`, or two moments), and the equal steps that a chart draws them in.
+
+export type Span = { from: number; to: number };
+
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `15m`, `24h`, `7d` in milliseconds; none where it is something else. */
+export function spanLength(text: string): number | undefined {
+  const found = /^(\d+)([smhd])$/.exec(text);
+  return found ? Number(found[1]) * (UNITS[found[2]!] ?? 0) : undefined;
+}
+
+/** What `since` and `until` mean now. `all` reaches back as far as a chart makes sense of. */
+export function spanOf(since: string | undefined, until: string | undefined, now = Date.now()): Span {
+  const moment = (text: string) => {
+    const length = spanLength(text);
+    return length === undefined ? Date.parse(text) : now - length;
+  };
+  const to = until ? moment(until) : now;
+  const from = !since || since === "all" ? to - 30 * UNITS.d! : moment(since);
+  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : { from: now - UNITS.d!, to: now };
+}
+
+const STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800].map(
+  (seconds) => seconds * 1000,
+);
+
+/** Steps at round moments that cover the span, so that the same step is asked for once however often one looks. */
+export function stepsOf(span: Span, most: number): Span[] {
+  const length = span.to - span.from;
+  const size = STEPS.find((step) => length / step <= most - 1) ?? Math.ceil(length / (most - 1));
+  const steps: Span[] = [];
+  for (let at = Math.floor(span.from / size) * size; at < span.to; at += size) steps.push({ from: at, to: at + size });
+  return steps;
+}
+
+/** The moment a step begins, as short as its length allows. */
+export function momentLabel(at: number, length: number, language: string): string {
+  const day = { month: "short", day: "numeric" } as const;
+  const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
+  const options = length >= UNITS.d! ? day : length < 60_000 ? { ...time, second: "2-digit" as const } : time;
+  return new Date(at).toLocaleString(language, options);
+}

@@ -1,0 +1,93 @@
+// Bars over time that one can drag over to choose a span. Whoever has no mouse chooses it in the fields beside it.
+
+import { type PointerEvent, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { momentLabel, type Span } from "../span";
+
+export type Bar = Span & { calls: number; errors: number };
+
+type Props = {
+  bars: Bar[];
+  /** Read out as what it shows. */
+  label: string;
+  names: { calls: string; errors: string };
+  onChoose?: (span: Span) => void;
+  height?: number;
+};
+
+export function Bars({ bars, label, names, onChoose, height = 64 }: Props) {
+  const { i18n } = useTranslation();
+  const place = useRef<HTMLDivElement>(null);
+  const [chosen, setChosen] = useState<[number, number]>();
+  const [over, setOver] = useState<number>();
+  const top = Math.max(1, ...bars.map((bar) => bar.calls));
+  const at = (event: PointerEvent) => {
+    const box = place.current?.getBoundingClientRect();
+    if (!box?.width) return 0;
+    const share = (event.clientX - box.left) / box.width;
+    return Math.min(bars.length - 1, Math.max(0, Math.floor(share * bars.length)));
+  };
+  const begin = (event: PointerEvent<HTMLDivElement>) => {
+    if (!onChoose || event.button !== 0) return;
+    event.currentTarget.setPointerCapture(event.pointerId);
+    setChosen([at(event), at(event)]);
+  };
+  const move = (event: PointerEvent<HTMLDivElement>) => {
+    setOver(at(event));
+    if (chosen) setChosen([chosen[0], at(event)]);
+  };
+  const end = () => {
+    if (!chosen) return;
+    setChosen(undefined);
+    const [first, last] = chosen[0] <= chosen[1] ? chosen : [chosen[1], chosen[0]];
+    if (bars[first] && bars[last]) onChoose?.({ from: bars[first].from, to: bars[last].to });
+  };
+  const isIn = (index: number) => !!chosen && index >= Math.min(...chosen) && index <= Math.max(...chosen);
+  const size = bars[0] ? bars[0].to - bars[0].from : 0;
+  const told = over === undefined ? undefined : bars[over];
+  const labels = bars.length > 1 ? [bars[0]!, bars[Math.floor(bars.length / 2)]!, bars.at(-1)!] : bars;
+  return (
+    <figure className="m-0 select-none">
+      <div
+        ref={place}
+        role="img"
+        aria-label={label}
+        style={{ height }}
+        className={`relative flex touch-pan-y items-end gap-px border-b ${onChoose ? "cursor-crosshair" : ""}`}
+        onPointerDown={begin}
+        onPointerMove={move}
+        onPointerUp={end}
+        onPointerCancel={() => setChosen(undefined)}
+        onPointerLeave={() => setOver(undefined)}
+      >
+        {bars.map((bar, index) => (
+          <div
+            key={bar.from}
+            className={`flex h-full min-w-0 flex-1 flex-col justify-end ${isIn(index) ? "bg-accent-soft" : over === index ? "bg-sunken" : ""}`}
+          >
+            {bar.calls > bar.errors && (
+              <div
+                className="bg-accent"
+                style={{ height: `${((bar.calls - bar.errors) / top) * 100}%`, minHeight: 2 }}
+              />
+            )}
+            {bar.errors > 0 && (
+              <div className="bg-danger" style={{ height: `${(bar.errors / top) * 100}%`, minHeight: 2 }} />
+            )}
+          </div>
+        ))}
+      </div>
+      <figcaption className="mt-1 flex justify-between text-xs text-muted tabular-nums">
+        {told ? (
+          <span>
+            {momentLabel(told.from, size, i18n.language)} – {momentLabel(told.to, size, i18n.language)}:{" "}
+            {told.calls.toLocaleString(i18n.language)} {names.calls}, {told.errors.toLocaleString(i18n.language)}{" "}
+            {names.errors}
+          </span>
+        ) : (
+          labels.map((bar) => <span key={bar.from}>{momentLabel(bar.from, size, i18n.language)}</span>)
+        )}
+      </figcaption>
+    </figure>
+  );
+}
