@@ -34,6 +34,10 @@ const routes = [
   page("/tools", () => import("./pages/tools/list")),
   page("/executions", () => import("./pages/executions/list")),
   page("/executions/$id", () => import("./pages/executions/one")),
+  page("/servers", () => import("./pages/servers/list")),
+  page("/servers/new", () => import("./pages/servers/form")),
+  page("/servers/$name", () => import("./pages/servers/detail")),
+  page("/servers/$name/edit", () => import("./pages/servers/form")),
 ];
 
 export const router = createRouter({

@@ -4,6 +4,7 @@ import common from "./common.json";
 import executions from "./executions.json";
 import form from "./form.json";
 import home from "./home.json";
+import servers from "./servers.json";
 import tools from "./tools.json";
 
-export default { common, executions, form, home, tools };
+export default { common, executions, form, home, servers, tools };
