@@ -11,7 +11,13 @@ export default defineConfig({
   resolve: { dedupe: ["@codemirror/state", "@codemirror/view"] },
   build: { assetsInlineLimit: 0, chunkSizeWarningLimit: 700, manifest: true },
   server: {
-    proxy: Object.fromEntries(["/api", "/login", "/mcp", "/healthz", "/readyz"].map((path) => [path, server])),
+    // The server takes changes from pages of its own origin only.
+    proxy: Object.fromEntries(
+      ["/api", "/login", "/mcp", "/healthz", "/readyz"].map((path) => [
+        path,
+        { target: server, changeOrigin: true, headers: { origin: server } },
+      ]),
+    ),
   },
   test: { environment: "happy-dom", include: ["src/**/*.test.{ts,tsx}"] },
 });

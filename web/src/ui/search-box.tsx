@@ -2,7 +2,7 @@
 
 import clsx from "clsx";
 import { Search } from "lucide-react";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useAddress } from "../search";
 import { inputClass } from "./field";
@@ -12,12 +12,17 @@ export function SearchBox({ label, param = "q", className }: { label?: string; p
   const [found, change] = useAddress();
   const there = found[param] ?? "";
   const [text, setText] = useState(there);
-  // Going back, or Clear filters, changes the address behind the box.
-  useEffect(() => setText(there), [there]);
+  const box = useRef<HTMLInputElement>(null);
+  // Going back, or Clear filters, changes the address behind the box. While somebody types, the address only follows: taking
+  // it over would lose what was typed since, and break a Korean syllable.
+  useEffect(() => {
+    if (document.activeElement !== box.current) setText(there);
+  }, [there]);
   return (
     <div className={clsx("relative min-w-48 grow sm:max-w-80", className)}>
       <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
       <input
+        ref={box}
         type="search"
         aria-label={label ?? t("search")}
         placeholder={label ?? t("search")}

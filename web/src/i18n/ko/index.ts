@@ -4,7 +4,8 @@ import common from "./common.json";
 import executions from "./executions.json";
 import form from "./form.json";
 import home from "./home.json";
+import result from "./result.json";
 import servers from "./servers.json";
 import tools from "./tools.json";
 
-export default { common, executions, form, home, servers, tools };
+export default { common, executions, form, home, result, servers, tools };

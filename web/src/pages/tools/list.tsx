@@ -1,28 +1,164 @@
-// The list of tools: found, filtered, switched on and off, tried.
+// The list of tools: found, filtered, switched on and off, tried. What it shows stands in the address.
 
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { Pencil, Plus, Wrench } from "lucide-react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useMay } from "../../api/me";
+import { useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
+import { Button, buttonClass } from "../../ui/button";
+import { Select } from "../../ui/field";
+import { ReadOnly } from "../../ui/note";
+import { Drawer } from "../../ui/overlay";
 import { Page } from "../../ui/page";
-import { Failed, Skeleton } from "../../ui/states";
-import { toolsQuery } from "./queries";
+import { SearchBox } from "../../ui/search-box";
+import { Empty, Failed, Skeleton } from "../../ui/states";
+import { BulkBar } from "./list-bulk";
+import { ToolRows } from "./list-rows";
+import { KINDS, type Kind, type Tool, toolQuery, toolsQuery } from "./queries";
+import { ToolTester } from "./tester";
+
+const SHELVES = ["database", "file", "builtin", "mcp"] as const;
+const STATES = ["on", "off", "trouble", "failing"] as const;
+
+/** What the server does not filter by is looked at here. */
+export function fitsState(tool: Tool, state: string | undefined, shelf: string | undefined): boolean {
+  if (shelf && tool.shelf !== shelf) return false;
+  if (state === "trouble") return !!tool.trouble || (tool.flags?.length ?? 0) > 0;
+  if (state === "failing") return (tool.tested?.failed ?? 0) > 0;
+  return true;
+}
 
 export default function Tools() {
-  const { t } = useTranslation("tools");
-  const [found] = useAddress();
-  const tools = useInfiniteQuery(toolsQuery({ q: found.q, kind: found.kind, active: found.active }));
-  const all = tools.data?.pages.flatMap((page) => page.items) ?? [];
+  const { t } = useTranslation(["tools", "common"]);
+  const [found, change] = useAddress();
+  const navigate = useNavigate();
+  const may = useMay("author");
+  const { q, kind, state, owner, shelf } = found;
+  const active = state === "on" ? true : state === "off" ? false : undefined;
+  const list = useInfiniteQuery(toolsQuery({ q, kind, owner, active }));
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  const loaded = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
+  const tools = useMemo(() => loaded.filter((tool) => fitsState(tool, state, shelf)), [loaded, state, shelf]);
+  const owners = useMemo(
+    () => [...new Set([...loaded.map((tool) => tool.owner), owner ?? ""])].filter(Boolean).sort(),
+    [loaded, owner],
+  );
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const filtered = !!(q || kind || state || owner || shelf);
+  const clear = () => change({ q: undefined, kind: undefined, state: undefined, owner: undefined, shelf: undefined });
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
+  // What is filtered here may leave a page nearly empty: the next one is fetched until there is something to scroll.
+  useEffect(() => {
+    if (tools.length < 40) more();
+  }, [tools.length, more]);
+  useShortcuts(
+    useMemo(
+      () => [{ id: "new-tool", keys: "n", label: t("tools:new"), run: () => void navigate({ to: "/tools/new" }) }],
+      [t, navigate],
+    ),
+  );
+  const facet = (name: string, label: string, options: Array<[string, string]>) => (
+    <Select
+      aria-label={label}
+      className="w-auto! max-w-44"
+      value={found[name] ?? ""}
+      onChange={(event) => change({ [name]: event.target.value || undefined })}
+    >
+      <option value="">
+        {label}: {t("common:all")}
+      </option>
+      {options.map(([value, text]) => (
+        <option key={value} value={value}>
+          {text}
+        </option>
+      ))}
+    </Select>
+  );
+  const newTool = (
+    <Link to="/tools/new" className={buttonClass("primary")}>
+      <Plus aria-hidden className="size-4" />
+      {t("tools:new")}
+    </Link>
+  );
   return (
-    <Page title={t("title")} about={t("about")}>
-      {tools.error && <Failed error={tools.error} again={() => void tools.refetch()} />}
-      {tools.isPending && <Skeleton />}
-      <ul>
-        {all.map((tool) => (
-          <li key={tool.id} className="font-mono">
-            {tool.name}
-          </li>
-        ))}
-      </ul>
+    <Page fill title={t("tools:title")} about={t("tools:about")} actions={may && newTool}>
+      <ReadOnly scope="author" />
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SearchBox label={t("tools:search")} />
+        {facet(
+          "kind",
+          t("tools:kind"),
+          KINDS.map((one) => [one, t(`tools:kinds.${one as Kind}`)]),
+        )}
+        {facet(
+          "state",
+          t("tools:state"),
+          STATES.map((one) => [one, t(`tools:states.${one}`)]),
+        )}
+        {facet(
+          "shelf",
+          t("tools:shelf"),
+          SHELVES.map((one) => [one, t(`tools:shelves.${one}`)]),
+        )}
+        {facet(
+          "owner",
+          t("tools:owner"),
+          owners.map((one) => [one, one]),
+        )}
+        {filtered && (
+          <Button look="quiet" onClick={clear}>
+            {t("common:clearFilters")}
+          </Button>
+        )}
+        <span role="status" className="ml-auto text-sm text-muted tabular-nums">
+          {list.data && t("tools:count", { count: tools.length, more: hasNextPage ? "+" : "" })}
+        </span>
+      </div>
+      {list.error && <Failed className="mb-3" error={list.error} again={() => void list.refetch()} />}
+      {list.isPending ? (
+        <Skeleton rows={10} />
+      ) : tools.length === 0 && !isFetchingNextPage && !list.error ? (
+        filtered ? (
+          <Empty title={t("common:nothingFits")} action={<Button onClick={clear}>{t("common:clearFilters")}</Button>} />
+        ) : (
+          <Empty icon={Wrench} title={t("tools:emptyTitle")} action={may && newTool}>
+            {t("tools:emptyAbout")}
+          </Empty>
+        )
+      ) : (
+        <ToolRows tools={tools} stale={list.isPlaceholderData} chosen={chosen} onChoose={setChosen} onEnd={more} />
+      )}
+      <BulkBar tools={tools} chosen={chosen} onChoose={setChosen} />
+      <TestDrawer name={found.test} onClose={() => change({ test: undefined })} />
     </Page>
+  );
+}
+
+function TestDrawer({ name, onClose }: { name?: string; onClose: () => void }) {
+  const { t } = useTranslation(["tools", "common"]);
+  const tool = useQuery({ ...toolQuery(name ?? ""), enabled: !!name });
+  if (!name) return null;
+  return (
+    <Drawer
+      open
+      onClose={onClose}
+      title={<span className="font-mono">{name}</span>}
+      about={tool.data?.description_user ?? tool.data?.description}
+      actions={
+        <Link to={"/tools/$name" as string} params={{ name } as never} className={buttonClass("quiet", true)}>
+          <Pencil aria-hidden className="size-4" />
+          {t("common:edit")}
+        </Link>
+      }
+    >
+      {tool.error && <Failed error={tool.error} again={() => void tool.refetch()} />}
+      {tool.isPending && <Skeleton rows={3} />}
+      {tool.data && <ToolTester key={name} tool={tool.data} />}
+    </Drawer>
   );
 }

@@ -1,11 +1,23 @@
-// What the pages about tools ask the server.
+// What the pages about tools ask the server, and what they change there.
 
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { api, got } from "../../api/client";
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  keepPreviousData,
+  type QueryClient,
+  queryOptions,
+} from "@tanstack/react-query";
+import { api, every, got } from "../../api/client";
+import { ApiError, apiError } from "../../api/errors";
+import type { ToolPage, ToolResponse, ToolView } from "../../api/schema";
 
-export type ToolFilter = { q?: string; kind?: string; active?: string; owner?: string };
+export type Tool = ToolView;
+export type Answer = ToolResponse;
+
+export type ToolFilter = { q?: string; kind?: string; active?: boolean; owner?: string };
 
 export const KINDS = ["sql", "expression", "http", "python", "shell", "mcp", "builtin"] as const;
+export type Kind = (typeof KINDS)[number];
 
 export const toolsQuery = (filter: ToolFilter) =>
   infiniteQueryOptions({
@@ -13,23 +25,13 @@ export const toolsQuery = (filter: ToolFilter) =>
     queryFn: ({ pageParam, signal }) =>
       got(
         api.GET("/api/v1/tools", {
-          params: {
-            query: {
-              q: filter.q || undefined,
-              kind: filter.kind || undefined,
-              owner: filter.owner || undefined,
-              active: filter.active ? filter.active === "true" : undefined,
-              limit: 200,
-              cursor: pageParam,
-              check: true,
-            },
-          },
+          params: { query: { ...filter, limit: 200, cursor: pageParam, check: true } },
           signal,
         }),
       ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
-    placeholderData: (before) => before,
+    placeholderData: keepPreviousData,
   });
 
 export const toolQuery = (name: string) =>
@@ -37,3 +39,145 @@ export const toolQuery = (name: string) =>
     queryKey: ["tools", "one", name],
     queryFn: () => got(api.GET("/api/v1/tools/{name}", { params: { path: { name } } })),
   });
+
+export type ToolStats = { calls: number; errors: number; p50_us: number; p95_us: number };
+
+/** What was called in the last day, by the name of the tool. */
+export const statsQuery = queryOptions({
+  queryKey: ["executions", "stats", "day"],
+  queryFn: async () => {
+    const since = new Date(Date.now() - 86_400_000).toISOString();
+    const stats = (await got(api.GET("/api/v1/executions/stats", { params: { query: { since } } }))) as {
+      tools: Array<ToolStats & { tool_name: string }>;
+    };
+    return new Map(stats.tools.map((one) => [one.tool_name, one]));
+  },
+  staleTime: 30_000,
+});
+
+export const sourcesQuery = queryOptions({
+  queryKey: ["sources"],
+  queryFn: () => got(api.GET("/api/v1/sources")).then((page) => page.items),
+  staleTime: 30_000,
+});
+
+export type Column = { name: string; type: string; nullable?: boolean; comment?: string | null };
+export type Table = { schema?: string | null; name: string; kind: string; columns: Column[]; comment?: string | null };
+
+/** Some tables of a source; the rest comes when somebody scrolls or searches. */
+export const tablesQuery = (source: string, search: string) =>
+  infiniteQueryOptions({
+    queryKey: ["sources", source, "schema", search],
+    queryFn: ({ pageParam, signal }) =>
+      got(
+        api.GET("/api/v1/sources/{name}/schema", {
+          params: { path: { name: source }, query: { search: search || undefined, limit: 100, cursor: pageParam } },
+          signal,
+        }),
+      ) as Promise<{ items: unknown[]; next_cursor?: string | null; total: number }>,
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    enabled: source !== "",
+    placeholderData: keepPreviousData,
+    staleTime: 60_000,
+    retry: false,
+    select: (data) => ({
+      tables: data.pages.flatMap((page) => page.items as Table[]),
+      total: data.pages[0]?.total ?? 0,
+    }),
+  });
+
+export const serversQuery = queryOptions({
+  queryKey: ["servers"],
+  queryFn: () => got(api.GET("/api/v1/servers")).then((page) => page.items),
+});
+
+export type Offer = { name: string; description?: string | null; inputSchema?: unknown; input_schema?: unknown };
+
+export const offersQuery = (server: string) =>
+  queryOptions({
+    queryKey: ["servers", server, "tools"],
+    queryFn: () =>
+      got(api.GET("/api/v1/servers/{name}/tools", { params: { path: { name: server } } })).then(
+        (page) => page.items as unknown as Offer[],
+      ),
+    enabled: server !== "",
+    retry: false,
+  });
+
+export const secretsQuery = queryOptions({
+  queryKey: ["secrets"],
+  queryFn: () => got(api.GET("/api/v1/secrets")).then((page) => page.items.map((one) => one.name)),
+  retry: false,
+});
+
+export const versionsQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["tools", "versions", name],
+    queryFn: () =>
+      every((cursor) =>
+        got(api.GET("/api/v1/tools/{name}/versions", { params: { path: { name }, query: { limit: 200, cursor } } })),
+      ),
+  });
+
+/** The answer of a call: also of one that failed, which is an answer and no refusal. */
+async function answered(asked: Promise<{ data?: unknown; error?: unknown; response: Response }>): Promise<Answer> {
+  const { data, error, response } = await asked;
+  const body = (data ?? error) as Answer | undefined;
+  if (body && typeof body === "object" && "execution_id" in body) return body;
+  throw apiError(response.status, error);
+}
+
+export const callTool = (name: string, args: Record<string, unknown>, signal: AbortSignal) =>
+  answered(
+    api.POST("/api/v1/tools/{name}/call", { params: { path: { name } }, body: { arguments: args as never }, signal }),
+  );
+
+export const tryTool = (tool: Record<string, unknown>, args: Record<string, unknown>, signal: AbortSignal) =>
+  answered(api.POST("/api/v1/tools/test", { body: { tool: tool as never, arguments: args as never }, signal }));
+
+/** Puts a changed tool into every list that shows it, without asking for the lists again. */
+export function putTool(queries: QueryClient, name: string, change: (tool: Tool) => Tool | null) {
+  queries.setQueriesData<InfiniteData<ToolPage>>({ queryKey: ["tools", "list"] }, (data) =>
+    data
+      ? {
+          ...data,
+          pages: data.pages.map((page) => ({
+            ...page,
+            items: page.items.flatMap((tool) => (tool.name === name ? (change(tool) ?? []) : tool)),
+          })),
+        }
+      : data,
+  );
+}
+
+/** Switches a tool at once; what the server then says counts. */
+export async function switchTool(queries: QueryClient, name: string, on: boolean): Promise<void> {
+  putTool(queries, name, (tool) => ({ ...tool, is_active: on }));
+  try {
+    const after = await got(
+      api.PATCH("/api/v1/tools/{name}", { params: { path: { name } }, body: { is_active: on } as never }),
+    );
+    putTool(queries, name, (tool) => ({ ...after, trouble: after.trouble ?? tool.trouble }));
+    queries.setQueryData(toolQuery(name).queryKey, after);
+  } catch (error) {
+    putTool(queries, name, (tool) => ({ ...tool, is_active: !on }));
+    throw error;
+  }
+}
+
+export async function removeTool(queries: QueryClient, name: string): Promise<void> {
+  await got(api.DELETE("/api/v1/tools/{name}", { params: { path: { name } } }));
+  putTool(queries, name, () => null);
+  queries.removeQueries({ queryKey: toolQuery(name).queryKey });
+}
+
+export async function restoreTool(queries: QueryClient, name: string): Promise<void> {
+  await got(api.POST("/api/v1/tools/{name}/restore", { params: { path: { name } } }));
+  await queries.invalidateQueries({ queryKey: ["tools"] });
+}
+
+/** What is built in, or belongs to a server, is not changed here. */
+export const isChangeable = (tool: Pick<Tool, "shelf">) => tool.shelf === "database" || tool.shelf === "file";
+
+export const isConflict = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 409;

@@ -1,0 +1,392 @@
+// The rows of the list, of which only those in sight are drawn. On a narrow screen each is a card.
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import clsx from "clsx";
+import { Copy, Download, Ellipsis, FlaskConical, History, Pencil, Trash2, TriangleAlert } from "lucide-react";
+import { type MouseEvent, memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { useTranslation } from "react-i18next";
+import { useMay } from "../../api/me";
+import { useShortcuts } from "../../keys";
+import { useAddress } from "../../search";
+import { Badge } from "../../ui/badge";
+import { IconButton } from "../../ui/button";
+import { Menu } from "../../ui/menu";
+import { messageOf } from "../../ui/states";
+import { Switch } from "../../ui/switch";
+import { duration, When } from "../../ui/time";
+import { Tip } from "../../ui/tip";
+import { toast } from "../../ui/toast";
+import { KindBadge } from "./kind";
+import { isChangeable, removeTool, restoreTool, statsQuery, switchTool, type Tool, type ToolStats } from "./queries";
+
+const columns =
+  "md:grid-cols-[2rem_3rem_minmax(12rem,1fr)_7.5rem_4rem_9rem_7rem_6.5rem] md:grid-rows-1 md:gap-x-3 md:px-3";
+
+const narrow = matchMedia("(max-width: 767px)");
+const useNarrow = () =>
+  useSyncExternalStore(
+    (tell) => {
+      narrow.addEventListener("change", tell);
+      return () => narrow.removeEventListener("change", tell);
+    },
+    () => narrow.matches,
+  );
+
+type Props = {
+  tools: Tool[];
+  stale: boolean;
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+  onEnd: () => void;
+};
+
+export function ToolRows({ tools, stale, chosen, onChoose, onEnd }: Props) {
+  const { t } = useTranslation("tools");
+  const may = useMay("author");
+  const scroller = useRef<HTMLDivElement>(null);
+  const isNarrow = useNarrow();
+  const stats = useQuery(statsQuery).data;
+  const [active, setActive] = useState(-1);
+  const height = isNarrow ? 112 : 44;
+  const rows = useVirtualizer({
+    count: tools.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => height,
+    overscan: 8,
+    getItemKey: (at) => tools[at]!.id,
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are measured anew when their height changes
+  useEffect(() => rows.measure(), [height]);
+  const shown = rows.getVirtualItems();
+  const lastShown = shown.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (lastShown > tools.length - 60) onEnd();
+  }, [lastShown, tools.length, onEnd]);
+  const go = (at: number) => {
+    if (at < 0 || at >= tools.length) return;
+    setActive(at);
+    rows.scrollToIndex(at);
+    requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-at="${at}"] a`)?.focus());
+  };
+  useRowKeys(tools, active, go, chosen, onChoose);
+  const all = tools.length > 0 && tools.every((tool) => chosen.has(tool.name));
+  const some = chosen.size > 0 && !all;
+  return (
+    <div className="flex min-h-0 grow flex-col rounded-t-lg border bg-panel">
+      <div
+        className={clsx("hidden h-9 shrink-0 items-center border-b text-xs font-medium text-muted md:grid", columns)}
+      >
+        <span>
+          <input
+            type="checkbox"
+            aria-label={t("chooseAll")}
+            className="size-4 accent-accent"
+            checked={all}
+            ref={(box) => {
+              if (box) box.indeterminate = some;
+            }}
+            onChange={() => onChoose(new Set(all ? [] : tools.map((tool) => tool.name)))}
+          />
+        </span>
+        <span>{t("active")}</span>
+        <span>{t("name")}</span>
+        <span>{t("kind")}</span>
+        <span>{t("parameters")}</span>
+        <span>{t("lastDay")}</span>
+        <span>{t("changed")}</span>
+        <span className="sr-only">{t("actions")}</span>
+      </div>
+      <div ref={scroller} className={clsx("relative min-h-0 grow overflow-y-auto", stale && "opacity-60")}>
+        <ul aria-label={t("title")} style={{ height: rows.getTotalSize() }}>
+          {shown.map((row) => {
+            const tool = tools[row.index]!;
+            return (
+              <ToolRow
+                key={row.key}
+                tool={tool}
+                at={row.index}
+                top={row.start}
+                height={height}
+                size={tools.length}
+                stats={stats?.get(tool.name)}
+                may={may && isChangeable(tool)}
+                isChosen={chosen.has(tool.name)}
+                isActive={active === row.index}
+                onActive={setActive}
+                onChoose={(name, on) => {
+                  const next = new Set(chosen);
+                  if (on) next.add(name);
+                  else next.delete(name);
+                  onChoose(next);
+                }}
+              />
+            );
+          })}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function useRowKeys(
+  tools: Tool[],
+  active: number,
+  go: (at: number) => void,
+  chosen: ReadonlySet<string>,
+  onChoose: (chosen: ReadonlySet<string>) => void,
+) {
+  const { t } = useTranslation("tools");
+  const [, change] = useAddress();
+  const navigate = useNavigate();
+  const now = useRef({ tools, active, go, chosen, onChoose });
+  now.current = { tools, active, go, chosen, onChoose };
+  useShortcuts(
+    useMemo(() => {
+      const with_ = (act: (tool: Tool) => void) => () => {
+        const tool = now.current.tools[Math.max(0, now.current.active)];
+        if (tool) act(tool);
+      };
+      return [
+        { id: "row-next", keys: "j", label: t("keys.next"), run: () => now.current.go(now.current.active + 1) },
+        { id: "row-before", keys: "k", label: t("keys.before"), run: () => now.current.go(now.current.active - 1) },
+        {
+          id: "row-test",
+          keys: "t",
+          label: t("test"),
+          run: with_((tool) => change({ test: tool.name }, { push: true })),
+        },
+        {
+          id: "row-edit",
+          keys: "e",
+          label: t("edit"),
+          run: with_((tool) => void navigate({ to: `/tools/${encodeURIComponent(tool.name)}` })),
+        },
+        {
+          id: "row-choose",
+          keys: "x",
+          label: t("choose"),
+          run: with_((tool) => {
+            const next = new Set(now.current.chosen);
+            if (!next.delete(tool.name)) next.add(tool.name);
+            now.current.onChoose(next);
+          }),
+        },
+      ];
+    }, [t, change, navigate]),
+  );
+}
+
+type RowProps = {
+  tool: Tool;
+  at: number;
+  top: number;
+  height: number;
+  size: number;
+  stats?: ToolStats;
+  may: boolean;
+  isChosen: boolean;
+  isActive: boolean;
+  onActive: (at: number) => void;
+  onChoose: (name: string, on: boolean) => void;
+};
+
+const isControl = (target: EventTarget | null) =>
+  !!(target as HTMLElement | null)?.closest("a, button, input, [role=menuitem]");
+
+const ToolRow = memo(
+  function ToolRow({ tool, at, top, height, size, stats, may, isChosen, isActive, onActive, onChoose }: RowProps) {
+    const { t } = useTranslation("tools");
+    const navigate = useNavigate();
+    const queries = useQueryClient();
+    const to = `/tools/${encodeURIComponent(tool.name)}`;
+    const turn = async (on: boolean) => {
+      try {
+        await switchTool(queries, tool.name, on);
+        const undo = { label: t("undo"), run: () => void switchTool(queries, tool.name, !on) };
+        toast(t(on ? "switchedOn" : "switchedOff", { name: tool.name }), { action: undo });
+      } catch (error) {
+        toast(messageOf(error), { failed: true });
+      }
+    };
+    const open = (event: MouseEvent) => {
+      if (!isControl(event.target) && !getSelection()?.toString()) void navigate({ to });
+    };
+    const count = Object.keys((tool.input_schema as { properties?: object }).properties ?? {}).length;
+    return (
+      // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row does the same for the keyboard
+      <li
+        aria-setsize={size}
+        aria-posinset={at + 1}
+        data-at={at}
+        data-status={tool.is_active ? "on" : "off"}
+        data-tool={tool.name}
+        onClick={open}
+        onFocus={() => onActive(at)}
+        style={{ height, transform: `translateY(${top}px)` }}
+        className={clsx(
+          "group absolute inset-x-0 top-0 grid cursor-pointer grid-cols-[auto_minmax(0,1fr)_auto] grid-rows-[auto_auto_auto] content-center items-center gap-x-3 gap-y-1 border-b px-3 hover:bg-sunken/60",
+          columns,
+          isChosen && "bg-accent-soft/50",
+          isActive && "shadow-[inset_2px_0_var(--accent)]",
+        )}
+      >
+        <span className="order-2 hidden md:order-0 md:block">
+          <input
+            type="checkbox"
+            aria-label={t("chooseOne", { name: tool.name })}
+            className="size-4 accent-accent"
+            checked={isChosen}
+            onChange={(event) => onChoose(tool.name, event.target.checked)}
+          />
+        </span>
+        <span className="flex items-center">
+          {may ? (
+            <Switch on={tool.is_active} label={t("switchOne", { name: tool.name })} onChange={turn} />
+          ) : (
+            <span className="text-xs text-muted">{t(tool.is_active ? "on" : "off")}</span>
+          )}
+        </span>
+        <span className="min-w-0 md:flex md:items-baseline md:gap-3">
+          <Link
+            to={to}
+            className="block truncate font-mono font-medium no-underline hover:underline md:max-w-[60%] md:shrink-0"
+          >
+            {tool.name}
+          </Link>
+          <span className="block min-w-0 truncate text-sm text-muted max-md:hidden">
+            {tool.description_user || tool.description}
+          </span>
+        </span>
+        <span className="col-span-full row-start-2 truncate text-sm text-muted md:hidden">
+          {tool.description_user || tool.description}
+        </span>
+        <span className="flex items-center gap-1 max-md:col-span-full max-md:row-start-3">
+          <KindBadge kind={tool.kind} />
+          <Flags tool={tool} />
+        </span>
+        <span className="text-sm text-muted tabular-nums max-md:hidden">{count}</span>
+        <span className="text-sm max-md:hidden">
+          <DayFigures stats={stats} />
+        </span>
+        <span className="text-sm text-muted max-md:hidden">
+          <When at={tool.updated_at} />
+        </span>
+        <span className="flex justify-end gap-0.5 max-md:col-start-3 max-md:row-start-1">
+          <RowActions tool={tool} may={may} />
+        </span>
+      </li>
+    );
+  },
+  // What a row is given to call changes with every drawing of the list; what it shows does not.
+  (a, b) =>
+    a.tool === b.tool &&
+    a.at === b.at &&
+    a.top === b.top &&
+    a.height === b.height &&
+    a.size === b.size &&
+    a.stats === b.stats &&
+    a.may === b.may &&
+    a.isChosen === b.isChosen &&
+    a.isActive === b.isActive,
+);
+
+function Flags({ tool }: { tool: Tool }) {
+  const { t } = useTranslation("tools");
+  const failed = tool.tested?.failed ?? 0;
+  const trouble = tool.trouble ?? tool.flags?.join(", ");
+  return (
+    <>
+      {trouble && (
+        <Tip text={trouble}>
+          <span className="inline-flex">
+            <Badge tone="warn" icon={TriangleAlert}>
+              <span className="sr-only">{trouble}</span>
+              <span aria-hidden>!</span>
+            </Badge>
+          </span>
+        </Tip>
+      )}
+      {failed > 0 && <Badge tone="danger">{t("testsFailed", { count: failed })}</Badge>}
+    </>
+  );
+}
+
+function DayFigures({ stats }: { stats?: ToolStats }) {
+  const { t } = useTranslation("tools");
+  if (!stats || stats.calls === 0) return <span className="text-muted">—</span>;
+  const share = Math.round((100 * stats.errors) / stats.calls);
+  return (
+    <Tip
+      text={t("dayTip", {
+        calls: stats.calls,
+        errors: stats.errors,
+        p50: duration(stats.p50_us / 1e6),
+        p95: duration(stats.p95_us / 1e6),
+      })}
+    >
+      <span className="tabular-nums">
+        {t("calls", { count: stats.calls })}
+        <span className={stats.errors > 0 ? "ml-1.5 text-danger" : "ml-1.5 text-muted"}>{share}%</span>
+        <span className="ml-1.5 text-muted">{duration(stats.p95_us / 1e6)}</span>
+      </span>
+    </Tip>
+  );
+}
+
+function RowActions({ tool, may }: { tool: Tool; may: boolean }) {
+  const { t } = useTranslation("tools");
+  const [, change] = useAddress();
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const author = useMay("author");
+  const to = `/tools/${encodeURIComponent(tool.name)}`;
+  const remove = async () => {
+    try {
+      await removeTool(queries, tool.name);
+      const undo = () => restoreTool(queries, tool.name).catch((error) => toast(messageOf(error), { failed: true }));
+      toast(t("removed", { name: tool.name }), { action: { label: t("undo"), run: () => void undo() } });
+    } catch (error) {
+      toast(messageOf(error), { failed: true });
+    }
+  };
+  const copy = () =>
+    navigator.clipboard
+      .writeText(JSON.stringify(tool, null, 2))
+      .then(() => toast(t("copiedJson", { name: tool.name })));
+  return (
+    <>
+      <IconButton
+        small
+        icon={FlaskConical}
+        label={t("testOne", { name: tool.name })}
+        onClick={() => change({ test: tool.name }, { push: true })}
+      />
+      <IconButton
+        small
+        icon={Pencil}
+        label={t("editOne", { name: tool.name })}
+        className="max-md:hidden"
+        onClick={() => void navigate({ to })}
+      />
+      <Menu
+        trigger={<IconButton small icon={Ellipsis} label={t("moreOne", { name: tool.name })} />}
+        entries={[
+          { label: t("edit"), icon: Pencil, onSelect: () => void navigate({ to }) },
+          { label: t("test"), icon: FlaskConical, onSelect: () => change({ test: tool.name }, { push: true }) },
+          {
+            label: t("clone"),
+            icon: Copy,
+            disabled: !author,
+            onSelect: () => void navigate({ to: "/tools/new", search: { from: tool.name } as never }),
+          },
+          { label: t("copyJson"), icon: Download, onSelect: () => void copy() },
+          { label: t("history"), icon: History, onSelect: () => void navigate({ to: `${to}/versions` }) },
+          "line",
+          { label: t("delete"), icon: Trash2, danger: true, disabled: !may, onSelect: () => void remove() },
+        ]}
+      />
+    </>
+  );
+}

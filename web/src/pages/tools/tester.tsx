@@ -1,0 +1,109 @@
+// Arguments, a run, and what came of it. The same in the drawer of the list and in the editor.
+
+import { Play, Square } from "lucide-react";
+import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { problemsOf } from "../../api/errors";
+import { shownKeys } from "../../keys";
+import { Button } from "../../ui/button";
+import { Result } from "../../ui/result";
+import { firstValue, type Schema } from "../../ui/schema";
+import { SchemaForm, type Values } from "../../ui/schema-form";
+import { Failed } from "../../ui/states";
+import { type Answer, callTool, type Tool } from "./queries";
+import { useRun } from "./use-run";
+
+type Props = {
+  /** Under which name arguments and answer are kept. */
+  keep: string;
+  schema: Schema;
+  run: (args: Values, signal: AbortSignal) => Promise<Answer>;
+  onAnswer?: (args: Values, answer: Answer) => void;
+  /** Shown below an answer. */
+  after?: (args: Values, answer: Answer) => ReactNode;
+  /** Arguments to begin with, such as those of a saved test. */
+  start?: Values;
+};
+
+const lastArguments = new Map<string, Values>();
+
+export function Tester({ keep, schema, run, onAnswer, after, start }: Props) {
+  const { t } = useTranslation("tools");
+  const [args, setArgs] = useState<Values>(() => start ?? lastArguments.get(keep) ?? firstValue(schema));
+  const [ok, setOk] = useState(true);
+  const ran = useRef<Values>(args);
+  const state = useRun(keep);
+  const place = useRef<HTMLDivElement>(null);
+  const change = useCallback(
+    (next: Values, good: boolean) => {
+      setArgs(next);
+      setOk(good);
+      lastArguments.set(keep, next);
+    },
+    [keep],
+  );
+  useEffect(() => {
+    if (start) setArgs(start);
+  }, [start]);
+  const go = async () => {
+    if (!ok || state.running) return;
+    ran.current = args;
+    const answer = await state.start((signal) => run(args, signal));
+    if (answer) onAnswer?.(args, answer);
+  };
+  const latest = useRef(go);
+  latest.current = go;
+  // Where the tester is shown, Mod+Enter runs it: from the drawer, from a field, from the page around it.
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.defaultPrevented)
+        return;
+      if (document.querySelector("[role=dialog]") && !place.current?.closest("[role=dialog]")) return;
+      event.preventDefault();
+      void latest.current();
+    };
+    document.addEventListener("keydown", onKey);
+    return () => document.removeEventListener("keydown", onKey);
+  }, []);
+  const problems = problemsOf(state.answer?.error ?? undefined);
+  return (
+    <div ref={place} className="grid gap-4" data-status={state.running ? "running" : (state.answer?.status ?? "idle")}>
+      <SchemaForm schema={schema} value={args} onChange={change} problems={problems} />
+      <div className="flex flex-wrap items-center gap-2">
+        <Button
+          look="primary"
+          icon={Play}
+          disabled={!ok}
+          busy={state.running}
+          onClick={go}
+          title={shownKeys("mod+enter")[0]}
+        >
+          {t("testRun")}
+        </Button>
+        <kbd className="text-xs text-muted">{shownKeys("mod+enter")[0]}</kbd>
+        {state.running && (
+          <>
+            <span className="text-sm text-muted tabular-nums">{state.elapsed.toFixed(1)} s</span>
+            <Button small icon={Square} onClick={state.cancel}>
+              {t("stop")}
+            </Button>
+          </>
+        )}
+        {!ok && <span className="text-sm text-danger">{t("notYet")}</span>}
+      </div>
+      {state.error !== undefined && <Failed error={state.error} />}
+      {state.answer && (
+        <>
+          <Result answer={state.answer} />
+          {after?.(ran.current, state.answer)}
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Tries a tool that is stored. */
+export function ToolTester({ tool }: { tool: Tool }) {
+  const run = useCallback((args: Values, signal: AbortSignal) => callTool(tool.name, args, signal), [tool.name]);
+  return <Tester keep={tool.name} schema={tool.input_schema as Schema} run={run} />;
+}

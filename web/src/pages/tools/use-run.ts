@@ -1,0 +1,55 @@
+// One run at a time: how long it takes, a way to stop it, and what came of the last one.
+
+import { useCallback, useEffect, useRef, useState } from "react";
+import type { Answer } from "./queries";
+
+export type Run = {
+  running: boolean;
+  /** Seconds since it began. */
+  elapsed: number;
+  answer?: Answer;
+  error?: unknown;
+  start: (go: (signal: AbortSignal) => Promise<Answer>) => Promise<Answer | undefined>;
+  cancel: () => void;
+};
+
+/** Answers are kept by name while the page is open: what was run last is there again. */
+const last = new Map<string, Answer>();
+
+export function useRun(keep: string): Run {
+  const [state, setState] = useState<{ answer?: Answer; error?: unknown; since?: number }>({ answer: last.get(keep) });
+  const [elapsed, setElapsed] = useState(0);
+  const stop = useRef<AbortController>(null);
+  const { since } = state;
+  useEffect(() => {
+    if (since === undefined) return;
+    const tick = setInterval(() => setElapsed((performance.now() - since) / 1000), 100);
+    return () => clearInterval(tick);
+  }, [since]);
+  useEffect(() => () => stop.current?.abort(), []);
+  const start = useCallback(
+    async (go: (signal: AbortSignal) => Promise<Answer>) => {
+      stop.current?.abort();
+      const mine = new AbortController();
+      stop.current = mine;
+      setElapsed(0);
+      setState({ since: performance.now() });
+      try {
+        const answer = await go(mine.signal);
+        if (mine.signal.aborted) return undefined;
+        last.set(keep, answer);
+        setState({ answer });
+        return answer;
+      } catch (error) {
+        if (!mine.signal.aborted) setState({ error });
+        return undefined;
+      }
+    },
+    [keep],
+  );
+  const cancel = useCallback(() => {
+    stop.current?.abort();
+    setState({});
+  }, []);
+  return { running: since !== undefined, elapsed, answer: state.answer, error: state.error, start, cancel };
+}
