@@ -38,6 +38,10 @@ const routes = [
   page("/servers/new", () => import("./pages/servers/form")),
   page("/servers/$name", () => import("./pages/servers/detail")),
   page("/servers/$name/edit", () => import("./pages/servers/form")),
+  page("/sources", () => import("./pages/sources/list")),
+  page("/sources/new", () => import("./pages/sources/form")),
+  page("/sources/$name", () => import("./pages/sources/detail")),
+  page("/sources/$name/edit", () => import("./pages/sources/form")),
 ];
 
 export const router = createRouter({

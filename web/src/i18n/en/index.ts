@@ -6,6 +6,7 @@ import form from "./form.json";
 import home from "./home.json";
 import result from "./result.json";
 import servers from "./servers.json";
+import sources from "./sources.json";
 import tools from "./tools.json";
 
-export default { common, executions, form, home, result, servers, tools };
+export default { common, executions, form, home, result, servers, sources, tools };

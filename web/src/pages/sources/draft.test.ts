@@ -1,0 +1,46 @@
+// A source's form keeps what it does not show in the clear, and sends nothing that belongs to the other kind.
+
+import { expect, test } from "vitest";
+import { bodyOf, draftOf } from "./draft";
+import type { SourceView } from "./queries";
+
+const stored = {
+  name: "shop",
+  kind: "postgres",
+  url: "postgres://reader@db/shop",
+  password: { set: true, last4: "word" },
+  search_path: ["public"],
+  functions: [],
+  authors: "everyone",
+  allow_write: true,
+  allow_superuser: false,
+  pgbouncer: true,
+  connections_max: 4,
+} as unknown as SourceView;
+
+test("what nobody touched goes back with the mask of its password", () => {
+  expect(bodyOf(draftOf(stored))).toEqual({
+    name: "shop",
+    kind: "postgres",
+    url: "postgres://reader@db/shop",
+    password: { set: true, last4: "word" },
+    search_path: ["public"],
+    authors: "everyone",
+    allow_write: true,
+    allow_superuser: false,
+    pgbouncer: true,
+    connections_max: 4,
+  });
+});
+
+test("a file has no password and no schemas; a wrong number is left for the server", () => {
+  const draft = { ...draftOf(stored), kind: "sqlite" as const, path: " a.db ", connectionsMax: "many" };
+  expect(bodyOf(draft)).toEqual({
+    name: "shop",
+    kind: "sqlite",
+    path: "a.db",
+    authors: "everyone",
+    allow_write: true,
+    connections_max: "many",
+  });
+});
