@@ -1,25 +1,59 @@
-// The first page: what is here, and what to do next.
+// The first page: how it goes, what wants attention, and at the beginning what to do first.
 
-import { Link } from "@tanstack/react-router";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { buttonClass } from "../../ui/button";
-import { Page } from "../../ui/page";
-import { Empty } from "../../ui/states";
+import { useMay } from "../../api/me";
+import { errorsOf } from "../../api/stats";
+import { Bars } from "../../ui/bars";
+import { Button } from "../../ui/button";
+import { Card, Page } from "../../ui/page";
+import { Failed } from "../../ui/states";
+import { Checklist, isDismissed } from "./checklist";
+import { FailingTools, RecentExecutions, TroubledServers, WaitingRuns } from "./lists";
+import { Tiles } from "./tiles";
+import { useDay } from "./use-day";
 
 export default function Home() {
-  const { t } = useTranslation(["home", "common"]);
+  const { t } = useTranslation("home");
+  const isAdmin = useMay("admin");
+  const [dismissed, setDismissed] = useState(isDismissed);
+  const day = useDay(isAdmin);
+  const bars = day.steps.map(({ from, to, stats }) => ({
+    from,
+    to,
+    calls: stats?.total ?? 0,
+    errors: stats ? errorsOf(stats) : 0,
+  }));
   return (
-    <Page title={t("home:title")}>
-      <Empty
-        title={t("home:title")}
-        action={
-          <Link to="/tools" className={buttonClass("primary")}>
-            {t("common:nav.tools")}
-          </Link>
-        }
-      >
-        {t("home:about")}
-      </Empty>
+    <Page
+      title={t("title")}
+      about={t("about")}
+      actions={
+        dismissed && (
+          <Button look="quiet" small onClick={() => setDismissed(false)}>
+            {t("first.show")}
+          </Button>
+        )
+      }
+    >
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
+        {!dismissed && <Checklist onDismiss={() => setDismissed(true)} />}
+        {day.error !== null && <Failed error={day.error} again={day.again} />}
+        {isAdmin && (
+          <>
+            <Tiles day={day} />
+            <Card title={t("chart")}>
+              <Bars bars={bars} label={t("chart")} names={{ calls: t("calls"), errors: t("errors") }} height={140} />
+            </Card>
+          </>
+        )}
+        <div className="grid grid-cols-[minmax(0,1fr)] items-start gap-4 xl:grid-cols-2">
+          <WaitingRuns />
+          <TroubledServers />
+          {isAdmin && <FailingTools stats={day.now} />}
+          <RecentExecutions />
+        </div>
+      </div>
     </Page>
   );
 }

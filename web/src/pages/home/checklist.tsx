@@ -1,0 +1,105 @@
+// The first four steps. Each ticks itself once it is really done; the list goes away when it is told to.
+
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { CircleCheck, CircleDashed, X } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, got } from "../../api/client";
+import { useMe } from "../../api/me";
+import { Button, buttonClass, IconButton } from "../../ui/button";
+
+const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default: it.Connect })));
+
+const DISMISSED = "toolcrib.first-steps";
+export const isDismissed = () => localStorage.getItem(DISMISSED) === "off";
+
+/** What is there already, as far as the steps go. */
+function useDone(): Record<"source" | "tool" | "test" | "client", boolean> | undefined {
+  const { user } = useMe();
+  const done = useQuery({
+    queryKey: ["first-steps", user],
+    queryFn: async () => {
+      const [sources, tools, calls, keys] = await Promise.all([
+        got(api.GET("/api/v1/sources")),
+        got(api.GET("/api/v1/tools", { params: { query: { owner: user, limit: 1 } } })),
+        got(api.GET("/api/v1/executions", { params: { query: { limit: 200 } } })),
+        got(api.GET("/api/v1/keys")),
+      ]);
+      return {
+        source: sources.items.some((source) => source.state === "ready"),
+        tool: tools.items.length > 0,
+        test: calls.items.some((call) => call.transport === "rest" && call.status === "success"),
+        client:
+          keys.items.some((key) => key.last_used_at && !key.revoked_at) ||
+          calls.items.some((call) => call.transport.startsWith("mcp") || call.transport === "stdio"),
+      };
+    },
+    refetchInterval: 10_000,
+  });
+  return done.data;
+}
+
+const STEPS = [
+  { id: "source", to: "/sources" },
+  { id: "tool", to: "/tools/new" },
+  { id: "test", to: "/tools" },
+  { id: "client", to: undefined },
+] as const;
+
+export function Checklist({ onDismiss }: { onDismiss: () => void }) {
+  const { t } = useTranslation("home");
+  const done = useDone();
+  const [connecting, setConnecting] = useState(false);
+  const dismiss = () => {
+    localStorage.setItem(DISMISSED, "off");
+    onDismiss();
+  };
+  if (!done) return null;
+  const count = STEPS.filter((step) => done[step.id]).length;
+  return (
+    <section aria-labelledby="first-steps" className="rounded-lg border bg-panel">
+      <div className="flex items-center gap-3 border-b px-4 py-2.5">
+        <h2 id="first-steps" className="font-semibold">
+          {t("first.title")}
+        </h2>
+        <span className="grow text-sm text-muted tabular-nums">
+          {t("first.count", { done: count, all: STEPS.length })}
+        </span>
+        <IconButton small icon={X} label={t("first.dismiss")} onClick={dismiss} />
+      </div>
+      <ol className="grid md:grid-cols-2 xl:grid-cols-4">
+        {STEPS.map(({ id, to }, at) => (
+          <li key={id} data-done={done[id]} className="flex gap-3 border-b p-4 last:border-b-0 xl:border-b-0">
+            {done[id] ? (
+              <CircleCheck aria-label={t("first.done")} className="mt-0.5 size-5 shrink-0 text-ok" />
+            ) : (
+              <CircleDashed aria-label={t("first.toDo")} className="mt-0.5 size-5 shrink-0 text-muted" />
+            )}
+            <div className="grid content-start justify-items-start gap-1">
+              <h3 className="font-medium">
+                {at + 1}. {t(`first.${id}.title`)}
+              </h3>
+              <p className="text-sm text-muted">{t(`first.${id}.about`)}</p>
+              {to ? (
+                <Link to={to as never} className={`${buttonClass(done[id] ? "plain" : "primary", true)} mt-1`}>
+                  {t(`first.${id}.action`)}
+                </Link>
+              ) : (
+                <Button
+                  small
+                  className="mt-1"
+                  look={done[id] ? "plain" : "primary"}
+                  onClick={() => setConnecting(true)}
+                >
+                  {t(`first.${id}.action`)}
+                </Button>
+              )}
+            </div>
+          </li>
+        ))}
+      </ol>
+      <Suspense>{connecting && <Connect open onClose={() => setConnecting(false)} />}</Suspense>
+    </section>
+  );
+}

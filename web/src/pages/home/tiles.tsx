@@ -1,0 +1,104 @@
+// Four numbers of the last day, how they went over its hours, and whether they are more than the day before.
+
+import { Link } from "@tanstack/react-router";
+import { ArrowDown, ArrowUp } from "lucide-react";
+import type { ReactNode } from "react";
+import { useTranslation } from "react-i18next";
+import { errorsOf } from "../../api/stats";
+import { Spark } from "../../ui/spark";
+import { duration } from "../../ui/time";
+import { change, type Day, errorShare, slowest } from "./use-day";
+
+type TileProps = {
+  label: string;
+  value: string;
+  /** What the number is of, where that is not plain. */
+  of?: ReactNode;
+  spark: number[];
+  bad?: number[];
+  delta: number | undefined;
+  /** Whether the day before is known yet. */
+  isKnown: boolean;
+  to: string;
+  search?: Record<string, string>;
+};
+
+function Tile({ label, value, of, spark, bad, delta, isKnown, to, search }: TileProps) {
+  const { t, i18n } = useTranslation("home");
+  const Icon = (delta ?? 0) < 0 ? ArrowDown : ArrowUp;
+  const share = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 0 });
+  return (
+    <Link
+      to={to}
+      search={search as never}
+      className="grid gap-1 rounded-lg border bg-panel px-4 py-3 no-underline hover:border-strong"
+    >
+      <span className="text-sm text-muted">{label}</span>
+      <span className="flex items-end justify-between gap-2">
+        <span className="text-2xl font-semibold tabular-nums">{value}</span>
+        <Spark values={spark} bad={bad} label={t("overDay", { name: label })} />
+      </span>
+      <span className="flex min-h-5 items-center gap-1 truncate text-xs text-muted">
+        {of ??
+          (delta === undefined ? (
+            isKnown && t("noBefore")
+          ) : (
+            <>
+              {Math.abs(delta) >= 0.005 && <Icon aria-hidden className="size-3" />}
+              {t("delta", { share: share.format(delta) })}
+            </>
+          ))}
+      </span>
+    </Link>
+  );
+}
+
+export function Tiles({ day }: { day: Day }) {
+  const { t, i18n } = useTranslation("home");
+  const { now, before, steps } = day;
+  const slow = slowest(now);
+  const number = (value: number) => value.toLocaleString(i18n.language);
+  const percent = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 1 });
+  const callers = now?.callers.length ?? 0;
+  const hours = steps.map((step) => step.stats);
+  const perHour = (of: (at: number) => number) => hours.map((_, at) => of(at));
+  return (
+    <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-4">
+      <Tile
+        label={t("tile.calls")}
+        value={now ? number(now.total) : "…"}
+        spark={perHour((at) => hours[at]?.total ?? 0)}
+        delta={change(now?.total ?? 0, before?.total)}
+        isKnown={before !== undefined}
+        to="/executions"
+      />
+      <Tile
+        label={t("tile.errors")}
+        value={now ? percent.format(errorShare(now)) : "…"}
+        spark={perHour((at) => hours[at]?.total ?? 0)}
+        bad={perHour((at) => (hours[at] ? errorsOf(hours[at]) : 0))}
+        delta={before?.total ? errorShare(now) - errorShare(before) : undefined}
+        isKnown={before !== undefined}
+        to="/executions"
+        search={{ status: "error" }}
+      />
+      <Tile
+        label={t("tile.p95")}
+        value={slow ? duration(slow.p95_us / 1e6) : now ? "—" : "…"}
+        of={slow && <span className="truncate font-mono">{slow.tool_name}</span>}
+        spark={perHour((at) => slowest(hours[at])?.p95_us ?? 0)}
+        delta={undefined}
+        isKnown={before !== undefined}
+        to="/analytics"
+      />
+      <Tile
+        label={t("tile.callers")}
+        value={now ? number(callers) : "…"}
+        spark={perHour((at) => hours[at]?.callers.length ?? 0)}
+        delta={change(callers, before?.callers.length)}
+        isKnown={before !== undefined}
+        to="/analytics"
+      />
+    </div>
+  );
+}
