@@ -42,6 +42,9 @@ const routes = [
   page("/sources/new", () => import("./pages/sources/form")),
   page("/sources/$name", () => import("./pages/sources/detail")),
   page("/sources/$name/edit", () => import("./pages/sources/form")),
+  page("/toolsets", () => import("./pages/toolsets/list")),
+  page("/toolsets/new", () => import("./pages/toolsets/editor")),
+  page("/toolsets/$name", () => import("./pages/toolsets/editor")),
 ];
 
 export const router = createRouter({

@@ -8,5 +8,6 @@ import result from "./result.json";
 import servers from "./servers.json";
 import sources from "./sources.json";
 import tools from "./tools.json";
+import toolsets from "./toolsets.json";
 
-export default { common, executions, form, home, result, servers, sources, tools };
+export default { common, executions, form, home, result, servers, sources, tools, toolsets };

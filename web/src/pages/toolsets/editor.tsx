@@ -1,0 +1,309 @@
+// A toolset is made, looked at or changed: its tools, its patterns with what they fit now, what its clients are told.
+
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { Cable, Trash2 } from "lucide-react";
+import { type FormEvent, lazy, Suspense, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { isCode } from "../../api/client";
+import { problemAt } from "../../api/errors";
+import { useMay, useMe } from "../../api/me";
+import { Badge } from "../../ui/badge";
+import { Button, IconButton } from "../../ui/button";
+import { CopyBlock } from "../../ui/copy";
+import { Crumbs } from "../../ui/crumbs";
+import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
+import { Lines } from "../../ui/lines";
+import { Note } from "../../ui/note";
+import { Card, Page } from "../../ui/page";
+import { Failed, messageOf, Skeleton } from "../../ui/states";
+import { toast } from "../../ui/toast";
+import { argumentProblems, bodyOf, type Draft, draftOf, fitting, offered } from "./draft";
+import { Entries } from "./entries";
+import {
+  create,
+  pathOf,
+  remove,
+  replace,
+  restore,
+  type ToolName,
+  type ToolsetView,
+  toolNamesQuery,
+  toolsetQuery,
+  useToolsetChange,
+} from "./queries";
+
+const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default: it.Connect })));
+
+function Fits({ patterns, names }: { patterns: string[]; names: string[] }) {
+  const { t } = useTranslation("toolsets");
+  return (
+    <ul className="grid gap-1 text-xs">
+      {patterns.map((pattern) => {
+        const found = fitting(pattern, names);
+        return (
+          <li key={pattern} className="flex items-start gap-2">
+            <code className="shrink-0">{pattern}</code>
+            {found.length === 0 ? (
+              <Badge tone="warn">{t("fitsNothing")}</Badge>
+            ) : (
+              <span className="line-clamp-2 text-muted">
+                {t("fitsCount", { count: found.length })}: {found.slice(0, 20).join(", ")}
+                {found.length > 20 && " …"}
+              </span>
+            )}
+          </li>
+        );
+      })}
+    </ul>
+  );
+}
+
+type Part = { draft: Draft; set: (change: Partial<Draft>) => void; problem: (member: string) => string | undefined };
+
+function Patterns({ draft, set, problem, names }: Part & { names: string[] }) {
+  const { t } = useTranslation("toolsets");
+  const now = offered(draft, names);
+  return (
+    <div className="grid gap-4">
+      <div className="grid gap-4 lg:grid-cols-2">
+        <div className="grid content-start gap-2">
+          <Lines
+            label={t("allow")}
+            hint={t("allowHint")}
+            problem={problem("allow")}
+            placeholder="files.*"
+            value={draft.allow}
+            onChange={(allow) => set({ allow })}
+          />
+          <Fits patterns={draft.allow} names={names} />
+        </div>
+        <div className="grid content-start gap-2">
+          <Lines
+            label={t("deny")}
+            hint={t("denyHint")}
+            problem={problem("deny")}
+            placeholder="*.delete*"
+            value={draft.deny}
+            onChange={(deny) => set({ deny })}
+          />
+          <Fits patterns={draft.deny} names={names} />
+        </div>
+      </div>
+      <details className="rounded-md border px-3 py-2">
+        <summary className="font-medium">{t("offered", { count: now.length })}</summary>
+        <ul className="mt-2 flex flex-wrap gap-1">
+          {now.slice(0, 300).map((name, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: two may have one name until it is saved
+            <li key={at}>
+              <Badge className="font-mono">{name}</Badge>
+            </li>
+          ))}
+        </ul>
+      </details>
+      {draft.rows.length === 0 && draft.allow.length === 0 && <Note tone="plain">{t("wholeAbout")}</Note>}
+    </div>
+  );
+}
+
+function Clients({ draft, set, problem }: Part) {
+  const { t } = useTranslation("toolsets");
+  return (
+    <div className="grid gap-4">
+      <Field label={t("instructions")} hint={t("instructionsHint")} problem={problem("instructions")}>
+        {(told) => (
+          <TextArea
+            {...told}
+            value={draft.instructions}
+            onChange={(event) => set({ instructions: event.target.value })}
+          />
+        )}
+      </Field>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <TextField
+          label={t("serverName")}
+          placeholder="toolcrib"
+          problem={problem("server_name")}
+          value={draft.serverName}
+          onChange={(event) => set({ serverName: event.target.value })}
+        />
+        <Field label={t("names")} problem={problem("names")}>
+          {(told) => (
+            <Select {...told} value={draft.names} onChange={(event) => set({ names: event.target.value })}>
+              <option value="">{t("namesDefault")}</option>
+              <option value="dotted">{t("namesDotted")}</option>
+              <option value="plain">{t("namesPlain")}</option>
+            </Select>
+          )}
+        </Field>
+      </div>
+      <div className="grid gap-1">
+        <Check
+          label={t("findTools")}
+          checked={draft.findTools}
+          onChange={(event) => set({ findTools: event.target.checked })}
+        />
+        <p className="pl-6 text-xs text-muted">{t("findToolsHint")}</p>
+      </div>
+      <div className="grid gap-1">
+        <Check
+          label={t("isPublic")}
+          checked={draft.isPublic}
+          onChange={(event) => set({ isPublic: event.target.checked })}
+        />
+        <p className="pl-6 text-xs text-muted">{t("isPublicHint")}</p>
+      </div>
+    </div>
+  );
+}
+
+function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolName[]; again: () => void }) {
+  const { t } = useTranslation(["toolsets", "common"]);
+  const navigate = useNavigate();
+  const me = useMe();
+  const mayAuthor = useMay("author");
+  const isAdmin = useMay("admin");
+  const may = mayAuthor && (!stored || (stored.owner !== "system" && (isAdmin || stored.owner === me.user)));
+  const [draft, setDraft] = useState<Draft>(() => draftOf(stored, tools));
+  const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
+  const wrong = argumentProblems(draft);
+  const save = useToolsetChange(
+    (what: Draft) =>
+      stored ? replace({ name: stored.name, body: bodyOf(what), version: stored.version }) : create(bodyOf(what)),
+    (_, what) => {
+      toast(t("saved", { name: what.name.trim() }));
+      void navigate({ to: pathOf(what.name.trim()) });
+    },
+  );
+  const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
+  const names = tools.map((tool) => tool.name);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    if (wrong.size === 0) save.mutate(draft);
+  };
+  return (
+    <form onSubmit={submit} className="grid gap-4" noValidate>
+      {!may && stored && (
+        <Note tone="plain">{t(stored.owner === "system" ? "isBuiltIn" : "notYours", { owner: stored.owner })}</Note>
+      )}
+      {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
+      <fieldset disabled={!may} className="contents">
+        <Card>
+          <div className="grid gap-4 sm:grid-cols-2">
+            <TextField
+              label={t("name")}
+              hint={t("nameHint")}
+              problem={part.problem("name")}
+              required
+              autoFocus={!stored}
+              value={draft.name}
+              onChange={(event) => set({ name: event.target.value })}
+              spellCheck={false}
+            />
+            <TextField
+              label={t("common:description")}
+              problem={part.problem("description")}
+              value={draft.description}
+              onChange={(event) => set({ description: event.target.value })}
+            />
+          </div>
+        </Card>
+        <Card title={t("tools")}>
+          <Entries rows={draft.rows} tools={tools} problems={wrong} onChange={(rows) => set({ rows })} />
+          {part.problem("tools") && <p className="mt-2 text-sm text-danger">{part.problem("tools")}</p>}
+        </Card>
+        <Card title={t("patterns")}>
+          <Patterns {...part} names={names} />
+        </Card>
+        <Card title={t("clients")}>
+          <Clients {...part} />
+        </Card>
+      </fieldset>
+      {may && (
+        <div className="sticky bottom-0 -mx-1 flex gap-2 border-t bg-bg px-1 py-3">
+          <Button look="primary" type="submit" busy={save.isPending} disabled={wrong.size > 0}>
+            {stored ? t("common:save") : t("create")}
+          </Button>
+          <Button onClick={() => void navigate({ to: "/toolsets" })}>{t("common:cancel")}</Button>
+        </div>
+      )}
+    </form>
+  );
+}
+
+function Actions({ set }: { set: ToolsetView }) {
+  const { t } = useTranslation(["toolsets", "common"]);
+  const navigate = useNavigate();
+  const me = useMe();
+  const isAdmin = useMay("admin");
+  const mayAuthor = useMay("author");
+  const [connecting, setConnecting] = useState(false);
+  const back = useToolsetChange(restore);
+  const failed = (error: unknown) => toast(messageOf(error), { failed: true });
+  const gone = useToolsetChange(remove, () => {
+    toast(t("removed", { name: set.name }), {
+      action: { label: t("common:undo"), run: () => back.mutate(set.id, { onError: failed }) },
+    });
+    void navigate({ to: "/toolsets" });
+  });
+  return (
+    <>
+      <Button icon={Cable} onClick={() => setConnecting(true)}>
+        {t("common:connect.open")}
+      </Button>
+      {mayAuthor && set.owner !== "system" && (isAdmin || set.owner === me.user) && (
+        <IconButton
+          icon={Trash2}
+          label={t("remove")}
+          busy={gone.isPending}
+          onClick={() => gone.mutate(set.name, { onError: failed })}
+        />
+      )}
+      <Suspense>{connecting && <Connect open toolset={set.name} onClose={() => setConnecting(false)} />}</Suspense>
+    </>
+  );
+}
+
+export default function Toolset() {
+  const { t } = useTranslation(["toolsets", "common"]);
+  const { name } = useParams({ strict: false }) as { name?: string };
+  const asked = useQuery({ ...toolsetQuery(name ?? ""), enabled: !!name, staleTime: 0 });
+  const tools = useQuery(toolNamesQuery);
+  const error = asked.error ?? tools.error;
+  const isThere = !name || (asked.isFetchedAfterMount && !!asked.data);
+  return (
+    <Page
+      name={name ?? t("new")}
+      title={
+        <Crumbs to="/toolsets" label={t("title")}>
+          {name ? <span className="font-mono">{name}</span> : t("new")}
+        </Crumbs>
+      }
+      actions={asked.data && <Actions set={asked.data} />}
+    >
+      {error && (
+        <Failed
+          error={error}
+          again={() => {
+            void asked.refetch();
+            void tools.refetch();
+          }}
+        />
+      )}
+      {!error && (!isThere || !tools.data) && <Skeleton />}
+      {isThere && tools.data && (
+        <div className="grid gap-4">
+          {asked.data && (
+            <CopyBlock label={t("common:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
+          )}
+          <Editor
+            key={asked.data ? `${asked.data.id}-${asked.data.version}` : "new"}
+            set={asked.data}
+            tools={tools.data}
+            again={() => void asked.refetch()}
+          />
+        </div>
+      )}
+    </Page>
+  );
+}

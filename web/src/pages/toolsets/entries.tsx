@@ -1,0 +1,205 @@
+// The tools of a set in their order, and the search that more are picked with.
+
+import clsx from "clsx";
+import { ArrowDown, ArrowUp, Plus, SlidersHorizontal, TriangleAlert, X } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Badge } from "../../ui/badge";
+import { Button, IconButton } from "../../ui/button";
+import { Code } from "../../ui/code";
+import { inputClass, TextField } from "../../ui/field";
+import { fits } from "../../ui/search-box";
+import { type Row, rowOf } from "./draft";
+import type { ToolName } from "./queries";
+
+const SHOWN = 30;
+
+type Props = { rows: Row[]; tools: ToolName[]; problems: Map<number, string>; onChange: (rows: Row[]) => void };
+
+function propertiesOf(tool: ToolName | undefined): string[] {
+  const schema = tool?.input_schema as { properties?: Record<string, unknown> } | undefined;
+  return Object.keys(schema?.properties ?? {});
+}
+
+function Overrides({
+  row,
+  tool,
+  problem,
+  set,
+}: {
+  row: Row;
+  tool?: ToolName;
+  problem?: string;
+  set: (change: Partial<Row>) => void;
+}) {
+  const { t } = useTranslation("toolsets");
+  return (
+    <div className="grid gap-3 border-t bg-sunken/40 p-3">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <TextField
+          label={t("entry.name")}
+          placeholder={row.tool}
+          value={row.name}
+          onChange={(event) => set({ name: event.target.value })}
+          spellCheck={false}
+        />
+        <TextField
+          label={t("entry.description")}
+          placeholder={tool?.description}
+          value={row.description}
+          onChange={(event) => set({ description: event.target.value })}
+        />
+      </div>
+      <div className="grid gap-1">
+        <span className="text-sm font-medium">{t("entry.arguments")}</span>
+        <Code
+          language="json"
+          label={t("entry.argumentsOf", { name: row.tool })}
+          value={row.arguments}
+          onChange={(text) => set({ arguments: text })}
+          className="h-24"
+        />
+        {problem && <p className="text-sm text-danger">{t("entry.argumentsWrong", { detail: problem })}</p>}
+        <p className="text-xs text-muted">
+          {t("entry.argumentsHint")} {propertiesOf(tool).join(", ")}
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function OneEntry({
+  row,
+  at,
+  count,
+  tool,
+  problem,
+  onChange,
+  onMove,
+  onRemove,
+}: {
+  row: Row;
+  at: number;
+  count: number;
+  tool?: ToolName;
+  problem?: string;
+  onChange: (change: Partial<Row>) => void;
+  onMove: (by: number) => void;
+  onRemove: () => void;
+}) {
+  const { t } = useTranslation(["toolsets", "common"]);
+  const isSpecial = !!(row.name || row.description || row.arguments);
+  const [open, setOpen] = useState(false);
+  return (
+    <li className="rounded-md border bg-panel">
+      <div className="flex items-center gap-1 px-2 py-1">
+        <div className="min-w-0 grow">
+          <span className="font-mono font-medium">{row.name || row.tool}</span>
+          {row.name && <span className="ml-2 font-mono text-xs text-muted">{row.tool}</span>}
+          <p className="truncate text-xs text-muted">{row.description || tool?.description}</p>
+        </div>
+        {!tool && (
+          <Badge tone="warn" icon={TriangleAlert}>
+            {t("entry.missing")}
+          </Badge>
+        )}
+        {isSpecial && <Badge tone="info">{t("entry.changed")}</Badge>}
+        <IconButton
+          small
+          icon={SlidersHorizontal}
+          label={t("entry.edit", { name: row.tool })}
+          aria-expanded={open}
+          onClick={() => setOpen(!open)}
+        />
+        <IconButton
+          small
+          icon={ArrowUp}
+          label={t("entry.up", { name: row.tool })}
+          disabled={at === 0}
+          onClick={() => onMove(-1)}
+        />
+        <IconButton
+          small
+          icon={ArrowDown}
+          label={t("entry.down", { name: row.tool })}
+          disabled={at === count - 1}
+          onClick={() => onMove(1)}
+        />
+        <IconButton small icon={X} label={t("entry.remove", { name: row.tool })} onClick={onRemove} />
+      </div>
+      {(open || problem) && <Overrides {...{ row, tool, problem }} set={onChange} />}
+    </li>
+  );
+}
+
+export function Entries({ rows, tools, problems, onChange }: Props) {
+  const { t } = useTranslation("toolsets");
+  const [search, setSearch] = useState("");
+  const byName = new Map(tools.map((tool) => [tool.name, tool]));
+  const taken = new Set(rows.map((row) => row.tool));
+  const found = tools.filter((tool) => fits(search, tool.name, tool.description));
+  const move = (at: number, by: number) => {
+    const next = [...rows];
+    const [row] = next.splice(at, 1);
+    next.splice(at + by, 0, row!);
+    onChange(next);
+  };
+  return (
+    <div className="grid gap-4 lg:grid-cols-2">
+      <div className="grid content-start gap-2">
+        <h3 className="text-sm font-medium">{t("entry.inSet", { count: rows.length })}</h3>
+        {rows.length === 0 && <p className="text-sm text-muted">{t("entry.none")}</p>}
+        <ul className="grid gap-1.5">
+          {rows.map((row, at) => (
+            <OneEntry
+              key={row.key}
+              {...{ row, at }}
+              count={rows.length}
+              tool={byName.get(row.tool)}
+              problem={problems.get(row.key)}
+              onChange={(change) => onChange(rows.map((one) => (one.key === row.key ? { ...one, ...change } : one)))}
+              onMove={(by) => move(at, by)}
+              onRemove={() => onChange(rows.filter((one) => one.key !== row.key))}
+            />
+          ))}
+        </ul>
+      </div>
+      <div className="grid content-start gap-2">
+        <label htmlFor="pick-tools" className="text-sm font-medium">
+          {t("entry.pick")}
+        </label>
+        <input
+          id="pick-tools"
+          type="search"
+          value={search}
+          placeholder={t("entry.search")}
+          onChange={(event) => setSearch(event.target.value)}
+          className={clsx(inputClass, "h-8")}
+        />
+        <ul className="max-h-96 divide-y overflow-y-auto rounded-md border bg-panel">
+          {found.slice(0, SHOWN).map((tool) => (
+            <li key={tool.id} className="flex items-center gap-2 px-3 py-1">
+              <div className="min-w-0 grow">
+                <p className="truncate font-mono">{tool.name}</p>
+                <p className="truncate text-xs text-muted">{tool.description}</p>
+              </div>
+              {taken.has(tool.name) && <Badge>{t("entry.taken")}</Badge>}
+              <Button
+                small
+                look="quiet"
+                icon={Plus}
+                aria-label={t("entry.add", { name: tool.name })}
+                onClick={() => onChange([...rows, rowOf(tool.name)])}
+              />
+            </li>
+          ))}
+        </ul>
+        <p className="text-xs text-muted">
+          {found.length > SHOWN
+            ? t("entry.more", { count: found.length - SHOWN })
+            : t("entry.found", { count: found.length })}
+        </p>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,64 @@
+// What the pages about toolsets ask the server, and what they change there.
+
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { api, every, got } from "../../api/client";
+import type { ToolsetView as Stored, ToolsetBody } from "../../api/schema";
+
+/** A tool of a set, with what the set says of it instead. */
+export type Entry = { tool: string; name?: string; description?: string; arguments?: Record<string, unknown> };
+
+export type ToolsetView = Omit<Stored, "tools"> & { tools: Array<string | Entry> };
+
+export type ToolName = { id: string; name: string; description: string; kind: string; input_schema: unknown };
+
+export const toolsetsQuery = queryOptions({
+  queryKey: ["toolsets", "list"],
+  queryFn: async () =>
+    (await every((cursor) =>
+      got(api.GET("/api/v1/toolsets", { params: { query: { limit: 500, cursor, check: true } } })),
+    )) as unknown as ToolsetView[],
+});
+
+export const toolsetQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["toolsets", "one", name],
+    queryFn: async () =>
+      (await got(api.GET("/api/v1/toolsets/{name}", { params: { path: { name } } }))) as unknown as ToolsetView,
+  });
+
+/** Every tool there is: patterns are tried on all of them while they are typed. */
+export const toolNamesQuery = queryOptions({
+  queryKey: ["tools", "names"],
+  queryFn: () =>
+    every((cursor) => got(api.GET("/api/v1/tools", { params: { query: { limit: 500, cursor } } }))) as Promise<
+      ToolName[]
+    >,
+  staleTime: 60_000,
+});
+
+export function useToolsetChange<T, R>(act: (what: T) => Promise<R>, done?: (result: R, what: T) => void) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: act,
+    onSuccess: done,
+    onSettled: () => void queries.invalidateQueries({ queryKey: ["toolsets"] }),
+  });
+}
+
+export const create = (body: ToolsetBody) => got(api.POST("/api/v1/toolsets", { body }));
+
+export const replace = ({ name, body, version }: { name: string; body: ToolsetBody; version: number }) =>
+  got(
+    api.PUT("/api/v1/toolsets/{name}", {
+      params: { path: { name } },
+      body,
+      headers: { "If-Match": String(version) },
+    }),
+  );
+
+export const remove = (name: string) => got(api.DELETE("/api/v1/toolsets/{name}", { params: { path: { name } } }));
+
+export const restore = (id: string) =>
+  got(api.POST("/api/v1/toolsets/{name}/restore", { params: { path: { name: id } } }));
+
+export const pathOf = (name: string) => `/toolsets/${encodeURIComponent(name)}`;
