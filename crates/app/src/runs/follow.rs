@@ -45,7 +45,7 @@ impl App {
         let live = self.runs.lives.of(row.id);
         let mut changes = live.changes();
         changes.mark_changed();
-        Ok(Follower {
+        let mut follower = Follower {
             app: Arc::clone(self),
             id: row.id,
             live,
@@ -54,7 +54,10 @@ impl App {
             queue: VecDeque::new(),
             resets: 0,
             progress: Vec::new(),
-        })
+        };
+        // However long the database takes: whoever waits for nothing is told what is stored.
+        follower.read_stored().await?;
+        Ok(follower)
     }
 
     /// The run once it is over or waits for somebody, or after `within`.
@@ -147,14 +150,9 @@ impl Follower {
 
     /// Until something may have changed.
     async fn changed(&mut self) -> Result<()> {
-        if !self.live.is_driven() {
-            let known = i64::try_from(self.live.known()).unwrap_or(i64::MAX);
-            let rows = self.app.store.run_entries(self.id, known).await?;
-            if !rows.is_empty() {
-                self.live.take(journal::read(rows)?);
-                self.changes.mark_unchanged();
-                return Ok(());
-            }
+        if self.read_stored().await? {
+            self.changes.mark_unchanged();
+            return Ok(());
         }
         let pause = match self.app.is_shared() {
             true => ELSEWHERE,
@@ -165,5 +163,19 @@ impl Follower {
             () = tokio::time::sleep(pause) => {}
         }
         Ok(())
+    }
+
+    /// Whether the journal has more than is known here. Who drives the run tells everything by itself.
+    async fn read_stored(&mut self) -> Result<bool> {
+        if self.live.is_driven() {
+            return Ok(false);
+        }
+        let known = i64::try_from(self.live.known()).unwrap_or(i64::MAX);
+        let rows = self.app.store.run_entries(self.id, known).await?;
+        if rows.is_empty() {
+            return Ok(false);
+        }
+        self.live.take(journal::read(rows)?);
+        Ok(true)
     }
 }

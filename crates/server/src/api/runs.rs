@@ -21,9 +21,6 @@ use utoipa::{IntoParams, ToSchema};
 /// How long an answer is waited for where nobody says.
 const WAIT: Duration = Duration::from_secs(600);
 
-/// For what is there already.
-const LEAST: Duration = Duration::from_millis(50);
-
 /// What is wanted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -224,8 +221,8 @@ pub(crate) async fn run_log(
     let from = position(query.after.as_deref())?;
     let mut follower = server.app.follow_run(&caller, &id, from).await?;
     let mut events = Vec::new();
-    // What is stored is read in any case.
-    let first = tokio::time::timeout(within.max(LEAST), follower.next());
+    // What is stored is there already: it is told to those who wait for nothing, too.
+    let first = tokio::time::timeout(within, follower.next());
     if let Ok(first) = first.await {
         events.extend(first?);
     }
