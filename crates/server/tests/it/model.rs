@@ -1,7 +1,7 @@
-//! A model for tests: a server on this machine that speaks Anthropic's wire format and says what its script says.
+//! A model for tests: a server on this machine that speaks the wire formats of providers and says what its script says.
 
-use serde_json::{Value, json};
-use std::fmt::Write;
+use crate::dialect::Dialect;
+use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -29,7 +29,7 @@ impl Say {
     }
 }
 
-type Script = dyn Fn(&Value) -> Say + Send + Sync;
+type Script = dyn Fn(Dialect, &Value) -> Say + Send + Sync;
 
 pub(crate) struct Model {
     pub(crate) url: String,
@@ -39,13 +39,20 @@ pub(crate) struct Model {
 
 struct Told {
     script: Box<Script>,
-    requests: Mutex<Vec<Value>>,
+    requests: Mutex<Vec<(Dialect, Value)>>,
     go_on: Notify,
 }
 
 impl Model {
     /// One that answers by what it is asked.
     pub(crate) async fn by(script: impl Fn(&Value) -> Say + Send + Sync + 'static) -> Self {
+        Model::speaking(move |_, request| script(request)).await
+    }
+
+    /// The same in whatever format it is asked.
+    pub(crate) async fn speaking(
+        script: impl Fn(Dialect, &Value) -> Say + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let told = Arc::new(Told {
@@ -64,11 +71,9 @@ impl Model {
 
     /// One that says these things, one after the other: which is told by how many turns it has had.
     pub(crate) async fn saying(script: Vec<Say>) -> Self {
-        Model::by(move |request| {
-            let said = request["messages"].as_array().unwrap().iter();
-            let turns = said.filter(|it| it["role"] == "assistant").count();
+        Model::speaking(move |dialect, request| {
             script
-                .get(turns)
+                .get(dialect.turns(request))
                 .cloned()
                 .unwrap_or_else(|| Say::text("That is all."))
         })
@@ -77,7 +82,15 @@ impl Model {
 
     /// What it was asked, in order.
     pub(crate) fn requests(&self) -> Vec<Value> {
-        self.told.requests.lock().unwrap().clone()
+        let requests = self.told.requests.lock().unwrap();
+        requests.iter().map(|it| it.1.clone()).collect()
+    }
+
+    /// The tools that it was shown in its last request, and the results that it was told.
+    pub(crate) fn last(&self) -> (Vec<String>, Vec<String>) {
+        let requests = self.told.requests.lock().unwrap();
+        let (dialect, request) = requests.last().unwrap();
+        (dialect.tools(request), dialect.results(request))
     }
 
     /// The results that it was told in its last request, in order.
@@ -111,7 +124,7 @@ impl Model {
 
     /// The body of an agent that asks it.
     pub(crate) fn agent(&self, name: &str) -> Value {
-        json!({"name": name, "model_provider": "anthropic", "model_name": "claude-test", "base_url": self.url})
+        Dialect::Messages.agent(name, &self.url)
     }
 }
 
@@ -122,26 +135,21 @@ impl Drop for Model {
 }
 
 async fn serve(mut stream: TcpStream, told: Arc<Told>) {
-    let Some(request) = read(&mut stream).await else {
+    let Some((dialect, request)) = read(&mut stream).await else {
         return;
     };
-    told.requests.lock().unwrap().push(request.clone());
-    let count = told.requests.lock().unwrap().len();
+    let count = {
+        let mut requests = told.requests.lock().unwrap();
+        requests.push((dialect, request.clone()));
+        requests.len()
+    };
     let is_stream = request["stream"] == true;
-    let (status, text) = match (told.script)(&request) {
+    let (status, text) = match (told.script)(dialect, &request) {
         Say::Refuse(status, body) => (status, body.to_string()),
-        Say::Text(text) if is_stream => (200, streamed(&[json!({"type": "text", "text": text})])),
-        Say::Text(text) => (200, whole(&[json!({"type": "text", "text": text})])),
-        Say::Calls(calls) => {
-            let block = |(i, (name, input)): (usize, &(&str, Value))| json!({"type": "tool_use", "id": format!("toolu_{count}_{i}"), "name": name, "input": input});
-            let blocks: Vec<Value> = calls.iter().enumerate().map(block).collect();
-            match is_stream {
-                true => (200, streamed(&blocks)),
-                false => (200, whole(&blocks)),
-            }
-        }
+        Say::Text(text) => (200, dialect.turn(&text, &[], count, is_stream)),
+        Say::Calls(calls) => (200, dialect.turn("", &calls, count, is_stream)),
         Say::Hold(text) => {
-            let all = streamed(&[json!({"type": "text", "text": text})]);
+            let all = Dialect::Messages.turn(text, &[], count, true);
             let end = all.find("event: content_block_stop").unwrap();
             let head =
                 "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
@@ -171,84 +179,8 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>) {
     let _ = stream.write_all(answer.as_bytes()).await;
 }
 
-async fn read(stream: &mut TcpStream) -> Option<Value> {
-    let mut bytes = Vec::new();
-    loop {
-        let mut piece = [0; 8192];
-        let count = stream.read(&mut piece).await.ok().filter(|it| *it > 0)?;
-        bytes.extend_from_slice(&piece[..count]);
-        let text = String::from_utf8_lossy(&bytes);
-        let Some((head, _)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        let length = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length")
-                .then(|| value.trim().parse::<usize>().unwrap())
-        });
-        let from = head.len() + 4;
-        if bytes.len() >= from + length.unwrap_or(0) {
-            return serde_json::from_slice(&bytes[from..]).ok();
-        }
-    }
-}
-
-fn stop_reason(blocks: &[Value]) -> &'static str {
-    match blocks.iter().any(|it| it["type"] == "tool_use") {
-        true => "tool_use",
-        false => "end_turn",
-    }
-}
-
-fn whole(blocks: &[Value]) -> String {
-    json!({
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": blocks,
-        "stop_reason": stop_reason(blocks), "stop_sequence": null,
-        "usage": {"input_tokens": 10, "output_tokens": 5}
-    })
-    .to_string()
-}
-
-fn streamed(blocks: &[Value]) -> String {
-    let mut all = String::new();
-    let mut event = |name: &str, data: Value| {
-        let _ = write!(all, "event: {name}\ndata: {data}\n\n");
-    };
-    event(
-        "message_start",
-        json!({"type": "message_start", "message": {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": [],
-        "stop_reason": null, "stop_sequence": null, "usage": {"input_tokens": 10, "output_tokens": 1}}}),
-    );
-    for (index, block) in blocks.iter().enumerate() {
-        let mut empty = block.clone();
-        let delta = match block["type"] == "text" {
-            true => {
-                empty["text"] = json!("");
-                json!({"type": "text_delta", "text": block["text"]})
-            }
-            false => {
-                empty["input"] = json!({});
-                json!({"type": "input_json_delta", "partial_json": block["input"].to_string()})
-            }
-        };
-        event(
-            "content_block_start",
-            json!({"type": "content_block_start", "index": index, "content_block": empty}),
-        );
-        event(
-            "content_block_delta",
-            json!({"type": "content_block_delta", "index": index, "delta": delta}),
-        );
-        event(
-            "content_block_stop",
-            json!({"type": "content_block_stop", "index": index}),
-        );
-    }
-    event(
-        "message_delta",
-        json!({"type": "message_delta", "delta": {"stop_reason": stop_reason(blocks), "stop_sequence": null}, "usage": {"output_tokens": 5}}),
-    );
-    event("message_stop", json!({"type": "message_stop"}));
-    all
+async fn read(stream: &mut TcpStream) -> Option<(Dialect, Value)> {
+    let (head, body) = crate::scripted::request(stream, &mut Vec::new()).await?;
+    let dialect = Dialect::at(head.split(' ').nth(1)?)?;
+    Some((dialect, serde_json::from_slice(&body).ok()?))
 }

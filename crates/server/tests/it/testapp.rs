@@ -38,6 +38,8 @@ pub(crate) struct Setup {
     pub(crate) servers: app::servers::Settings,
     pub(crate) sources: app::sources::Settings,
     pub(crate) vectors: kinds::retrieval::VectorOptions,
+    pub(crate) web_search: kinds::builtin::SearchOptions,
+    pub(crate) http_allow: Vec<fetch::Allowed>,
     pub(crate) runs: app::runs::Settings,
     /// Whether confirmed requests count.
     pub(crate) confirmed: bool,
@@ -190,6 +192,8 @@ impl TestApp {
                 conformance: setup.mcp.conformance,
                 data: folder.path().join(".toolcrib"),
                 vectors: setup.vectors.clone(),
+                http_allow: setup.http_allow.clone(),
+                web_search: setup.web_search.clone(),
                 ..kinds::Options::default()
             },
             env: Arc::new(|name| (name == "SERVER_TOKEN").then(|| "from-the-environment".into())),

@@ -17,12 +17,17 @@ mod conformance;
 #[expect(dead_code, reason = "the tests of kinds use more of it")]
 mod crib;
 mod data_search;
+#[path = "../../../server/tests/it/dialect.rs"]
+#[expect(dead_code, reason = "the tests of runs ask it more")]
+mod dialect;
 mod fleet;
 #[path = "../cli/harness.rs"]
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
 mod kept;
 mod matrix;
+#[path = "../kinds/model.rs"]
+mod model;
 mod odd;
 mod plain;
 mod programs;
@@ -31,6 +36,7 @@ mod replicas;
 mod replicas_clients;
 mod replicas_lost;
 mod restarts;
+mod seed_001;
 mod sessions;
 mod sign_in;
 #[path = "../kinds/site.rs"]
