@@ -36,6 +36,7 @@ mod pipeline;
 mod policies;
 mod reassign;
 mod refusals;
+mod replay;
 mod replicas;
 mod replicas_around;
 mod resources;

@@ -1,5 +1,6 @@
 //! Our request beside a recorded one. They are the same if they differ in nothing but what is stated here.
 
+#[path = "compare/told.rs"]
 mod told;
 
 use providers::Api;

@@ -1,8 +1,11 @@
 //! A recorded request body, turned back into what would have had to be asked of us. Turns that came as answers earlier in the
 //! same recording are not read from it: there we say what we have read ourselves.
 
+#[path = "recall/chat.rs"]
 mod chat;
+#[path = "recall/messages.rs"]
 pub(super) mod messages;
+#[path = "recall/responses.rs"]
 mod responses;
 
 use providers::{Api, Arguments, Call, Request, Said, Tool, ToolResult, Turn};
