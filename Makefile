@@ -69,11 +69,12 @@ bench: build ## measure; BENCH_ARGS="..." goes to bench/run.py
 	scripts/with-postgres --durable python3 bench/run.py --binary $(BINARY) --bench $(CARGO_TARGET_DIR)/release/bench $(BENCH_ARGS)
 
 .PHONY: soak
-soak: build ## run the long suites (optimised build, TOOLCRIB_SOAK=1), then a million calls
+soak: build ## run the long suites (optimised build, TOOLCRIB_SOAK=1), then a million calls, then runs with models of others
 	python=$$(scripts/python-tools); programs=$$(scripts/mcp-programs); \
 	  TOOLCRIB_SOAK=1 TOOLCRIB_TEST_PYTHON=$$python TOOLCRIB_TEST_MCP=$$programs scripts/with-postgres cargo test --locked --release --workspace
 	cargo build --locked --release --package bench
 	python3 bench/run.py --binary $(BINARY) --bench $(CARGO_TARGET_DIR)/release/bench --only soak
+	scripts/soak-models $(BINARY)
 
 .PHONY: show-spine
 show-spine: build ## show everything the spine must show, with figures
