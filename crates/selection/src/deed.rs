@@ -62,7 +62,7 @@ const LOOKS_KOREAN: [&str; 22] = [
 ];
 
 /// What makes them different.
-const DOES: [&str; 56] = [
+const DOES: [&str; 67] = [
     "create",
     "add",
     "make",
@@ -119,9 +119,20 @@ const DOES: [&str; 56] = [
     "move",
     "approve",
     "money back",
+    "raise",
+    "increase",
+    "lower",
+    "extend",
+    "postpone",
+    "reschedule",
+    "transfer",
+    "install",
+    "print",
+    "sell",
+    "reset",
 ];
 
-const DOES_KOREAN: [&str; 33] = [
+const DOES_KOREAN: [&str; 45] = [
     "만들어",
     "생성",
     "추가",
@@ -155,6 +166,18 @@ const DOES_KOREAN: [&str; 33] = [
     "남겨",
     "돌려줘",
     "돌려주",
+    "늘려",
+    "미뤄",
+    "옮겨",
+    "이체",
+    "매수",
+    "매도",
+    "인쇄",
+    "설치",
+    "수정",
+    "구매",
+    "연장",
+    "고쳐",
 ];
 
 /// How tools are called that only look, and how those that do something.

@@ -6,7 +6,7 @@ use crate::slots::{Filled, Usual, number};
 use crate::values::{Given, Sort};
 
 /// What each number is, in their order.
-pub const FEATURES: [&str; 61] = [
+pub const FEATURES: [&str; 65] = [
     "meaning",
     "name",
     "example",
@@ -68,6 +68,10 @@ pub const FEATURES: [&str; 61] = [
     "less incomplete than examples",
     "lacks what examples give",
     "lacks most of what examples give",
+    "does what only looks",
+    "looks for what does",
+    "deeds agree",
+    "sets apart less than examples",
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,6 +98,9 @@ pub(crate) struct Top {
     pub(crate) lacks: (f32, f32),
     /// How much the tool can be asked about anything in the world.
     pub(crate) world: f32,
+    /// Whether the request asks to look something up, and whether the tool does; as `deed` tells it.
+    pub(crate) asked_deed: f32,
+    pub(crate) deed: f32,
     pub(crate) nature: Nature,
     /// What is read of its examples.
     pub(crate) usual_nature: Option<Nature>,
@@ -187,6 +194,10 @@ impl Features {
             -top.apart(3),
             top.lacks.0,
             top.lacks.1.min(3.0) / 3.0,
+            flag(top.asked_deed < 0.0 && top.deed > 0.0),
+            flag(top.asked_deed > 0.0 && top.deed < 0.0),
+            flag(top.asked_deed * top.deed > 0.0),
+            usual.apart - flag(given.is_apart),
         ])
     }
 }

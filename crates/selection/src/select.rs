@@ -9,6 +9,7 @@ use crate::outcome::{Outcome, Verdict, judge};
 use crate::preference::is_identifier;
 use crate::rank::{Asked, Signals, nearest};
 use crate::rules;
+use crate::signs::is_formula;
 use crate::values::Given;
 use crate::why::Why;
 use crate::words::cut;
@@ -33,6 +34,9 @@ const LACKS: f32 = 0.055;
 /// What a tool gains that looks something up where the request asks for that, or does something where it asks for that. The
 /// other way round it loses as much.
 const DEED: f32 = 0.015;
+
+/// What a tool loses that wants numbers one by one where a formula is given.
+const FORMULA: f32 = 0.15;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
@@ -185,6 +189,7 @@ impl<'a> Ranking<'a> {
             best.truncate(CLOSE);
         }
         let deed = DEED * deed::of_request(&self.texts.asked[0].text);
+        let is_formula = is_formula(&self.texts.asked[0].text);
         let rank = |(at, mut score): (usize, f32)| {
             let text = self.best(at, clause).0;
             let part = &corpus.parts[at];
@@ -194,6 +199,9 @@ impl<'a> Ranking<'a> {
             score += TAKES * part.slots.takes(given);
             score += deed * part.deed;
             score -= LACKS * part.slots.fill(given).loss();
+            if is_formula && part.slots.counts() {
+                score -= FORMULA;
+            }
             if is_identifier(&part.name) && is_called(&self.texts.asked[0].text, &part.name) {
                 score += CALLED;
             }
@@ -236,6 +244,8 @@ impl<'a> Ranking<'a> {
             usual: part.slots.usual[usize::from(given.is_korean)],
             lacks: part.slots.lacks(given),
             world: part.world,
+            asked_deed: deed::of_request(&asked.text),
+            deed: part.deed,
             nature: corpus.reader.read(asked.vector.as_ref(), &asked.turns),
             usual_nature: part.natures[usize::from(given.is_korean)],
         }

@@ -35,6 +35,16 @@ pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
     Cow::Owned(spelled)
 }
 
+/// Whether a text works out more than one step: `3+4*2`.
+pub(crate) fn is_formula(text: &str) -> bool {
+    let chars: Vec<char> = text.chars().collect();
+    let is_step = |at: &usize| {
+        let c = chars[*at];
+        c != '%' && name(c).is_some() && is_sign(&chars, *at)
+    };
+    (0..chars.len()).filter(is_step).count() > 1
+}
+
 fn is_sign(chars: &[char], at: usize) -> bool {
     let fits = |c: &char| c.is_numeric() || matches!(c, '(' | ')') || name(*c).is_some();
     let is_said = |c: &&char| !c.is_whitespace();
@@ -57,6 +67,22 @@ fn is_sign(chars: &[char], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_formula_has_several_steps() {
+        for text in ["3+4*2", "(12 - 7) / 5 + 1"] {
+            assert!(is_formula(text), "{text}");
+        }
+        for text in [
+            "12 × 7",
+            "15% of 60, 20% of 3",
+            "2026-11-17",
+            "and/or C++",
+            "",
+        ] {
+            assert!(!is_formula(text), "{text}");
+        }
+    }
 
     #[test]
     fn signs_of_sums_are_words_and_others_are_not() {

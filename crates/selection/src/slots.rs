@@ -48,6 +48,8 @@ pub(crate) struct Usual {
     pub(crate) sure: f32,
     pub(crate) foreign: f32,
     pub(crate) said: f32,
+    /// How many of them set something apart.
+    pub(crate) apart: f32,
     /// How many of them give each sort of thing.
     shares: [f32; SORTS.len()],
 }
@@ -59,6 +61,7 @@ impl Usual {
             sure: number(filled.sure),
             foreign: number(filled.foreign),
             said: number(given.said),
+            apart: if given.is_apart { 1.0 } else { 0.0 },
             ..Usual::default()
         }
     }
@@ -152,6 +155,7 @@ impl Slots {
             usual.sure += part * number(filled.sure);
             usual.foreign += part * number(filled.foreign);
             usual.said += part * number(given.said);
+            usual.apart += if given.is_apart { part } else { 0.0 };
             for (share, sort) in usual.shares.iter_mut().zip(SORTS) {
                 *share += if self.gives(&given, sort) { part } else { 0.0 };
             }
@@ -229,6 +233,12 @@ impl Slots {
         }
         filled.over = left.iter().flatten().count();
         filled
+    }
+
+    /// Whether it wants its numbers one by one, so that it cannot take a formula.
+    pub(crate) fn counts(&self) -> bool {
+        let wants = |want: Want| self.all.iter().any(|it| it.is_needed && it.want == want);
+        wants(Want::Number) && !wants(Want::Query)
     }
 
     /// How much of what only some tools take this one takes, from -1 to 1; 0 where nothing of the kind is given.

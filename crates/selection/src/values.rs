@@ -28,6 +28,10 @@ pub(crate) enum Sort {
 /// Spans of time.
 const SPANS: [&str; 5] = ["minute", "hour", "min", "분", "시간"];
 
+/// `다음 주` is a day as `다음주` is.
+const WEEKS_BEFORE: [&str; 5] = ["이번", "다음", "지난", "저번", "담"];
+const WEEKS: [&str; 2] = ["주", "달"];
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Value {
     pub(crate) sort: Sort,
@@ -49,12 +53,15 @@ pub(crate) struct Given {
     pub(crate) is_korean: bool,
     /// Words that say something.
     pub(crate) said: usize,
+    /// Whether something is set apart, in quotes, behind a colon or on a line of its own: a text to work on.
+    pub(crate) is_apart: bool,
 }
 
 impl Given {
     pub(crate) fn new(request: &str) -> Self {
         let mut given = Given {
             is_korean: request.chars().any(is_hangul),
+            is_apart: sets_apart(request),
             ..Given::default()
         };
         let (plain, quotes) = unquoted(request);
@@ -82,6 +89,14 @@ impl Given {
         let mut sorts = sorts(token, &bare, &stem);
         let follows_number = lead.chars().next().is_some_and(|c| c.is_ascii_digit());
         if bare == "May" && follows_number {
+            sorts.push(Sort::Day);
+        }
+        // `3 pm` is an hour as `3pm` is.
+        let is_half = matches!(small.as_str(), "am" | "pm" | "a.m" | "p.m");
+        if follows_number && is_half {
+            sorts.push(Sort::Hour);
+        }
+        if WEEKS_BEFORE.contains(&lead) && WEEKS.iter().any(|it| small.starts_with(it)) {
             sorts.push(Sort::Day);
         }
         // `in 15 minutes` is a point in time as much as a number.
@@ -237,7 +252,7 @@ fn sorts(token: &str, bare: &str, stem: &str) -> Vec<Sort> {
         (is_hour, Sort::Hour),
         (is_day, Sort::Day),
         (LANGUAGES.contains(&stem), Sort::Language),
-        (CURRENCIES.contains(&stem) || is_money, Sort::Currency),
+        (is_currency(stem) || is_money, Sort::Currency),
         (NUMBERS.contains(&stem), Sort::Number),
     ] {
         if is_so {
@@ -248,6 +263,14 @@ fn sorts(token: &str, bare: &str, stem: &str) -> Vec<Sort> {
         found.push(Sort::Name);
     }
     found
+}
+
+/// `엔을` has its ending still: nothing shorter than two syllables loses one.
+fn is_currency(stem: &str) -> bool {
+    CURRENCIES.iter().any(|it| {
+        let rest = stem.strip_prefix(it);
+        rest.is_some_and(|it| it.is_empty() || PARTICLES.contains(&it))
+    })
 }
 
 /// What a word with digits is.
@@ -282,7 +305,8 @@ fn numbers(bare: &str, stem: &str, is_money: bool) -> Vec<Sort> {
     {
         return vec![Sort::Hour];
     }
-    let currency = CURRENCIES.iter().any(|it| unit.ends_with(it)) && !unit.is_empty();
+    // `불` is fire where no number stands before it.
+    let currency = CURRENCIES.iter().any(|it| unit.ends_with(it)) || unit == "불";
     if is_money || currency {
         return vec![Sort::Number, Sort::Currency];
     }
@@ -295,6 +319,19 @@ fn numbers(bare: &str, stem: &str, is_money: bool) -> Vec<Sort> {
         true => vec![Sort::Key],
         false => vec![Sort::Number],
     }
+}
+
+/// Whether a text is given beside the words that say what to do with it.
+fn sets_apart(request: &str) -> bool {
+    let marks = [
+        ": ", "\n", "“", "「", "```", ">> ", " — ", " – ", " - ", "->",
+    ];
+    let rest = |mark: &str| {
+        request
+            .split_once(mark)
+            .is_some_and(|it| it.1.trim().len() > 4)
+    };
+    marks.into_iter().any(rest) || !unquoted(request).1.is_empty()
 }
 
 /// A request without its quotes, and what they hold.
@@ -376,6 +413,10 @@ mod tests {
         }
         assert_eq!(sorts_of("24만8천원"), [Sort::Number, Sort::Currency]);
         assert_eq!(sorts_of("$89"), [Sort::Number, Sort::Currency]);
+        assert_eq!(sorts_of("8,420불"), [Sort::Number, Sort::Currency]);
+        assert_eq!(sorts_of("엔을"), [Sort::Currency]);
+        assert_eq!(sorts_of("Tues 3 pm"), [Sort::Day, Sort::Number, Sort::Hour]);
+        assert_eq!(sorts_of("담주 화욜"), [Sort::Day, Sort::Day]);
         assert_eq!(sorts_of("300x200"), [Sort::Number, Sort::Number]);
         assert_eq!(sorts_of("3+4"), [Sort::Number, Sort::Number]);
         assert_eq!(
