@@ -45,6 +45,7 @@ const routes = [
   page("/toolsets", () => import("./pages/toolsets/list")),
   page("/toolsets/new", () => import("./pages/toolsets/editor")),
   page("/toolsets/$name", () => import("./pages/toolsets/editor")),
+  page("/policies", () => import("./pages/policies/policy")),
 ];
 
 export const router = createRouter({

@@ -7,7 +7,15 @@ import { diffLines, folded } from "../diff";
 const text = (value: unknown) =>
   value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
 
-export function Diff({ before, after, label }: { before: unknown; after: unknown; label: string }) {
+type Props = {
+  before: unknown;
+  after: unknown;
+  label: string;
+  /** Also the lines that stayed. */
+  whole?: boolean;
+};
+
+export function Diff({ before, after, label, whole }: Props) {
   const { t } = useTranslation();
   // Something that came or went whole has no empty line to be compared with.
   const was = text(before);
@@ -19,7 +27,7 @@ export function Diff({ before, after, label }: { before: unknown; after: unknown
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
     <section tabIndex={0} aria-label={label} className="max-h-96 overflow-auto rounded-md border bg-sunken py-1">
       <pre className="w-max min-w-full text-sm">
-        {folded(lines).map((line, at) =>
+        {(whole ? lines : folded(lines)).map((line, at) =>
           line === null ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place
             <span key={at} className="block px-3 text-muted">

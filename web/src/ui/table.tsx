@@ -10,7 +10,7 @@ export function Table({ label, columns, children }: { label: string; columns: Co
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
     <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border bg-panel">
-      <table className="w-full border-collapse text-left">
+      <table className="w-full border-collapse text-left wrap-break-word">
         <thead>
           <tr className="border-b text-xs text-muted">
             {columns.map((column, at) => (

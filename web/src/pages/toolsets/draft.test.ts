@@ -1,7 +1,8 @@
 // What the editor sends, and what it says that patterns fit.
 
 import { expect, test } from "vitest";
-import { argumentProblems, bodyOf, draftOf, fitting, offered } from "./draft";
+import { fitting } from "../../patterns";
+import { argumentProblems, bodyOf, draftOf, offered } from "./draft";
 import type { ToolName, ToolsetView } from "./queries";
 
 const tools = ["calculator", "files.read", "files.write", "sql_orders"].map((name, at) => ({

@@ -1,6 +1,7 @@
 // A toolset as its editor has it, from and to what is stored, and what its patterns fit.
 
 import type { ToolsetBody } from "../../api/schema";
+import { matcher } from "../../patterns";
 import type { Entry, ToolName, ToolsetView } from "./queries";
 
 /** An entry being edited; `arguments` are kept as they are typed. */
@@ -90,18 +91,6 @@ export function bodyOf(draft: Draft): ToolsetBody {
     is_public: draft.isPublic,
   };
 }
-
-/** `*` stands for any letters, `?` for one. */
-export function matcher(pattern: string): (name: string) => boolean {
-  const escaped = pattern
-    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
-    .replace(/\*/g, ".*")
-    .replace(/\?/g, ".");
-  const whole = new RegExp(`^${escaped}$`, "s");
-  return (name) => whole.test(name);
-}
-
-export const fitting = (pattern: string, names: string[]) => names.filter(matcher(pattern));
 
 /** What a client of the set would be offered now: the listed ones that are there, then what `allow` brings in. */
 export function offered(draft: Draft, names: string[]): string[] {

@@ -13,12 +13,13 @@ import { Button, IconButton } from "../../ui/button";
 import { CopyBlock } from "../../ui/copy";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
+import { Fits } from "../../ui/fits";
 import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { argumentProblems, bodyOf, type Draft, draftOf, fitting, offered } from "./draft";
+import { argumentProblems, bodyOf, type Draft, draftOf, offered } from "./draft";
 import { Entries } from "./entries";
 import {
   create,
@@ -34,30 +35,6 @@ import {
 } from "./queries";
 
 const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default: it.Connect })));
-
-function Fits({ patterns, names }: { patterns: string[]; names: string[] }) {
-  const { t } = useTranslation("toolsets");
-  return (
-    <ul className="grid gap-1 text-xs">
-      {patterns.map((pattern) => {
-        const found = fitting(pattern, names);
-        return (
-          <li key={pattern} className="flex items-start gap-2">
-            <code className="shrink-0">{pattern}</code>
-            {found.length === 0 ? (
-              <Badge tone="warn">{t("fitsNothing")}</Badge>
-            ) : (
-              <span className="line-clamp-2 text-muted">
-                {t("fitsCount", { count: found.length })}: {found.slice(0, 20).join(", ")}
-                {found.length > 20 && " …"}
-              </span>
-            )}
-          </li>
-        );
-      })}
-    </ul>
-  );
-}
 
 type Part = { draft: Draft; set: (change: Partial<Draft>) => void; problem: (member: string) => string | undefined };
 

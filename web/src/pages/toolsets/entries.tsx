@@ -146,10 +146,10 @@ export function Entries({ rows, tools, problems, onChange }: Props) {
   };
   return (
     <div className="grid gap-4 lg:grid-cols-2">
-      <div className="grid content-start gap-2">
+      <div className="grid min-w-0 grid-cols-1 content-start gap-2">
         <h3 className="text-sm font-medium">{t("entry.inSet", { count: rows.length })}</h3>
         {rows.length === 0 && <p className="text-sm text-muted">{t("entry.none")}</p>}
-        <ul className="grid gap-1.5">
+        <ul className="grid grid-cols-1 gap-1.5">
           {rows.map((row, at) => (
             <OneEntry
               key={row.key}
@@ -164,7 +164,7 @@ export function Entries({ rows, tools, problems, onChange }: Props) {
           ))}
         </ul>
       </div>
-      <div className="grid content-start gap-2">
+      <div className="grid min-w-0 grid-cols-1 content-start gap-2">
         <label htmlFor="pick-tools" className="text-sm font-medium">
           {t("entry.pick")}
         </label>

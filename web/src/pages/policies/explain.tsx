@@ -1,0 +1,96 @@
+// "Would this be allowed?": the verdict and every reason, for whoever is asked about. The question stands in the address.
+
+import { useQuery } from "@tanstack/react-query";
+import { CircleCheck, CircleX, EyeOff } from "lucide-react";
+import { useTranslation } from "react-i18next";
+import { useMay } from "../../api/me";
+import { useAddress } from "../../search";
+import { Badge, type Tone } from "../../ui/badge";
+import { Card } from "../../ui/page";
+import { Failed } from "../../ui/states";
+import { Suggest } from "../../ui/suggest";
+import { toolNamesQuery } from "../toolsets/queries";
+import { explainQuery, subjectsQuery } from "./queries";
+
+const verdicts = {
+  allowed: ["ok", CircleCheck],
+  denied: ["danger", CircleX],
+  hidden: ["warn", EyeOff],
+} as const;
+
+const effects: Record<string, Tone> = { pass: "ok", deny: "danger", hide: "warn" };
+
+export function Explain() {
+  const { t } = useTranslation("policies");
+  const [found, change] = useAddress();
+  const isAdmin = useMay("admin");
+  const tools = useQuery(toolNamesQuery);
+  const subjects = useQuery(subjectsQuery);
+  const question = {
+    tool: found.tool ?? "",
+    user: found.key ? undefined : found.user,
+    key: found.key,
+    agent: found.agent,
+    toolset: found.toolset,
+  };
+  const answer = useQuery(explainQuery(question));
+  const field = (member: "user" | "key" | "agent" | "toolset", disabled = false) => (
+    <Suggest
+      label={t(`explain.${member}`)}
+      placeholder={t(`explain.${member}None`)}
+      disabled={disabled}
+      options={subjects.data?.[member] ?? []}
+      value={found[member] ?? ""}
+      onChange={(event) => change({ [member]: event.target.value || undefined })}
+    />
+  );
+  const shown = question.tool ? answer.data : undefined;
+  const [tone, icon] = verdicts[(shown?.verdict ?? "denied") as keyof typeof verdicts] ?? verdicts.denied;
+  return (
+    <Card title={t("explain.title")}>
+      <div className="grid gap-3">
+        <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-5">
+          <Suggest
+            label={t("explain.tool")}
+            required
+            placeholder="calculator"
+            options={tools.data?.map((tool) => tool.name) ?? []}
+            value={found.tool ?? ""}
+            onChange={(event) => change({ tool: event.target.value || undefined })}
+          />
+          {isAdmin && field("user", !!found.key)}
+          {isAdmin && field("key")}
+          {field("agent")}
+          {field("toolset")}
+        </div>
+        {!question.tool && <p className="text-sm text-muted">{t("explain.about")}</p>}
+        {answer.error && question.tool && <Failed error={answer.error} />}
+        {shown && !answer.error && (
+          <div role="status" data-status={shown.verdict} className="grid gap-2">
+            <p className="flex flex-wrap items-center gap-2">
+              <Badge tone={tone} icon={icon}>
+                {t(`verdict.${shown.verdict as keyof typeof verdicts}`)}
+              </Badge>
+              <span>
+                {shown.who} → <code>{shown.tool}</code>
+              </span>
+              {shown.code && <code className="text-muted">{shown.code}</code>}
+            </p>
+            <ul className="divide-y rounded-md border">
+              {shown.reasons.map((reason, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a reason is its place
+                <li key={at} className="flex items-center gap-3 px-3 py-1.5">
+                  <Badge tone={effects[reason.effect] ?? "plain"} className="w-16 justify-center">
+                    {t(`effect.${reason.effect as "pass" | "deny" | "hide"}`)}
+                  </Badge>
+                  <span className="grow">{reason.message}</span>
+                  <code className="text-xs text-muted">{reason.check}</code>
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+      </div>
+    </Card>
+  );
+}

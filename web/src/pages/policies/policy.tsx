@@ -1,0 +1,224 @@
+// The policy: its rules as sentences in their order, the JSON they come to, what a change would do before it is saved.
+
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { ArrowDown, ArrowUp, FlaskConical, Pencil, Plus, Shield, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { isCode } from "../../api/client";
+import { problemAt } from "../../api/errors";
+import { useMay } from "../../api/me";
+import type { PolicyView, RuleText } from "../../api/schema";
+import { Badge } from "../../ui/badge";
+import { Button, IconButton } from "../../ui/button";
+import { CopyButton } from "../../ui/copy";
+import { Diff } from "../../ui/diff";
+import { Lines } from "../../ui/lines";
+import { Note, ReadOnly } from "../../ui/note";
+import { Card, Page } from "../../ui/page";
+import { Empty, Failed, Skeleton } from "../../ui/states";
+import { toast } from "../../ui/toast";
+import { Consequences } from "./consequences";
+import { Explain } from "./explain";
+import { type Policy, policyQuery, save, tidy, tryOut } from "./queries";
+import { RuleForm } from "./rule-form";
+import { sentences } from "./sentence";
+
+type Editing = { at: number | null };
+
+function Rules({
+  rules,
+  error,
+  onChange,
+  onEdit,
+}: {
+  rules: RuleText[];
+  error: unknown;
+  onChange: (rules: RuleText[]) => void;
+  onEdit: (at: number) => void;
+}) {
+  const { t } = useTranslation("policies");
+  const move = (at: number, by: number) => {
+    const next = [...rules];
+    const [rule] = next.splice(at, 1);
+    next.splice(at + by, 0, rule!);
+    onChange(next);
+  };
+  return (
+    <ol className="grid gap-2">
+      {rules.map((rule, at) => {
+        const said = sentences(t, rule);
+        const nth = { nth: at + 1 };
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a rule is its place
+          <li key={at} className="flex items-start gap-3 rounded-md border px-3 py-2">
+            <Badge className="mt-0.5 tabular-nums">{at + 1}</Badge>
+            <div className="min-w-0 grow">
+              {said.map((sentence) => (
+                <p key={sentence}>{sentence}</p>
+              ))}
+              {problemAt(error, `rules[${at}]`) && (
+                <p className="text-sm text-danger">{problemAt(error, `rules[${at}]`)}</p>
+              )}
+            </div>
+            <div className="flex shrink-0">
+              <IconButton small icon={ArrowUp} label={t("up", nth)} disabled={at === 0} onClick={() => move(at, -1)} />
+              <IconButton
+                small
+                icon={ArrowDown}
+                label={t("down", nth)}
+                disabled={at === rules.length - 1}
+                onClick={() => move(at, 1)}
+              />
+              <IconButton small icon={Pencil} label={t("edit", nth)} onClick={() => onEdit(at)} />
+              <IconButton
+                small
+                icon={Trash2}
+                label={t("remove", nth)}
+                onClick={() => onChange(rules.filter((_, one) => one !== at))}
+              />
+            </div>
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+const contentOf = ({ rules, whitelist }: Pick<Policy, "rules" | "whitelist">) => ({
+  ...(whitelist && { whitelist }),
+  rules: rules.map(tidy),
+});
+
+function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) {
+  const { t } = useTranslation(["policies", "common"]);
+  const queries = useQueryClient();
+  const [rules, setRules] = useState(stored.rules);
+  const [whitelist, setWhitelist] = useState(stored.whitelist ?? null);
+  const [editing, setEditing] = useState<Editing | null>(null);
+  const draft: Policy = { rules: rules.map(tidy), whitelist, version: stored.version };
+  const before = contentOf(stored);
+  const after = contentOf(draft);
+  const isChanged = JSON.stringify(before) !== JSON.stringify(after);
+  const trial = useMutation({ mutationFn: tryOut });
+  const saving = useMutation({
+    mutationFn: save,
+    onSuccess: () => {
+      toast(t("saved"));
+      void queries.invalidateQueries({ queryKey: ["policy"] });
+    },
+  });
+  const change = (next: RuleText[]) => {
+    setRules(next);
+    trial.reset();
+    saving.reset();
+  };
+  const error = saving.error ?? trial.error;
+  return (
+    <div className="grid gap-4">
+      <div className="grid gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+        <Card
+          title={t("rules")}
+          actions={
+            <Button small icon={Plus} onClick={() => setEditing({ at: null })}>
+              {t("form.add")}
+            </Button>
+          }
+        >
+          <div className="grid gap-3">
+            <p className="text-sm text-muted">{t("rulesAbout")}</p>
+            {rules.length === 0 ? (
+              <Empty icon={Shield} title={t("empty.title")}>
+                {t("empty.about")}
+              </Empty>
+            ) : (
+              <Rules rules={rules} error={error} onChange={change} onEdit={(at) => setEditing({ at })} />
+            )}
+            <details open={whitelist !== null} className="rounded-md border px-3 py-2">
+              <summary className="font-medium">{t("whitelist.title")}</summary>
+              <div className="mt-2 grid gap-2">
+                {!stored.enforced && <Note tone="plain">{t("whitelist.notEnforced")}</Note>}
+                <Lines
+                  label={t("whitelist.label")}
+                  hint={t("whitelist.hint")}
+                  value={whitelist ?? []}
+                  onChange={(names) => {
+                    setWhitelist(names.length > 0 ? names : null);
+                    trial.reset();
+                  }}
+                />
+              </div>
+            </details>
+          </div>
+        </Card>
+        <Card title={t("json")} actions={<CopyButton text={JSON.stringify(after, null, 2)} />}>
+          <Diff before={isChanged ? before : after} after={after} label={t("json")} whole />
+          <p className="mt-2 text-xs text-muted">{t("version", { version: stored.version })}</p>
+        </Card>
+      </div>
+      {isChanged && (
+        <Card title={t("unsaved")}>
+          <div className="grid gap-3">
+            <p className="text-muted">{t("unsavedAbout")}</p>
+            {error && <Failed error={error} again={isCode(error, "conflict") ? reload : undefined} />}
+            {trial.data && <Consequences found={trial.data} />}
+            <div className="flex flex-wrap gap-2">
+              <Button
+                look={trial.data ? "plain" : "primary"}
+                icon={FlaskConical}
+                busy={trial.isPending}
+                onClick={() => trial.mutate(draft)}
+              >
+                {t("dryRun.open")}
+              </Button>
+              <Button
+                look={trial.data ? "primary" : "plain"}
+                disabled={!trial.data}
+                busy={saving.isPending}
+                onClick={() => saving.mutate(draft)}
+              >
+                {t("common:save")}
+              </Button>
+              <Button
+                look="quiet"
+                onClick={() => {
+                  change(stored.rules);
+                  setWhitelist(stored.whitelist ?? null);
+                }}
+              >
+                {t("discard")}
+              </Button>
+            </div>
+          </div>
+        </Card>
+      )}
+      {editing && (
+        <RuleForm
+          rules={rules}
+          rule={editing.at === null ? null : (rules[editing.at] ?? null)}
+          onClose={() => setEditing(null)}
+          onDone={(rule) => {
+            change(editing.at === null ? [...rules, rule] : rules.map((one, at) => (at === editing.at ? rule : one)));
+            setEditing(null);
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+export default function PolicyPage() {
+  const { t } = useTranslation("policies");
+  const isAdmin = useMay("admin");
+  const policy = useQuery({ ...policyQuery, enabled: isAdmin, refetchOnWindowFocus: false });
+  return (
+    <Page title={t("title")} about={t("about")}>
+      <ReadOnly scope="admin" />
+      <div className="grid gap-4">
+        <Explain />
+        {policy.error && <Failed error={policy.error} again={() => void policy.refetch()} />}
+        {isAdmin && policy.isPending && <Skeleton />}
+        {policy.data && <Editor key={policy.data.version} stored={policy.data} reload={() => void policy.refetch()} />}
+      </div>
+    </Page>
+  );
+}
