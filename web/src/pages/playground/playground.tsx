@@ -1,0 +1,141 @@
+// A conversation with an agent or the built-in planner. Its runs stand in the address: loading it again shows the same.
+
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { ArrowDown, MessagesSquare, SquarePen } from "lucide-react";
+import { useCallback, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, got } from "../../api/client";
+import { useAddress } from "../../search";
+import { Button } from "../../ui/button";
+import { Select } from "../../ui/field";
+import { ReadOnly } from "../../ui/note";
+import { Page } from "../../ui/page";
+import { Empty, Failed } from "../../ui/states";
+import { agentsQuery } from "../agents/queries";
+import { Composer } from "./composer";
+import { Turn, type TurnState } from "./turn";
+import { useStick } from "./use-stick";
+
+const EXAMPLES = ["percent", "units", "daily"] as const;
+
+export default function Playground() {
+  const { t } = useTranslation("playground");
+  const [found, change] = useAddress();
+  const runs = found.runs ? found.runs.split(",") : [];
+  const agents = useQuery(agentsQuery({ active: true }));
+  const [inputs, setInputs] = useState<Record<string, string>>({});
+  const [states, setStates] = useState<Record<string, TurnState>>({});
+  const { scroller, content, hasMore, toEnd } = useStick();
+  const last = runs.at(-1);
+  const begin = useMutation({
+    mutationFn: ({ input, before }: { input: string; before: string[] }) =>
+      got(
+        api.POST("/api/v1/runs", {
+          body: { input, agent: found.agent || undefined, after: before.at(-1), wait: false },
+        }),
+      ),
+    onSuccess: (run, { input, before }) => {
+      setInputs((known) => ({ ...known, [run.id]: input }));
+      change({ runs: [...before, run.id].join(",") });
+    },
+  });
+  const stop = useMutation({
+    mutationFn: (id: string) => got(api.POST("/api/v1/runs/{id}/cancel", { params: { path: { id } } })),
+  });
+  const onState = useCallback(
+    (run: string, state: TurnState) => setStates((known) => ({ ...known, [run]: state })),
+    [],
+  );
+  const send = (input: string, before: string[] = runs) => {
+    toEnd();
+    begin.mutate({ input, before });
+  };
+  const isBusy = begin.isPending || (last !== undefined && !states[last]?.isOver);
+  return (
+    <Page
+      fill
+      title={t("title")}
+      about={<span className="hidden sm:inline">{t("about")}</span>}
+      actions={
+        <>
+          <Select
+            aria-label={t("who")}
+            className="w-auto! max-w-64"
+            value={found.agent ?? ""}
+            onChange={(event) => change({ agent: event.target.value || undefined, runs: undefined })}
+          >
+            <option value="">{t("planner")}</option>
+            {agents.data?.map((agent) => (
+              <option key={agent.id} value={agent.name}>
+                {agent.name}
+              </option>
+            ))}
+          </Select>
+          <Button icon={SquarePen} disabled={runs.length === 0} onClick={() => change({ runs: undefined })}>
+            {t("new")}
+          </Button>
+        </>
+      }
+    >
+      <ReadOnly scope="call" />
+      <div className="relative flex min-h-0 grow flex-col">
+        <div
+          ref={scroller}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
+          tabIndex={0}
+          role="log"
+          aria-live="off"
+          aria-label={t("conversation")}
+          className="min-h-0 grow overflow-y-auto"
+        >
+          <div ref={content} className="mx-auto grid max-w-3xl grid-cols-[minmax(0,1fr)] gap-6 pb-4">
+            {runs.length === 0 && (
+              <Empty
+                icon={MessagesSquare}
+                title={t("empty")}
+                action={EXAMPLES.map((one) => (
+                  <Button key={one} disabled={isBusy} onClick={() => send(t(`example.${one}`))}>
+                    {t(`example.${one}`)}
+                  </Button>
+                ))}
+              >
+                {t("emptyAbout")}
+              </Empty>
+            )}
+            {runs.map((run, at) => (
+              <Turn
+                key={run}
+                run={run}
+                input={inputs[run]}
+                onState={onState}
+                onRetry={(input) => send(input, runs.slice(0, at))}
+              />
+            ))}
+            {begin.error && <Failed error={begin.error} />}
+            {stop.error && <Failed error={stop.error} />}
+          </div>
+        </div>
+        {hasMore && (
+          <Button
+            small
+            look="primary"
+            icon={ArrowDown}
+            onClick={toEnd}
+            className="absolute bottom-28 left-1/2 -translate-x-1/2 rounded-full! shadow-raised"
+          >
+            {t("newMessages")}
+          </Button>
+        )}
+        <div className="mx-auto w-full max-w-3xl">
+          <Composer
+            isBusy={isBusy}
+            isWaiting={last !== undefined && states[last]?.isWaiting === true}
+            isStopping={stop.isPending}
+            onSend={send}
+            onStop={() => last && stop.mutate(last)}
+          />
+        </div>
+      </div>
+    </Page>
+  );
+}

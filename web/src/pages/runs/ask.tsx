@@ -1,0 +1,193 @@
+// What a run asks somebody: a question with a form for its answer, or a call that has to be decided on.
+
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { CircleHelp, ShieldQuestion } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, got } from "../../api/client";
+import { problemsOf } from "../../api/errors";
+import { useMay } from "../../api/me";
+import { Button } from "../../ui/button";
+import { Field, TextArea } from "../../ui/field";
+import type { Schema } from "../../ui/schema";
+import { SchemaForm, type Values } from "../../ui/schema-form";
+import { Failed } from "../../ui/states";
+import { inOneLine } from "../executions/curl";
+import type { AskBlock } from "./transcript";
+
+function useAnswer(run: string, request: string) {
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (answer: unknown) =>
+      got(
+        api.POST("/api/v1/runs/{id}/input", {
+          params: { path: { id: run } },
+          body: { request_id: request, answer: answer as never },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
+  });
+}
+
+/** What an answer was, in a few words. */
+function Answered({ ask }: { ask: AskBlock }) {
+  const { t } = useTranslation("runs");
+  const { answer, by } = ask.answered!;
+  const decision = ask.about === "approval" ? (answer as { decision?: string; text?: string } | null) : null;
+  const known = ["approve", "always", "edit", "reject", "respond"] as const;
+  const made = known.find((one) => one === decision?.decision);
+  const text = made ? [t(`decided.${made}`), decision?.text].filter(Boolean).join(": ") : inOneLine(answer);
+  return (
+    <p className="text-sm text-muted">
+      {ask.question} — <span className="font-medium text-fg">{text}</span> ({by})
+    </p>
+  );
+}
+
+// An answer that is no object is asked for as the one field of one.
+function wrapped(schema: Schema | null): { schema: Schema; isWrapped: boolean } {
+  if (schema?.type === "object" && schema.properties) return { schema, isWrapped: false };
+  const answer: Schema = schema && Object.keys(schema).length > 0 ? schema : { type: "string" };
+  return { schema: { type: "object", properties: { answer }, required: ["answer"] }, isWrapped: true };
+}
+
+function Question({ run, ask }: { run: string; ask: AskBlock }) {
+  const { t } = useTranslation("runs");
+  const { schema, isWrapped } = wrapped(ask.schema);
+  const [value, setValue] = useState<Values>({});
+  const [isGood, setGood] = useState(true);
+  const answer = useAnswer(run, ask.id);
+  const give = () => answer.mutate(isWrapped ? value.answer : value);
+  const change = (next: Values, ok: boolean) => {
+    setValue(next);
+    setGood(ok);
+  };
+  return (
+    <form
+      className="grid gap-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (isGood) give();
+      }}
+    >
+      <SchemaForm schema={schema} value={value} onChange={change} problems={problemsOf(answer.error)} />
+      {answer.error && <Failed error={answer.error} />}
+      <div>
+        <Button type="submit" look="primary" busy={answer.isPending} disabled={!isGood}>
+          {t("answer")}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+type Way = "edit" | "reject" | "respond";
+
+function Approval({ run, ask }: { run: string; ask: AskBlock }) {
+  const { t } = useTranslation(["runs", "common"]);
+  const [way, setWay] = useState<Way>();
+  const [args, setArgs] = useState<Values>(ask.arguments ?? {});
+  const [isGood, setGood] = useState(true);
+  const [text, setText] = useState("");
+  const answer = useAnswer(run, ask.id);
+  const decide = (decision: string) => {
+    const more = decision === "edit" ? { arguments: args } : text.trim() ? { text: text.trim() } : {};
+    answer.mutate({ decision, ...(decision === "approve" || decision === "always" ? {} : more) });
+  };
+  const schema: Schema = {
+    type: "object",
+    properties: Object.fromEntries(Object.keys(ask.arguments ?? {}).map((key) => [key, shapeOf(ask.arguments?.[key])])),
+  };
+  return (
+    <div className="grid gap-3">
+      <pre className="max-h-60 overflow-auto rounded-md border bg-sunken p-2 text-sm whitespace-pre-wrap">
+        <span className="font-semibold">{ask.tool}</span> {JSON.stringify(ask.arguments, null, 2)}
+      </pre>
+      {way === "edit" && (
+        <SchemaForm
+          schema={schema}
+          value={args}
+          problems={problemsOf(answer.error)}
+          onChange={(next, ok) => {
+            setArgs(next);
+            setGood(ok);
+          }}
+        />
+      )}
+      {(way === "reject" || way === "respond") && (
+        <Field label={t(`why.${way}`)} required={way === "respond"}>
+          {(told) => <TextArea {...told} value={text} onChange={(event) => setText(event.target.value)} />}
+        </Field>
+      )}
+      {answer.error && <Failed error={answer.error} />}
+      <div className="flex flex-wrap gap-2">
+        {way ? (
+          <>
+            <Button
+              look="primary"
+              busy={answer.isPending}
+              disabled={(way === "edit" && !isGood) || (way === "respond" && !text.trim())}
+              onClick={() => decide(way)}
+            >
+              {t(`decide.${way}Now`)}
+            </Button>
+            <Button onClick={() => setWay(undefined)}>{t("common:cancel")}</Button>
+          </>
+        ) : (
+          <>
+            <Button look="primary" busy={answer.isPending} onClick={() => decide("approve")}>
+              {t("decide.approve")}
+            </Button>
+            <Button disabled={answer.isPending} onClick={() => decide("always")}>
+              {t("decide.always")}
+            </Button>
+            <Button onClick={() => setWay("edit")}>{t("decide.edit")}</Button>
+            <Button onClick={() => setWay("respond")}>{t("decide.respond")}</Button>
+            <Button look="danger" onClick={() => setWay("reject")}>
+              {t("decide.reject")}
+            </Button>
+          </>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What is known of an argument whose schema is not: that it stays what it is. */
+function shapeOf(value: unknown): Schema {
+  if (typeof value === "string") return { type: "string" };
+  if (typeof value === "number") return { type: "number" };
+  if (typeof value === "boolean") return { type: "boolean" };
+  return {};
+}
+
+export function Ask({ run, ask, isOver }: { run: string; ask: AskBlock; isOver: boolean }) {
+  const { t } = useTranslation("runs");
+  const mayAnswer = useMay("call");
+  if (ask.answered) return <Answered ask={ask} />;
+  const Icon = ask.about === "approval" ? ShieldQuestion : CircleHelp;
+  return (
+    <section
+      aria-label={ask.question}
+      data-ask={ask.about}
+      className="grid grid-cols-[minmax(0,1fr)] gap-3 rounded-lg border-2 border-warn/50 bg-panel p-4"
+    >
+      <div className="flex items-start gap-2">
+        <Icon aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
+        <div>
+          <p className="font-medium whitespace-pre-wrap">{ask.question}</p>
+          {ask.because && <p className="text-sm text-muted">{ask.because}</p>}
+        </div>
+      </div>
+      {isOver ? (
+        <p className="text-sm text-muted">{t("neverAnswered")}</p>
+      ) : !mayAnswer ? (
+        <p className="text-sm text-muted">{t("mayNotAnswer")}</p>
+      ) : ask.about === "approval" ? (
+        <Approval run={run} ask={ask} />
+      ) : (
+        <Question run={run} ask={ask} />
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+// A tool's call in a run: what it was given, how it went, and the way to its entry in the log.
+
+import { Link } from "@tanstack/react-router";
+import { ChevronRight, CircleCheck, CircleX, LoaderCircle } from "lucide-react";
+import { memo, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { duration } from "../../ui/time";
+import { inOneLine } from "../executions/curl";
+import { type CallBlock, isCallOpen } from "./transcript";
+
+type Props = { call: CallBlock; isLast: boolean; isOver: boolean };
+
+export const CallCard = memo(function CallCard({ call, isLast, isOver }: Props) {
+  const { t } = useTranslation("runs");
+  const [chosen, setChosen] = useState<boolean>();
+  const isUnderWay = (call.state === "called" || call.state === "running") && !isOver;
+  const isOpen = isCallOpen(isOver && !isUnderWay ? { ...call, state: "done" } : call, isLast && !isOver, chosen);
+  const Icon = isUnderWay ? LoaderCircle : call.state === "failed" ? CircleX : CircleCheck;
+  const colour = isUnderWay ? "text-info animate-spin" : call.state === "failed" ? "text-danger" : "text-ok";
+  return (
+    <div className="rounded-lg border bg-panel" data-status={call.state} data-tool={call.tool}>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        onClick={() => setChosen(!isOpen)}
+        className="flex w-full items-center gap-2 px-3 py-2 text-left"
+      >
+        <Icon aria-hidden className={`size-4 shrink-0 ${colour}`} />
+        <span className="shrink-0 font-mono text-sm font-medium">{call.tool}</span>
+        <span className="sr-only">
+          {t(`call.${isUnderWay ? "running" : call.state === "failed" ? "failed" : "done"}`)}
+        </span>
+        <span className="min-w-0 grow truncate font-mono text-xs text-muted">
+          {call.progress && isUnderWay ? call.progress : inOneLine(call.arguments)}
+        </span>
+        {call.code && <span className="hidden shrink-0 text-xs text-danger sm:inline">{call.code}</span>}
+        {call.elapsed !== undefined && (
+          <span className="shrink-0 text-xs text-muted tabular-nums">{duration(call.elapsed)}</span>
+        )}
+        <ChevronRight aria-hidden className={`size-4 shrink-0 text-muted ${isOpen ? "rotate-90" : ""}`} />
+      </button>
+      {isOpen && (
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-2 border-t px-3 py-2 text-sm">
+          <div>
+            <p className="text-xs text-muted">{t("call.arguments")}</p>
+            <pre className="max-h-60 overflow-auto whitespace-pre-wrap">{JSON.stringify(call.arguments, null, 2)}</pre>
+          </div>
+          {call.text !== undefined && (
+            <div>
+              <p className="text-xs text-muted">{call.state === "failed" ? t("call.error") : t("call.result")}</p>
+              <pre
+                className={`max-h-60 overflow-auto whitespace-pre-wrap ${call.state === "failed" ? "text-danger" : ""}`}
+              >
+                {call.text}
+              </pre>
+              {call.isCut && <p className="text-xs text-warn">{t("call.isCut")}</p>}
+            </div>
+          )}
+          {call.executionId && (
+            <Link to={`/executions/${call.executionId}` as never} className="text-accent-text">
+              {t("call.execution")}
+            </Link>
+          )}
+        </div>
+      )}
+    </div>
+  );
+});
