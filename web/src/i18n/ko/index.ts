@@ -4,8 +4,8 @@ import common from "./common.json";
 import executions from "./executions.json";
 import form from "./form.json";
 import home from "./home.json";
-import policies from "./policies.json";
 import playground from "./playground.json";
+import policies from "./policies.json";
 import result from "./result.json";
 import runs from "./runs.json";
 import servers from "./servers.json";
@@ -13,5 +13,4 @@ import sources from "./sources.json";
 import tools from "./tools.json";
 import toolsets from "./toolsets.json";
 
-export default { common, executions, form, home, policies, result, servers, sources, tools, toolsets };
-export default { common, executions, form, home, playground, result, runs, servers, sources, tools, toolsets };
+export default { common, executions, form, home, playground, policies, result, runs, servers, sources, tools, toolsets };
