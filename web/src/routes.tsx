@@ -32,6 +32,9 @@ function page(path: string, load: () => Promise<{ default: () => React.ReactNode
 const routes = [
   page("/", () => import("./pages/home/home")),
   page("/tools", () => import("./pages/tools/list")),
+  page("/tools/new", () => import("./pages/tools/editor")),
+  page("/tools/$name", () => import("./pages/tools/editor")),
+  page("/tools/$name/versions", () => import("./pages/tools/versions")),
   page("/executions", () => import("./pages/executions/list")),
   page("/executions/$id", () => import("./pages/executions/one")),
   page("/playground", () => import("./pages/playground/playground")),

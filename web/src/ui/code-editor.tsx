@@ -2,7 +2,7 @@
 
 import { json, jsonParseLinter } from "@codemirror/lang-json";
 import { python } from "@codemirror/lang-python";
-import { linter, lintGutter } from "@codemirror/lint";
+import { linter, lintGutter, setDiagnostics } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
 import { useEffect, useRef } from "react";
 import type { CodeProps } from "./code";
@@ -13,11 +13,11 @@ const jsonLinter = linter((view) => (view.state.doc.length === 0 ? [] : jsonPars
 
 const languages: Record<NonNullable<CodeProps["language"]>, () => Extension> = {
   json: () => [json(), jsonLinter, lintGutter()],
-  python: () => python(),
+  python: () => [python(), lintGutter()],
   text: () => [],
 };
 
-export default function CodeEditor({ value, onChange, language = "text", label, readOnly }: CodeProps) {
+export default function CodeEditor({ value, onChange, language = "text", label, readOnly, marks }: CodeProps) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<ReturnType<typeof createEditor>>(null);
   const told = useRef(onChange);
@@ -40,5 +40,15 @@ export default function CodeEditor({ value, onChange, language = "text", label, 
     if (!made || made.state.doc.toString() === value) return;
     made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: value } });
   }, [value]);
+  useEffect(() => {
+    const made = view.current;
+    if (!made || !marks) return;
+    const found = marks.map(({ line, column, message }) => {
+      const at = made.state.doc.line(Math.min(Math.max(1, line), made.state.doc.lines));
+      const from = Math.min(at.from + Math.max(0, column - 1), at.to);
+      return { from, to: Math.min(from + 1, at.to), severity: "error" as const, message };
+    });
+    made.dispatch(setDiagnostics(made.state, found));
+  }, [marks]);
   return <div ref={place} className="h-full" />;
 }

@@ -11,7 +11,11 @@ export type CodeProps = {
   /** Read out as its name. */
   label: string;
   readOnly?: boolean;
+  /** What is wrong, and where; lines and columns count from 1. */
+  marks?: Mark[];
 };
+
+export type Mark = { line: number; column: number; message: string };
 
 const CodeEditor = lazy(() => import("./code-editor"));
 

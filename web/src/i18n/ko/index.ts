@@ -1,6 +1,7 @@
 // Every area of the texts: what the other language and the types are checked against. Pages load single areas.
 
 import common from "./common.json";
+import editor from "./editor.json";
 import executions from "./executions.json";
 import form from "./form.json";
 import home from "./home.json";
@@ -13,4 +14,18 @@ import sources from "./sources.json";
 import tools from "./tools.json";
 import toolsets from "./toolsets.json";
 
-export default { common, executions, form, home, playground, policies, result, runs, servers, sources, tools, toolsets };
+export default {
+  common,
+  editor,
+  executions,
+  form,
+  home,
+  playground,
+  policies,
+  result,
+  runs,
+  servers,
+  sources,
+  tools,
+  toolsets,
+};

@@ -27,6 +27,9 @@ type Props = {
 
 const lastArguments = new Map<string, Values>();
 
+/** The arguments that were last in the form kept under this name. */
+export const argumentsOf = (keep: string): Values => lastArguments.get(keep) ?? {};
+
 export function Tester({ keep, schema, run, onAnswer, after, start }: Props) {
   const { t } = useTranslation("tools");
   const [args, setArgs] = useState<Values>(() => start ?? lastArguments.get(keep) ?? firstValue(schema));

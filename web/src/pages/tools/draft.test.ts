@@ -1,0 +1,112 @@
+// A tool that is opened and saved again is the same tool; parameters are found where they are meant.
+
+import { expect, test } from "vitest";
+import {
+  bodyOf,
+  type Draft,
+  draftOf,
+  emptyDraft,
+  inferred,
+  isFilled,
+  ofKind,
+  parameter,
+  schemaOf,
+  stepOf,
+} from "./draft";
+import type { Tool } from "./queries";
+import { parametersIn, quoted, undeclared, verbOf } from "./sql-parameters";
+
+const stored = {
+  id: "1",
+  name: "t",
+  description: "d",
+  kind: "sql",
+  config: { source: "demo", query: "SELECT :a", caller: { who: "user" } },
+  input_schema: {
+    type: "object",
+    properties: { a: { type: "string", minLength: 1, pattern: "^x" }, b: { anyOf: [{ type: "null" }] } },
+    required: ["a"],
+    $defs: { X: {} },
+    additionalProperties: false,
+  },
+  output_format: "text",
+  annotations: { read_only: true },
+  timeout_seconds: 5,
+  rate_limit: null,
+  parallel_capable: true,
+  is_active: false,
+  is_public: true,
+  examples: ["e"],
+  tests: [{ arguments: {}, expect: null }],
+  owner: "o",
+  shelf: "file",
+  version: 3,
+  hash: "h",
+  created_at: "",
+  updated_at: "",
+} as unknown as Tool;
+
+test("what was stored comes back, with what the editor has no field for", () => {
+  const body = bodyOf(draftOf(stored));
+  for (const key of [
+    "config",
+    "input_schema",
+    "examples",
+    "tests",
+    "timeout_seconds",
+    "is_public",
+    "is_active",
+    "output_format",
+  ])
+    expect(body[key], key).toEqual((stored as unknown as Record<string, unknown>)[key]);
+  expect(body).not.toHaveProperty("hash");
+  expect(body).not.toHaveProperty("shelf");
+  expect(body).not.toHaveProperty("auth_config");
+});
+
+test("the order of the parameters is the order of the schema", () => {
+  const draft: Draft = { ...emptyDraft(), parameters: [parameter("b"), parameter("a", { type: "number" }, false)] };
+  expect(JSON.stringify(schemaOf(draft))).toBe(
+    '{"type":"object","properties":{"b":{"type":"string"},"a":{"type":"number"}},"required":["b"],"additionalProperties":false}',
+  );
+});
+
+test("going to another kind and back loses nothing", () => {
+  const sql = { ...emptyDraft(), config: { source: "demo", query: "SELECT 1" } };
+  const back = ofKind(ofKind(sql, "expression"), "sql");
+  expect(back.config).toEqual(sql.config);
+  expect(ofKind(sql, "expression").config).toEqual({ expression: "" });
+});
+
+test("a step is filled when it has what it needs", () => {
+  const draft = emptyDraft();
+  expect(isFilled(draft, "basics")).toBe(false);
+  expect(isFilled({ ...draft, name: "a b", description: "x" }, "basics")).toBe(false);
+  expect(isFilled({ ...draft, name: "a", description: "x" }, "basics")).toBe(true);
+  expect(isFilled({ ...draft, parameters: [parameter("a"), parameter("a")] }, "parameters")).toBe(false);
+  expect(stepOf("config.query")).toBe("logic");
+  expect(stepOf("name")).toBe("basics");
+});
+
+test("parameters of a query, but not casts, texts, comments and slices", () => {
+  const sql =
+    "SELECT ':no', a::text, x[1:n] -- :no\nFROM t /* {{no}} */ WHERE a = :yes AND b = {{ also }} AND c = $$ :no $$";
+  expect(parametersIn(sql).map((one) => one.name)).toEqual(["yes", "also"]);
+  expect(undeclared("SELECT :a, :b, :a", ["b"])).toEqual(["a"]);
+});
+
+test("what a query does, and names that need quotes", () => {
+  expect(verbOf("-- hi\nselect 1")).toEqual({ verb: "SELECT", reads: true });
+  expect(verbOf("WITH x AS (SELECT 1) DELETE FROM t")).toEqual({ verb: "WITH", reads: false });
+  expect(verbOf("update t set a = 1")?.reads).toBe(false);
+  expect(verbOf(" ")).toBeNull();
+  expect(quoted("h_user")).toBe("h_user");
+  expect(quoted('사용자"x')).toBe('"사용자""x"');
+});
+
+test("a schema from one answer", () => {
+  expect(inferred([{ a: 1, b: "x", c: null }])).toEqual({
+    type: "array",
+    items: { type: "object", properties: { a: { type: "integer" }, b: { type: "string" }, c: {} } },
+  });
+});

@@ -1,0 +1,232 @@
+// A tool while somebody writes it: its definition, with the arguments as a list that can be ordered. What the editor has no
+// field for is kept as it is.
+
+import type { Schema } from "../../ui/schema";
+import type { Kind, Tool } from "./queries";
+
+export type Parameter = { id: number; name: string; required: boolean; schema: Schema };
+export type Case = { arguments: Record<string, unknown>; expect?: unknown; expect_error?: string };
+export type Config = Record<string, unknown>;
+
+export type Draft = {
+  name: string;
+  description: string;
+  description_user: string;
+  kind: Kind;
+  shelf: "database" | "file";
+  is_active: boolean;
+  config: Config;
+  /** Configs of other kinds, so that going back to one brings it back. */
+  others: Partial<Record<Kind, Config>>;
+  parameters: Parameter[];
+  /** What the schema of the arguments says besides its properties. */
+  schemaRest: Schema;
+  auth_config: unknown;
+  output_schema: unknown;
+  examples: string[];
+  tests: Case[];
+  /** The version that it was made from; 0 for a new one. */
+  version: number;
+  /** Members that are sent back as they came. */
+  rest: Record<string, unknown>;
+};
+
+let last = 0;
+export function parameter(name = "", schema: Schema = { type: "string" }, required = true): Parameter {
+  last += 1;
+  return { id: last, name, required, schema };
+}
+
+const starts: Record<Kind, Config> = {
+  sql: { source: "", query: "" },
+  expression: { expression: "" },
+  http: { base_url: "https://", method: "GET" },
+  python: { script: "" },
+  shell: { command: [""] },
+  mcp: { server_name: "", tool_name: "" },
+  builtin: { name: "" },
+};
+
+export const emptyDraft = (): Draft => ({
+  name: "",
+  description: "",
+  description_user: "",
+  kind: "sql",
+  shelf: "database",
+  is_active: true,
+  config: { ...starts.sql },
+  others: {},
+  parameters: [],
+  schemaRest: { type: "object", additionalProperties: false },
+  auth_config: undefined,
+  output_schema: undefined,
+  examples: [],
+  tests: [],
+  version: 0,
+  rest: {},
+});
+
+export function parametersOf(schema: Schema): { parameters: Parameter[]; schemaRest: Schema } {
+  const { properties, required, ...schemaRest } = schema;
+  const parameters = Object.entries(properties ?? {}).map(([name, one]) =>
+    parameter(name, one, required?.includes(name) ?? false),
+  );
+  return { parameters, schemaRest };
+}
+
+// What the server adds to a definition, or what has a member of its own in a draft.
+const NOT_SENT = [
+  ..."id hash version created_at updated_at owner tested trouble flags effect shelf name description description_user kind".split(
+    " ",
+  ),
+  ..."is_active config input_schema auth_config output_schema examples tests ".trim().split(" "),
+];
+
+export function draftOf(tool: Tool): Draft {
+  const whole = tool as unknown as Record<string, unknown>;
+  const rest = Object.fromEntries(
+    Object.entries(whole).filter(([key, value]) => !NOT_SENT.includes(key) && value !== null),
+  );
+  return {
+    name: tool.name,
+    description: tool.description,
+    description_user: tool.description_user ?? "",
+    kind: tool.kind as Kind,
+    shelf: tool.shelf === "file" ? "file" : "database",
+    is_active: tool.is_active,
+    config: tool.config as Config,
+    others: {},
+    ...parametersOf(tool.input_schema as Schema),
+    auth_config: tool.auth_config ?? undefined,
+    output_schema: tool.output_schema ?? undefined,
+    examples: tool.examples,
+    tests: tool.tests as unknown as Case[],
+    version: tool.version,
+    rest,
+  };
+}
+
+export function schemaOf(draft: Pick<Draft, "parameters" | "schemaRest">): Schema {
+  const named = draft.parameters.filter((one) => one.name.trim());
+  const required = named.filter((one) => one.required).map((one) => one.name.trim());
+  const { type, ...others } = draft.schemaRest;
+  return {
+    type: type ?? "object",
+    properties: Object.fromEntries(named.map((one) => [one.name.trim(), one.schema])),
+    ...(required.length > 0 ? { required } : {}),
+    ...others,
+  };
+}
+
+/** What is sent to the server. */
+export function bodyOf(draft: Draft): Record<string, unknown> {
+  const body: Record<string, unknown> = {
+    ...draft.rest,
+    name: draft.name.trim(),
+    description: draft.description,
+    description_user: draft.description_user || null,
+    kind: draft.kind,
+    is_active: draft.is_active,
+    config: draft.config,
+    input_schema: schemaOf(draft),
+    output_schema: draft.output_schema ?? null,
+    examples: draft.examples,
+    tests: draft.tests,
+  };
+  // What a query does is seen from the query, not from what was seen in the one before.
+  if (draft.kind === "sql") delete body.annotations;
+  if (draft.auth_config !== undefined) body.auth_config = draft.auth_config;
+  if (draft.version === 0) body.shelf = draft.shelf;
+  return body;
+}
+
+/** Another kind has another config; the one before is kept aside. */
+export function ofKind(draft: Draft, kind: Kind): Draft {
+  if (draft.kind === kind) return draft;
+  const others = { ...draft.others, [draft.kind]: draft.config };
+  return { ...draft, kind, config: draft.others[kind] ?? { ...starts[kind] }, others };
+}
+
+export type StepId = "basics" | "parameters" | "logic" | "test";
+export const STEPS: StepId[] = ["basics", "parameters", "logic", "test"];
+
+export const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
+
+/** Whether a step has what it needs; the server has the last word. */
+export function isFilled(draft: Draft, step: StepId): boolean {
+  if (step === "basics") return NAME.test(draft.name.trim()) && draft.description.trim() !== "";
+  if (step === "parameters") {
+    const names = draft.parameters.map((one) => one.name.trim());
+    return names.every(Boolean) && new Set(names).size === names.length;
+  }
+  if (step === "logic") {
+    const text = (key: string) => typeof draft.config[key] === "string" && (draft.config[key] as string).trim() !== "";
+    switch (draft.kind) {
+      case "sql":
+        return text("source") && text("query");
+      case "expression":
+        return text("expression");
+      case "http":
+        return /^https?:\/\/[^/]/.test(String(draft.config.base_url));
+      case "python":
+        return text("script") || (text("module") && text("function"));
+      case "shell":
+        return Array.isArray(draft.config.command) && !!draft.config.command[0];
+      case "mcp":
+        return text("server_name") && text("tool_name");
+      default:
+        return text("name");
+    }
+  }
+  return true;
+}
+
+/** Which step a member of the definition is written in. */
+export function stepOf(path: string): StepId {
+  if (/^(config|auth_config)\b/.test(path)) return "logic";
+  if (/^input_schema\b/.test(path)) return "parameters";
+  if (/^(tests|output_schema)\b/.test(path)) return "test";
+  return "basics";
+}
+
+// About four letters of English or one of Korean make a token: near enough to compare descriptions by.
+export function tokensOf(text: string): number {
+  const wide = [...text].filter((letter) => letter.charCodeAt(0) > 0x2e7f).length;
+  return Math.ceil((text.length - wide) / 4 + wide);
+}
+
+const key = (name: string) => `toolcrib.draft.${name || "+new"}`;
+
+/** Drafts stay in this browser until they are saved. */
+export const drafts = {
+  read(name: string): Draft | null {
+    try {
+      const text = localStorage.getItem(key(name));
+      const draft = text ? (JSON.parse(text) as Draft) : null;
+      if (draft) last = Math.max(last, ...draft.parameters.map((one) => one.id));
+      return draft;
+    } catch {
+      return null;
+    }
+  },
+  write: (name: string, draft: Draft) => {
+    // Secrets that were typed are not left behind in the browser.
+    const { auth_config, ...kept } = draft;
+    const safe =
+      JSON.stringify(auth_config ?? null).includes('"$secret"') || !auth_config ? { ...kept, auth_config } : kept;
+    localStorage.setItem(key(name), JSON.stringify(safe));
+  },
+  drop: (name: string) => localStorage.removeItem(key(name)),
+};
+
+/** The schema that data has, as far as one answer can tell. */
+export function inferred(data: unknown): Schema {
+  if (data === null) return {};
+  if (Array.isArray(data)) return data.length > 0 ? { type: "array", items: inferred(data[0]) } : { type: "array" };
+  if (typeof data === "object") {
+    const members = Object.entries(data as Record<string, unknown>);
+    return { type: "object", properties: Object.fromEntries(members.map(([name, one]) => [name, inferred(one)])) };
+  }
+  if (typeof data === "number") return { type: Number.isInteger(data) ? "integer" : "number" };
+  return { type: typeof data };
+}

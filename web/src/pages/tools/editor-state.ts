@@ -1,0 +1,80 @@
+// What the steps of the editor share: the draft, what the server says of it while it is written, and what is kept aside.
+
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useState } from "react";
+import { api, got } from "../../api/client";
+import { type Problem, problemsOf } from "../../api/errors";
+import { messageOf } from "../../ui/states";
+import { bodyOf, type Draft, isFilled } from "./draft";
+import type { Tool } from "./queries";
+
+export type StepProps = {
+  draft: Draft;
+  change: (some: Partial<Draft>) => void;
+  /** What the server says of a member of the definition, once there is something to say. */
+  problem: (path: string) => string | undefined;
+  /** Whether there is something that is not saved. */
+  dirty: boolean;
+};
+
+export function useSettled<T>(value: T, ms: number): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const later = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(later);
+  }, [value, ms]);
+  return settled;
+}
+
+export type Checked = { tool?: Tool; problems: Problem[]; message?: string; noGold: boolean };
+
+/** A definition that is not complete yet is checked all the same, with something in the place of what is missing. */
+function checkable(draft: Draft): Record<string, unknown> {
+  const body = bodyOf(draft);
+  return {
+    ...body,
+    name: body.name || "untitled",
+    description: draft.description.trim() ? draft.description : "…",
+  };
+}
+
+async function ask(draft: Draft, body: Record<string, unknown>, effect: boolean, stored: string, signal: AbortSignal) {
+  const query = { dry_run: true, ...(effect ? { effect: true } : {}) };
+  return draft.version === 0
+    ? got(api.POST("/api/v1/tools", { params: { query }, body: body as never, signal }))
+    : got(api.PUT("/api/v1/tools/{name}", { params: { path: { name: stored }, query }, body: body as never, signal }));
+}
+
+/** What the server would say to this definition; nothing is stored. `effect` also asks what it does to the gold prompts. */
+export function useCheck(draft: Draft, stored: string, effect: boolean): Checked & { isFetching: boolean } {
+  const body = useMemo(() => JSON.stringify(checkable(draft)), [draft]);
+  const settled = useSettled(body, 400);
+  const found = useQuery({
+    queryKey: ["tools", "check", stored, settled, effect],
+    placeholderData: keepPreviousData,
+    // What is not written yet needs nobody to say that it is missing.
+    enabled: isFilled(draft, "logic") && isFilled(draft, "parameters"),
+    staleTime: 10_000,
+    gcTime: 30_000,
+    retry: false,
+    queryFn: async ({ signal }): Promise<Checked> => {
+      const sent = JSON.parse(settled) as Record<string, unknown>;
+      try {
+        return { tool: await ask(draft, sent, effect, stored, signal), problems: [], noGold: false };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        const problems = problemsOf(error);
+        // Without a file of gold prompts there is no effect to tell; the rest is checked without it.
+        if (effect && /^effect:/.test(messageOf(error))) {
+          try {
+            return { tool: await ask(draft, sent, false, stored, signal), problems: [], noGold: true };
+          } catch (again) {
+            return { problems: problemsOf(again), message: messageOf(again), noGold: true };
+          }
+        }
+        return { problems, message: messageOf(error), noGold: false };
+      }
+    },
+  });
+  return { ...(found.data ?? { problems: [], noGold: false }), isFetching: found.isFetching };
+}

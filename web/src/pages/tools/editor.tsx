@@ -1,0 +1,363 @@
+// A tool is made or changed here, in four steps. What is written is kept in this browser until it is saved.
+
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router";
+import { ChevronLeft, ChevronRight, Copy, FlaskConical, History, Save } from "lucide-react";
+import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, got } from "../../api/client";
+import { problemsOf } from "../../api/errors";
+import { useMay } from "../../api/me";
+import { shownKeys, useShortcuts } from "../../keys";
+import { useAddress } from "../../search";
+import { Badge } from "../../ui/badge";
+import { Button, buttonClass } from "../../ui/button";
+import { Crumbs } from "../../ui/crumbs";
+import { Note, ReadOnly } from "../../ui/note";
+import { Dialog } from "../../ui/overlay";
+import { Page } from "../../ui/page";
+import { Failed, Skeleton } from "../../ui/states";
+import { Tabs } from "../../ui/tabs";
+import { toast } from "../../ui/toast";
+import { Basics } from "./basics";
+import { Conflict } from "./conflict";
+import { bodyOf, type Draft, draftOf, drafts, emptyDraft, isFilled, STEPS, type StepId, stepOf } from "./draft";
+import { useCheck } from "./editor-state";
+import { Logic } from "./logic";
+import { Parameters } from "./parameters";
+import { isChangeable, isConflict, type Tool, toolQuery } from "./queries";
+import { TestStep } from "./test-step";
+
+export default function ToolEditor() {
+  const { name } = useParams({ strict: false }) as { name?: string };
+  const [found] = useAddress();
+  const source = name ?? found.from;
+  const tool = useQuery({ ...toolQuery(source ?? ""), enabled: !!source, refetchOnWindowFocus: false });
+  const { t } = useTranslation(["editor", "common"]);
+  if (source && tool.error)
+    return (
+      <Page
+        title={
+          <Crumbs to="/tools" label={t("common:nav.tools")}>
+            {source}
+          </Crumbs>
+        }
+        name={source}
+      >
+        <Failed error={tool.error} again={() => void tool.refetch()} />
+      </Page>
+    );
+  if (source && !tool.data) return <Skeleton />;
+  return (
+    <Editing
+      key={name ?? `new ${source ?? ""}`}
+      stored={name ? tool.data : undefined}
+      from={name ? undefined : tool.data}
+    />
+  );
+}
+
+function firstDraft(stored?: Tool, from?: Tool): Draft {
+  if (stored) return draftOf(stored);
+  if (!from) return emptyDraft();
+  const copy = draftOf(from);
+  return {
+    ...copy,
+    name: `${from.name}_copy`.slice(0, 64),
+    version: 0,
+    shelf: "database",
+    auth_config: undefined,
+    rest: { ...copy.rest, is_public: undefined },
+  };
+}
+
+function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
+  const { t } = useTranslation(["editor", "common"]);
+  const navigate = useNavigate();
+  const queries = useQueryClient();
+  const [found, setAddress] = useAddress();
+  const may = useMay("author") && (!stored || isChangeable(stored));
+  const key = stored?.name ?? (from ? `+copy ${from.name}` : "");
+  const original = useMemo(() => firstDraft(stored, from), [stored, from]);
+  const [draft, setDraft] = useState<Draft>(() => drafts.read(key) ?? original);
+  const [restored, setRestored] = useState(() => drafts.read(key) !== null);
+  const [tried, setTried] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const [saving, setSaving] = useState(false);
+  const saved = useRef(false);
+  const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : "basics";
+  const dirty = useMemo(() => JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(original)), [draft, original]);
+  const check = useCheck(draft, stored?.name ?? "", step === "basics");
+  const change = useCallback((some: Partial<Draft>) => {
+    setFailure(undefined);
+    setDraft((before) => ({ ...before, ...some }));
+  }, []);
+  useEffect(() => {
+    if (saved.current) return;
+    if (!dirty) return drafts.drop(key);
+    const later = setTimeout(() => drafts.write(key, draft), 300);
+    return () => clearTimeout(later);
+  }, [draft, dirty, key]);
+  const open = useCallback((id: string) => setAddress({ step: id === "basics" ? undefined : id }), [setAddress]);
+  const all = failure ? problemsOf(failure) : check.problems;
+  const problem = useCallback(
+    (path: string) => {
+      const one = all.find(
+        (it) => it.path === path || it.path.startsWith(`${path}.`) || it.path.startsWith(`${path}[`),
+      );
+      return one && (tried || hasValue(draft, path)) ? one.message : undefined;
+    },
+    [all, tried, draft],
+  );
+  const save = async (version = draft.version) => {
+    setTried(true);
+    setSaving(true);
+    try {
+      const body = bodyOf(draft) as never;
+      const after = stored
+        ? await got(
+            api.PUT("/api/v1/tools/{name}", {
+              params: { path: { name: stored.name }, header: { "If-Match": String(version) } },
+              body,
+            }),
+          )
+        : await got(api.POST("/api/v1/tools", { body }));
+      saved.current = true;
+      drafts.drop(key);
+      queries.setQueryData(toolQuery(after.name).queryKey, after);
+      void queries.invalidateQueries({ queryKey: ["tools", "list"] });
+      void queries.invalidateQueries({ queryKey: ["tools", "versions", after.name] });
+      toast(t(stored ? "editor:saved" : "editor:made", { name: after.name, version: after.version }));
+      if (stored?.name === after.name) {
+        setDraft(draftOf(after));
+        setRestored(false);
+        setFailure(undefined);
+        saved.current = false;
+      } else
+        void navigate({
+          to: `/tools/${encodeURIComponent(after.name)}`,
+          search: { step: "test" } as never,
+          ignoreBlocker: true,
+        });
+    } catch (error) {
+      setFailure(error);
+      const first = problemsOf(error)[0];
+      if (first) open(stepOf(first.path));
+    } finally {
+      setSaving(false);
+    }
+  };
+  const saveNow = useRef(save);
+  saveNow.current = save;
+  useShortcuts(
+    useMemo(
+      () => [{ id: "save", keys: "mod+s", label: t("common:save"), run: () => may && void saveNow.current() }],
+      [t, may],
+    ),
+  );
+  const discard = () => {
+    drafts.drop(key);
+    setDraft(original);
+    setRestored(false);
+    setFailure(undefined);
+  };
+  const props = { draft, change, problem, dirty };
+  const at = STEPS.indexOf(step);
+  const steps = {
+    basics: <Basics {...props} check={check} isNew={!stored} />,
+    parameters: <Parameters {...props} />,
+    logic: <Logic {...props} isNew={!stored} />,
+    test: <TestStep {...props} stored={stored} />,
+  };
+  const wrong = new Set(all.filter((one) => tried || hasValue(draft, one.path)).map((one) => stepOf(one.path)));
+  const title = stored ? <span className="font-mono">{stored.name}</span> : t(from ? "editor:newCopy" : "editor:new");
+  return (
+    <Page
+      fill
+      name={stored?.name ?? t("editor:new")}
+      title={
+        <Crumbs to="/tools" label={t("common:nav.tools")}>
+          {title}
+        </Crumbs>
+      }
+      actions={stored && <StoredActions tool={stored} dirty={dirty} />}
+    >
+      <ReadOnly scope="author" />
+      {stored && !isChangeable(stored) && (
+        <Note tone="plain" className="mb-3">
+          {t("editor:fixed", { shelf: stored.shelf })}
+        </Note>
+      )}
+      {restored && dirty && (
+        <Note
+          className="mb-3"
+          actions={
+            <Button small onClick={discard} className="text-fg">
+              {t("editor:discard")}
+            </Button>
+          }
+        >
+          {t("editor:restored")}
+        </Note>
+      )}
+      {isConflict(failure) && stored && failure.details ? (
+        <Conflict
+          error={failure}
+          onTheirs={() => {
+            discard();
+            void queries.invalidateQueries({ queryKey: toolQuery(stored.name).queryKey });
+          }}
+          onMine={(version) => void save(version)}
+        />
+      ) : (
+        failure !== undefined && <Failed error={failure} className="mb-3" />
+      )}
+      <Tabs
+        label={t("editor:steps.label")}
+        open={step}
+        onOpen={open}
+        fill
+        className="min-h-0 grow"
+        tabs={STEPS.map((id, index) => ({
+          id,
+          label: (
+            <StepLabel
+              number={index + 1}
+              text={t(`editor:steps.${id}`)}
+              state={wrong.has(id) ? "wrong" : isFilled(draft, id) ? "done" : "open"}
+            />
+          ),
+          content: step === id && (
+            <fieldset disabled={!may} className="-mx-1 block h-full min-w-0 overflow-y-auto px-1 pb-6">
+              {steps[id]}
+            </fieldset>
+          ),
+        }))}
+      />
+      <footer className="-mx-4 flex shrink-0 items-center gap-2 border-t bg-panel px-4 py-2.5 md:-mx-6 md:px-6">
+        <Button look="quiet" icon={ChevronLeft} disabled={at === 0} onClick={() => open(STEPS[at - 1]!)}>
+          {t("editor:back")}
+        </Button>
+        <Button
+          look="quiet"
+          icon={ChevronRight}
+          disabled={at === STEPS.length - 1}
+          onClick={() => open(STEPS[at + 1]!)}
+        >
+          {t("editor:next")}
+        </Button>
+        <span role="status" className="ml-auto truncate text-sm text-muted max-sm:hidden">
+          {check.tool?.trouble ? (
+            <span className="text-warn">{check.tool.trouble}</span>
+          ) : dirty ? (
+            t("editor:unsaved")
+          ) : (
+            ""
+          )}
+        </span>
+        {step !== "test" && (
+          <Button icon={FlaskConical} onClick={() => open("test")}>
+            {t("editor:testRun")}
+          </Button>
+        )}
+        {may && (
+          <Button
+            look="primary"
+            icon={Save}
+            busy={saving}
+            disabled={!dirty && !!stored}
+            title={shownKeys("mod+s")[0]}
+            onClick={() => void save()}
+          >
+            {t("common:save")}
+          </Button>
+        )}
+      </footer>
+      <Leaving dirty={dirty} saved={saved} onDiscard={() => drafts.drop(key)} />
+    </Page>
+  );
+}
+
+/** Whether somebody has already written what a problem is about. */
+function hasValue(draft: Draft, path: string): boolean {
+  const members = path.split(/[.[\]]+/).filter(Boolean);
+  let value: unknown = { ...draft, input_schema: draft.parameters.length > 0 };
+  for (const member of members) {
+    if (typeof value !== "object" || value === null) return !!value;
+    value = (value as Record<string, unknown>)[member];
+  }
+  return Array.isArray(value) ? value.some(Boolean) : !!value;
+}
+
+function StepLabel({ number, text, state }: { number: number; text: string; state: "done" | "open" | "wrong" }) {
+  const { t } = useTranslation("editor");
+  const tone = { done: "bg-ok", open: "bg-transparent border border-strong", wrong: "bg-danger" }[state];
+  return (
+    <span className="flex items-center gap-2" data-status={state}>
+      <span aria-hidden className={`size-2 rounded-full ${tone}`} />
+      <span aria-hidden className="text-muted">
+        {number}
+      </span>
+      {text}
+      {state === "wrong" && <span className="sr-only">({t("steps.wrong")})</span>}
+    </span>
+  );
+}
+
+function StoredActions({ tool, dirty }: { tool: Tool; dirty: boolean }) {
+  const { t } = useTranslation("editor");
+  const path = `/tools/${encodeURIComponent(tool.name)}`;
+  return (
+    <>
+      {dirty && <Badge tone="warn">{t("unsavedShort")}</Badge>}
+      <Badge>{t("version", { version: tool.version })}</Badge>
+      <Link to="/tools/new" search={{ from: tool.name } as never} className={buttonClass("plain")}>
+        <Copy aria-hidden className="size-4" />
+        {t("clone")}
+      </Link>
+      <Link to={`${path}/versions`} className={buttonClass("plain")}>
+        <History aria-hidden className="size-4" />
+        {t("history")}
+      </Link>
+    </>
+  );
+}
+
+function Leaving({ dirty, saved, onDiscard }: { dirty: boolean; saved: { current: boolean }; onDiscard: () => void }) {
+  const { t } = useTranslation("editor");
+  const { status, proceed, reset } = useBlocker({
+    shouldBlockFn: ({ current, next }) => dirty && !saved.current && current.pathname !== next.pathname,
+    // The draft is in the browser's store: a reload loses nothing.
+    enableBeforeUnload: false,
+    withResolver: true,
+  });
+  if (status !== "blocked") return null;
+  return (
+    <Dialog
+      open
+      onClose={reset}
+      title={t("leave.title")}
+      about={t("leave.about")}
+      footer={
+        <>
+          <Button onClick={reset}>{t("leave.stay")}</Button>
+          <Button
+            look="danger"
+            onClick={() => {
+              saved.current = true;
+              onDiscard();
+              proceed();
+            }}
+          >
+            {t("leave.discard")}
+          </Button>
+          <Button look="primary" onClick={proceed}>
+            {t("leave.keep")}
+          </Button>
+        </>
+      }
+    >
+      <p>{t("leave.more")}</p>
+    </Dialog>
+  );
+}

@@ -1,0 +1,223 @@
+// The request that an HTTP tool makes.
+
+import { ClipboardPaste } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button } from "../../ui/button";
+import { Code } from "../../ui/code";
+import { Field, Input, Select, TextArea } from "../../ui/field";
+import { Dialog } from "../../ui/overlay";
+import { parseJson } from "../../ui/schema";
+import { messageOf } from "../../ui/states";
+import { AuthFields } from "./auth-fields";
+import { parseCurl } from "./curl";
+import type { Config } from "./draft";
+import type { StepProps } from "./editor-state";
+import { NameValues } from "./name-values";
+import { PlacesNote } from "./places-note";
+
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+
+export function without(config: Config, key: string, value: unknown): Config {
+  const { [key]: _, ...others } = config;
+  return value === undefined || value === "" ? others : { ...config, [key]: value };
+}
+
+export function LogicHttp({ draft, change, problem }: StepProps) {
+  const { t } = useTranslation("editor");
+  const { config } = draft;
+  const [pasting, setPasting] = useState(false);
+  const set = (key: string, value: unknown) => change({ config: without(config, key, value) });
+  const text = (key: string) => String(config[key] ?? "");
+  const response = config.response;
+  return (
+    <div className="grid gap-4">
+      <div className="grid items-start gap-2 md:grid-cols-[8rem_minmax(0,18rem)_minmax(0,1fr)_auto]">
+        <Field label={t("http.method")} problem={problem("config.method")}>
+          {(told) => (
+            <Select {...told} value={text("method")} onChange={(event) => set("method", event.target.value)}>
+              {METHODS.map((one) => (
+                <option key={one}>{one}</option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Field label={t("http.baseUrl")} required problem={problem("config.base_url")}>
+          {(told) => (
+            <Input
+              {...told}
+              className="font-mono"
+              spellCheck={false}
+              placeholder="https://api.example.com"
+              value={text("base_url")}
+              onChange={(event) => change({ config: { ...config, base_url: event.target.value } })}
+            />
+          )}
+        </Field>
+        <Field label={t("http.path")} problem={problem("config.path")}>
+          {(told) => (
+            <Input
+              {...told}
+              className="font-mono"
+              spellCheck={false}
+              placeholder="/v1/orders/{{id}}"
+              value={text("path")}
+              onChange={(event) => set("path", event.target.value)}
+            />
+          )}
+        </Field>
+        <Button icon={ClipboardPaste} className="md:mt-[1.55rem]" onClick={() => setPasting(true)}>
+          {t("http.pasteCurl")}
+        </Button>
+      </div>
+      <PlacesNote draft={draft} change={change} />
+      <div className="grid gap-4 lg:grid-cols-2">
+        <NameValues
+          label={t("http.query")}
+          add={t("http.addQuery")}
+          placeholder="{{name}}"
+          value={(config.query ?? {}) as Record<string, unknown>}
+          onChange={(value) => set("query", value)}
+          problem={problem("config.query")}
+        />
+        <NameValues
+          label={t("http.headers")}
+          add={t("http.addHeader")}
+          value={(config.headers ?? {}) as Record<string, unknown>}
+          onChange={(value) => set("headers", value)}
+          problem={problem("config.headers")}
+        />
+      </div>
+      <AuthFields
+        value={draft.auth_config}
+        onChange={(auth_config) => change({ auth_config })}
+        problem={problem("auth_config")}
+      />
+      {!["GET", "HEAD"].includes(text("method")) && <Body config={config} set={set} problem={problem} />}
+      <Field
+        label={t("http.response")}
+        hint={t("http.responseHint")}
+        problem={problem("config.response")}
+        className="max-w-xl"
+      >
+        {(told) => (
+          <Input
+            {...told}
+            className="font-mono"
+            spellCheck={false}
+            placeholder="/data/items"
+            value={typeof response === "string" ? response : response ? JSON.stringify(response) : ""}
+            onChange={(event) => set("response", responseOf(event.target.value))}
+          />
+        )}
+      </Field>
+      {pasting && (
+        <PasteCurl
+          onClose={() => setPasting(false)}
+          onTake={(line) => {
+            const { auth, path, query, headers, body, body_type, ...rest } = parseCurl(line);
+            let next: Config = { ...rest };
+            next = without(next, "path", path);
+            if (Object.keys(query).length > 0) next.query = query;
+            if (Object.keys(headers).length > 0) next.headers = headers;
+            if (body !== undefined) Object.assign(next, { body, body_type });
+            change({ config: next, ...(auth ? { auth_config: auth } : {}) });
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+const responseOf = (text: string): unknown => {
+  const parsed = text.startsWith("{") ? parseJson(text) : null;
+  return parsed && "value" in parsed ? parsed.value : text;
+};
+
+type BodyProps = {
+  config: Config;
+  set: (key: string, value: unknown) => void;
+  problem: (path: string) => string | undefined;
+};
+
+function Body({ config, set, problem }: BodyProps) {
+  const { t } = useTranslation("editor");
+  const type = String(config.body_type ?? "json");
+  const [text, setText] = useState(() =>
+    config.body === undefined
+      ? ""
+      : typeof config.body === "string" && type === "text"
+        ? config.body
+        : JSON.stringify(config.body, null, 2),
+  );
+  const change = (next: string) => {
+    setText(next);
+    if (type === "text") return set("body", next);
+    const parsed = parseJson(next);
+    if ("value" in parsed) set("body", parsed.value);
+    else if (next.trim() === "") set("body", undefined);
+  };
+  return (
+    <div className="grid gap-2">
+      <Field label={t("http.bodyType")} className="max-w-48">
+        {(told) => (
+          <Select {...told} value={type} onChange={(event) => set("body_type", event.target.value)}>
+            {["json", "form", "multipart", "text"].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      <Code
+        language={type === "text" ? "text" : "json"}
+        label={t("http.body")}
+        value={text}
+        onChange={change}
+        className="h-40"
+      />
+      {problem("config.body") && <p className="text-sm text-danger">{problem("config.body")}</p>}
+      <p className="text-xs text-muted">{t("http.bodyHint", { place: "{{name}}" })}</p>
+    </div>
+  );
+}
+
+function PasteCurl({ onClose, onTake }: { onClose: () => void; onTake: (line: string) => void }) {
+  const { t } = useTranslation("editor");
+  const [line, setLine] = useState("");
+  const [wrong, setWrong] = useState<string>();
+  const take = () => {
+    try {
+      onTake(line);
+      onClose();
+    } catch (error) {
+      setWrong(t("http.badCurl", { why: messageOf(error) }));
+    }
+  };
+  return (
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title={t("http.pasteCurl")}
+      about={t("http.pasteAbout")}
+      footer={
+        <Button look="primary" disabled={!line.trim()} onClick={take}>
+          {t("http.take")}
+        </Button>
+      }
+    >
+      <Field label={t("http.curlLine")} problem={wrong}>
+        {(told) => (
+          <TextArea
+            {...told}
+            rows={8}
+            className="font-mono"
+            spellCheck={false}
+            value={line}
+            onChange={(event) => setLine(event.target.value)}
+          />
+        )}
+      </Field>
+    </Dialog>
+  );
+}

@@ -1,0 +1,125 @@
+// A tool of an MCP server under a name and a description of one's own, with some of its arguments set beforehand.
+
+import { useQuery } from "@tanstack/react-query";
+import { Download } from "lucide-react";
+import { useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Badge } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { Code } from "../../ui/code";
+import { Field, Select } from "../../ui/field";
+import { Note } from "../../ui/note";
+import { parseJson, type Schema } from "../../ui/schema";
+import { Failed } from "../../ui/states";
+import { Suggest } from "../../ui/suggest";
+import { parametersOf } from "./draft";
+import type { StepProps } from "./editor-state";
+import { without } from "./logic-http";
+import { type Offer, offersQuery, serversQuery } from "./queries";
+
+const schemaOfOffer = (offer: Offer) => (offer.inputSchema ?? offer.input_schema ?? {}) as Schema;
+
+export function LogicMcp({ draft, change, problem }: StepProps) {
+  const { t } = useTranslation("editor");
+  const { config } = draft;
+  const server = String(config.server_name ?? "");
+  const name = String(config.tool_name ?? "");
+  const servers = useQuery(serversQuery);
+  const offers = useQuery(offersQuery(server));
+  const offer = offers.data?.find((one) => one.name === name);
+  const take = () => {
+    if (!offer) return;
+    const pinned = new Set(Object.keys((config.arguments as object | undefined) ?? {}));
+    const { parameters, schemaRest } = parametersOf(schemaOfOffer(offer));
+    change({
+      parameters: parameters.filter((one) => !pinned.has(one.name)),
+      schemaRest,
+      description: draft.description || (offer.description ?? ""),
+      name: draft.name || name,
+    });
+  };
+  return (
+    <div className="grid gap-4">
+      {servers.data?.length === 0 && <Note>{t("mcp.noServers")}</Note>}
+      <div className="grid items-start gap-3 md:grid-cols-2">
+        <Field label={t("mcp.server")} required problem={problem("config.server_name")}>
+          {(told) => (
+            <Select
+              {...told}
+              value={server}
+              onChange={(event) => change({ config: { ...config, server_name: event.target.value, tool_name: "" } })}
+            >
+              <option value="">{t("mcp.chooseServer")}</option>
+              {server && !servers.data?.some((one) => one.name === server) && <option>{server}</option>}
+              {servers.data?.map((one) => (
+                <option key={one.name} value={one.name}>
+                  {one.name} ({one.state})
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        <Suggest
+          label={t("mcp.tool")}
+          required
+          problem={problem("config.tool_name")}
+          value={name}
+          options={(offers.data ?? []).map((one) => ({ value: one.name, label: one.description?.slice(0, 80) ?? "" }))}
+          onChange={(event) => change({ config: { ...config, tool_name: event.target.value } })}
+        />
+      </div>
+      {offers.error && <Failed error={offers.error} again={() => void offers.refetch()} />}
+      {offer && (
+        <div className="grid gap-2 rounded-md border p-3">
+          <div className="flex items-center gap-2">
+            <span className="font-mono font-medium">{offer.name}</span>
+            <Badge>{t("mcp.arguments", { count: Object.keys(schemaOfOffer(offer).properties ?? {}).length })}</Badge>
+            <span className="grow" />
+            <Button small icon={Download} onClick={take}>
+              {t("mcp.take")}
+            </Button>
+          </div>
+          <p className="text-sm whitespace-pre-wrap text-muted">{offer.description}</p>
+        </div>
+      )}
+      <Pinned
+        value={config.arguments}
+        onChange={(value) => change({ config: without(config, "arguments", value) })}
+        problem={problem("config.arguments")}
+      />
+    </div>
+  );
+}
+
+function Pinned({
+  value,
+  onChange,
+  problem,
+}: {
+  value: unknown;
+  onChange: (value: unknown) => void;
+  problem?: string;
+}) {
+  const { t } = useTranslation("editor");
+  const [text, setText] = useState(() => (value ? JSON.stringify(value, null, 2) : ""));
+  return (
+    <div className="grid gap-1">
+      <p className="text-sm font-medium">{t("mcp.pinned")}</p>
+      <Code
+        language="json"
+        label={t("mcp.pinned")}
+        value={text}
+        className="h-28"
+        onChange={(next) => {
+          setText(next);
+          const parsed = parseJson(next);
+          if (next.trim() === "") onChange(undefined);
+          else if ("value" in parsed && typeof parsed.value === "object" && parsed.value !== null)
+            onChange(parsed.value);
+        }}
+      />
+      {problem && <p className="text-sm text-danger">{problem}</p>}
+      <p className="text-xs text-muted">{t("mcp.pinnedHint")}</p>
+    </div>
+  );
+}

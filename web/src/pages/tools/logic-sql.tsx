@@ -1,0 +1,260 @@
+// What an SQL tool asks, of which source.
+
+import { useQuery } from "@tanstack/react-query";
+import { AlignLeft, ListTree, Play, Plus } from "lucide-react";
+import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { api, got } from "../../api/client";
+import { Badge } from "../../ui/badge";
+import { Button } from "../../ui/button";
+import { Json } from "../../ui/code";
+import { Check, Field, Input, inputClass, Select } from "../../ui/field";
+import { Note } from "../../ui/note";
+import { Result } from "../../ui/result";
+import { Failed, messageOf, Skeleton } from "../../ui/states";
+import { toast } from "../../ui/toast";
+import { bodyOf, parameter } from "./draft";
+import type { StepProps } from "./editor-state";
+import { sourcesQuery, tryTool } from "./queries";
+import type { SqlHandle } from "./sql-code";
+import { parametersIn, undeclared, verbOf } from "./sql-parameters";
+import { TableExplorer } from "./table-explorer";
+import { argumentsOf } from "./tester";
+import { useRun } from "./use-run";
+
+const SqlCode = lazy(() => import("./sql-code"));
+
+export function LogicSql({ draft, change, problem, dirty }: StepProps) {
+  const { t } = useTranslation("editor");
+  const sources = useQuery(sourcesQuery);
+  const editor = useRef<SqlHandle>(null);
+  const { source = "", query = "" } = draft.config as { source?: string; query?: string };
+  const set = (key: string, value: unknown) => {
+    const { [key]: _, ...others } = draft.config;
+    change({ config: value === undefined ? others : { ...draft.config, [key]: value } });
+  };
+  const list = sources.data?.filter((one) => one.state !== "hidden") ?? [];
+  // One source needs no choice.
+  if (source === "" && list.length === 1 && draft.version === 0) queueMicrotask(() => set("source", list[0]!.name));
+  const chosen = list.find((one) => one.name === source);
+  const caller = Object.keys((draft.config.caller as object | undefined) ?? {});
+  const known = useMemo(
+    () =>
+      draft.parameters.map((one) => ({
+        name: one.name,
+        type: String(one.schema.type ?? "any"),
+        required: one.required,
+        description: one.schema.description,
+      })),
+    [draft.parameters],
+  );
+  const missing = undeclared(query, [...known.map((one) => one.name), ...caller]);
+  const declare = (names: string[]) =>
+    change({ parameters: [...draft.parameters, ...names.map((name) => parameter(name))] });
+  const run = useRun(`sql:${draft.name}`);
+  const go = () => {
+    const text = editor.current?.selected().trim() || query;
+    const used = new Set(parametersIn(text).map((one) => one.name));
+    const parameters = draft.parameters.filter((one) => used.has(one.name));
+    const body = bodyOf({
+      ...draft,
+      name: draft.name || "untitled",
+      description: draft.description || "…",
+      parameters,
+      tests: [],
+    });
+    const given = Object.entries(argumentsOf(draft.name)).filter(([name]) => used.has(name));
+    const tool = { ...body, output_schema: null, config: { ...draft.config, query: text, result: "records" } };
+    void run.start((signal) => tryTool(tool, Object.fromEntries(given), signal));
+  };
+  const format = async () => {
+    const { format: formatted } = await import("sql-formatter");
+    try {
+      set(
+        "query",
+        formatted(query, {
+          language: chosen?.kind === "postgres" ? "postgresql" : "sqlite",
+          keywordCase: "upper",
+          paramTypes: { named: [":"], custom: [{ regex: String.raw`\{\{\s*[\w-]+\s*\}\}` }] },
+        }),
+      );
+    } catch (error) {
+      toast(messageOf(error).split("\n")[0] ?? "", { failed: true });
+    }
+  };
+  const [plan, setPlan] = useState<unknown>();
+  const explain = async () => {
+    try {
+      setPlan(
+        await got(api.POST("/api/v1/tools/{name}/explain", { params: { path: { name: draft.name } }, body: {} })),
+      );
+    } catch (error) {
+      toast(messageOf(error), { failed: true });
+    }
+  };
+  const verb = verbOf(query);
+  return (
+    <div className="grid gap-3">
+      <div className="flex flex-wrap items-end gap-3">
+        <Field label={t("sql.source")} required problem={problem("config.source")} className="min-w-48">
+          {(told) => (
+            <Select {...told} value={source} onChange={(event) => set("source", event.target.value)}>
+              <option value="">{t("sql.chooseSource")}</option>
+              {source && !chosen && <option value={source}>{source}</option>}
+              {list.map((one) => (
+                <option key={one.name} value={one.name}>
+                  {one.name} ({one.kind})
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+        {chosen?.cause && <span className="text-sm text-danger">{chosen.cause}</span>}
+        <span className="grow" />
+        {verb && (
+          <Badge tone={verb.reads ? "ok" : "warn"}>
+            {verb.reads ? `${verb.verb} · ${t("sql.reads")}` : `${verb.verb} · ${t("sql.writes")}`}
+          </Badge>
+        )}
+        <Button icon={AlignLeft} disabled={!query.trim()} onClick={() => void format()}>
+          {t("sql.format")}
+        </Button>
+        <Button
+          icon={ListTree}
+          disabled={dirty || draft.version === 0}
+          title={dirty || draft.version === 0 ? t("sql.explainLater") : undefined}
+          onClick={() => void explain()}
+        >
+          {t("sql.explain")}
+        </Button>
+        <Button icon={Play} disabled={!query.trim() || !source} busy={run.running} onClick={go}>
+          {t("sql.runSelection")}
+        </Button>
+      </div>
+      {missing.length > 0 && (
+        <Note
+          tone="warn"
+          actions={
+            <Button small icon={Plus} className="text-fg" onClick={() => declare(missing)}>
+              {t("sql.addFound", { count: missing.length })}
+            </Button>
+          }
+        >
+          {t("sql.foundUndeclared", { names: missing.join(", ") })}
+        </Note>
+      )}
+      <div className="grid gap-3 lg:h-[26rem] lg:grid-cols-[17rem_minmax(0,1fr)]">
+        <TableExplorer source={source} onInsert={(text) => editor.current?.insert(text)} />
+        <div
+          className={`${inputClass} h-64 overflow-hidden px-0! lg:h-full`}
+          aria-invalid={problem("config.query") ? true : undefined}
+        >
+          <Suspense fallback={<Skeleton rows={3} />}>
+            <SqlCode
+              ref={editor}
+              value={query}
+              onChange={(text) => set("query", text)}
+              source={source}
+              dialect={chosen?.kind === "postgres" ? "postgres" : "sqlite"}
+              known={known}
+              onDeclare={(name) => declare([name])}
+              onRun={go}
+            />
+          </Suspense>
+        </div>
+      </div>
+      {problem("config.query") && (
+        <p role="alert" className="text-sm text-danger">
+          {problem("config.query")}
+        </p>
+      )}
+      {problem("config.write") && <p className="text-sm text-danger">{problem("config.write")}</p>}
+      <details className="rounded-md border px-3 py-2">
+        <summary className="font-medium">{t("sql.options")}</summary>
+        <div className="mt-3 grid gap-3 sm:grid-cols-3">
+          <Field label={t("sql.result")} hint={t("sql.resultHint")}>
+            {(told) => (
+              <Select
+                {...told}
+                value={String(draft.config.result ?? "records")}
+                onChange={(event) => set("result", event.target.value)}
+              >
+                <option value="records">{t("sql.records")}</option>
+                <option value="row">{t("sql.row")}</option>
+                <option value="scalar">{t("sql.scalar")}</option>
+              </Select>
+            )}
+          </Field>
+          <Field label={t("sql.maxRows")} problem={problem("config.max_rows")}>
+            {(told) => (
+              <Input
+                {...told}
+                type="number"
+                min={1}
+                placeholder="500"
+                value={String(draft.config.max_rows ?? "")}
+                onChange={(event) => set("max_rows", event.target.value ? Number(event.target.value) : undefined)}
+              />
+            )}
+          </Field>
+          <Check
+            label={t("sql.write")}
+            checked={draft.config.write === true}
+            onChange={(event) => set("write", event.target.checked || undefined)}
+          />
+          <div className="sm:col-span-3">
+            <CallerBindings
+              value={(draft.config.caller ?? {}) as Record<string, string>}
+              onChange={(next) => set("caller", Object.keys(next).length > 0 ? next : undefined)}
+              problem={problem("config.caller")}
+            />
+          </div>
+        </div>
+      </details>
+      {plan !== undefined && (
+        <Json value={(plan as { plan: unknown }).plan} label={t("sql.explain")} className="max-h-72 overflow-auto!" />
+      )}
+      {run.error !== undefined && <Failed error={run.error} />}
+      {run.answer && <Result answer={run.answer} />}
+    </div>
+  );
+}
+
+/** Parameters that are filled in from who calls, so that no model can choose them. */
+function CallerBindings({
+  value,
+  onChange,
+  problem,
+}: {
+  value: Record<string, string>;
+  onChange: (value: Record<string, string>) => void;
+  problem?: string;
+}) {
+  const { t } = useTranslation("editor");
+  const [text, setText] = useState(
+    Object.entries(value)
+      .map(([name, what]) => `${name} = ${what}`)
+      .join("\n"),
+  );
+  return (
+    <Field label={t("sql.caller")} hint={t("sql.callerHint")} problem={problem}>
+      {(told) => (
+        <textarea
+          {...told}
+          rows={2}
+          spellCheck={false}
+          className={`${inputClass} py-1.5 font-mono`}
+          placeholder="who = user"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            const pairs = event.target.value.split("\n").map((line) => line.split("=").map((part) => part.trim()));
+            onChange(
+              Object.fromEntries(pairs.filter(([name, what]) => name && what).map(([name, what]) => [name!, what!])),
+            );
+          }}
+        />
+      )}
+    </Field>
+  );
+}

@@ -1,0 +1,238 @@
+// The second step: the arguments, in their order.
+
+import { GripVertical, Plus, Settings2, Trash2 } from "lucide-react";
+import { type DragEvent, type KeyboardEvent, useRef, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Button, IconButton } from "../../ui/button";
+import { Check, Input, Select } from "../../ui/field";
+import { Note } from "../../ui/note";
+import type { Schema } from "../../ui/schema";
+import { Empty } from "../../ui/states";
+import { type Parameter, parameter } from "./draft";
+import type { StepProps } from "./editor-state";
+import { Advanced, DefaultValue } from "./parameter-advanced";
+import { undeclared } from "./sql-parameters";
+
+export const TYPES = ["string", "number", "integer", "boolean", "array", "object"] as const;
+export type ParameterType = (typeof TYPES)[number];
+
+export const typeOf = (schema: Schema): ParameterType | "other" =>
+  TYPES.includes(schema.type as ParameterType) ? (schema.type as ParameterType) : "other";
+
+/** Another type keeps what does not depend on it. */
+function ofType(schema: Schema, type: ParameterType): Schema {
+  const { description, title } = schema;
+  const secret = schema["x-secret"];
+  return {
+    type,
+    ...(title ? { title } : {}),
+    ...(description ? { description } : {}),
+    ...(secret ? { "x-secret": secret } : {}),
+    ...(type === "array" ? { items: { type: "string" } } : {}),
+  };
+}
+
+export function Parameters({ draft, change, problem }: StepProps) {
+  const { t } = useTranslation("editor");
+  const list = useRef<HTMLOListElement>(null);
+  const [dragged, setDragged] = useState<number>();
+  const all = draft.parameters;
+  const query = draft.kind === "sql" ? String(draft.config.query ?? "") : "";
+  const caller = Object.keys((draft.config.caller as object | undefined) ?? {});
+  const found = undeclared(query, [...all.map((one) => one.name), ...caller]);
+  const set = (id: number, some: Partial<Parameter>) =>
+    change({ parameters: all.map((one) => (one.id === id ? { ...one, ...some } : one)) });
+  const focus = (at: number) =>
+    requestAnimationFrame(() => list.current?.children[at]?.querySelector<HTMLInputElement>("input")?.focus());
+  const add = () => {
+    change({ parameters: [...all, parameter()] });
+    focus(all.length);
+  };
+  const move = (from: number, to: number) => {
+    if (to < 0 || to >= all.length || from === to) return;
+    const moved = all[from]!;
+    change({ parameters: all.toSpliced(from, 1).toSpliced(to, 0, moved) });
+  };
+  const onKey = (event: KeyboardEvent, at: number) => {
+    if (!event.altKey || (event.key !== "ArrowUp" && event.key !== "ArrowDown")) return;
+    event.preventDefault();
+    const to = at + (event.key === "ArrowUp" ? -1 : 1);
+    move(at, to);
+    if (to >= 0 && to < all.length) focus(to);
+  };
+  const names = all.map((one) => one.name.trim());
+  return (
+    <div className="grid gap-3">
+      <p className="text-muted">{t("parameters.about")}</p>
+      {found.length > 0 && (
+        <Note
+          actions={
+            <Button
+              small
+              icon={Plus}
+              className="text-fg"
+              onClick={() => change({ parameters: [...all, ...found.map((name) => parameter(name))] })}
+            >
+              {t("sql.addFound", { count: found.length })}
+            </Button>
+          }
+        >
+          {t("sql.foundUndeclared", { names: found.join(", ") })}
+        </Note>
+      )}
+      {problem("input_schema") && (
+        <p role="alert" className="text-sm text-danger">
+          {problem("input_schema")}
+        </p>
+      )}
+      {all.length === 0 ? (
+        <Empty
+          title={t("parameters.none")}
+          action={
+            <Button look="primary" icon={Plus} onClick={add}>
+              {t("parameters.add")}
+            </Button>
+          }
+        >
+          {t("parameters.noneAbout")}
+        </Empty>
+      ) : (
+        <>
+          <ol ref={list} className="grid gap-2">
+            {all.map((one, at) => {
+              const name = names[at]!;
+              const twice = name !== "" && names.indexOf(name) !== at ? t("parameters.twice") : undefined;
+              return (
+                <ParameterRow
+                  key={one.id}
+                  one={one}
+                  at={at}
+                  problem={twice}
+                  isDragged={dragged === at}
+                  onChange={(some) => set(one.id, some)}
+                  onRemove={() => change({ parameters: all.filter((it) => it.id !== one.id) })}
+                  onKey={(event) => onKey(event, at)}
+                  onDrag={(event) => {
+                    event.dataTransfer.effectAllowed = "move";
+                    event.dataTransfer.setData("application/x-toolcrib-row", String(at));
+                    setDragged(at);
+                  }}
+                  onOver={(event) => {
+                    if (dragged === undefined) return;
+                    event.preventDefault();
+                    if (dragged === at) return;
+                    move(dragged, at);
+                    setDragged(at);
+                  }}
+                  onDragEnd={() => setDragged(undefined)}
+                />
+              );
+            })}
+          </ol>
+          <div>
+            <Button icon={Plus} onClick={add}>
+              {t("parameters.add")}
+            </Button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
+
+type RowProps = {
+  one: Parameter;
+  at: number;
+  problem?: string;
+  isDragged: boolean;
+  onChange: (some: Partial<Parameter>) => void;
+  onRemove: () => void;
+  onKey: (event: KeyboardEvent) => void;
+  onDrag: (event: DragEvent) => void;
+  onOver: (event: DragEvent) => void;
+  onDragEnd: () => void;
+};
+
+function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, onDrag, onOver, onDragEnd }: RowProps) {
+  const { t } = useTranslation("editor");
+  const [open, setOpen] = useState(false);
+  const type = typeOf(one.schema);
+  const label = one.name || t("parameters.number", { number: at + 1 });
+  const about = (text: string) => t("parameters.of", { what: text, name: label });
+  const describe = (description: string) => {
+    const { description: _, ...others } = one.schema;
+    onChange({ schema: description ? { ...others, description } : others });
+  };
+  return (
+    <li
+      onKeyDown={onKey}
+      onDragOver={onOver}
+      className={`rounded-md border bg-panel p-2 ${isDragged ? "opacity-50" : ""}`}
+    >
+      <div className="grid items-center gap-2 md:grid-cols-[auto_minmax(8rem,14rem)_8rem_auto_minmax(8rem,1fr)_8rem_auto]">
+        <button
+          type="button"
+          draggable
+          aria-label={t("parameters.move", { name: label })}
+          title={t("parameters.moveHint")}
+          onDragStart={onDrag}
+          onDragEnd={onDragEnd}
+          className="grid h-8 w-6 cursor-grab place-items-center rounded text-muted hover:bg-sunken max-md:hidden"
+        >
+          <GripVertical aria-hidden className="size-4" />
+        </button>
+        <Input
+          aria-label={about(t("parameters.name"))}
+          aria-invalid={problem ? true : undefined}
+          placeholder={t("parameters.name")}
+          className="font-mono"
+          spellCheck={false}
+          autoComplete="off"
+          value={one.name}
+          onChange={(event) => onChange({ name: event.target.value })}
+        />
+        <Select
+          aria-label={about(t("parameters.type"))}
+          value={type}
+          onChange={(event) => onChange({ schema: ofType(one.schema, event.target.value as ParameterType) })}
+        >
+          {TYPES.map((it) => (
+            <option key={it} value={it}>
+              {t(`parameters.types.${it}`)}
+            </option>
+          ))}
+          {type === "other" && <option value="other">{t("parameters.types.other")}</option>}
+        </Select>
+        <Check
+          label={t("parameters.required")}
+          aria-label={about(t("parameters.required"))}
+          checked={one.required}
+          onChange={(event) => onChange({ required: event.target.checked })}
+        />
+        <Input
+          aria-label={about(t("parameters.description"))}
+          placeholder={t("parameters.descriptionHint")}
+          value={one.schema.description ?? ""}
+          onChange={(event) => describe(event.target.value)}
+        />
+        <DefaultValue
+          label={about(t("parameters.default"))}
+          schema={one.schema}
+          onChange={(schema) => onChange({ schema })}
+        />
+        <span className="flex">
+          <IconButton
+            small
+            icon={Settings2}
+            label={about(t("parameters.advanced"))}
+            aria-expanded={open}
+            onClick={() => setOpen(!open)}
+          />
+          <IconButton small icon={Trash2} label={t("parameters.remove", { name: label })} onClick={onRemove} />
+        </span>
+      </div>
+      {problem && <p className="mt-1 text-sm text-danger">{problem}</p>}
+      {open && <Advanced name={label} schema={one.schema} onChange={(schema) => onChange({ schema })} />}
+    </li>
+  );
+}

@@ -1,0 +1,186 @@
+// The fourth step: try it, keep what was tried as a test, take the shape of the answer, save.
+
+import { useQueryClient } from "@tanstack/react-query";
+import { BookmarkPlus, CircleCheck, CircleX, ListChecks, Play, Trash2 } from "lucide-react";
+import { useCallback, useState } from "react";
+import { useTranslation } from "react-i18next";
+import { Badge } from "../../ui/badge";
+import { Button, IconButton } from "../../ui/button";
+import { Json } from "../../ui/code";
+import { Card } from "../../ui/page";
+import type { Values } from "../../ui/schema-form";
+import { messageOf } from "../../ui/states";
+import { toast } from "../../ui/toast";
+import { bodyOf, type Case, inferred, schemaOf } from "./draft";
+import type { StepProps } from "./editor-state";
+import { type Answer, callTool, isChangeable, type Tool, toolQuery, tryTool } from "./queries";
+import { Tester } from "./tester";
+
+const same = (a: unknown, b: unknown): boolean => {
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  const keys = Object.keys(a);
+  return (
+    Array.isArray(a) === Array.isArray(b) &&
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => same((a as Values)[key], (b as Values)[key]))
+  );
+};
+
+export const passes = (one: Case, answer: Answer) =>
+  one.expect_error !== undefined
+    ? answer.error?.code === one.expect_error
+    : answer.status === "success" && same(answer.data, one.expect);
+
+export function TestStep({ draft, change, problem, dirty, stored }: StepProps & { stored?: Tool }) {
+  const { t } = useTranslation("editor");
+  const [start, setStart] = useState<Values>();
+  const [outcomes, setOutcomes] = useState<Array<Answer | undefined>>([]);
+  const [busy, setBusy] = useState(false);
+  const queries = useQueryClient();
+  const fixed = stored && !isChangeable(stored);
+  // What is not saved yet is tried as it stands here; what only runs as it is stored is called.
+  const run = useCallback(
+    (args: Values, signal: AbortSignal) =>
+      fixed
+        ? callTool(draft.name, args, signal)
+        : tryTool(
+            { ...bodyOf(draft), name: draft.name || "untitled", description: draft.description || "…" },
+            args,
+            signal,
+          ),
+    [draft, fixed],
+  );
+  const keepTest = (args: Values, answer: Answer) => {
+    const one: Case =
+      answer.status === "success"
+        ? { arguments: args, expect: answer.data }
+        : { arguments: args, expect_error: answer.error?.code ?? "tool_execution_error" };
+    change({ tests: [...draft.tests.filter((it) => !same(it.arguments, args)), one] });
+    toast(t("test.kept"));
+  };
+  const runAll = async () => {
+    setBusy(true);
+    const found: Array<Answer | undefined> = [];
+    try {
+      for (const one of draft.tests) {
+        found.push(await run(one.arguments, new AbortController().signal));
+        setOutcomes([...found]);
+      }
+      if (stored && !dirty) void queries.invalidateQueries({ queryKey: toolQuery(stored.name).queryKey });
+    } catch (error) {
+      toast(messageOf(error), { failed: true });
+    }
+    setBusy(false);
+  };
+  return (
+    <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
+      <Card title={t("test.try")}>
+        <Tester
+          keep={draft.name}
+          schema={schemaOf(draft)}
+          run={run}
+          start={start}
+          after={(args, answer) =>
+            !fixed && (
+              <div className="flex flex-wrap gap-2">
+                <Button small icon={BookmarkPlus} onClick={() => keepTest(args, answer)}>
+                  {t("test.keep")}
+                </Button>
+                {answer.status === "success" && (
+                  <Button small onClick={() => change({ output_schema: inferred(answer.data) })}>
+                    {t("test.takeSchema")}
+                  </Button>
+                )}
+              </div>
+            )
+          }
+        />
+      </Card>
+      <div className="grid gap-4">
+        <Card
+          title={t("test.cases", { count: draft.tests.length })}
+          actions={
+            draft.tests.length > 0 && (
+              <Button small icon={ListChecks} busy={busy} onClick={() => void runAll()}>
+                {t("test.runAll")}
+              </Button>
+            )
+          }
+        >
+          {problem("tests") && <p className="mb-2 text-sm text-danger">{problem("tests")}</p>}
+          {draft.tests.length === 0 && <p className="text-muted">{t("test.noCases")}</p>}
+          <ul className="grid gap-2">
+            {draft.tests.map((one, at) => (
+              <CaseRow
+                // biome-ignore lint/suspicious/noArrayIndexKey: a test is its place
+                key={at}
+                one={one}
+                at={at}
+                answer={outcomes[at]}
+                onTry={() => setStart({ ...one.arguments })}
+                onRemove={() => {
+                  setOutcomes([]);
+                  change({ tests: draft.tests.toSpliced(at, 1) });
+                }}
+              />
+            ))}
+          </ul>
+        </Card>
+        <Card
+          title={t("test.outputSchema")}
+          actions={
+            draft.output_schema !== undefined && (
+              <IconButton
+                small
+                icon={Trash2}
+                label={t("test.dropSchema")}
+                onClick={() => change({ output_schema: undefined })}
+              />
+            )
+          }
+        >
+          {problem("output_schema") && <p className="mb-2 text-sm text-danger">{problem("output_schema")}</p>}
+          {draft.output_schema === undefined ? (
+            <p className="text-muted">{t("test.noSchema")}</p>
+          ) : (
+            <Json value={draft.output_schema} label={t("test.outputSchema")} className="max-h-72 overflow-auto!" />
+          )}
+        </Card>
+      </div>
+    </div>
+  );
+}
+
+type CaseProps = { one: Case; at: number; answer?: Answer; onTry: () => void; onRemove: () => void };
+
+function CaseRow({ one, at, answer, onTry, onRemove }: CaseProps) {
+  const { t } = useTranslation("editor");
+  const passed = answer && passes(one, answer);
+  return (
+    <li
+      className="rounded-md border px-2 py-1.5 text-sm"
+      data-status={answer ? (passed ? "passed" : "failed") : "untried"}
+    >
+      <div className="flex items-start gap-2">
+        <code className="grow break-all">{JSON.stringify(one.arguments)}</code>
+        {answer && (
+          <Badge tone={passed ? "ok" : "danger"} icon={passed ? CircleCheck : CircleX}>
+            {t(passed ? "test.passed" : "test.failed")}
+          </Badge>
+        )}
+        <IconButton small icon={Play} label={t("test.tryCase", { number: at + 1 })} onClick={onTry} />
+        <IconButton small icon={Trash2} label={t("test.removeCase", { number: at + 1 })} onClick={onRemove} />
+      </div>
+      <p className="text-muted">
+        {one.expect_error !== undefined ? t("test.expectsError", { code: one.expect_error }) : t("test.expects")}{" "}
+        {one.expect_error === undefined && <code className="break-all">{JSON.stringify(one.expect)}</code>}
+      </p>
+      {answer && !passed && (
+        <p className="text-danger">
+          {t("test.got")}{" "}
+          <code className="break-all">{answer.error ? answer.error.message : JSON.stringify(answer.data)}</code>
+        </p>
+      )}
+    </li>
+  );
+}
