@@ -52,6 +52,8 @@ const routes = [
   page("/toolsets/new", () => import("./pages/toolsets/editor")),
   page("/toolsets/$name", () => import("./pages/toolsets/editor")),
   page("/policies", () => import("./pages/policies/policy")),
+  page("/limits", () => import("./pages/limits/list")),
+  page("/keys", () => import("./pages/keys/list")),
 ];
 
 export const router = createRouter({

@@ -5,6 +5,8 @@ import editor from "./editor.json";
 import executions from "./executions.json";
 import form from "./form.json";
 import home from "./home.json";
+import keys from "./keys.json";
+import limits from "./limits.json";
 import playground from "./playground.json";
 import policies from "./policies.json";
 import result from "./result.json";
@@ -20,6 +22,8 @@ export default {
   executions,
   form,
   home,
+  keys,
+  limits,
   playground,
   policies,
   result,
