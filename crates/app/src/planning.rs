@@ -2,7 +2,7 @@
 
 use crate::App;
 use crate::error::Result;
-use crate::select::{ASKING, Request, SelectView, item};
+use crate::select::{Request, item};
 use agent::planner::{Chosen, Plan, plan};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
@@ -12,50 +12,73 @@ use selection::{Item, Outcome};
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Among which tools is chosen.
+#[derive(Debug, Default)]
+pub struct Choosing {
+    /// Only these, by name; all that the caller may call where it is not said.
+    pub among: Option<Vec<String>>,
+    /// Whether tools are chosen, too, that somebody has to approve first: by who can wait for that.
+    pub may_wait: bool,
+}
+
 /// What is to be done, and how that was found.
 #[derive(Debug)]
 pub struct Planned {
     pub plan: Plan,
-    pub selection: SelectView,
+    /// The tools that were chosen; where somebody has to be asked, the one that the question is for.
+    pub tools: Vec<String>,
+    /// What spoke for them.
+    pub because: String,
+    /// What to know of how this came about.
+    pub notes: Vec<String>,
 }
 
 impl App {
-    /// The plan for a request among the tools that the caller may call, or among those of these that are named.
+    /// The plan for a request among the tools that the caller may call.
     pub async fn plan_without_model(
         self: &Arc<Self>,
         caller: &Arc<Caller>,
         request: &str,
-        among: Option<Vec<String>>,
+        choosing: Choosing,
     ) -> Result<Planned> {
+        if choosing.among.as_ref().is_some_and(Vec::is_empty) {
+            return Ok(Planned {
+                plan: self.plan_for(request, Outcome::None, &[]),
+                tools: Vec::new(),
+                because: "there is no tool that may be called".to_owned(),
+                notes: Vec::new(),
+            });
+        }
         let asked = Request {
             query: request.to_owned(),
-            among,
+            among: choosing.among,
+            may_wait: choosing.may_wait,
             ..Request::default()
         };
         let selection = self.select(Arc::clone(caller), asked).await?;
-        let outcome = match selection.outcome.as_str() {
-            "call" => Outcome::Call,
-            "ask" => Outcome::Ask,
-            _ => Outcome::None,
+        let (outcome, tools) = match selection.outcome.as_str() {
+            "call" => (Outcome::Call, selection.tools),
+            "ask" => (Outcome::Ask, selection.about.into_iter().collect()),
+            _ => (Outcome::None, Vec::new()),
         };
-        let names = selection.tools.iter().filter(|it| *it != ASKING);
-        let names: Vec<&String> = names.chain(&selection.about).collect();
+        Ok(Planned {
+            plan: self.plan_for(request, outcome, &tools),
+            tools,
+            because: selection.because,
+            notes: selection.notes,
+        })
+    }
+
+    /// What to do with a request for which these tools were chosen.
+    pub(crate) fn plan_for(&self, request: &str, outcome: Outcome, tools: &[String]) -> Plan {
         let catalogue = self.executor.catalogue.load();
-        let entries: Vec<Arc<Entry>> = names
-            .into_iter()
-            .filter_map(|name| catalogue.find(name).cloned())
-            .collect();
+        let entries: Vec<&Arc<Entry>> = tools.iter().filter_map(|it| catalogue.find(it)).collect();
         let items: Vec<Item> = entries.iter().map(|it| self.item(it)).collect();
-        let chosen: Vec<Chosen<'_>> = entries
-            .iter()
-            .zip(&items)
-            .map(|(entry, tool)| Chosen {
-                tool,
-                input_schema: &entry.tool.definition.input_schema,
-            })
-            .collect();
-        let plan = plan(request, outcome, &chosen, self.today());
-        Ok(Planned { plan, selection })
+        let chosen = items.iter().zip(&entries).map(|(tool, entry)| Chosen {
+            tool,
+            input_schema: &entry.tool.definition.input_schema,
+        });
+        plan(request, outcome, &chosen.collect::<Vec<_>>(), self.today())
     }
 
     /// What a request surely gives one tool; nothing where the caller may not know of it.

@@ -43,6 +43,8 @@ pub struct Request {
     pub limit: Option<usize>,
     /// Only these tools are looked at, by name; all that the caller may call where it is not said.
     pub among: Option<Vec<String>>,
+    /// Whether tools are chosen, too, that somebody has to approve first: by who can wait for that.
+    pub may_wait: bool,
 }
 
 /// The tool that fits, if any does.
@@ -92,7 +94,10 @@ impl App {
         let app = Arc::clone(self);
         let choose = move || {
             let policy = app.executor.policy.load_full();
-            let allowed = app.chooser.allowed.of(&choice, &policy, &caller);
+            let allowed = app
+                .chooser
+                .allowed
+                .of(&choice, &policy, &caller, request.may_wait);
             let named = Named::new(request.among.as_deref())?;
             let visible = |at: usize| allowed[at] && named.has(&choice.entries[at]);
             let selected = choice.corpus.select(&request.query, visible, limit);
@@ -104,7 +109,7 @@ impl App {
     }
 
     /// The corpus of the catalogue as it is now.
-    async fn choice(self: &Arc<Self>) -> Result<Arc<Choice>> {
+    pub(crate) async fn choice(self: &Arc<Self>) -> Result<Arc<Choice>> {
         self.chooser.of(self).await
     }
 }

@@ -3,6 +3,7 @@
 use super::PipelineState;
 use crate::App;
 use crate::error::{Error, Result};
+use crate::planning::Choosing;
 use agent::fill::questions;
 use agent::planner::Plan;
 use catalog::caller::Caller;
@@ -91,11 +92,13 @@ impl App {
             }
             return Ok(steps);
         }
-        let planned = self.plan_without_model(caller, &state.query, None).await?;
-        state.notes.extend(planned.selection.notes);
+        // What somebody has to approve is not waited for here.
+        let all = Choosing::default();
+        let planned = self.plan_without_model(caller, &state.query, all).await?;
+        state.notes.extend(planned.notes);
         let mut plan = Map::new();
         let mut steps = Vec::new();
-        let because = planned.selection.because;
+        let because = planned.because;
         let strategy = match planned.plan {
             Plan::Calls(calls) => {
                 for call in calls {

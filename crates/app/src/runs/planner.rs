@@ -1,17 +1,16 @@
-//! The turns of a run that has no model: tools are chosen as `select` chooses them, `agent::planner` says what to call and what
-//! to ask for. A turn follows from the journal alone, as a model's would.
+//! The turns of a run that has no model: `App::plan_without_model` says what to call and what to ask for. A turn follows from the journal alone, as a model's would.
 
 use super::driver::Driver;
 use super::journal::Lost;
 use crate::error::Result;
-use crate::select::{ASKING, Request, item};
+use crate::planning::Choosing;
+use crate::select::ASKING;
 use agent::answered::answered;
 use agent::entry::{Entry, RunError};
 use agent::fill::Missing;
-use agent::planner::{Chosen, Plan, Planned, Told, answer, plan};
-use jiff::civil::Date;
+use agent::planner::{Plan, Planned, Told, answer};
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
-use selection::{Item, Outcome};
+use selection::Outcome;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -62,65 +61,29 @@ impl Driver {
         let usable = app.usable_in_run(&self.caller, &self.bounds());
         let names = (0..usable.len()).map(|at| usable.shown(at).entry.name.to_string());
         let among: Vec<String> = names.collect();
-        let (outcome, tools, because) = match among.is_empty() {
-            true => {
-                let because = "there is no tool that may be called".to_owned();
-                (Outcome::None, Vec::new(), because)
-            }
-            false => {
-                let wanted = Request {
-                    query: request.to_owned(),
-                    limit: None,
-                    among: Some(among),
-                };
-                let choice = app.select(Arc::clone(&self.caller), wanted).await?;
-                match choice.outcome.as_str() {
-                    "call" => (Outcome::Call, choice.tools, choice.because),
-                    "ask" => {
-                        let about = choice.about.into_iter().collect();
-                        (Outcome::Ask, about, choice.because)
-                    }
-                    _ => (Outcome::None, Vec::new(), choice.because),
-                }
-            }
+        let choosing = Choosing {
+            among: Some(among),
+            may_wait: true,
         };
+        let planned = app.plan_without_model(&self.caller, request, choosing);
+        let planned = planned.await?;
         self.journal.add(Entry::Plan {
-            tools: tools.clone(),
-            because,
+            tools: planned.tools,
+            because: planned.because,
         });
-        Ok(match self.plan_of(request, outcome, &tools) {
+        Ok(match planned.plan {
             Plan::Nothing { text } => spoken(text),
             Plan::Ask { question, .. } => calls(vec![ask(ASKS_FOR.to_owned(), &[], &question)]),
             Plan::Calls(planned) => calls(planned.iter().enumerate().map(next).collect()),
         })
     }
 
-    fn plan_of(&self, request: &str, outcome: Outcome, tools: &[String]) -> Plan {
-        let app = &self.journal.app;
-        let catalogue = app.executor.catalogue.load();
-        let entries: Vec<_> = tools.iter().filter_map(|it| catalogue.get(it)).collect();
-        let access = app.access.load();
-        let items = entries.iter();
-        let items = items.map(|it| item(it, access.admins(), &Default::default()));
-        let items: Vec<Item> = items.collect();
-        let chosen = items.iter().zip(&entries).map(|(tool, entry)| Chosen {
-            tool,
-            input_schema: &entry.tool.definition.input_schema,
-        });
-        let chosen: Vec<Chosen<'_>> = chosen.collect();
-        plan(request, outcome, &chosen, self.today())
-    }
-
-    fn today(&self) -> Date {
-        let now = self.journal.app.clock.now();
-        let now = jiff::Timestamp::from_millisecond(now).unwrap_or_default();
-        now.to_zoned(jiff::tz::TimeZone::UTC).date()
-    }
-
     /// Somebody has told what was missing.
     fn after_answers(&self, asked: &[(&Call, &ToolResult)]) -> Turn {
         let tools = self.journal.state.planned.clone().unwrap_or_default();
-        let Plan::Calls(planned) = self.plan_of(&self.request(), Outcome::Call, &tools) else {
+        let app = &self.journal.app;
+        let plan = app.plan_for(&self.request(), Outcome::Call, &tools);
+        let Plan::Calls(planned) = plan else {
             return spoken(self.composed());
         };
         let mut next = Vec::new();
@@ -134,7 +97,7 @@ impl Driver {
             let answer = serde_json::from_str(&result.text);
             let answer = answer.unwrap_or_else(|_| Value::from(result.text.as_str()));
             let times: usize = times.parse().unwrap_or(ASKED_MAX);
-            match answered(&planned.missing, &answer, self.today()) {
+            match answered(&planned.missing, &answer, app.today()) {
                 Ok(more) => {
                     let mut arguments = planned.arguments.clone();
                     arguments.extend(more);

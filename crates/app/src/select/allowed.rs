@@ -5,7 +5,7 @@ use super::{ASKING, Choice};
 use crate::error::{Error, Result};
 use catalog::caller::{Caller, Role, Scope};
 use catalog::catalogue::Entry;
-use catalog::policy::{Policy, Verdict};
+use catalog::policy::{Denial, Policy, Verdict};
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use uuid::Uuid;
@@ -21,16 +21,18 @@ struct Who {
     key: Option<Uuid>,
     agent: Option<Uuid>,
     toolset: Option<Arc<str>>,
+    may_wait: bool,
 }
 
 impl Who {
-    fn of(caller: &Caller) -> Self {
+    fn of(caller: &Caller, may_wait: bool) -> Self {
         Who {
             user: caller.user,
             role: caller.role,
             key: caller.key_id,
             agent: caller.agent,
             toolset: caller.toolset.clone(),
+            may_wait,
         }
     }
 }
@@ -47,14 +49,16 @@ struct Known {
 pub(crate) struct Allowed(Mutex<HashMap<Who, Known>>);
 
 impl Allowed {
-    /// Of each tool of a choice, whether this caller may be told to call it.
+    /// Of each tool of a choice, whether this caller may be told to call it: also one that somebody has to approve first,
+    /// where they may wait for that.
     pub(crate) fn of(
         &self,
         choice: &Arc<Choice>,
         policy: &Arc<Policy>,
         caller: &Caller,
+        may_wait: bool,
     ) -> Arc<[bool]> {
-        let who = Who::of(caller);
+        let who = Who::of(caller, may_wait);
         let (chosen, judge) = (Arc::downgrade(choice), Arc::downgrade(policy));
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = lock().get(&who)
@@ -63,7 +67,7 @@ impl Allowed {
         {
             return Arc::clone(&known.allowed);
         }
-        let allowed: Arc<[bool]> = allowed(policy, &choice.entries, caller).into();
+        let allowed: Arc<[bool]> = allowed(policy, &choice.entries, caller, may_wait).into();
         let mut kept = lock();
         if kept.len() >= CALLERS_MAX {
             // Rare enough to begin anew.
@@ -80,14 +84,21 @@ impl Allowed {
 }
 
 /// The same of any tools, asked anew.
-pub(crate) fn allowed(policy: &Policy, entries: &[Arc<Entry>], caller: &Caller) -> Vec<bool> {
+pub(crate) fn allowed(
+    policy: &Policy,
+    entries: &[Arc<Entry>],
+    caller: &Caller,
+    may_wait: bool,
+) -> Vec<bool> {
     // Who may only look is told what they would need.
     let caller = Caller {
         scopes: caller.scopes.with(Scope::Call),
         ..caller.clone()
     };
-    let may = |entry: &Arc<Entry>| {
-        *entry.name != *ASKING && policy.verdict(&caller, &entry.tool) == Verdict::Allowed
+    let may = |entry: &Arc<Entry>| match policy.verdict(&caller, &entry.tool) {
+        _ if *entry.name == *ASKING => false,
+        Verdict::Allowed => true,
+        verdict => may_wait && verdict == Verdict::Denied(Denial::Approval),
     };
     entries.iter().map(may).collect()
 }

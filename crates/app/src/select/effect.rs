@@ -95,8 +95,8 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
     // Made in the same way, so that only the change makes a difference.
     let (unchanged, corpus) = (corpus(&choice.entries), corpus(&entries));
     let policy = app.executor.policy.load();
-    let allowed_before = allowed(&policy, &choice.entries, caller);
-    let allowed_after = allowed(&policy, &entries, caller);
+    let allowed_before = allowed(&policy, &choice.entries, caller, false);
+    let allowed_after = allowed(&policy, &entries, caller, false);
     let mut effect = Effect {
         n: 0,
         right_before: 0,

@@ -36,6 +36,7 @@ pub(crate) async fn select(
         query: body.query,
         limit: body.limit,
         among: body.tools,
+        may_wait: false,
     };
     Ok(Json(server.app.select(caller, request).await?))
 }

@@ -289,3 +289,37 @@ async fn the_planner_asks_for_what_a_request_does_not_say() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn the_planner_waits_for_an_approval_as_a_model_does() {
+    on_both_with(careful(), Policy::default(), async |app: &TestApp| {
+        let body = json!({"input": "Add the tax to the price 12.5% of 340", "tools": ["careful"]});
+        let run = app.post("/api/v1/runs", body.clone()).await.body;
+        assert_eq!(run["status"], "needs_input", "{run}");
+        let pending = &run["pending"][0];
+        assert_eq!(
+            (&pending["kind"], &pending["tool"]),
+            (&json!("approval"), &json!("careful"))
+        );
+        app.answer(&run, pending, json!("approve")).await;
+        let done = app.rests(&run).await;
+        assert_eq!(
+            (&done["status"], &done["output"]),
+            (&json!("done"), &json!("42.5")),
+            "{done}"
+        );
+        let run = app.post("/api/v1/runs", body).await.body;
+        app.answer(&run, &run["pending"][0], json!("reject")).await;
+        let done = app.rests(&run).await;
+        assert_eq!(
+            (&done["status"], &done["calls"]),
+            (&json!("done"), &json!(0)),
+            "{done}"
+        );
+        // Who only asks which tool fits is told of none that would not run.
+        let asked = json!({"query": "Add the tax to the price 12.5% of 340", "tools": ["careful"]});
+        let chosen = app.post("/api/v1/select", asked).await.body;
+        assert_eq!(chosen["outcome"], "none", "{chosen}");
+    })
+    .await;
+}
