@@ -2,6 +2,7 @@
 //! run knows follows from these.
 
 use crate::limits::Limits;
+use crate::skill::Offered;
 use providers::{Call, Turn, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -17,7 +18,11 @@ pub enum Entry {
         tools: Vec<String>,
         because: String,
     },
-    /// What the model is shown besides what it and the person say: documents, a skill.
+    /// Which skills the model is told of and may load.
+    Skills {
+        skills: Vec<Offered>,
+    },
+    /// What the model is shown besides what it and the person say: documents.
     Shown {
         text: String,
     },

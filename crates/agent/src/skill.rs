@@ -6,6 +6,7 @@ mod front;
 use catalog::problem::Problem;
 use catalog::tool::is_valid_name;
 use front::{Front, front};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// What a model loads a skill with.
@@ -140,27 +141,36 @@ fn instructions(front: &mut Front<'_>) -> Option<String> {
     Some(body.to_owned())
 }
 
+/// What a model is told of a skill before it loads it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Offered {
+    pub name: String,
+    pub description: String,
+}
+
 /// What a model is told of the skills there are: names and descriptions only.
 #[must_use]
-pub fn listing<'a>(skills: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub fn listing(skills: &[Offered]) -> String {
     let mut text = format!(
-        "Skills are instructions for kinds of work. Load the one that fits with `{LOAD_SKILL}` before you begin, and follow it:"
+        "Skills are instructions for kinds of work. If one of these fits the request, load it with `{LOAD_SKILL}` before you begin, and follow it:"
     );
-    for (name, description) in skills {
-        text.push_str("\n- ");
-        text.push_str(name);
-        text.push_str(": ");
-        text.push_str(&description.split_whitespace().collect::<Vec<_>>().join(" "));
+    for it in skills {
+        let description: Vec<&str> = it.description.split_whitespace().collect();
+        text.push_str(&format!("\n- {}: {}", it.name, description.join(" ")));
     }
     text
 }
 
 /// The schema of what `load_skill` takes, where there are these skills.
 #[must_use]
-pub fn load_schema(names: &[&str]) -> Value {
+pub fn load_schema(skills: &[Offered]) -> Value {
+    let names: Vec<&str> = skills.iter().map(|it| it.name.as_str()).collect();
     json!({
         "type": "object",
-        "properties": {"name": {"type": "string", "enum": names, "description": "Which skill"}},
+        "properties": {
+            "name": {"type": "string", "enum": names, "description": "Which skill"},
+            "file": {"type": "string", "description": "A file that its instructions name, in place of the instructions"}
+        },
         "required": ["name"],
         "additionalProperties": false
     })
@@ -271,10 +281,14 @@ mod tests {
 
     #[test]
     fn a_model_is_told_names_and_descriptions() {
-        let text = listing([("a", "Does\n  a."), ("b", "Does b.")]);
+        let offered = |name: &str, description: &str| Offered {
+            name: name.to_owned(),
+            description: description.to_owned(),
+        };
+        let text = listing(&[offered("a", "Does\n  a."), offered("b", "Does b.")]);
         assert!(text.ends_with("\n- a: Does a.\n- b: Does b."));
         assert_eq!(
-            load_schema(&["a"])["properties"]["name"]["enum"],
+            load_schema(&[offered("a", "x")])["properties"]["name"]["enum"],
             json!(["a"])
         );
     }

@@ -3,6 +3,7 @@
 
 use crate::entry::{Began, CallResult, Decision, Ending, Entry, Pending, PendingKind, Status};
 use crate::limits::{AtLimit, Limits, Reached};
+use crate::skill::Offered;
 use providers::{Call, Said, Stop, ToolResult, Turn, Usage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,6 +35,8 @@ pub struct State {
     pub open: Vec<Open>,
     /// Tools that were found for the request.
     pub planned: Option<Vec<String>>,
+    /// Skills that the model is told of.
+    pub skills: Vec<Offered>,
     /// Tools that somebody let run for the rest of the run.
     pub always: BTreeSet<String>,
     pub steps: u64,
@@ -90,6 +93,7 @@ impl State {
                 self.began = Some(began.clone());
             }
             Entry::Plan { tools, .. } => self.planned = Some(tools.clone()),
+            Entry::Skills { skills } => self.skills.clone_from(skills),
             Entry::Shown { text } => self.said.push(Said::User(text.clone())),
             Entry::Turn { turn, cost } => self.turned(turn, *cost),
             Entry::Started { call, .. } => self.started(call),

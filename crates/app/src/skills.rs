@@ -8,10 +8,12 @@ pub use folder::{Shelf, Shelved};
 
 use crate::App;
 use crate::error::{Error, Result};
-use crate::runs::may_call;
+use crate::runs::Bounds;
 use crate::status::ShelfStatus;
+use agent::skill::Offered;
 use catalog::caller::{Caller, Scope};
 use catalog::problem::Problem;
+use selection::Item;
 use serde::Serialize;
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -90,6 +92,52 @@ impl App {
         })
     }
 
+    /// A text beside a skill, by its path in the folder of that skill.
+    pub(crate) async fn file_of_skill(
+        &self,
+        shelved: &Arc<Shelved>,
+        name: &str,
+        file: &str,
+    ) -> Result<String> {
+        let (skills, shelved) = (Arc::clone(&self.skills), Arc::clone(shelved));
+        let (name, file) = (name.to_owned(), file.to_owned());
+        let read = move || {
+            let found = shelved.skills.iter().find(|it| it.skill.name == name);
+            found.map(|it| skills.beside(it, &file))
+        };
+        match tokio::task::spawn_blocking(read).await {
+            Ok(Some(Ok(text))) => Ok(text),
+            Ok(Some(Err(error))) => Err(Error::invalid(error.to_string())),
+            Ok(None) | Err(_) => Err(Error::Internal("a file was not read".to_owned())),
+        }
+    }
+
+    /// Of these skills those that fit a request best, by what they say of themselves; in the order that they had.
+    pub(crate) async fn skills_that_fit(
+        self: &Arc<Self>,
+        skills: Vec<Offered>,
+        request: &str,
+        most: usize,
+    ) -> Result<Vec<Offered>> {
+        let choice = self.choice().await?;
+        let (app, request) = (Arc::clone(self), request.to_owned());
+        let choose = move || {
+            let item = |it: &Offered| Item {
+                name: it.name.clone(),
+                description: it.description.clone(),
+                ..Item::default()
+            };
+            let items: Vec<Item> = skills.iter().map(item).collect();
+            let corpus = app.chooser.apart(&choice, &items);
+            let found = corpus.select(&request, |_| true, most).candidates;
+            let mut places: Vec<usize> = found.into_iter().map(|it| it.at).collect();
+            places.sort_unstable();
+            places.into_iter().map(|at| skills[at].clone()).collect()
+        };
+        let chosen = tokio::task::spawn_blocking(choose).await;
+        chosen.map_err(|error| Error::Internal(format!("a choice of skills was lost: {error}")))
+    }
+
     /// None for those who may call none of the tools that it needs: it would tell them of work that they cannot do.
     fn skill_view(&self, caller: &Caller, it: &Shelf) -> Option<SkillView> {
         // Who may only look is told what they would need.
@@ -97,13 +145,8 @@ impl App {
             scopes: caller.scopes.with(Scope::Call),
             ..caller.clone()
         };
-        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
-        let is_missing = |name: &&String| {
-            let shown = policy.find(&catalogue, caller, name);
-            shown.is_none_or(|shown| !may_call(&policy, caller, shown.entry))
-        };
+        let (_, missing) = self.tools_of_skill(caller, &Bounds::default(), &it.skill);
         let tools = it.skill.tools.clone();
-        let missing: Vec<String> = tools.iter().filter(is_missing).cloned().collect();
         let is_of_use = tools.is_empty() || missing.len() < tools.len();
         (is_of_use || caller.scopes.allow(Scope::Admin)).then(|| SkillView {
             name: it.skill.name.clone(),

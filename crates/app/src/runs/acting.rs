@@ -82,9 +82,9 @@ impl Driver {
         for it in &open {
             match self.step(it, starting.len()).await {
                 Step::Settle(entry) | Step::Own(Led::Entry(entry)) => self.journal.add(entry),
-                Step::Own(Led::Found(entry, names)) => {
+                Step::Own(Led::Found(entry, names, because)) => {
                     self.journal.add(entry);
-                    self.show_more(names);
+                    self.show_more(names, because);
                 }
                 Step::Ask(pending) => self.journal.add(Entry::Asked(pending)),
                 Step::Run {
@@ -127,14 +127,13 @@ impl Driver {
     }
 
     /// The model is shown these tools from now on.
-    fn show_more(&mut self, names: Vec<String>) {
+    fn show_more(&mut self, names: Vec<String>, because: String) {
         let mut tools = self.journal.state.planned.clone().unwrap_or_default();
         let new: Vec<String> = names.into_iter().filter(|it| !tools.contains(it)).collect();
         if new.is_empty() {
             return;
         }
         tools.extend(new);
-        let because = "the model looked for more".to_owned();
         self.journal.add(Entry::Plan { tools, because });
     }
 

@@ -182,6 +182,10 @@ impl Names {
         let event = match entry {
             Entry::Began(_) | Entry::Shown { .. } => return Vec::new(),
             Entry::Plan { tools, because } => ("plan", json!({"tools": tools, "because": because})),
+            Entry::Skills { skills } => {
+                let names: Vec<&str> = skills.iter().map(|it| it.name.as_str()).collect();
+                ("skills", json!({"skills": names}))
+            }
             Entry::Turn { turn, .. } => {
                 let call = |call: &Call| {
                     let arguments = match &call.arguments {

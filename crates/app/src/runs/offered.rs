@@ -7,6 +7,7 @@ use crate::App;
 use crate::error::Result;
 use crate::select::Among;
 use agent::entry::Entry;
+use agent::skill::Skill;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry as Tool;
 use catalog::policy::{Denial, Policy, Verdict};
@@ -43,7 +44,7 @@ impl Bounds {
 }
 
 /// Whether a run may call a tool, if only after somebody approved it.
-pub(crate) fn may_call(policy: &Policy, caller: &Caller, tool: &Tool) -> bool {
+fn may_call(policy: &Policy, caller: &Caller, tool: &Tool) -> bool {
     matches!(
         policy.verdict(caller, &tool.tool),
         Verdict::Allowed | Verdict::Denied(Denial::Approval)
@@ -64,6 +65,26 @@ impl App {
                 && may_call(&policy, caller, shown.entry)
         });
         Among::new(&usable.collect::<Vec<_>>())
+    }
+
+    /// Of the tools that a skill names, those that may be used, by the names that the caller knows them by; and the others.
+    pub(crate) fn tools_of_skill(
+        &self,
+        caller: &Caller,
+        bounds: &Bounds,
+        skill: &Skill,
+    ) -> (Vec<String>, Vec<String>) {
+        let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
+        let (mut usable, mut missing) = (Vec::new(), Vec::new());
+        for name in &skill.tools {
+            let shown = policy.find(&catalogue, caller, name);
+            let shown = shown.filter(|it| bounds.hold(it) && may_call(&policy, caller, it.entry));
+            match shown {
+                Some(shown) => usable.push(shown.name.to_owned()),
+                None => missing.push(name.clone()),
+            }
+        }
+        (usable, missing)
     }
 }
 
@@ -152,7 +173,8 @@ impl Driver {
             usable.then(|| described(&shown))
         });
         let own = Own::ALL.into_iter().filter(|own| self.offers(*own));
-        tools.chain(own.map(Own::tool)).collect()
+        let skills = &self.journal.state.skills;
+        tools.chain(own.map(|own| own.tool(skills))).collect()
     }
 
     /// Whether the run has a tool of its own.
@@ -169,6 +191,7 @@ impl Driver {
                 let planned = self.journal.state.planned.as_ref();
                 planned.is_some_and(|it| it.len() >= app.runs.settings.tools_max)
             }
+            Own::LoadSkill => !self.journal.state.skills.is_empty(),
             Own::ListResources | Own::ReadResource => app.has_resources(),
         }
     }

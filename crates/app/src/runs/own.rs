@@ -1,4 +1,4 @@
-//! Tools that only a run has: to ask a person, to find more tools, and to read what connected servers offer.
+//! Tools that only a run has: to ask a person, to find more tools, to load a skill, and to read what connected servers offer.
 
 use super::driver::Driver;
 use super::offered::described;
@@ -6,6 +6,7 @@ use crate::App;
 use crate::servers::Offered;
 use agent::entry::{CallResult, Entry, PendingKind};
 use agent::result::shortened;
+use agent::skill::{LOAD_SKILL, load_schema};
 use catalog::caller::Caller;
 use providers::Call;
 use serde_json::{Value, json};
@@ -18,6 +19,7 @@ const FOUND: usize = 8;
 pub(crate) enum Own {
     Ask,
     FindTools,
+    LoadSkill,
     ListResources,
     ReadResource,
 }
@@ -25,14 +27,15 @@ pub(crate) enum Own {
 /// What a call of one leads to.
 pub(crate) enum Led {
     Entry(Entry),
-    /// A result, and tools that the model is shown from now on.
-    Found(Entry, Vec<String>),
+    /// A result, tools that the model is shown from now on, and why.
+    Found(Entry, Vec<String>, String),
 }
 
 impl Own {
-    pub(crate) const ALL: [Own; 4] = [
+    pub(crate) const ALL: [Own; 5] = [
         Own::Ask,
         Own::FindTools,
+        Own::LoadSkill,
         Own::ListResources,
         Own::ReadResource,
     ];
@@ -41,6 +44,7 @@ impl Own {
         match self {
             Own::Ask => crate::select::ASKING,
             Own::FindTools => "find_tools",
+            Own::LoadSkill => LOAD_SKILL,
             Own::ListResources => "list_resources",
             Own::ReadResource => "read_resource",
         }
@@ -50,7 +54,8 @@ impl Own {
         Self::ALL.into_iter().find(|own| own.name() == name)
     }
 
-    pub(crate) fn tool(self) -> providers::Tool {
+    /// As the model of a run that has these skills is shown it.
+    pub(crate) fn tool(self, skills: &[agent::skill::Offered]) -> providers::Tool {
         let (description, input_schema) = match self {
             Own::Ask => (
                 "Asks the person you work for, and waits for the answer. Use it when a decision, a missing fact or a confirmation is needed that no tool can give. Offer choices where there are only a few, or a schema where the answer must have a shape.",
@@ -71,6 +76,10 @@ impl Own {
                     "properties": {"query": {"type": "string", "description": "What the tool should do, in a few words"}},
                     "required": ["query"]
                 }),
+            ),
+            Own::LoadSkill => (
+                "Loads a skill: the instructions for a kind of work. The tools that it speaks of can be called from then on.",
+                load_schema(skills),
             ),
             Own::ListResources => (
                 "Lists what connected servers offer to read: documents, tables, settings. With `server` only those of one server.",
@@ -144,6 +153,10 @@ impl Driver {
                 Some(query) => self.find_tools(call, query).await,
                 None => missing("query"),
             },
+            Own::LoadSkill => match text("name") {
+                Some(name) => self.load_skill(call, name, text("file")).await,
+                None => missing("name"),
+            },
             Own::ListResources => {
                 let found = app.resources_for_run(&self.caller, text("server")).await;
                 Led::Entry(self.told(call, &found.to_string()))
@@ -188,10 +201,11 @@ impl Driver {
             .collect();
         let shown = json!({"tools": tools}).to_string();
         let names = tools.into_iter().map(|tool| tool.name).collect();
-        Led::Found(self.told(call, &shown), names)
+        let because = "the model looked for more".to_owned();
+        Led::Found(self.told(call, &shown), names, because)
     }
 
-    fn told(&self, call: &Call, text: &str) -> Entry {
+    pub(super) fn told(&self, call: &Call, text: &str) -> Entry {
         let chars_max = self.journal.app.runs.settings.result_chars_max;
         let (text, is_cut) = shortened(text, chars_max);
         Entry::Result(Box::new(CallResult {

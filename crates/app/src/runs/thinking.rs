@@ -29,7 +29,11 @@ impl Driver {
             return self.think_without_model().await;
         }
         if self.journal.state.planned.is_none() {
-            if let Err(error) = self.plan().await {
+            let planned = match self.plan().await {
+                Ok(()) => self.plan_skills().await,
+                failed => failed,
+            };
+            if let Err(error) = planned {
                 self.fail(RunError::new(error.code().as_str(), error.to_string()));
                 return Ok(());
             }
@@ -129,7 +133,7 @@ impl Driver {
         let began = state.began.as_ref();
         Request {
             model: model.name.clone(),
-            system: model.system.clone(),
+            system: self.system(model.system.as_ref()),
             said: window.of(&state.said),
             tools: self.shown(),
             tool_choice: match state.limited {

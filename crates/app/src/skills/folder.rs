@@ -74,6 +74,15 @@ impl Skills {
         }
         Arc::clone(&last.1)
     }
+
+    /// A text beside a skill that has a folder of its own.
+    pub(super) fn beside(&self, skill: &Shelf, wanted: &str) -> io::Result<String> {
+        let own = skill.file.strip_suffix(FILE).filter(|it| !it.is_empty());
+        let (Some(folder), Some(own)) = (&self.folder, own) else {
+            return Err(io::Error::other("the skill has no folder of its own"));
+        };
+        text_in(&folder.join(own), wanted)
+    }
 }
 
 /// A text of a folder. Neither its name nor a link leads out of the folder.
@@ -279,8 +288,21 @@ mod tests {
         assert_eq!(names(&shelved), ["a", "b"]);
         let told = shelved.problems[0].to_string();
         assert!(told.contains("leads out of the folder"), "{told}");
-        for file in ["../secret.md", "a/../b.md", "a", "", "none.md"] {
-            assert!(text_in(&there, file).is_err(), "{file}");
+        let beside = |skill: usize, file: &str| skills.beside(&shelved.skills[skill], file);
+        assert_eq!(beside(0, "notes/more.md").unwrap(), "more");
+        let absolute = folder.path().join("secret.md");
+        let absolute = absolute.to_str().unwrap();
+        for file in [
+            "link.md",
+            "../b.md",
+            "notes/../../b.md",
+            absolute,
+            "notes",
+            "",
+            "none.md",
+        ] {
+            assert!(beside(0, file).is_err(), "{file}");
         }
+        assert!(beside(1, "a/notes/more.md").is_err());
     }
 }

@@ -1,12 +1,13 @@
 //! What an agent's `config` may hold: what its model is asked with, and how far its runs may go.
 
 use crate::auth::Reference;
-use crate::json::{Member, Reader, present};
+use crate::json::{Member, Node, Reader, present};
 use crate::schema::Schema;
+use crate::tool::is_valid_name;
 
 const STOP_SEQUENCES_MAX: usize = 16;
 
-const KEYS: [&str; 19] = [
+const KEYS: [&str; 20] = [
     "temperature",
     "max_tokens",
     "top_p",
@@ -17,6 +18,7 @@ const KEYS: [&str; 19] = [
     "cache",
     "parallel_tool_calls",
     "retrieval",
+    "skills",
     "extra",
     "output_schema",
     "max_steps",
@@ -66,6 +68,7 @@ pub(super) fn check(r: &mut Reader<'_>, members: &[Member]) {
         r.object(m, PATH);
     }
     stop_sequences(r, get("stop_sequences"));
+    skills(r, get("skills"));
     api_key(r, get("api_key"));
     output_schema(r, get("output_schema"));
 }
@@ -87,6 +90,16 @@ fn stop_sequences(r: &mut Reader<'_>, m: Option<&Member>) {
     if !fine || items.len() > STOP_SEQUENCES_MAX {
         let expected = format!("at most {STOP_SEQUENCES_MAX} strings that are not empty");
         r.wrong(m, PATH, &expected, "Write [\"Human:\", \"Assistant:\"].");
+    }
+}
+
+fn skills(r: &mut Reader<'_>, m: Option<&Member>) {
+    let Some(m) = m else { return };
+    let items = r.array(m, PATH, "names of skills").unwrap_or_default();
+    let is_name = |item: &Node| item.as_str().is_some_and(is_valid_name);
+    if !items.iter().all(is_name) {
+        let remedy = "Write [\"weekly-limit\"], [] for none, or leave it out for all.";
+        r.wrong(m, PATH, "names of skills", remedy);
     }
 }
 

@@ -4,13 +4,13 @@ use crate::testapp::{TestApp, definition, on_both};
 use serde_json::{Value, json};
 use std::fs;
 
-fn write(app: &TestApp, file: &str, text: &str) {
+pub(crate) fn write(app: &TestApp, file: &str, text: &str) {
     let file = app.folder.path().join("skills").join(file);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, text).unwrap();
 }
 
-fn skill(name: &str, description: &str, tools: &str) -> String {
+pub(crate) fn skill(name: &str, description: &str, tools: &str) -> String {
     format!(
         "---\nname: {name}\ndescription: {description}\ntools: {tools}\n---\n# How\n1. Begin.\n"
     )
