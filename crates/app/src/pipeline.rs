@@ -3,6 +3,7 @@
 //! Each step only adds to the state, and none of them ends the others: what fails is in the state, beside what did not.
 
 mod answer;
+mod compose;
 mod plan;
 mod retrieve;
 mod tools;
@@ -47,7 +48,7 @@ pub struct Request {
     pub plan: Option<Map<String, Value>>,
     /// May only shorten the configured one.
     pub tools_timeout_seconds: Option<f64>,
-    /// Who writes the answer; where nobody does, it is taken from what was found.
+    /// Who writes the answer; else the configured model does, and where there is none, it is taken from what was found.
     pub composer: Option<Composer>,
     pub trace: Option<Box<telemetry::Context>>,
 }
@@ -156,7 +157,8 @@ impl App {
         }
         state.step_timings.tools = lap.seconds();
 
-        answer::compose_step(&mut state, request.composer.as_ref()).await;
+        let composer = request.composer.or_else(|| self.composer());
+        answer::compose_step(&mut state, composer.as_ref()).await;
         state.step_timings.compose = lap.seconds();
         answer::cite_step(&mut state);
         state.step_timings.cite = lap.seconds();

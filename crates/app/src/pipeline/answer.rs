@@ -71,7 +71,7 @@ fn successes(state: &PipelineState) -> impl Iterator<Item = &StepView> {
 }
 
 /// A text is itself; everything else is shown as JSON.
-fn text_of(result: &Value) -> String {
+pub(super) fn text_of(result: &Value) -> String {
     match result {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -53,7 +53,7 @@ impl App {
         self.model(&agent.model_provider, &agent.model_name, Some(agent))
     }
 
-    fn model(
+    pub(crate) fn model(
         &self,
         provider: &str,
         name: &str,

@@ -1,6 +1,7 @@
 //! The seven-step pipeline over REST: what is skipped, blocked, called and kept, as the team that asked for it wrote it
 //! down.
 
+use crate::model::{Model, Say};
 use crate::testapp::{ADMIN, Setup, TestApp, on_both_given};
 use app::pipeline::{Request, Settings};
 use catalog::caller::{Caller, Role, Transport};
@@ -331,4 +332,64 @@ async fn the_caller_calls_and_their_rules_count() {
         assert!(!state.tool_results[0].success);
     })
     .await;
+}
+
+/// The tools step on, and a model for the answer.
+fn with_model(model: &Model) -> Setup {
+    let provider = app::runs::ProviderSettings {
+        key: Some(catalog::secret::Secret::new("key".to_owned())),
+        base_url: Some(model.url.clone()),
+    };
+    Setup {
+        runs: app::runs::Settings {
+            model: Some(("anthropic".to_owned(), "claude-test".to_owned())),
+            providers: [("anthropic", provider)].into(),
+            ..app::runs::Settings::default()
+        },
+        ..with_tools(true)
+    }
+}
+
+#[tokio::test]
+async fn a_configured_model_writes_the_answer_from_what_was_found() {
+    let model = Model::saying(vec![Say::text("It is 42.5 [1].")]).await;
+    let test = async |app: &TestApp| {
+        let plan = json!({"tools": ["nothing", "calculator"], "calculator_input": {"expression": "12.5% of 340"}});
+        let state = run(app, json!({"query": "12.5% of 340?", "plan": plan})).await;
+        assert_eq!(state["answer"], "It is 42.5 [1].", "{state}");
+        assert_eq!(state["sources"][0]["name"], "calculator");
+        let asked = model.requests().last().unwrap().clone();
+        let said = asked["messages"].to_string();
+        assert!(
+            said.contains("12.5% of 340?") && said.contains("[1] tool calculator"),
+            "{said}"
+        );
+        assert!(said.contains("The tool nothing failed"), "{said}");
+        let count = model.requests().len();
+        // There is nothing to write an answer from.
+        let state = run(app, json!({"query": "x", "plan": {"tools": []}})).await;
+        assert_eq!(
+            (state["answer"].as_str(), model.requests().len()),
+            (None, count)
+        );
+    };
+    on_both_given(json!([]), Policy::default(), with_model(&model), test).await;
+}
+
+#[tokio::test]
+async fn where_the_model_does_not_answer_the_tools_do() {
+    let refusal =
+        json!({"type": "error", "error": {"type": "authentication_error", "message": "no"}});
+    let model = Model::saying(vec![Say::Refuse(401, refusal)]).await;
+    let test = async |app: &TestApp| {
+        let plan =
+            json!({"tools": ["calculator"], "calculator_input": {"expression": "12.5% of 340"}});
+        let state = run(app, json!({"query": "12.5% of 340?", "plan": plan})).await;
+        assert_eq!(state["answer"], "42.5", "{state}");
+        assert!(
+            state["notes"][0].as_str().unwrap().contains("the model"),
+            "{state}"
+        );
+    };
+    on_both_given(json!([]), Policy::default(), with_model(&model), test).await;
 }
