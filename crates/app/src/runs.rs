@@ -6,6 +6,7 @@ mod asked;
 mod driver;
 mod events;
 mod follow;
+mod hidden;
 mod journal;
 mod keeping;
 mod live;

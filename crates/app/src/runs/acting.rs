@@ -155,8 +155,11 @@ impl Driver {
             (Some(arguments), _) => arguments.clone(),
             (None, Arguments::Json(arguments)) => arguments.clone(),
             (None, Arguments::Bad(text)) => {
-                let (text, _) = shortened(text, 500);
-                let why = format!("The arguments are not JSON: {text}");
+                let app = &self.journal.app;
+                let why = match app.takes_secrets(Some(&self.caller), &call.name) {
+                    true => "The arguments are not JSON".to_owned(),
+                    false => format!("The arguments are not JSON: {}", shortened(text, 500).0),
+                };
                 return refused(call, "invalid_input", why);
             }
         };

@@ -1,6 +1,6 @@
 //! What people ask of runs: to begin one, to answer what it asks, to stop it.
 
-use super::journal::to_text;
+use super::hidden::{has_hidden, text};
 use super::model::limits_of;
 use super::views::RunView;
 use super::warrant::Warrant;
@@ -10,6 +10,7 @@ use agent::entry::{Began, Decision, Entry, Pending, PendingKind};
 use agent::state::State;
 use catalog::caller::Caller;
 use catalog::policy::Verdict;
+use catalog::redaction::HIDDEN;
 use catalog::schema::Schema;
 use serde_json::Value;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ impl App {
             updated_at: now,
             ended_at: None,
         };
-        if let Some(there) = self.store.begin_run(&row, &[to_text(&began)]).await? {
+        if let Some(there) = self.store.begin_run(&row, &[text(&began)]).await? {
             if there.request != row.request || there.agent_id != row.agent_id {
                 let why = "idempotency_key was used for another run; take a new key for a new run";
                 return Err(Error::conflict(why));
@@ -234,6 +235,12 @@ impl App {
             .as_deref()
             .and_then(|name| catalogue.find(name));
         let Some(tool) = tool else { return Ok(()) };
+        if has_hidden(arguments) && self.takes_secrets(None, &tool.name) {
+            let why = format!(
+                "answer.arguments: {HIDDEN} stands for a secret that is not shown; write the secret itself"
+            );
+            return Err(Error::invalid(why));
+        }
         let fits = self.executor.check_arguments(tool, arguments);
         fits.map_err(|failure| Error::invalid(format!("answer.arguments: {}", failure.message)))
     }
@@ -264,8 +271,10 @@ impl App {
                 return Ok(self.run_view(&row, Some(&state)));
             };
             let now = self.clock.now();
-            state.apply(now, &entry);
-            let bodies = [to_text(&entry)];
+            let owner = self.caller_of_run(&row).ok();
+            let told = self.told_of(owner.as_deref(), &state, &entry);
+            let bodies = [self.body_of(row.id, &entry, told.as_ref())];
+            state.apply(now, told.as_ref().unwrap_or(&entry));
             let write = RunWrite {
                 id: row.id,
                 epoch: row.epoch,

@@ -98,6 +98,11 @@ impl Driver {
                 self.journal.store().await?;
                 return Err(Lost::Stopping);
             }
+            if self.journal.has_lost && self.journal.state.ending.is_none() {
+                self.running = Running::default();
+                let why = "What the run calls with is sealed with a key that this server does not have (any more)";
+                self.fail(RunError::new("secrets_unreadable", why));
+            }
             let now = self.journal.app.clock.now();
             match self.journal.state.next(now) {
                 Next::Over => {

@@ -5,6 +5,7 @@ use super::live::{Kept, Live};
 use crate::App;
 use agent::entry::{Ending, Entry, Status};
 use agent::state::State;
+use catalog::caller::Caller;
 use std::sync::Arc;
 use std::time::Duration;
 use store::runs::{RunEntryRow, RunRow, RunWrite, Written};
@@ -18,7 +19,25 @@ pub(crate) struct Journal {
     pub(crate) state: State,
     pub(crate) live: Arc<Live>,
     /// Applied, and not stored yet.
-    added: Vec<(i64, Entry)>,
+    added: Vec<Added>,
+    /// On whose behalf, where they still may.
+    caller: Option<Arc<Caller>>,
+    /// Whether something that it needs was sealed with a key that is not there any more.
+    pub(crate) has_lost: bool,
+}
+
+struct Added {
+    at: i64,
+    entry: Entry,
+    /// What all may read of it, where that is not everything.
+    told: Option<Entry>,
+}
+
+/// A stored entry.
+struct Stored {
+    /// As all may read it.
+    kept: Kept,
+    whole: Arc<Entry>,
 }
 
 /// Why a driver has to let go of a run.
@@ -40,7 +59,10 @@ impl From<store::Error> for Lost {
 impl Journal {
     pub(crate) async fn open(app: Arc<App>, row: RunRow) -> Result<Self, Lost> {
         let live = app.runs.lives.of(row.id);
+        let caller = app.caller_of_run(&row).ok();
         let mut journal = Journal {
+            caller,
+            has_lost: false,
             app,
             row,
             state: State::default(),
@@ -59,30 +81,49 @@ impl Journal {
 
     /// Reads what others added. What this driver has not stored yet comes after it.
     pub(crate) async fn catch_up(&mut self) -> Result<(), Lost> {
-        let store = &self.app.store;
-        let entries = read(store.run_entries(self.row.id, self.stored()).await?)?;
+        let entries = self.entries(self.stored()).await?;
         if entries.is_empty() {
             return Ok(());
         }
         if self.added.is_empty() {
-            for kept in &entries {
-                self.state.apply(kept.at, &kept.entry);
+            for it in &entries {
+                self.state.apply(it.kept.at, &it.whole);
             }
         } else {
-            let all = read(store.run_entries(self.row.id, 0).await?)?;
-            let added = self.added.iter().map(|(at, entry)| (*at, entry));
-            let stored = all.iter().map(|kept| (kept.at, &*kept.entry));
+            let all = self.entries(0).await?;
+            let added = self.added.iter().map(|it| (it.at, &it.entry));
+            let stored = all.iter().map(|it| (it.kept.at, &*it.whole));
             self.state = State::of(stored.chain(added));
         }
-        self.live.take(entries);
+        self.live.take(entries.into_iter().map(|it| it.kept));
         Ok(())
+    }
+
+    async fn entries(&mut self, after: i64) -> Result<Vec<Stored>, Lost> {
+        let rows = self.app.store.run_entries(self.row.id, after).await?;
+        let unsealed: Vec<_> = rows
+            .iter()
+            .map(|row| self.app.unsealed(self.row.id, &row.body))
+            .collect();
+        let kept = read(rows)?;
+        let all = kept.into_iter().zip(unsealed).map(|(kept, unsealed)| {
+            let whole = unsealed.unwrap_or_else(|_| {
+                self.has_lost = true;
+                None
+            });
+            let whole = whole.map_or_else(|| Arc::clone(&kept.entry), Arc::new);
+            Stored { kept, whole }
+        });
+        Ok(all.collect())
     }
 
     /// Makes it count here; it is stored before anything follows from it outside.
     pub(crate) fn add(&mut self, entry: Entry) {
         let at = self.app.clock.now();
+        let caller = self.caller.as_deref();
+        let told = self.app.told_of(caller, &self.state, &entry);
         self.state.apply(at, &entry);
-        self.added.push((at, entry));
+        self.added.push(Added { at, entry, told });
     }
 
     /// The last entry, with what the run used.
@@ -134,17 +175,18 @@ impl Journal {
         };
         let first = self.stored() as u64 + 1;
         let added = std::mem::take(&mut self.added).into_iter();
-        let kept = added.zip(first..).map(|((at, entry), seq)| Kept {
+        let kept = added.zip(first..).map(|(it, seq)| Kept {
             seq,
-            at,
-            entry: Arc::new(entry),
+            at: it.at,
+            entry: Arc::new(it.told.unwrap_or(it.entry)),
         });
         self.live.take(kept.collect::<Vec<_>>());
         Ok(is_released)
     }
 
     async fn try_write(&self, is_released: bool) -> store::Result<Written> {
-        let bodies = self.added.iter().map(|(_, entry)| to_text(entry));
+        let body = |it: &Added| self.app.body_of(self.row.id, &it.entry, it.told.as_ref());
+        let bodies = self.added.iter().map(body);
         let bodies: Vec<String> = bodies.collect();
         let status = self.state.status();
         let ending = self.state.ending.as_ref();
@@ -175,11 +217,7 @@ impl Drop for Journal {
     }
 }
 
-pub(crate) fn to_text(entry: &Entry) -> String {
-    serde_json::to_string(entry).expect("an entry is plain JSON")
-}
-
-/// Stored entries, as they were.
+/// Stored entries, as all may read them.
 pub(crate) fn read(rows: Vec<RunEntryRow>) -> store::Result<Vec<Kept>> {
     let entry = |row: RunEntryRow| {
         let entry = serde_json::from_str(&row.body).map_err(|error| {

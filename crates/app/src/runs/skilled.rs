@@ -14,14 +14,14 @@ use std::sync::Arc;
 const SKILLS_SHOWN: usize = 20;
 
 impl Driver {
-    /// Chooses the skills that the model is told of, once. A run whose skills cannot be read goes on without.
+    /// Chooses the skills that the model is told of, once. Files that cannot be used are left out.
     pub(crate) async fn plan_skills(&mut self) -> Result<()> {
         let app = Arc::clone(&self.journal.app);
         let shelved = app.skills().await?;
         let bounds = self.bounds();
         let named = self.skills_named();
-        let is_there = |name: &&String| !shelved.skills.iter().any(|it| it.skill.name == **name);
-        let missing: Vec<&String> = named.iter().flatten().filter(is_there).collect();
+        let is_gone = |name: &&String| !shelved.skills.iter().any(|it| it.skill.name == **name);
+        let missing: Vec<&String> = named.iter().flatten().filter(is_gone).collect();
         for name in missing {
             let message = format!("There is no skill '{name}', which the agent names");
             self.journal.note("skill_missing", message);

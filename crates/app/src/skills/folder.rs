@@ -283,7 +283,7 @@ mod tests {
         write(&there, "b.md", &skill("b", "alone"));
         std::os::unix::fs::symlink("../secret.md", there.join("link.md")).unwrap();
         std::os::unix::fs::symlink("../../secret.md", there.join("a/link.md")).unwrap();
-        let skills = Skills::new(Some(there.clone()));
+        let skills = Skills::new(Some(there));
         let shelved = skills.read();
         assert_eq!(names(&shelved), ["a", "b"]);
         let told = shelved.problems[0].to_string();

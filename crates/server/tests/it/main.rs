@@ -43,6 +43,7 @@ mod resources;
 mod runs;
 mod runs_lost;
 mod runs_people;
+mod runs_secrets;
 mod runs_skills;
 mod scripted;
 mod secrets;

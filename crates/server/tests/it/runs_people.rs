@@ -292,8 +292,12 @@ async fn the_planner_asks_for_what_a_request_does_not_say() {
 
 #[tokio::test]
 async fn the_planner_waits_for_an_approval_as_a_model_does() {
-    on_both_with(careful(), Policy::default(), async |app: &TestApp| {
-        let body = json!({"input": "Add the tax to the price 12.5% of 340", "tools": ["careful"]});
+    let mut tools = careful();
+    tools[0]["description"] = json!(
+        "Evaluates an arithmetic expression exactly: + - * / ^ %, parentheses, percentages ('12.5% of 340'). Use it for any calculation with numbers."
+    );
+    on_both_with(tools, Policy::default(), async |app: &TestApp| {
+        let body = json!({"input": "What is 12.5% of 340?", "tools": ["careful"]});
         let run = app.post("/api/v1/runs", body.clone()).await.body;
         assert_eq!(run["status"], "needs_input", "{run}");
         let pending = &run["pending"][0];
@@ -317,7 +321,7 @@ async fn the_planner_waits_for_an_approval_as_a_model_does() {
             "{done}"
         );
         // Who only asks which tool fits is told of none that would not run.
-        let asked = json!({"query": "Add the tax to the price 12.5% of 340", "tools": ["careful"]});
+        let asked = json!({"query": "What is 12.5% of 340?", "tools": ["careful"]});
         let chosen = app.post("/api/v1/select", asked).await.body;
         assert_eq!(chosen["outcome"], "none", "{chosen}");
     })
