@@ -123,7 +123,11 @@ export function RowTable({ columns, rows, label }: { columns: string[]; rows: Ro
           <thead className="sticky top-0 bg-sunken">
             <tr>
               {columns.map((column) => (
-                <th key={column} scope="col" className="border-b px-2 py-1 font-mono font-medium whitespace-nowrap">
+                <th
+                  key={column}
+                  scope="col"
+                  className={`border-b px-2 py-1 font-mono font-medium whitespace-nowrap ${typeof rows[0]?.[column] === "number" ? "text-right" : ""}`}
+                >
                   {column}
                 </th>
               ))}

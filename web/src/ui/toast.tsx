@@ -39,7 +39,7 @@ export function Toasts() {
     <section
       aria-live="polite"
       aria-label={t("notifications")}
-      className="pointer-events-none fixed right-4 bottom-4 z-70 grid gap-2"
+      className="pointer-events-none fixed right-4 bottom-16 z-70 grid gap-2"
     >
       {all.map((news) => {
         const Icon = news.failed ? TriangleAlert : CircleCheck;

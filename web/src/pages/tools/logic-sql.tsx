@@ -68,16 +68,8 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
     void run.start((signal) => tryTool(tool, Object.fromEntries(given), signal));
   };
   const format = async () => {
-    const { format: formatted } = await import("sql-formatter");
     try {
-      set(
-        "query",
-        formatted(query, {
-          language: chosen?.kind === "postgres" ? "postgresql" : "sqlite",
-          keywordCase: "upper",
-          paramTypes: { named: [":"], custom: [{ regex: String.raw`\{\{\s*[\w-]+\s*\}\}` }] },
-        }),
-      );
+      set("query", (await editor.current?.formatted()) ?? query);
     } catch (error) {
       toast(messageOf(error).split("\n")[0] ?? "", { failed: true });
     }

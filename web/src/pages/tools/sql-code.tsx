@@ -8,7 +8,7 @@ import { api, every, got } from "../../api/client";
 import type { Table } from "./queries";
 import { createSqlEditor, type Known, type SqlEditor } from "./sql-editor";
 
-export type SqlHandle = { insert: (text: string) => void; selected: () => string; focus: () => void };
+export type SqlHandle = { insert: (text: string) => void; selected: () => string; formatted: () => Promise<string> };
 
 type Props = {
   ref?: Ref<SqlHandle>;
@@ -82,7 +82,7 @@ export default function SqlCode({ ref, value, onChange, source, dialect, known, 
   useImperativeHandle(ref, () => ({
     insert: (text) => editor.current?.insert(text),
     selected: () => editor.current?.selected() ?? "",
-    focus: () => editor.current?.view.focus(),
+    formatted: async () => (await import("./sql-format")).formatSql(value, dialect),
   }));
   return <div ref={place} className="h-full" />;
 }

@@ -1,0 +1,10 @@
+// A query in the form that people read most easily. Loaded when somebody asks for it.
+
+import { formatDialect, postgresql, sqlite } from "sql-formatter";
+
+export const formatSql = (query: string, dialect: "sqlite" | "postgres"): string =>
+  formatDialect(query, {
+    dialect: dialect === "postgres" ? postgresql : sqlite,
+    keywordCase: "upper",
+    paramTypes: { named: [":"], custom: [{ regex: String.raw`\{\{\s*[\w-]+\s*\}\}` }] },
+  });
