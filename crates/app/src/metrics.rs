@@ -98,6 +98,8 @@ impl App {
         for (state, count) in states {
             to.sample(name, &[("state", state)], count);
         }
+        let runs = &self.runs;
+        runs.counted.tell(runs.under_way(), &mut to);
         to
     }
 

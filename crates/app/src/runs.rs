@@ -3,6 +3,7 @@
 
 mod acting;
 mod asked;
+mod counted;
 mod driver;
 mod events;
 mod follow;

@@ -25,6 +25,8 @@ pub(crate) struct Driver {
     pub(crate) caller: Arc<Caller>,
     pub(crate) running: Running,
     pub(crate) span: Option<telemetry::Span>,
+    /// Whether its end is in the figures.
+    is_counted: bool,
     /// Whether it was tried with less of the conversation: the model could not take all of it.
     pub(crate) tokens_max: Option<usize>,
 }
@@ -76,6 +78,7 @@ async fn drive(app: Arc<App>, row: RunRow) -> Result<(), Lost> {
         caller,
         running: Running::default(),
         span,
+        is_counted: false,
         tokens_max: None,
     };
     driver.settle_interrupted();
@@ -107,6 +110,7 @@ impl Driver {
             match self.journal.state.next(now) {
                 Next::Over => {
                     self.close_span();
+                    self.count_end();
                     if self.journal.release().await? {
                         return Ok(());
                     }
@@ -245,6 +249,14 @@ impl App {
 }
 
 impl Driver {
+    /// Before anybody is told of it, and once.
+    fn count_end(&mut self) {
+        if !std::mem::replace(&mut self.is_counted, true) {
+            let status = self.journal.state.status();
+            self.journal.app.runs.counted.note_end(status);
+        }
+    }
+
     fn close_span(&mut self) {
         let Some(mut span) = self.span.take() else {
             return;

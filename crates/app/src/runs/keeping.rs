@@ -1,6 +1,7 @@
 //! Runs that nobody drives are taken up by whoever looks first: those of a server that is gone, those that were answered
 //! elsewhere, and those of which a question has expired. What is long over is forgotten.
 
+use super::counted::Counted;
 use super::live::Lives;
 use super::settings::Settings;
 use crate::App;
@@ -22,6 +23,7 @@ pub struct Runs {
     pub(crate) settings: Settings,
     pub(crate) client: Client,
     pub(crate) lives: Lives,
+    pub(crate) counted: Counted,
     pub(crate) tasks: TaskTracker,
     pub(crate) stopping: CancellationToken,
     /// A driver has ended: there is room for another.
@@ -35,6 +37,7 @@ impl Runs {
             settings,
             client,
             lives: Lives::default(),
+            counted: Counted::default(),
             tasks: TaskTracker::new(),
             stopping: CancellationToken::new(),
             freed: Notify::new(),

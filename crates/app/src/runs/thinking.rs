@@ -56,6 +56,9 @@ impl Driver {
         let Some(answer) = self.ask(&model, request).await? else {
             return Ok(());
         };
+        if answer.is_err() {
+            self.journal.app.runs.counted.note_failure(&model.name);
+        }
         match answer {
             Ok(turn) => self.take(&model, turn),
             Err(error) if error.class == Class::TooLong && self.shrink(&model) => {
@@ -152,6 +155,8 @@ impl Driver {
             .runs
             .settings
             .cost(&model.name, &turn.usage);
+        let counted = &self.journal.app.runs.counted;
+        counted.note_turn(&model.name, &turn.usage, cost);
         let is_cut = turn.stop == providers::Stop::Length && turn.calls.is_empty();
         let is_filtered = turn.stop == providers::Stop::Filtered && turn.text.is_empty();
         // Told after the turn: whoever has read some of its text counts from the entry before it.

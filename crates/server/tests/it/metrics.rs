@@ -1,5 +1,7 @@
 //! What Prometheus reads is exactly what happened.
 
+use crate::model::{Model, Say};
+use crate::runs::calculate;
 use crate::testapp::{ADMIN, TestApp, on_both};
 use crate::toolsets_mcp::Client;
 use serde_json::{Value, json};
@@ -91,6 +93,45 @@ async fn calls_are_counted_exactly() {
         assert_eq!(ready["log"]["bytes_max"], Value::Null, "{ready}");
         assert!(of("toolcrib_tools") >= 10.0);
         assert!(of("process_resident_memory_bytes") > 1e6);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn runs_are_counted_with_what_their_models_used() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(vec![calculate("1+1"), Say::text("2")]).await;
+        app.agent(&model, json!({})).await;
+        for _ in 0..2 {
+            assert_eq!(app.run("count").await["status"], "done");
+        }
+        app.post("/api/v1/runs", json!({"input": "What is 2 * 3?"}))
+            .await;
+        let body =
+            json!({"type": "error", "error": {"type": "authentication_error", "message": "no"}});
+        let refusing = Model::saying(vec![Say::Refuse(401, body)]).await;
+        app.post("/api/v1/agents", refusing.agent("refused")).await;
+        let failed = json!({"input": "x", "agent": "refused"});
+        assert_eq!(
+            app.post("/api/v1/runs", failed).await.body["status"],
+            "failed"
+        );
+        let all = figures(app).await;
+        let of = |name: &str| all.get(name).copied().unwrap_or_default();
+        assert_eq!(of("toolcrib_runs_total{status=\"done\"}"), 3.0, "{all:?}");
+        assert_eq!(of("toolcrib_runs_total{status=\"failed\"}"), 1.0);
+        let turns = |status: &str| {
+            of(&format!(
+                "toolcrib_model_turns_total{{model=\"claude-test\",status=\"{status}\"}}"
+            ))
+        };
+        assert_eq!((turns("success"), turns("error")), (4.0, 1.0));
+        let tokens = |kind: &str| {
+            of(&format!(
+                "toolcrib_model_tokens_total{{model=\"claude-test\",kind=\"{kind}\"}}"
+            ))
+        };
+        assert_eq!((tokens("input"), tokens("output")), (40.0, 20.0));
     })
     .await;
 }
