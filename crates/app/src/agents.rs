@@ -118,6 +118,17 @@ impl App {
         })
     }
 
+    /// The agents that somebody may run, by name; the first of many.
+    pub fn runnable_agents(&self, caller: &Caller) -> Vec<String> {
+        if !caller.scopes.allow(Scope::Call) {
+            return Vec::new();
+        }
+        let agents = self.agents.load();
+        let found = agents.page(caller, &Wanted::default(), |row| self.is_in_use(row));
+        let found = found.map(|(found, _)| found).unwrap_or_default();
+        found.into_iter().map(|row| row.name.clone()).collect()
+    }
+
     pub fn get_agent(&self, caller: &Caller, name_or_id: &str) -> Result<AgentView> {
         let row = self.agents.load().visible(caller, name_or_id, false)?;
         Ok(self.agent_view(&row))
@@ -245,6 +256,7 @@ impl App {
         self.store.write(&[Write::Agent(row.clone()), done]).await?;
         let view = self.agent_view(&row);
         self.agents.store(Arc::new(agents.with([row])));
+        self.executor.tell_changed();
         Ok(view)
     }
 

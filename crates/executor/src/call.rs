@@ -116,6 +116,11 @@ impl Executor {
         self.changes.subscribe()
     }
 
+    /// Somebody may see other tools now, though neither the catalogue nor the policy is another.
+    pub fn tell_changed(&self) {
+        self.changes.send_replace(());
+    }
+
     pub fn set_catalogue(&self, catalogue: Catalogue) {
         self.catalogue.store(Arc::new(catalogue));
         self.changes.send_replace(());

@@ -1,6 +1,7 @@
 //! `tools/call`: from the request to the executor and back.
 
 use crate::addresses::{Said, may_link};
+use crate::agents;
 use crate::context::{Context, Params, invalid};
 use crate::finder;
 use crate::fixtures;
@@ -21,6 +22,9 @@ const EVENTS: usize = 64;
 
 pub(crate) async fn call(context: &Context, mut params: Params) -> Result<Done, RpcError> {
     let mut name = params.text("name")?.to_owned();
+    if agents::is_meant(context, &name) {
+        return Box::pin(agents::run(context, params)).await;
+    }
     let mut is_indirect = false;
     if finder::is_meant(context, &name) {
         if name == FIND_TOOLS {

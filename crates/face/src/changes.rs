@@ -139,7 +139,7 @@ impl Drop for Leave<'_> {
 
 impl Face {
     fn fingerprint(&self, caller: &Caller) -> u64 {
-        self.listings.of(&self.app.executor, caller).fingerprint
+        self.listings.of(&self.app, caller).fingerprint
     }
 
     /// Tells those whose tools are others now.

@@ -70,7 +70,7 @@ pub(crate) async fn find(context: &Context, params: &Params) -> Result<Done, Rpc
     app.servers_awaited().await;
     let (face, caller) = (Arc::clone(&context.face), Arc::clone(&context.caller));
     // The first one to look pays for the list: too long for a thread that answers requests.
-    let list = move || face.listings.of(&face.app.executor, &caller);
+    let list = move || face.listings.of(&face.app, &caller);
     let listing = tokio::task::spawn_blocking(list).await;
     let listing = listing.map_err(|error| lost(&error))?;
     let found: Vec<Value> = match &listing.found_among {

@@ -7,6 +7,7 @@ pub mod modern;
 pub mod sessions;
 
 mod addresses;
+mod agents;
 mod asked;
 mod call;
 mod changes;

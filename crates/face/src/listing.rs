@@ -6,9 +6,11 @@ mod pages;
 
 pub(crate) use pages::{cursor, page};
 
+use crate::agents;
 use crate::context::{Context, Params};
 use crate::finder;
 use crate::result::Done;
+use app::App;
 use app::select::Among;
 use catalog::caller::{Caller, Scopes};
 use catalog::catalogue::Catalogue;
@@ -16,7 +18,6 @@ use catalog::names::Names;
 use catalog::policy::{Policy, Verdict};
 use catalog::tool::{Definition, KindName};
 use catalog::toolset::Shown;
-use executor::Executor;
 use mcp::wire::{Era, RpcError};
 use pages::Tools;
 use serde_json::{Map, Value, json};
@@ -69,6 +70,7 @@ struct Known {
     catalogue: Arc<Catalogue>,
     policy: Arc<Policy>,
     scopes: Scopes,
+    agents: Vec<String>,
     listing: Arc<Listing>,
 }
 
@@ -81,13 +83,16 @@ impl Listings {
         }
     }
 
-    pub(crate) fn of(&self, executor: &Executor, caller: &Caller) -> Arc<Listing> {
+    pub(crate) fn of(&self, app: &App, caller: &Caller) -> Arc<Listing> {
+        let executor = &app.executor;
+        let agents = agents::of(app, caller);
         let catalogue = executor.catalogue.load_full();
         let policy = executor.policy.load_full();
         let who = self.who(&policy, caller);
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.by_caller.get(&who)
             && known.holds(&catalogue, &policy, caller)
+            && known.agents == agents
         {
             return Arc::clone(&known.listing);
         }
@@ -98,14 +103,14 @@ impl Listings {
         };
         let too_many = self.find_tools_above > 0 && visible.len() > self.find_tools_above;
         let by_finding = finds::is_asked_for(&policy, caller) || too_many;
-        let fingerprint = fingerprint(&visible, by_finding);
+        let fingerprint = fingerprint(&visible, &agents, by_finding);
         let shared = kept
             .by_fingerprint
             .get(&fingerprint)
             .and_then(Weak::upgrade);
         let listing = shared.unwrap_or_else(|| {
             let among = by_finding.then(|| Arc::new(Among::new(&visible)));
-            Arc::new(Listing::new(&visible, fingerprint, among))
+            Arc::new(Listing::new(&visible, &agents, fingerprint, among))
         });
         if kept.by_caller.len() >= CALLERS_MAX {
             // Rare enough to begin anew: whoever is still there has theirs made again.
@@ -115,6 +120,7 @@ impl Listings {
             catalogue: Arc::clone(&catalogue),
             policy,
             scopes: caller.scopes,
+            agents,
             listing: Arc::clone(&listing),
         };
         kept.by_caller.insert(who, known);
@@ -162,9 +168,9 @@ fn plainly<'a>(
     named.collect()
 }
 
-fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
+fn fingerprint(visible: &[Shown<'_>], agents: &[String], by_finding: bool) -> u64 {
     let mut hasher = DefaultHasher::new();
-    by_finding.hash(&mut hasher);
+    (by_finding, agents).hash(&mut hasher);
     for it in visible {
         (it.name, &it.entry.hash).hash(&mut hasher);
         if let Some(pick) = it.pick {
@@ -176,16 +182,23 @@ fn fingerprint(visible: &[Shown<'_>], by_finding: bool) -> u64 {
 }
 
 impl Listing {
-    fn new(visible: &[Shown<'_>], fingerprint: u64, found_among: Option<Arc<Among>>) -> Self {
+    fn new(
+        visible: &[Shown<'_>],
+        agents: &[String],
+        fingerprint: u64,
+        found_among: Option<Arc<Among>>,
+    ) -> Self {
         let mut is_newer = false;
+        let run = || agents::tool(agents);
         let tools = match found_among.is_some() {
-            true => Tools::of(finder::tools()),
+            true => Tools::of(finder::tools().into_iter().chain(run())),
             false => {
-                let all = visible.iter().map(shown);
+                let all = visible.iter().map(shown).chain(run());
                 Tools::of(all.inspect(|tool| is_newer |= !is_legacy(tool)))
             }
         };
-        let legacy = is_newer.then(|| Tools::of(visible.iter().map(shown).map(for_legacy)));
+        let all = || visible.iter().map(shown).chain(run());
+        let legacy = is_newer.then(|| Tools::of(all().map(for_legacy)));
         Listing {
             tools,
             legacy,
@@ -205,10 +218,7 @@ impl Listing {
 pub(crate) async fn list(context: &Context, params: &Params) -> Result<Done, RpcError> {
     let after = cursor(params)?;
     context.face.app.servers_awaited().await;
-    let listing = context
-        .face
-        .listings
-        .of(&context.face.app.executor, &context.caller);
+    let listing = context.face.listings.of(&context.face.app, &context.caller);
     let era = context.era();
     Ok(listing.page(after.as_deref(), era).cached(era))
 }

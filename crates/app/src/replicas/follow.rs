@@ -115,6 +115,7 @@ impl App {
                 let _one_at_a_time = self.agent_changes.lock().await;
                 let all = Kept::default().with(self.store.agents().await?);
                 self.agents.store(all.into());
+                self.executor.tell_changed();
             }
             Subject::Servers => self.follow_servers().await?,
             Subject::ServerPins => self.follow_pins().await?,

@@ -1,6 +1,7 @@
 //! `request_human_input`: asks a person. An MCP client may have one at hand; otherwise only a run can wait for one, and a direct call says so.
 
 use super::{About, Builtin};
+use ::mcp::form::is_form;
 use catalog::tool::Annotations;
 use executor::kind::RunFuture;
 use executor::{Code, Failure, Run};
@@ -60,24 +61,14 @@ impl Builtin for RequestHumanInput {
 fn form(arguments: &Value) -> Value {
     let own = arguments.get("schema").filter(|schema| is_form(schema));
     let schema = own.cloned().unwrap_or_else(|| {
-        let mut field = json!({"type": "string", "title": "Answer"});
+        let mut field = json!({"type": "string"});
         if let Some(choices) = arguments.get("choices") {
             field["enum"] = choices.clone();
         }
-        json!({"type": "object", "properties": {"answer": field}, "required": ["answer"]})
+        field
     });
-    json!({"mode": "form", "message": arguments["question"], "requestedSchema": schema})
-}
-
-/// Forms are flat: an object of plain fields.
-fn is_form(schema: &Value) -> bool {
-    let plain = |field: &Value| {
-        let kind = field.get("type").and_then(Value::as_str);
-        matches!(kind, Some("string" | "number" | "integer" | "boolean"))
-    };
-    let fields = schema.get("properties").and_then(Value::as_object);
-    schema.get("type").and_then(Value::as_str) == Some("object")
-        && fields.is_some_and(|fields| fields.values().all(plain))
+    let question = arguments["question"].as_str().unwrap_or_default();
+    ::mcp::form::form(question, &schema)
 }
 
 /// Not to answer is an answer, too: what follows from it is for the model to decide.

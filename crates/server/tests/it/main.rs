@@ -42,6 +42,7 @@ mod replicas_around;
 mod resources;
 mod runs;
 mod runs_lost;
+mod runs_mcp;
 mod runs_people;
 mod runs_secrets;
 mod runs_skills;

@@ -36,6 +36,7 @@ mod replicas;
 mod replicas_clients;
 mod replicas_lost;
 mod restarts;
+mod runs;
 mod seed_001;
 mod sessions;
 mod sign_in;
