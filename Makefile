@@ -26,21 +26,38 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build the program to install, target/release/toolcrib
+build: page ## build the program to install, target/release/toolcrib
 	cargo build --locked --release --package toolcrib
 	@$(call installed,release)
 
+.PHONY: page
+page: ## build the web page, web/dist, which the program then holds
+	scripts/page build
+
 .PHONY: run
-run: ## build quickly, then serve a demo workspace (PORT=8787 or LISTEN=127.0.0.1:8787)
+run: page ## build quickly, then serve a demo workspace (PORT=8787 or LISTEN=127.0.0.1:8787)
 	cargo build --locked --profile quick --package toolcrib
 	@$(call installed,quick)
 	@[[ -e $(DEMO)/tools.json ]] || { mkdir -p $(dir $(DEMO)); $(QUICK) init $(DEMO); }
 	exec $(QUICK) serve --workspace $(DEMO) --listen $(LISTEN)
 
 .PHONY: test
-test: ## run all tests, with a PostgreSQL, Python and MCP programs of their own
+test: page ## run all tests, with a PostgreSQL, Python and MCP programs of their own, and the page's in a browser
+	scripts/page test
 	python=$$(scripts/python-tools); programs=$$(scripts/mcp-programs); \
 	  TOOLCRIB_TEST_PYTHON=$$python TOOLCRIB_TEST_MCP=$$programs scripts/with-postgres cargo test --locked --workspace
+	$(MAKE) --no-print-directory e2e
+
+# With the program that the tests have built: nothing is compiled twice.
+.PHONY: e2e
+e2e: page ## run the page's tests in a real browser
+	cargo test --locked --workspace --no-run
+	E2E_BINARY=$(CARGO_TARGET_DIR)/debug/toolcrib scripts/with-postgres scripts/page e2e
+
+.PHONY: screenshots
+screenshots: page ## take pictures of every page, web/screenshots/
+	cargo test --locked --workspace --no-run
+	SCREENSHOTS=1 E2E_BINARY=$(CARGO_TARGET_DIR)/debug/toolcrib scripts/page e2e
 
 # Built as `make test` builds it, so that nothing is compiled twice; the suite's client is an example.
 .PHONY: conformance
@@ -58,6 +75,7 @@ lint: ## check format, lints, dependencies and the files of deploy/
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	scripts/check-dependencies
 	scripts/check-deploy
+	scripts/page check
 
 .PHONY: fmt
 fmt: ## format the sources

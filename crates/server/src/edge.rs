@@ -183,9 +183,10 @@ const PAGE_HEADERS: [(HeaderName, HeaderValue); 3] = [
         ),
     ),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
+    // Not `no-referrer`: with it a browser says `Origin: null` for a form of ours, which is refused as a foreign one.
     (
         header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
+        HeaderValue::from_static("same-origin"),
     ),
 ];
 
@@ -199,7 +200,10 @@ pub(crate) fn secure(response: &mut Response) {
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
     if is_page {
-        headers.extend(PAGE_HEADERS);
+        for (name, value) in PAGE_HEADERS {
+            // The page has a stricter policy of its own.
+            headers.entry(name).or_insert(value);
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 pub mod listen;
 pub mod local;
 pub mod openapi;
+mod page;
 pub mod router;
 mod shared;
 mod traced;

@@ -68,8 +68,3 @@ pub(crate) async fn json(State(server): State<Arc<Server>>) -> impl IntoResponse
 pub(crate) async fn docs() -> impl IntoResponse {
     Html(include_str!("docs.html"))
 }
-
-/// Until there is a page of our own, the API's is the place to look around.
-pub(crate) async fn home() -> impl IntoResponse {
-    axum::response::Redirect::temporary("/api/docs")
-}

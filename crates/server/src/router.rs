@@ -7,7 +7,7 @@ use crate::api::{
 };
 use crate::auth::keyless;
 use crate::edge::Edge;
-use crate::{forward, openapi, shared, unlisted};
+use crate::{forward, openapi, page, shared, unlisted};
 use app::App;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
@@ -262,5 +262,5 @@ pub(crate) fn routes(server: Arc<Server>) -> Router {
         router = router.route_layer(from_fn_with_state(state, shared::fresh));
     }
     let (router, _) = by_hand(questions(router), false).split_for_parts();
-    router.with_state(server)
+    router.fallback(page::serve).with_state(server)
 }

@@ -49,7 +49,6 @@ impl Unlisted {
 
 pub(crate) fn all() -> Vec<Unlisted> {
     let mut all = vec![
-        Unlisted::new(Method::GET, "/", openapi::home),
         Unlisted::new(Method::GET, "/api/openapi.json", openapi::json),
         Unlisted::new(Method::GET, "/api/docs", openapi::docs),
         Unlisted::new(Method::GET, "/login", oidc::login_page),

@@ -86,7 +86,7 @@ export function Connect({ open, onClose, toolset }: { open: boolean; onClose: ()
               {...told}
               value={key}
               onChange={(event) => setKey(event.target.value)}
-              placeholder="tc_…"
+              placeholder="tck_…"
               autoComplete="off"
             />
           )}

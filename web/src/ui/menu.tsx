@@ -1,56 +1,20 @@
-// A menu behind a button.
+// A menu behind a button. The button is there at once; what opens it comes right after the first paint.
 
-import clsx from "clsx";
 import type { LucideIcon } from "lucide-react";
-import { DropdownMenu } from "radix-ui";
-import type { ReactNode } from "react";
+import { lazy, type ReactNode, Suspense } from "react";
 
 export type Entry =
   | { label: string; icon?: LucideIcon; danger?: boolean; disabled?: boolean; checked?: boolean; onSelect: () => void }
   | "line";
 
-export function Menu({
-  trigger,
-  entries,
-  align = "end",
-}: {
-  trigger: ReactNode;
-  entries: Entry[];
-  align?: "start" | "end";
-}) {
+export type MenuProps = { trigger: ReactNode; entries: Entry[]; align?: "start" | "end" };
+
+const MenuList = lazy(() => import("./menu-list"));
+
+export function Menu(props: MenuProps) {
   return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          align={align}
-          sideOffset={4}
-          collisionPadding={8}
-          onClick={(event) => event.stopPropagation()}
-          className="z-60 min-w-44 rounded-lg border bg-raised p-1 shadow-raised"
-        >
-          {entries.map((entry, at) =>
-            entry === "line" ? (
-              // biome-ignore lint/suspicious/noArrayIndexKey: lines have no other name
-              <DropdownMenu.Separator key={at} className="my-1 h-px bg-border" />
-            ) : (
-              <DropdownMenu.Item
-                key={entry.label}
-                disabled={entry.disabled}
-                onSelect={entry.onSelect}
-                className={clsx(
-                  "flex h-8 cursor-pointer items-center gap-2 rounded px-2 outline-none select-none data-highlighted:bg-sunken data-disabled:cursor-not-allowed data-disabled:opacity-50",
-                  entry.danger && "text-danger",
-                )}
-              >
-                {entry.icon && <entry.icon aria-hidden className="size-4" />}
-                <span className="grow">{entry.label}</span>
-                {entry.checked && <span aria-hidden>✓</span>}
-              </DropdownMenu.Item>
-            ),
-          )}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
+    <Suspense fallback={props.trigger}>
+      <MenuList {...props} />
+    </Suspense>
   );
 }

@@ -31,6 +31,7 @@ mod names;
 mod openapi;
 mod others;
 mod overtaken;
+mod page;
 mod people;
 mod pipeline;
 mod policies;

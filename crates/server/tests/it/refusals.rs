@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::Request;
 use serde_json::Value;
 
-fn request(
+pub(crate) fn request(
     method: &str,
     path: &str,
     headers: &[(&str, &str)],

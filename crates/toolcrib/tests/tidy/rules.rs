@@ -11,6 +11,7 @@ const RANKS: &[(&str, u8)] = &[
     ("encoder", 0),
     ("expression", 0),
     ("fetch", 0),
+    ("page", 0),
     ("process", 0),
     ("sources", 0),
     ("executions", 1),

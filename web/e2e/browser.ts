@@ -1,0 +1,61 @@
+// A real Chromium. Every page is watched: an error in its console, or something its policy blocks, fails the test.
+
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export const openBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: FLAGS });
+
+export type Look = { theme?: "light" | "dark"; language?: "en" | "ko"; width?: number; height?: number };
+
+export class Tab {
+  readonly complaints: string[] = [];
+  private constructor(
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {}
+
+  static async open(
+    browser: Browser,
+    { theme = "light", language = "en", width = 1440, height = 900 }: Look = {},
+  ): Promise<Tab> {
+    const context = await browser.newContext({ viewport: { width, height } });
+    await context.addInitScript(
+      ([theme, language]) => {
+        // A choice that was made on the page is kept.
+        if (!localStorage.getItem("toolcrib.theme")) localStorage.setItem("toolcrib.theme", theme as string);
+        if (!localStorage.getItem("toolcrib.language")) localStorage.setItem("toolcrib.language", language as string);
+      },
+      [theme, language],
+    );
+    const tab = new Tab(context, await context.newPage());
+    tab.page.on("console", (message) => {
+      if (message.type() === "error") tab.complaints.push(message.text());
+    });
+    tab.page.on("pageerror", (error) => tab.complaints.push(error.message));
+    return tab;
+  }
+
+  async logIn(link: string) {
+    await this.page.goto(link);
+    await this.page.getByRole("button").click();
+    await this.page.waitForURL((url) => url.pathname === "/");
+  }
+
+  /** Nothing was complained about; call it at the end of each test. */
+  quiet() {
+    expect(this.complaints).toEqual([]);
+  }
+
+  close = () => this.context.close();
+}

@@ -1,0 +1,59 @@
+// A server with something on every page: calls that worked and that did not, an agent, a toolset, a policy, a run that waits.
+
+import type { Toolcrib } from "./toolcrib";
+
+export type Demo = { run: string; execution: string };
+
+export async function fill(server: Toolcrib): Promise<Demo> {
+  const call = (tool: string, args: unknown) =>
+    server.api("POST", `/tools/${tool}/call`, { arguments: args }).catch(() => null);
+  await call("calculator", { expression: "12.5% of 340" });
+  await call("multiply_numbers", { num1: 5, num2: 3 });
+  await call("get_user_daily_limit", { user_name: "hong" });
+  await call("calculator", { expression: "1 / 0" });
+  await server.api("POST", "/toolsets", {
+    name: "sums",
+    description: "Whatever reckons",
+    tools: ["calculator", "multiply_numbers"],
+  });
+  await server.api("POST", "/agents", {
+    name: "reckoner",
+    description: "Reckons",
+    model_provider: "anthropic",
+    model_name: "claude-sonnet-4-5",
+    system_prompt: "You reckon.",
+    tools: ["calculator"],
+  });
+  await server.api("POST", "/users", { name: "kim", role: "author", password: "correct horse" });
+  await server.api("PUT", "/limits", { target_type: "USER", target_id: "kim", max_count: 50 });
+  const waiting = await server.api("POST", "/runs", { input: "Multiply 5 by something" });
+  const executions = await server.api("GET", "/executions?limit=1");
+  return { run: waiting.id, execution: executions.items[0].id };
+}
+
+/** Every address of the page, with something behind it. */
+export const addresses = (demo: Demo): string[] => [
+  "/",
+  "/tools",
+  "/tools/new",
+  "/tools/multiply_numbers",
+  "/toolsets",
+  "/toolsets/sums",
+  "/servers",
+  "/sources",
+  "/sources/demo",
+  "/agents",
+  "/agents/reckoner",
+  "/playground",
+  "/runs",
+  `/runs/${demo.run}`,
+  "/executions",
+  `/executions/${demo.execution}`,
+  "/analytics",
+  "/policies",
+  "/limits",
+  "/keys",
+  "/users",
+  "/audit",
+  "/settings",
+];

@@ -1,0 +1,42 @@
+// What a newcomer does first: the link from the terminal, the pages, the languages, with the strict policy on.
+
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openBrowser, Tab } from "./browser";
+import { Toolcrib } from "./toolcrib";
+
+let server: Toolcrib;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await Toolcrib.start();
+  browser = await openBrowser();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.end();
+});
+
+test("without a session the page asks to log in, and the link of the terminal lets in", async () => {
+  const tab = await Tab.open(browser);
+  await tab.page.goto(server.url);
+  await tab.page.waitForURL(/\/login$/);
+  // The question who one is was answered with 401, which browsers write to the console.
+  tab.complaints.length = 0;
+  await tab.logIn(server.loginLink());
+  await tab.page.getByRole("navigation").getByRole("link", { name: "Custom Tools" }).click();
+  await tab.page.getByText("multiply_numbers").first().waitFor();
+  tab.quiet();
+  await tab.close();
+});
+
+test("its policy lets no foreign script or style in, and a file that is gone is not answered with a page", async () => {
+  const page = await fetch(server.url, { headers: { accept: "text/html" } });
+  const policy = page.headers.get("content-security-policy") ?? "";
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).not.toContain("unsafe");
+  const gone = await fetch(`${server.url}/assets/gone-123.js`, { headers: { accept: "text/html" } });
+  expect(gone.status).toBe(404);
+  expect(gone.headers.get("content-type")).toContain("application/json");
+});

@@ -1,0 +1,101 @@
+// The real program on a workspace of its own, started for one file of tests and ended with it.
+
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const binary = () => {
+  const found = process.env.E2E_BINARY;
+  if (!found) throw new Error("E2E_BINARY names no program: run `make e2e`");
+  return found;
+};
+
+// The server takes settings from its environment, and refuses those it does not know.
+const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TOOLCRIB_")));
+
+const freePort = () =>
+  new Promise<number>((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+
+export class Toolcrib {
+  readonly workspace = mkdtempSync(join(tmpdir(), "toolcrib-e2e-"));
+  url = "";
+  private process?: ChildProcess;
+  private said = "";
+
+  static async start(): Promise<Toolcrib> {
+    const it = new Toolcrib();
+    execFileSync(binary(), ["init", it.workspace], { env: environment });
+    it.url = `http://127.0.0.1:${await freePort()}`;
+    await it.serve();
+    return it;
+  }
+
+  /** Starts the program; again after `stop`, at the same address. */
+  async serve() {
+    const args = ["serve", "--workspace", this.workspace, "--listen", new URL(this.url).host];
+    const started = spawn(binary(), args, { stdio: ["ignore", "pipe", "pipe"], env: environment });
+    this.process = started;
+    const hear = (bytes: Buffer) => {
+      this.said += bytes.toString();
+    };
+    started.stdout.on("data", hear);
+    started.stderr.on("data", hear);
+    await this.answers(started);
+  }
+
+  private async answers(started: ChildProcess) {
+    for (;;) {
+      if (started.exitCode !== null) throw new Error(`the server ended:\n${this.said}`);
+      const answer = await fetch(`${this.url}/readyz`).catch(() => null);
+      if (answer?.ok) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** The link that the first start prints, to log in as the admin. */
+  loginLink(): string {
+    const found = this.said.match(/https?:\/\/\S+\/login\/\S+/);
+    if (!found) throw new Error(`no login link was printed:\n${this.said}`);
+    return this.url + new URL(found[0]).pathname;
+  }
+
+  /** The key that the first start prints. */
+  key(): string {
+    const found = this.said.match(/tck_[A-Za-z0-9_-]+/);
+    if (!found) throw new Error(`no key was printed:\n${this.said}`);
+    return found[0];
+  }
+
+  async api(method: string, path: string, body?: unknown) {
+    const answer = await fetch(`${this.url}/api/v1${path}`, {
+      method,
+      headers: { "X-API-Key": this.key(), "Content-Type": "application/json" },
+      body: body === undefined ? undefined : JSON.stringify(body),
+    });
+    const text = await answer.text();
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
+    return text ? JSON.parse(text) : null;
+  }
+
+  async stop() {
+    const running = this.process;
+    if (!running || running.exitCode !== null) return;
+    const ended = new Promise((resolve) => running.once("exit", resolve));
+    running.kill("SIGTERM");
+    await ended;
+  }
+
+  async end() {
+    await this.stop();
+    rmSync(this.workspace, { recursive: true, force: true });
+  }
+}
