@@ -54,6 +54,8 @@ const routes = [
   page("/policies", () => import("./pages/policies/policy")),
   page("/limits", () => import("./pages/limits/list")),
   page("/keys", () => import("./pages/keys/list")),
+  page("/users", () => import("./pages/users/list")),
+  page("/audit", () => import("./pages/audit/list")),
 ];
 
 export const router = createRouter({

@@ -20,7 +20,7 @@ export function CopyButton({ text, label }: { text: string; label?: string }) {
 
 export function CopyBlock({ label, text }: { label: string; text: string }) {
   return (
-    <div className="rounded-md border bg-sunken">
+    <div className="min-w-0 rounded-md border bg-sunken">
       <div className="flex items-center border-b px-3 py-1">
         <span className="grow text-sm text-muted">{label}</span>
         <CopyButton text={text} />

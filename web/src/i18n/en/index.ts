@@ -1,5 +1,6 @@
 // Every area of the texts: what the other language and the types are checked against. Pages load single areas.
 
+import audit from "./audit.json";
 import common from "./common.json";
 import editor from "./editor.json";
 import executions from "./executions.json";
@@ -15,8 +16,10 @@ import servers from "./servers.json";
 import sources from "./sources.json";
 import tools from "./tools.json";
 import toolsets from "./toolsets.json";
+import users from "./users.json";
 
 export default {
+  audit,
   common,
   editor,
   executions,
@@ -32,4 +35,5 @@ export default {
   sources,
   tools,
   toolsets,
+  users,
 };

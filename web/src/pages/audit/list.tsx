@@ -1,0 +1,245 @@
+// Administrative acts, newest first: filtered in the address, each with what it changed, and the chain that proves them.
+
+import { useInfiniteQuery, useMutation } from "@tanstack/react-query";
+import { Download, FileClock, ShieldCheck } from "lucide-react";
+import { useDeferredValue } from "react";
+import { useTranslation } from "react-i18next";
+import { api, got } from "../../api/client";
+import { useMay } from "../../api/me";
+import type { AuditView } from "../../api/schema";
+import { useAddress } from "../../search";
+import { Badge } from "../../ui/badge";
+import { Button, buttonClass } from "../../ui/button";
+import { CopyButton } from "../../ui/copy";
+import { Diff } from "../../ui/diff";
+import { Facts } from "../../ui/facts";
+import { Field, Select, TextField } from "../../ui/field";
+import { Note, ReadOnly } from "../../ui/note";
+import { Drawer } from "../../ui/overlay";
+import { Page } from "../../ui/page";
+import { Empty, Failed, Skeleton } from "../../ui/states";
+import { Cell, Row, Table } from "../../ui/table";
+import { When } from "../../ui/time";
+
+const SPANS = ["1h", "24h", "7d", "30d"] as const;
+const MEMBERS = ["actor", "action", "target", "since", "until"] as const;
+type Filter = Partial<Record<(typeof MEMBERS)[number], string>>;
+
+const filterOf = (found: Record<string, string | undefined>): Filter =>
+  Object.fromEntries(MEMBERS.flatMap((member) => (found[member] ? [[member, found[member]]] : [])));
+
+function Peek({ entry, onClose }: { entry: AuditView; onClose: () => void }) {
+  const { t } = useTranslation("audit");
+  return (
+    <Drawer
+      open
+      wide
+      onClose={onClose}
+      title={`${entry.action} · ${entry.target}`}
+      about={t("nth", { seq: entry.seq })}
+    >
+      <div className="grid gap-4">
+        <Facts
+          facts={[
+            [t("at"), <When key="at" at={entry.at} />],
+            [t("actor"), entry.actor],
+            [t("key"), entry.key],
+            [t("transport"), entry.transport],
+            [t("target"), <code key="target">{entry.target}</code>],
+            [
+              t("hash"),
+              <span key="hash" className="flex items-center gap-1">
+                <code className="text-xs">{entry.hash}</code>
+                <CopyButton text={entry.hash} />
+              </span>,
+            ],
+          ]}
+        />
+        {entry.before || entry.after ? (
+          <Diff before={entry.before} after={entry.after} label={t("changed")} whole />
+        ) : (
+          <p className="text-muted">{t("noContent")}</p>
+        )}
+      </div>
+    </Drawer>
+  );
+}
+
+function useVerify() {
+  const { t } = useTranslation("audit");
+  const verify = useMutation({ mutationFn: () => got(api.GET("/api/v1/audit/verify")) });
+  const found = verify.data;
+  return {
+    button: (
+      <Button icon={ShieldCheck} busy={verify.isPending} onClick={() => verify.mutate()}>
+        {t("verify")}
+      </Button>
+    ),
+    answer: (
+      <div role="status" className="mb-3 empty:hidden">
+        {verify.error && <Failed error={verify.error} />}
+        {found && (
+          <Note tone={found.valid ? "info" : "danger"} icon={ShieldCheck} actions={<CopyButton text={found.head} />}>
+            <p data-status={found.valid ? "valid" : "broken"} className="font-medium">
+              {found.valid ? t("valid", { count: found.entries }) : t("broken", { seq: found.broken_at ?? "?" })}
+            </p>
+            {found.problem && <p>{found.problem}</p>}
+            <p className="text-sm">
+              {t("head")} <code>{found.head}</code>
+            </p>
+          </Note>
+        )}
+      </div>
+    ),
+  };
+}
+
+export default function Audit() {
+  const { t } = useTranslation(["audit", "common"]);
+  const [found, change] = useAddress();
+  const isAdmin = useMay("admin");
+  const filter = filterOf(found);
+  const asked = useDeferredValue(JSON.stringify(filter));
+  const entries = useInfiniteQuery({
+    queryKey: ["audit", asked],
+    queryFn: ({ pageParam, signal }) =>
+      got(
+        api.GET("/api/v1/audit", {
+          params: { query: { ...(JSON.parse(asked) as Filter), limit: 100, cursor: pageParam } },
+          signal,
+        }),
+      ),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    placeholderData: (before) => before,
+    enabled: isAdmin,
+  });
+  const { button, answer } = useVerify();
+  const all = entries.data?.pages.flatMap((page) => page.items) ?? [];
+  const peeked = all.find((entry) => String(entry.seq) === found.peek);
+  const isFiltered = Object.keys(filter).length > 0;
+  const clear = () => change(Object.fromEntries(MEMBERS.map((member) => [member, undefined])));
+  const text = (member: "actor" | "action" | "target", placeholder: string) => (
+    <TextField
+      label={t(member)}
+      placeholder={placeholder}
+      value={found[member] ?? ""}
+      onChange={(event) => change({ [member]: event.target.value || undefined })}
+      spellCheck={false}
+    />
+  );
+  if (!isAdmin) {
+    return (
+      <Page title={t("title")}>
+        <ReadOnly scope="admin" />
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={t("title")}
+      about={t("about")}
+      actions={
+        <>
+          {button}
+          <a
+            href={`/api/v1/audit/export?${new URLSearchParams(filter)}`}
+            download="audit.jsonl"
+            className={buttonClass()}
+          >
+            <Download aria-hidden className="size-4" />
+            {t("export")}
+          </a>
+        </>
+      }
+    >
+      {answer}
+      <div className="mb-3 grid gap-3 sm:grid-cols-2 lg:grid-cols-5">
+        {text("actor", "kim")}
+        {text("action", "tool.update")}
+        {text("target", "user:kim")}
+        <Field label={t("since")}>
+          {(told) => (
+            <Select
+              {...told}
+              value={found.since ?? ""}
+              onChange={(event) => change({ since: event.target.value || undefined })}
+            >
+              <option value="">{t("always")}</option>
+              {SPANS.map((span) => (
+                <option key={span} value={span}>
+                  {t(`span.${span}`)}
+                </option>
+              ))}
+              {found.since && !SPANS.includes(found.since as never) && (
+                <option value={found.since}>{found.since}</option>
+              )}
+            </Select>
+          )}
+        </Field>
+        {isFiltered && (
+          <div className="self-end">
+            <Button onClick={clear}>{t("common:clearFilters")}</Button>
+          </div>
+        )}
+      </div>
+      {entries.error && <Failed error={entries.error} again={() => void entries.refetch()} />}
+      {entries.isPending && <Skeleton />}
+      {entries.data && !entries.error && all.length === 0 && (
+        <Empty
+          icon={FileClock}
+          title={isFiltered ? t("common:nothingFits") : t("empty.title")}
+          action={isFiltered && <Button onClick={clear}>{t("common:clearFilters")}</Button>}
+        >
+          {!isFiltered && t("empty.about")}
+        </Empty>
+      )}
+      {all.length > 0 && (
+        <Table
+          label={t("title")}
+          columns={[
+            { label: "#" },
+            { label: t("at") },
+            { label: t("actor") },
+            { label: t("action") },
+            { label: t("target") },
+            { label: t("transport") },
+          ]}
+        >
+          {all.map((entry) => (
+            <Row key={entry.seq} onOpen={() => change({ peek: String(entry.seq) }, { push: true })}>
+              <Cell className="text-muted tabular-nums">{entry.seq}</Cell>
+              <Cell>
+                <When at={entry.at} />
+              </Cell>
+              <Cell>
+                {entry.actor}
+                {entry.key && <span className="text-muted"> · {entry.key}</span>}
+              </Cell>
+              <Cell>
+                <button
+                  type="button"
+                  className="hover:underline"
+                  aria-label={t("open", { action: entry.action, target: entry.target })}
+                  onClick={() => change({ peek: String(entry.seq) }, { push: true })}
+                >
+                  <Badge tone={/delete|remove|revoke|erase/.test(entry.action) ? "warn" : "plain"}>
+                    {entry.action}
+                  </Badge>
+                </button>
+              </Cell>
+              <Cell className="font-mono">{entry.target}</Cell>
+              <Cell className="text-muted">{entry.transport}</Cell>
+            </Row>
+          ))}
+        </Table>
+      )}
+      {entries.hasNextPage && (
+        <Button className="mt-3" busy={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
+          {t("common:loadMore")}
+        </Button>
+      )}
+      {peeked && <Peek entry={peeked} onClose={() => change({ peek: undefined })} />}
+    </Page>
+  );
+}
