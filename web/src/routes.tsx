@@ -56,6 +56,7 @@ const routes = [
   page("/keys", () => import("./pages/keys/list")),
   page("/users", () => import("./pages/users/list")),
   page("/audit", () => import("./pages/audit/list")),
+  page("/settings", () => import("./pages/settings/settings")),
 ];
 
 export const router = createRouter({

@@ -13,6 +13,7 @@ import policies from "./policies.json";
 import result from "./result.json";
 import runs from "./runs.json";
 import servers from "./servers.json";
+import settings from "./settings.json";
 import sources from "./sources.json";
 import tools from "./tools.json";
 import toolsets from "./toolsets.json";
@@ -32,6 +33,7 @@ export default {
   result,
   runs,
   servers,
+  settings,
   sources,
   tools,
   toolsets,
