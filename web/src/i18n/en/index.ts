@@ -1,5 +1,6 @@
 // Every area of the texts: what the other language and the types are checked against. Pages load single areas.
 
+import agents from "./agents.json";
 import audit from "./audit.json";
 import common from "./common.json";
 import editor from "./editor.json";
@@ -20,6 +21,7 @@ import toolsets from "./toolsets.json";
 import users from "./users.json";
 
 export default {
+  agents,
   audit,
   common,
   editor,

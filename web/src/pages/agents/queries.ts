@@ -3,7 +3,9 @@
 import { queryOptions } from "@tanstack/react-query";
 import { api, every, got } from "../../api/client";
 
-export type { AgentView as Agent } from "../../api/schema";
+import type { AgentView } from "../../api/schema";
+
+export type Agent = AgentView;
 
 export const PROVIDERS = ["anthropic", "openai", "zhipuai"] as const;
 
@@ -37,3 +39,74 @@ export const agentQuery = (name: string) =>
     queryKey: ["agents", "one", name],
     queryFn: () => got(api.GET("/api/v1/agents/{name}", { params: { path: { name } } })),
   });
+
+/** What is sent of an agent. */
+export type AgentDraft = {
+  name: string;
+  description: string;
+  model_provider: string;
+  model_name: string;
+  base_url: string;
+  system_prompt: string;
+  tools: string[];
+  config: Record<string, unknown>;
+  memory: Record<string, unknown>;
+  is_active: boolean;
+  is_public: boolean;
+};
+
+export const NEW_AGENT: AgentDraft = {
+  name: "",
+  description: "",
+  model_provider: "anthropic",
+  model_name: "",
+  base_url: "",
+  system_prompt: "",
+  tools: [],
+  config: {},
+  memory: {},
+  is_active: true,
+  is_public: false,
+};
+
+export const draftOf = (agent: AgentView): AgentDraft => ({
+  name: agent.name,
+  description: agent.description ?? "",
+  model_provider: agent.model_provider,
+  model_name: agent.model_name,
+  base_url: agent.base_url ?? "",
+  system_prompt: agent.system_prompt ?? "",
+  // Tools that are gone cannot be sent back; the page says which they are.
+  tools: agent.tools.filter((id) => !agent.tools_missing.includes(id)),
+  config: agent.config,
+  memory: agent.memory_config ?? {},
+  is_active: agent.is_active,
+  is_public: agent.is_public,
+});
+
+export function saveAgent(draft: AgentDraft, stored: AgentView | undefined) {
+  const { memory, ...rest } = draft;
+  const body = {
+    ...rest,
+    name: draft.name.trim(),
+    model_name: draft.model_name.trim(),
+    description: draft.description.trim() || null,
+    base_url: draft.base_url.trim() || null,
+    system_prompt: draft.system_prompt || null,
+    config: draft.config as never,
+    memory_config: (Object.keys(memory).length > 0 ? { type: "sliding_window", ...memory } : null) as never,
+  };
+  if (!stored) return got(api.POST("/api/v1/agents", { body }));
+  return got(
+    api.PUT("/api/v1/agents/{name}", {
+      params: { path: { name: stored.name } },
+      headers: { "If-Match": String(stored.version) },
+      body,
+    }),
+  );
+}
+
+export const deleteAgent = (name: string) => got(api.DELETE("/api/v1/agents/{name}", { params: { path: { name } } }));
+
+export const restoreAgent = (name: string) =>
+  got(api.POST("/api/v1/agents/{name}/restore", { params: { path: { name } } }));

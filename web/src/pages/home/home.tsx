@@ -14,7 +14,8 @@ import { Tiles } from "./tiles";
 import { useDay } from "./use-day";
 
 export default function Home() {
-  const { t } = useTranslation("home");
+  // All the texts of what comes up later, too: a page that has to wait for them would begin anew.
+  const { t } = useTranslation(["home", "executions"]);
   const isAdmin = useMay("admin");
   const [dismissed, setDismissed] = useState(isDismissed);
   const day = useDay(isAdmin);

@@ -19,7 +19,8 @@ import { useStick } from "./use-stick";
 const EXAMPLES = ["percent", "units", "daily"] as const;
 
 export default function Playground() {
-  const { t } = useTranslation("playground");
+  // All the texts of what comes up later, too: a page that has to wait for them would begin anew.
+  const { t } = useTranslation(["playground", "runs", "form"]);
   const [found, change] = useAddress();
   const runs = found.runs ? found.runs.split(",") : [];
   const agents = useQuery(agentsQuery({ active: true }));

@@ -33,7 +33,7 @@ function RunFacts({ run }: { run: Run }) {
         [
           t("fact.agent"),
           run.agent ? (
-            <Link key="agent" to={`/agents/${run.agent}` as never} className="text-accent-text">
+            <Link key="agent" to={`/agents/${encodeURIComponent(run.agent)}` as never} className="text-accent-text">
               {run.agent}
             </Link>
           ) : (
@@ -63,7 +63,8 @@ function RunFacts({ run }: { run: Run }) {
 }
 
 export default function OneRun() {
-  const { t } = useTranslation("runs");
+  // All the texts of what comes up later, too: a page that has to wait for them would begin anew.
+  const { t } = useTranslation(["runs", "form"]);
   const { id } = useParams({ strict: false }) as { id: string };
   const [found, change] = useAddress();
   const queries = useQueryClient();

@@ -171,4 +171,4 @@ export const isWaiting = ({ blocks, isOver }: Transcript) =>
 
 /** Open while it is under way and nothing came after it; whoever has opened or closed it themselves is right. */
 export const isCallOpen = (call: CallBlock, isLast: boolean, chosen: boolean | undefined): boolean =>
-  chosen ?? (isLast || call.state === "called" || call.state === "running");
+  chosen ?? (isLast || call.state === "running");
