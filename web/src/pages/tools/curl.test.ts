@@ -41,6 +41,13 @@ test("data makes it a POST, with a body of its own kind", () => {
   });
 });
 
+test("places for arguments stay what they are", () => {
+  expect(parseCurl("curl 'https://a.example/x/{{id}}?q={{q}}'")).toMatchObject({
+    path: "/x/{{id}}",
+    query: { q: "{{q}}" },
+  });
+});
+
 test("what cannot be taken is told", () => {
   expect(() => parseCurl("wget x")).toThrow("curl");
   expect(() => parseCurl("curl -H 'a: b'")).toThrow("no address");

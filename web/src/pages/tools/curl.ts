@@ -138,7 +138,8 @@ export function parseCurl(line: string): Request {
   const made: Request = {
     base_url: address.origin,
     method: method || (data.length > 0 ? "POST" : "GET"),
-    path: decodeURIComponent(address.pathname) === "/" ? "" : address.pathname,
+    // Places for arguments stay readable.
+    path: address.pathname === "/" ? "" : address.pathname.replace(/%7B/gi, "{").replace(/%7D/gi, "}"),
     query,
     headers,
     auth,

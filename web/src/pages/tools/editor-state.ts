@@ -46,14 +46,19 @@ async function ask(draft: Draft, body: Record<string, unknown>, effect: boolean,
 }
 
 /** What the server would say to this definition; nothing is stored. `effect` also asks what it does to the gold prompts. */
-export function useCheck(draft: Draft, stored: string, effect: boolean): Checked & { isFetching: boolean } {
+export function useCheck(
+  draft: Draft,
+  stored: string,
+  effect: boolean,
+  may: boolean,
+): Checked & { isFetching: boolean } {
   const body = useMemo(() => JSON.stringify(checkable(draft)), [draft]);
   const settled = useSettled(body, 400);
   const found = useQuery({
     queryKey: ["tools", "check", stored, settled, effect],
     placeholderData: keepPreviousData,
     // What is not written yet needs nobody to say that it is missing.
-    enabled: isFilled(draft, "logic") && isFilled(draft, "parameters"),
+    enabled: may && isFilled(draft, "logic") && isFilled(draft, "parameters"),
     staleTime: 10_000,
     gcTime: 30_000,
     retry: false,

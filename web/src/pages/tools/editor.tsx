@@ -87,7 +87,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
   const saved = useRef(false);
   const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : "basics";
   const dirty = useMemo(() => JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(original)), [draft, original]);
-  const check = useCheck(draft, stored?.name ?? "", step === "basics");
+  const check = useCheck(draft, stored?.name ?? "", step === "basics", may);
   const change = useCallback((some: Partial<Draft>) => {
     setFailure(undefined);
     setDraft((before) => ({ ...before, ...some }));
@@ -167,7 +167,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
     basics: <Basics {...props} check={check} isNew={!stored} />,
     parameters: <Parameters {...props} />,
     logic: <Logic {...props} isNew={!stored} />,
-    test: <TestStep {...props} stored={stored} />,
+    test: <TestStep {...props} stored={stored} may={may} />,
   };
   const wrong = new Set(all.filter((one) => tried || hasValue(draft, one.path)).map((one) => stepOf(one.path)));
   const title = stored ? <span className="font-mono">{stored.name}</span> : t(from ? "editor:newCopy" : "editor:new");
@@ -228,7 +228,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
             />
           ),
           content: step === id && (
-            <fieldset disabled={!may} className="-mx-1 block h-full min-w-0 overflow-y-auto px-1 pb-6">
+            <fieldset disabled={!may && id !== "test"} className="-mx-1 block h-full min-w-0 overflow-y-auto px-1 pb-6">
               {steps[id]}
             </fieldset>
           ),

@@ -13,7 +13,7 @@ import { messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { bodyOf, type Case, inferred, schemaOf } from "./draft";
 import type { StepProps } from "./editor-state";
-import { type Answer, callTool, isChangeable, type Tool, toolQuery, tryTool } from "./queries";
+import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries";
 import { Tester } from "./tester";
 
 const same = (a: unknown, b: unknown): boolean => {
@@ -31,24 +31,23 @@ export const passes = (one: Case, answer: Answer) =>
     ? answer.error?.code === one.expect_error
     : answer.status === "success" && same(answer.data, one.expect);
 
-export function TestStep({ draft, change, problem, dirty, stored }: StepProps & { stored?: Tool }) {
+export function TestStep({ draft, change, problem, dirty, stored, may }: StepProps & { stored?: Tool; may: boolean }) {
   const { t } = useTranslation("editor");
   const [start, setStart] = useState<Values>();
   const [outcomes, setOutcomes] = useState<Array<Answer | undefined>>([]);
   const [busy, setBusy] = useState(false);
   const queries = useQueryClient();
-  const fixed = stored && !isChangeable(stored);
   // What is not saved yet is tried as it stands here; what only runs as it is stored is called.
   const run = useCallback(
     (args: Values, signal: AbortSignal) =>
-      fixed
+      !may
         ? callTool(draft.name, args, signal)
         : tryTool(
             { ...bodyOf(draft), name: draft.name || "untitled", description: draft.description || "…" },
             args,
             signal,
           ),
-    [draft, fixed],
+    [draft, may],
   );
   const keepTest = (args: Values, answer: Answer) => {
     const one: Case =
@@ -81,7 +80,7 @@ export function TestStep({ draft, change, problem, dirty, stored }: StepProps & 
           run={run}
           start={start}
           after={(args, answer) =>
-            !fixed && (
+            may && (
               <div className="flex flex-wrap gap-2">
                 <Button small icon={BookmarkPlus} onClick={() => keepTest(args, answer)}>
                   {t("test.keep")}
@@ -118,10 +117,14 @@ export function TestStep({ draft, change, problem, dirty, stored }: StepProps & 
                 at={at}
                 answer={outcomes[at]}
                 onTry={() => setStart({ ...one.arguments })}
-                onRemove={() => {
-                  setOutcomes([]);
-                  change({ tests: draft.tests.toSpliced(at, 1) });
-                }}
+                onRemove={
+                  may
+                    ? () => {
+                        setOutcomes([]);
+                        change({ tests: draft.tests.toSpliced(at, 1) });
+                      }
+                    : undefined
+                }
               />
             ))}
           </ul>
@@ -129,6 +132,7 @@ export function TestStep({ draft, change, problem, dirty, stored }: StepProps & 
         <Card
           title={t("test.outputSchema")}
           actions={
+            may &&
             draft.output_schema !== undefined && (
               <IconButton
                 small
@@ -151,7 +155,7 @@ export function TestStep({ draft, change, problem, dirty, stored }: StepProps & 
   );
 }
 
-type CaseProps = { one: Case; at: number; answer?: Answer; onTry: () => void; onRemove: () => void };
+type CaseProps = { one: Case; at: number; answer?: Answer; onTry: () => void; onRemove?: () => void };
 
 function CaseRow({ one, at, answer, onTry, onRemove }: CaseProps) {
   const { t } = useTranslation("editor");
@@ -169,7 +173,9 @@ function CaseRow({ one, at, answer, onTry, onRemove }: CaseProps) {
           </Badge>
         )}
         <IconButton small icon={Play} label={t("test.tryCase", { number: at + 1 })} onClick={onTry} />
-        <IconButton small icon={Trash2} label={t("test.removeCase", { number: at + 1 })} onClick={onRemove} />
+        {onRemove && (
+          <IconButton small icon={Trash2} label={t("test.removeCase", { number: at + 1 })} onClick={onRemove} />
+        )}
       </div>
       <p className="text-muted">
         {one.expect_error !== undefined ? t("test.expectsError", { code: one.expect_error }) : t("test.expects")}{" "}
