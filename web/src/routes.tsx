@@ -40,6 +40,7 @@ const routes = [
   page("/agents", () => import("./pages/agents/list")),
   page("/agents/new", () => import("./pages/agents/editor")),
   page("/agents/$name", () => import("./pages/agents/editor")),
+  page("/analytics", () => import("./pages/analytics/analytics")),
   page("/playground", () => import("./pages/playground/playground")),
   page("/runs", () => import("./pages/runs/list")),
   page("/runs/$id", () => import("./pages/runs/one")),

@@ -1,6 +1,7 @@
 // Every area of the texts: what the other language and the types are checked against. Pages load single areas.
 
 import agents from "./agents.json";
+import analytics from "./analytics.json";
 import audit from "./audit.json";
 import common from "./common.json";
 import editor from "./editor.json";
@@ -22,6 +23,7 @@ import users from "./users.json";
 
 export default {
   agents,
+  analytics,
   audit,
   common,
   editor,
