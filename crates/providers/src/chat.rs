@@ -6,7 +6,7 @@ use crate::error::{Class, Error};
 use crate::names::Names;
 use crate::request::{Choice, Said};
 use crate::schema;
-use crate::turn::{Arguments, Call, Echo, Stop, Turn, Usage};
+use crate::turn::{Arguments, Call, Echo, Ids, Stop, Turn, Usage};
 use catalog::names::is_plain;
 use serde_json::{Map, Value, json};
 
@@ -169,9 +169,10 @@ pub(crate) fn read(mut completion: Value, names: &Names, api: Api) -> Result<Tur
         refused.clone_into(&mut turn.text);
     }
     if let Some(Value::Array(calls)) = message.get_mut("tool_calls") {
-        let calls = calls.iter_mut().enumerate();
+        let mut ids = Ids::default();
         turn.calls = calls
-            .map(|(index, written)| call(index, written, names))
+            .iter_mut()
+            .map(|written| call(written, &mut ids, names))
             .collect();
     }
     let reason = choice["finish_reason"].as_str().unwrap_or_default();
@@ -198,8 +199,9 @@ fn text(content: Option<&Value>) -> String {
     }
 }
 
-/// One call. What could not be told to the model again is mended in place: no id, no name, arguments that are no JSON.
-fn call(index: usize, written: &mut Value, names: &Names) -> Call {
+/// One call. What could not be told to the model again is mended in place: no id or another's, no name, arguments that are
+/// no JSON.
+fn call(written: &mut Value, ids: &mut Ids, names: &Names) -> Call {
     if !written.get("function").is_some_and(Value::is_object) {
         *written = json!({"type": "function", "function": {}});
     }
@@ -207,15 +209,12 @@ fn call(index: usize, written: &mut Value, names: &Names) -> Call {
         let found = written.pointer(place).and_then(Value::as_str);
         found.unwrap_or_default().to_owned()
     };
-    let (mut id, name) = (field("/id"), field("/function/name"));
+    let (id, name) = (ids.own(&field("/id")), field("/function/name"));
     let arguments = match written.pointer("/function/arguments") {
         Some(value @ Value::Object(_)) => Arguments::Json(value.clone()),
         _ => Arguments::of(&field("/function/arguments")),
     };
-    if id.is_empty() {
-        id = format!("call_{index}");
-        written["id"] = json!(id);
-    }
+    written["id"] = json!(id);
     if !is_plain(&name) {
         written["function"]["name"] = json!(names.sent(""));
     }

@@ -131,7 +131,11 @@ impl Assembly {
             let found = piece.pointer(place).and_then(Value::as_str);
             found.unwrap_or_default()
         };
-        let index = self.call_of(piece["index"].as_u64(), field("/id"));
+        let index = self.call_of(
+            piece["index"].as_u64(),
+            field("/id"),
+            field("/function/name"),
+        );
         let call = &mut self.calls[index];
         if call.id.is_empty() {
             field("/id").clone_into(&mut call.id);
@@ -159,10 +163,18 @@ impl Assembly {
         }
     }
 
-    /// Which call a piece belongs to: by its number, else by its id, else to the last.
-    fn call_of(&mut self, number: Option<u64>, id: &str) -> usize {
+    /// Which call a piece belongs to: by its number, else by its id, else to the last. There are servers that give every
+    /// call the same number, and servers that give every piece another id; what has both a name and an id of its own begins
+    /// a call.
+    fn call_of(&mut self, number: Option<u64>, id: &str, name: &str) -> usize {
+        let begins = |call: &Part| {
+            !(id.is_empty() || call.id.is_empty() || call.id == id || name.is_empty())
+        };
         let found = match number {
-            Some(_) => self.calls.iter().position(|call| call.number == number),
+            Some(_) => {
+                let last = self.calls.iter().rposition(|call| call.number == number);
+                last.filter(|at| !begins(&self.calls[*at]))
+            }
             None if id.is_empty() => self.calls.len().checked_sub(1),
             None => self.calls.iter().position(|call| call.id == id),
         };

@@ -27,24 +27,14 @@ pub struct Client {
     fetcher: Fetcher,
 }
 
-/// What was told of an answer, which decides whether another may take its place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Told {
-    Nothing,
-    /// Text or thoughts: can be taken back.
-    Words,
-    /// A piece of a call, which may be running by now.
-    Call,
-}
-
 impl Client {
     pub fn new(fetcher: Fetcher) -> Self {
         Client { fetcher }
     }
 
     /// The model's next turn, all of it, or an error. With `request.stream` pieces of it are told to `on` as they come.
-    /// What fails in passing is tried again in here, unless a piece of a call was told. Dropping this closes the
-    /// connection.
+    /// What fails in passing is tried again in here, and what was told of it is taken back (`Delta::Again`): a call is made
+    /// once the turn is whole, and not before. Dropping this closes the connection.
     pub async fn turn(
         &self,
         target: &Target,
@@ -57,12 +47,9 @@ impl Client {
         let body = Bytes::from(std::mem::take(&mut written.body).to_string());
         let mut tried = 0;
         loop {
-            let mut told = Told::Nothing;
+            let mut is_told = false;
             let mut tell = |delta: Delta| {
-                told = told.max(match delta {
-                    Delta::CallStarted { .. } | Delta::CallArguments { .. } => Told::Call,
-                    Delta::Text(_) | Delta::Thinking(_) | Delta::Again => Told::Words,
-                });
+                is_told = true;
                 on(delta);
             };
             let asked = self.ask(target, &written, headers.clone(), body.clone(), &mut tell);
@@ -71,11 +58,10 @@ impl Client {
                 Err(error) => without_key(error, target),
             };
             tried += 1;
-            let pause = retry::pause(&error, tried, target);
-            let (Some(pause), true) = (pause, told < Told::Call) else {
+            let Some(pause) = retry::pause(&error, tried, target) else {
                 return Err(error);
             };
-            if told == Told::Words {
+            if is_told {
                 on(Delta::Again);
             }
             sleep(pause).await;

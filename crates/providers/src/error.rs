@@ -6,7 +6,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// Too much was asked in a short time.
-    RateLimited { retry_after: Option<Duration> },
+    RateLimited,
     /// The provider has trouble of its own.
     Overloaded,
     /// Money or a plan is used up: waiting does not help.
@@ -36,12 +36,14 @@ pub struct Error {
     /// The provider's own sentence, cut to a bearable length, or ours where it has none.
     pub message: String,
     pub request_id: Option<String>,
+    /// How long the provider wants to be left alone, where it says so.
+    pub retry_after: Option<Duration>,
 }
 
 impl Class {
     pub fn as_str(self) -> &'static str {
         match self {
-            Class::RateLimited { .. } => "rate_limited",
+            Class::RateLimited => "rate_limited",
             Class::Overloaded => "overloaded",
             Class::Quota => "quota",
             Class::TooLong => "too_long",
@@ -57,7 +59,7 @@ impl Class {
     /// Whether the same request may succeed a little later.
     pub fn is_passing(self) -> bool {
         match self {
-            Class::RateLimited { .. }
+            Class::RateLimited
             | Class::Overloaded
             | Class::Network
             | Class::Timeout
@@ -76,6 +78,7 @@ impl Error {
             status: None,
             message: message.into(),
             request_id: None,
+            retry_after: None,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::error::{Class, Error};
 use crate::names::Names;
 use crate::request::{Choice, Said, ToolResult};
 use crate::schema;
-use crate::turn::{Arguments, Call, Echo, Stop, Turn, Usage};
+use crate::turn::{Arguments, Call, Echo, Ids, Stop, Turn, Usage};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn write(mut draft: Draft<'_>) -> (Value, Vec<String>) {
@@ -158,11 +158,13 @@ pub(crate) fn read(mut message: Value, names: &Names) -> Result<Turn, Error> {
         ));
     };
     let mut turn = Turn::default();
+    let mut ids = Ids::default();
     for block in &mut blocks {
         match block["type"].as_str() {
             Some("text") => turn.text += block["text"].as_str().unwrap_or_default(),
             Some("tool_use") => {
-                let call = call(block, names);
+                let call = call(block, &mut ids, names);
+                block["id"] = json!(call.id);
                 block["input"] = call.arguments.to_object();
                 turn.calls.push(call);
             }
@@ -181,10 +183,10 @@ pub(crate) fn read(mut message: Value, names: &Names) -> Result<Turn, Error> {
     Ok(turn)
 }
 
-fn call(block: &Value, names: &Names) -> Call {
+fn call(block: &Value, ids: &mut Ids, names: &Names) -> Call {
     let field = |name: &str| block[name].as_str().unwrap_or_default();
     Call {
-        id: field("id").to_owned(),
+        id: ids.own(field("id")),
         name: names.meant(field("name")).to_owned(),
         arguments: match &block["input"] {
             Value::String(text) => Arguments::of(text),

@@ -73,7 +73,7 @@ pub(crate) fn answered(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
         402 => Class::Quota,
         408 | 504 | 524 => Class::Timeout,
         413 => Class::TooLong,
-        429 => Class::RateLimited { retry_after: None },
+        429 => Class::RateLimited,
         400..=499 => Class::BadRequest,
         500.. => Class::Overloaded,
         _ => Class::Protocol,
@@ -92,7 +92,8 @@ pub(crate) fn answered(status: u16, headers: &HeaderMap, body: &[u8]) -> Error {
     let fallback = || format!("The provider answered with status {status} and nothing else");
     let message = Some(tidy(&message)).filter(|message| !message.is_empty());
     Error {
-        class: with_wait(class, headers),
+        class,
+        retry_after: wait(class, headers),
         status: Some(status),
         message: message.unwrap_or_else(fallback),
         request_id: request_id(headers).or(said.request_id),
@@ -111,6 +112,7 @@ pub(crate) fn inside(value: &Value) -> Error {
             "The provider broke off with an error and did not say which".to_owned()
         }),
         request_id: said.request_id,
+        retry_after: None,
     }
 }
 
@@ -174,7 +176,7 @@ impl Said {
             (TOO_LONG, Class::TooLong),
             (FILTERED, Class::Filtered),
             (AUTH, Class::Auth),
-            (RATE, Class::RateLimited { retry_after: None }),
+            (RATE, Class::RateLimited),
             (OVERLOADED, Class::Overloaded),
             (TIMEOUT, Class::Timeout),
             (BAD, Class::BadRequest),
@@ -193,7 +195,7 @@ fn zhipu(code: u32) -> Option<Class> {
     Some(match code {
         1000..=1004 | 1110..=1112 | 1120 | 1121 | 1220 => Class::Auth,
         1113 | 1304 | 1308..=1311 | 1314..=1321 => Class::Quota,
-        1302 | 1303 | 1305 | 1313 => Class::RateLimited { retry_after: None },
+        1302 | 1303 | 1305 | 1313 => Class::RateLimited,
         1200 | 1230 | 1234 | 1312 => Class::Overloaded,
         1261 => Class::TooLong,
         1300 | 1301 => Class::Filtered,
@@ -202,17 +204,17 @@ fn zhipu(code: u32) -> Option<Class> {
     })
 }
 
-fn with_wait(class: Class, headers: &HeaderMap) -> Class {
+/// How long a provider that is busy wants to be left alone.
+fn wait(class: Class, headers: &HeaderMap) -> Option<Duration> {
     let milliseconds = || {
         let value = headers.get("retry-after-ms")?.to_str().ok()?;
         value.parse().ok().map(Duration::from_millis)
     };
-    match class {
-        Class::RateLimited { .. } => Class::RateLimited {
-            retry_after: milliseconds().or_else(|| retry_after(headers)),
-        },
-        other => other,
-    }
+    let is_busy = matches!(
+        class,
+        Class::RateLimited | Class::Overloaded | Class::Timeout
+    );
+    is_busy.then(|| milliseconds().or_else(|| retry_after(headers)))?
 }
 
 /// A body that is no JSON, unless it is a page for people.

@@ -8,7 +8,7 @@ use crate::names::Names;
 use crate::refusal;
 use crate::request::Said;
 use crate::schema;
-use crate::turn::{Arguments, Call, Echo, Stop, Turn, Usage};
+use crate::turn::{Arguments, Call, Echo, Ids, Stop, Turn, Usage};
 use serde_json::{Map, Value, json};
 
 pub(crate) fn write(mut draft: Draft<'_>) -> (Value, Vec<String>) {
@@ -134,11 +134,12 @@ pub(crate) fn read(mut response: Value, names: &Names) -> Result<Turn, Error> {
         ));
     };
     let mut turn = Turn::default();
+    let mut ids = Ids::default();
     let mut is_refused = false;
     for item in &mut items {
         match item["type"].as_str() {
             Some("message") => is_refused |= read_message(item, &mut turn.text),
-            Some("function_call") => turn.calls.push(call(item, names)),
+            Some("function_call") => turn.calls.push(call(item, &mut ids, names)),
             _ => {}
         }
     }
@@ -169,14 +170,16 @@ fn read_message(item: &Value, text: &mut String) -> bool {
     is_refused
 }
 
-fn call(item: &mut Value, names: &Names) -> Call {
+fn call(item: &mut Value, ids: &mut Ids, names: &Names) -> Call {
     let field = |item: &Value, name: &str| item[name].as_str().unwrap_or_default().to_owned();
     let arguments = Arguments::of(&field(item, "arguments"));
     if matches!(arguments, Arguments::Bad(_)) {
         item["arguments"] = json!(arguments.to_object().to_string());
     }
+    let id = ids.own(&field(item, "call_id"));
+    item["call_id"] = json!(id);
     Call {
-        id: field(item, "call_id"),
+        id,
         name: names.meant(&field(item, "name")).to_owned(),
         arguments,
     }

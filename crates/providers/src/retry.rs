@@ -6,12 +6,14 @@ use std::time::Duration;
 
 /// How long to wait before the next try; `None` where there is to be none.
 pub(crate) fn pause(error: &Error, tried: u32, target: &Target) -> Option<Duration> {
-    let asked = match error.class {
-        Class::RateLimited { retry_after } => retry_after.unwrap_or_default(),
-        Class::Overloaded | Class::Network => Duration::ZERO,
+    let tries_max = match error.class {
+        Class::RateLimited | Class::Overloaded | Class::Network => target.tries_max,
+        // Somebody has waited long already: once more, and no oftener.
+        Class::Timeout => target.tries_max.min(2),
         _ => return None,
     };
-    if tried >= target.tries_max || asked > target.pause_max {
+    let asked = error.retry_after.unwrap_or_default();
+    if tried >= tries_max || asked > target.pause_max {
         return None;
     }
     let own = target.first_pause * 2_u32.pow((tried - 1).min(10));
@@ -36,20 +38,23 @@ mod tests {
         let second = pause(&busy, 2, &target).unwrap();
         assert!((1.6..=2.4).contains(&second.as_secs_f64()), "{second:?}");
         assert_eq!(pause(&busy, 3, &target), None);
-        let limited = |seconds| {
-            error(Class::RateLimited {
+        for class in [Class::RateLimited, Class::Overloaded] {
+            let asks = |seconds| Error {
                 retry_after: Some(Duration::from_secs(seconds)),
-            })
-        };
-        assert_eq!(pause(&limited(7), 1, &target), Some(Duration::from_secs(7)));
-        assert_eq!(pause(&limited(61), 1, &target), None);
+                ..error(class)
+            };
+            assert_eq!(pause(&asks(7), 1, &target), Some(Duration::from_secs(7)));
+            assert_eq!(pause(&asks(61), 1, &target), None);
+        }
+        let slow = error(Class::Timeout);
+        assert!(pause(&slow, 1, &target).is_some());
+        assert_eq!(pause(&slow, 2, &target), None);
         for class in [
             Class::Quota,
             Class::TooLong,
             Class::Auth,
             Class::BadRequest,
             Class::Filtered,
-            Class::Timeout,
             Class::Protocol,
         ] {
             assert_eq!(pause(&error(class), 1, &target), None, "{class:?}");

@@ -3,6 +3,7 @@
 use crate::api::Api;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use std::collections::HashSet;
 
 /// A whole answer. There is none for half of one: a stream that breaks off is an error.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -100,9 +101,28 @@ pub enum Delta {
         index: usize,
         text: String,
     },
-    /// The stream broke and the model is asked once more: what was handed out of this answer counts no more. Never
-    /// comes after a piece of a call.
+    /// The stream broke and the model is asked once more: what was handed out of this answer counts no more, calls
+    /// included. None of them is to be made before the turn is whole.
     Again,
+}
+
+/// The ids of one turn. Results lead back to their calls by these alone, so no two are the same and none is empty, whatever
+/// the provider wrote.
+#[derive(Debug, Default)]
+pub(crate) struct Ids(HashSet<String>);
+
+impl Ids {
+    /// What a call is known by: what was written, unless another has it.
+    pub(crate) fn own(&mut self, written: &str) -> String {
+        let mut id = written.to_owned();
+        let mut number = self.0.len();
+        while id.is_empty() || self.0.contains(&id) {
+            id = format!("call_{number}");
+            number += 1;
+        }
+        self.0.insert(id.clone());
+        id
+    }
 }
 
 impl Arguments {

@@ -6,6 +6,7 @@
 mod asking;
 mod bodies;
 mod broken;
+mod ids;
 mod journal;
 mod mangled;
 mod reading;

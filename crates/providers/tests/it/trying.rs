@@ -161,7 +161,8 @@ async fn a_wait_that_is_too_long_is_left_to_the_caller() {
     let mut world = World::new(Api::Chat, reply).await;
     let error = world.ask(&request()).await.unwrap_err();
     let retry_after = Some(Duration::from_secs(3600));
-    assert_eq!(error.class, Class::RateLimited { retry_after });
+    assert_eq!(error.class, Class::RateLimited);
+    assert_eq!(error.retry_after, retry_after);
     assert_eq!(world.asked(), 1);
 }
 
@@ -195,26 +196,53 @@ async fn a_stream_that_breaks_after_words_begins_anew() {
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_after_a_call_has_begun_is_an_error() {
+async fn a_stream_that_breaks_inside_of_a_call_begins_anew() {
     for (api, mark) in [
         (Api::Messages, "event: message_delta"),
-        (Api::Chat, "data: [DONE]"),
+        // Its counts would make it whole.
+        (
+            Api::Chat,
+            "data: {\"id\":\"chatcmpl-1\",\"model\":\"some-model-1\",\"choices\":[],",
+        ),
         (Api::Responses, "event: response.completed"),
     ] {
-        let cut = move |_: &server::Seen| match api {
-            // Its counts would make it whole.
-            Api::Chat => cut_before(
-                api,
-                "data: {\"id\":\"chatcmpl-1\",\"model\":\"some-model-1\",\"choices\":[],",
-            ),
-            _ => cut_before(api, mark),
+        let replies = vec![cut_before(api, mark), events_answer(&events(api))];
+        let mut world = World::in_turn(api, replies).await;
+        let turn = world.ask(&streaming()).await.unwrap();
+        assert_eq!((world.asked(), turn.calls.len()), (2, 1), "{api:?}");
+        let again = world.told.iter().position(|it| *it == Delta::Again);
+        let (before, after) = world.told.split_at(again.unwrap());
+        let begun = |told: &[Delta]| {
+            let is_call = |it: &&Delta| matches!(it, Delta::CallStarted { .. });
+            told.iter().filter(is_call).count()
         };
-        let mut world = World::new(api, cut).await;
-        let error = world.ask(&streaming()).await.unwrap_err();
-        assert_eq!(error.class, Class::Network, "{api:?}");
-        assert_eq!(world.asked(), 1, "{api:?}");
-        assert!(!world.told.contains(&Delta::Again), "{api:?}");
+        assert_eq!((begun(before), begun(after)), (1, 1), "{api:?}");
     }
+}
+
+#[tokio::test]
+async fn a_provider_that_took_too_long_is_asked_once_more() {
+    let late = || refusal("504 Gateway Timeout", &json!({}));
+    let replies = vec![late(), json_answer(&whole(Api::Chat))];
+    let mut world = World::in_turn(Api::Chat, replies).await;
+    world.ask(&request()).await.unwrap();
+    let mut world = World::in_turn(Api::Chat, vec![late(), late()]).await;
+    let error = world.ask(&request()).await.unwrap_err();
+    assert_eq!((error.class, world.asked()), (Class::Timeout, 2));
+}
+
+#[tokio::test]
+async fn whoever_is_overloaded_may_say_for_how_long() {
+    let reply = |_: &server::Seen| {
+        let headers = [("Retry-After", "3600")];
+        let body = overloaded().to_string();
+        server::answer("529 Site is overloaded", &headers, body.as_bytes())
+    };
+    let mut world = World::new(Api::Messages, reply).await;
+    let error = world.ask(&request()).await.unwrap_err();
+    assert_eq!(error.class, Class::Overloaded);
+    assert_eq!(error.retry_after, Some(Duration::from_secs(3600)));
+    assert_eq!(world.asked(), 1, "an hour is not waited for in here");
 }
 
 #[tokio::test]
@@ -235,7 +263,7 @@ async fn an_error_in_the_middle_of_a_stream_is_one() {
     let mut world = World::new(Api::Responses, move |_| events_answer(&broken)).await;
     world.target.tries_max = 1;
     let error = world.ask(&streaming()).await.unwrap_err();
-    assert_eq!(error.class, Class::RateLimited { retry_after: None });
+    assert_eq!(error.class, Class::RateLimited);
     assert_eq!((error.status, error.message.as_str()), (None, "Slow down"));
 }
 
