@@ -54,7 +54,7 @@ fn is_plain(schema: &Value) -> bool {
 mod tests {
     use super::*;
 
-    fn accepted(content: Value) -> Value {
+    fn accepted(content: &Value) -> Value {
         json!({"action": "accept", "content": content})
     }
 
@@ -62,7 +62,7 @@ mod tests {
     fn a_flat_object_is_the_form() {
         let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}});
         assert_eq!(form("?", &schema)["requestedSchema"], schema);
-        let answer = answered(&schema, &accepted(json!({"n": 3})));
+        let answer = answered(&schema, &accepted(&json!({"n": 3})));
         assert_eq!(answer, Some(json!({"n": 3})));
     }
 
@@ -71,7 +71,7 @@ mod tests {
         let schema = json!({"type": "string", "enum": ["a", "b"]});
         let field = &form("?", &schema)["requestedSchema"]["properties"]["answer"];
         assert_eq!(field["enum"], json!(["a", "b"]));
-        let answer = answered(&schema, &accepted(json!({"answer": "7"})));
+        let answer = answered(&schema, &accepted(&json!({"answer": "7"})));
         assert_eq!(answer, Some(json!("7")), "a text stays one");
     }
 
@@ -82,7 +82,7 @@ mod tests {
             form("?", &schema)["requestedSchema"]["properties"]["answer"]["type"],
             "string"
         );
-        let answer = answered(&schema, &accepted(json!({"answer": "[1, 2]"})));
+        let answer = answered(&schema, &accepted(&json!({"answer": "[1, 2]"})));
         assert_eq!(answer, Some(json!([1, 2])));
     }
 

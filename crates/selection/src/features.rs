@@ -118,20 +118,18 @@ impl Features {
     pub(crate) fn new(request: &str, given: &Given, top: &Top) -> Self {
         let manner = Manner::new(request);
         let filled = &top.filled;
-        let korean = flag(given.is_korean);
+        let (korean, typed) = (flag(given.is_korean), flag(filled.is_typed));
         let share = 1.0 - filled.lacking();
         let above = top.above.clamp(0.0, 8.0) / 8.0;
         let missing = number(filled.missing.min(3)) / 3.0;
         let meaning = top.about.max(0.0);
         let example = top.example.unwrap_or(meaning).max(meaning);
         let lacks = 1.0 - filled.worst;
-        let typed = flag(filled.is_typed);
         let values = number(filled.sure.min(5)) / 5.0;
         let [idle, world, complete, incomplete] = top.nature.map(|it| (it / 4.0).clamp(-2.0, 2.0));
         let worldly = worldly(&top.nature);
         // Of a tool without examples nobody knows what is usual.
         let usual = top.usual.unwrap_or(Usual::as_given(filled, given));
-        let length = (1.0 + number(given.said)).ln() / 3.0;
         Features([
             meaning,
             top.name.max(0.0),
@@ -143,7 +141,7 @@ impl Features {
             top.margin.clamp(0.0, 0.5) * 2.0,
             (1.0 + number(top.shown)).ln() / 7.0,
             korean,
-            length,
+            (1.0 + number(given.said)).ln() / 3.0,
             number(filled.foreign) / number(given.said.max(1)),
             number(filled.needed.min(5)) / 5.0,
             flag(filled.needed == 0),

@@ -14,9 +14,12 @@ pub(super) struct Stage {
     set: Mutex<Set>,
 }
 
+/// Headers and body of an answer.
+type Answer = (Vec<(String, String)>, Vec<u8>);
+
 #[derive(Default)]
 struct Set {
-    answers: VecDeque<(Vec<(String, String)>, Vec<u8>)>,
+    answers: VecDeque<Answer>,
     results: Vec<Expected>,
     requests: Vec<Value>,
     calls: usize,
