@@ -92,7 +92,7 @@ export function ServerCard({ server, mayOperate }: { server: ServerView; mayOper
       </p>
       <Cause server={server} />
       <div className="flex flex-wrap gap-2 empty:hidden">
-        {server.state === "auth_required" && server.sign_in && (
+        {server.state === "auth_required" && server.sign_in && (mayOperate || server.sign_in.for === "user") && (
           <Link to={to} search={{ tab: "overview" } as never} className={buttonClass("primary", true)}>
             <KeyRound aria-hidden className="size-4" />
             {t("signIn.open")}

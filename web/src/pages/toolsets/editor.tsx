@@ -186,7 +186,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
           </div>
         </Card>
         <Card title={t("tools")}>
-          <Entries rows={draft.rows} tools={tools} problems={wrong} onChange={(rows) => set({ rows })} />
+          <Entries isFixed={!may} rows={draft.rows} tools={tools} problems={wrong} onChange={(rows) => set({ rows })} />
           {part.problem("tools") && <p className="mt-2 text-sm text-danger">{part.problem("tools")}</p>}
         </Card>
         <Card title={t("patterns")}>

@@ -14,7 +14,13 @@ import type { ToolName } from "./queries";
 
 const SHOWN = 30;
 
-type Props = { rows: Row[]; tools: ToolName[]; problems: Map<number, string>; onChange: (rows: Row[]) => void };
+type Props = {
+  isFixed: boolean;
+  rows: Row[];
+  tools: ToolName[];
+  problems: Map<number, string>;
+  onChange: (rows: Row[]) => void;
+};
 
 function propertiesOf(tool: ToolName | undefined): string[] {
   const schema = tool?.input_schema as { properties?: Record<string, unknown> } | undefined;
@@ -74,6 +80,7 @@ function OneEntry({
   count,
   tool,
   problem,
+  isFixed,
   onChange,
   onMove,
   onRemove,
@@ -83,6 +90,7 @@ function OneEntry({
   count: number;
   tool?: ToolName;
   problem?: string;
+  isFixed: boolean;
   onChange: (change: Partial<Row>) => void;
   onMove: (by: number) => void;
   onRemove: () => void;
@@ -104,35 +112,39 @@ function OneEntry({
           </Badge>
         )}
         {isSpecial && <Badge tone="info">{t("entry.changed")}</Badge>}
-        <IconButton
-          small
-          icon={SlidersHorizontal}
-          label={t("entry.edit", { name: row.tool })}
-          aria-expanded={open}
-          onClick={() => setOpen(!open)}
-        />
-        <IconButton
-          small
-          icon={ArrowUp}
-          label={t("entry.up", { name: row.tool })}
-          disabled={at === 0}
-          onClick={() => onMove(-1)}
-        />
-        <IconButton
-          small
-          icon={ArrowDown}
-          label={t("entry.down", { name: row.tool })}
-          disabled={at === count - 1}
-          onClick={() => onMove(1)}
-        />
-        <IconButton small icon={X} label={t("entry.remove", { name: row.tool })} onClick={onRemove} />
+        {!isFixed && (
+          <>
+            <IconButton
+              small
+              icon={SlidersHorizontal}
+              label={t("entry.edit", { name: row.tool })}
+              aria-expanded={open}
+              onClick={() => setOpen(!open)}
+            />
+            <IconButton
+              small
+              icon={ArrowUp}
+              label={t("entry.up", { name: row.tool })}
+              disabled={at === 0}
+              onClick={() => onMove(-1)}
+            />
+            <IconButton
+              small
+              icon={ArrowDown}
+              label={t("entry.down", { name: row.tool })}
+              disabled={at === count - 1}
+              onClick={() => onMove(1)}
+            />
+            <IconButton small icon={X} label={t("entry.remove", { name: row.tool })} onClick={onRemove} />
+          </>
+        )}
       </div>
       {(open || problem) && <Overrides {...{ row, tool, problem }} set={onChange} />}
     </li>
   );
 }
 
-export function Entries({ rows, tools, problems, onChange }: Props) {
+export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
   const { t } = useTranslation("toolsets");
   const [search, setSearch] = useState("");
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
@@ -153,7 +165,7 @@ export function Entries({ rows, tools, problems, onChange }: Props) {
           {rows.map((row, at) => (
             <OneEntry
               key={row.key}
-              {...{ row, at }}
+              {...{ row, at, isFixed }}
               count={rows.length}
               tool={byName.get(row.tool)}
               problem={problems.get(row.key)}
@@ -164,42 +176,44 @@ export function Entries({ rows, tools, problems, onChange }: Props) {
           ))}
         </ul>
       </div>
-      <div className="grid min-w-0 grid-cols-1 content-start gap-2">
-        <label htmlFor="pick-tools" className="text-sm font-medium">
-          {t("entry.pick")}
-        </label>
-        <input
-          id="pick-tools"
-          type="search"
-          value={search}
-          placeholder={t("entry.search")}
-          onChange={(event) => setSearch(event.target.value)}
-          className={clsx(inputClass, "h-8")}
-        />
-        <ul className="max-h-96 divide-y overflow-y-auto rounded-md border bg-panel">
-          {found.slice(0, SHOWN).map((tool) => (
-            <li key={tool.id} className="flex items-center gap-2 px-3 py-1">
-              <div className="min-w-0 grow">
-                <p className="truncate font-mono">{tool.name}</p>
-                <p className="truncate text-xs text-muted">{tool.description}</p>
-              </div>
-              {taken.has(tool.name) && <Badge>{t("entry.taken")}</Badge>}
-              <Button
-                small
-                look="quiet"
-                icon={Plus}
-                aria-label={t("entry.add", { name: tool.name })}
-                onClick={() => onChange([...rows, rowOf(tool.name)])}
-              />
-            </li>
-          ))}
-        </ul>
-        <p className="text-xs text-muted">
-          {found.length > SHOWN
-            ? t("entry.more", { count: found.length - SHOWN })
-            : t("entry.found", { count: found.length })}
-        </p>
-      </div>
+      {!isFixed && (
+        <div className="grid min-w-0 grid-cols-1 content-start gap-2">
+          <label htmlFor="pick-tools" className="text-sm font-medium">
+            {t("entry.pick")}
+          </label>
+          <input
+            id="pick-tools"
+            type="search"
+            value={search}
+            placeholder={t("entry.search")}
+            onChange={(event) => setSearch(event.target.value)}
+            className={clsx(inputClass, "h-8")}
+          />
+          <ul className="max-h-96 divide-y overflow-y-auto rounded-md border bg-panel">
+            {found.slice(0, SHOWN).map((tool) => (
+              <li key={tool.id} className="flex items-center gap-2 px-3 py-1">
+                <div className="min-w-0 grow">
+                  <p className="truncate font-mono">{tool.name}</p>
+                  <p className="truncate text-xs text-muted">{tool.description}</p>
+                </div>
+                {taken.has(tool.name) && <Badge>{t("entry.taken")}</Badge>}
+                <Button
+                  small
+                  look="quiet"
+                  icon={Plus}
+                  aria-label={t("entry.add", { name: tool.name })}
+                  onClick={() => onChange([...rows, rowOf(tool.name)])}
+                />
+              </li>
+            ))}
+          </ul>
+          <p className="text-xs text-muted">
+            {found.length > SHOWN
+              ? t("entry.more", { count: found.length - SHOWN })
+              : t("entry.found", { count: found.length })}
+          </p>
+        </div>
+      )}
     </div>
   );
 }
