@@ -24,7 +24,6 @@ function RunTable({ runs, label, isAdmin }: { runs: Run[]; label: string; isAdmi
     { label: t("column.input") },
     { label: t("column.agent"), className: "hidden md:table-cell" },
     ...(isAdmin ? [{ label: t("column.owner"), className: "hidden md:table-cell" }] : []),
-    { label: t("column.calls"), className: "hidden sm:table-cell text-right" },
     { label: t("column.time") },
   ];
   return (
@@ -49,7 +48,6 @@ function RunTable({ runs, label, isAdmin }: { runs: Run[]; label: string; isAdmi
             {run.agent ?? <span className="text-muted">{t("planner")}</span>}
           </Cell>
           {isAdmin && <Cell className="hidden md:table-cell">{run.owner}</Cell>}
-          <Cell className="hidden text-right tabular-nums sm:table-cell">{run.calls}</Cell>
           <Cell className="text-muted">
             <When at={run.created_at} />
           </Cell>
