@@ -256,7 +256,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
           )}
         </span>
         {step !== "test" && (
-          <Button icon={FlaskConical} onClick={() => open("test")}>
+          <Button icon={FlaskConical} className="max-sm:hidden" onClick={() => open("test")}>
             {t("editor:testRun")}
           </Button>
         )}

@@ -4,18 +4,37 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
-import { Copy, Download, Ellipsis, FlaskConical, History, Pencil, Trash2, TriangleAlert } from "lucide-react";
-import { type MouseEvent, memo, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import {
+  Copy,
+  Download,
+  Ellipsis,
+  FlaskConical,
+  History,
+  type LucideIcon,
+  Pencil,
+  Trash2,
+  TriangleAlert,
+} from "lucide-react";
+import {
+  type ButtonHTMLAttributes,
+  type MouseEvent,
+  memo,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
 import { useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
-import { IconButton } from "../../ui/button";
+import { buttonClass } from "../../ui/button";
 import { Menu } from "../../ui/menu";
 import { messageOf } from "../../ui/states";
 import { Switch } from "../../ui/switch";
-import { duration, When } from "../../ui/time";
+import { ago, duration } from "../../ui/time";
 import { Tip } from "../../ui/tip";
 import { toast } from "../../ui/toast";
 import { KindBadge } from "./kind";
@@ -197,7 +216,7 @@ const isControl = (target: EventTarget | null) =>
 
 const ToolRow = memo(
   function ToolRow({ tool, at, top, height, size, stats, may, isChosen, isActive, onActive, onChoose }: RowProps) {
-    const { t } = useTranslation("tools");
+    const { t, i18n } = useTranslation("tools");
     const navigate = useNavigate();
     const queries = useQueryClient();
     const to = `/tools/${encodeURIComponent(tool.name)}`;
@@ -271,7 +290,9 @@ const ToolRow = memo(
           <DayFigures stats={stats} />
         </span>
         <span className="text-sm text-muted max-md:hidden">
-          <When at={tool.updated_at} />
+          <time dateTime={tool.updated_at} title={new Date(tool.updated_at).toLocaleString(i18n.language)}>
+            {ago(new Date(tool.updated_at), i18n.language)}
+          </time>
         </span>
         <span className="flex justify-end gap-0.5 max-md:col-start-3 max-md:row-start-1">
           <RowActions tool={tool} may={may} />
@@ -335,6 +356,23 @@ function DayFigures({ stats }: { stats?: ToolStats }) {
   );
 }
 
+type ButtonProps = ButtonHTMLAttributes<HTMLButtonElement> & { icon: LucideIcon; label: string };
+
+/** A button without a tooltip of our own: there are three in every row, and rows come and go while one scrolls. */
+function RowButton({ icon: Icon, label, className, ...rest }: ButtonProps) {
+  return (
+    <button
+      type="button"
+      {...rest}
+      aria-label={label}
+      title={label}
+      className={clsx(buttonClass("quiet", true), "w-7 px-0!", className)}
+    >
+      <Icon aria-hidden className="size-4" />
+    </button>
+  );
+}
+
 function RowActions({ tool, may }: { tool: Tool; may: boolean }) {
   const { t } = useTranslation("tools");
   const [, change] = useAddress();
@@ -357,21 +395,19 @@ function RowActions({ tool, may }: { tool: Tool; may: boolean }) {
       .then(() => toast(t("copiedJson", { name: tool.name })));
   return (
     <>
-      <IconButton
-        small
+      <RowButton
         icon={FlaskConical}
         label={t("testOne", { name: tool.name })}
         onClick={() => change({ test: tool.name }, { push: true })}
       />
-      <IconButton
-        small
+      <RowButton
         icon={Pencil}
         label={t("editOne", { name: tool.name })}
         className="max-md:hidden"
         onClick={() => void navigate({ to })}
       />
       <Menu
-        trigger={<IconButton small icon={Ellipsis} label={t("moreOne", { name: tool.name })} />}
+        trigger={<RowButton icon={Ellipsis} label={t("moreOne", { name: tool.name })} />}
         entries={[
           { label: t("edit"), icon: Pencil, onSelect: () => void navigate({ to }) },
           { label: t("test"), icon: FlaskConical, onSelect: () => change({ test: tool.name }, { push: true }) },
