@@ -193,7 +193,9 @@ impl App {
     ) -> Result<AgentView> {
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools)?;
-        old.head().expect(AgentRow::WHAT, expected_version)?;
+        let seen = old.head().expect(AgentRow::WHAT, expected_version);
+        let target = format!("agent:{}", old.name);
+        self.since(&target, expected_version, seen).await?;
         self.check_key(caller, old.owner_id, &asked)?;
         let row = AgentRow {
             id: old.id,
@@ -214,7 +216,9 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<()> {
         let old = self.agents.load().own(caller, name_or_id, false)?;
-        old.head().expect(AgentRow::WHAT, expected_version)?;
+        let seen = old.head().expect(AgentRow::WHAT, expected_version);
+        let target = format!("agent:{}", old.name);
+        self.since(&target, expected_version, seen).await?;
         let now = self.clock.now();
         let row = AgentRow {
             version: old.version + 1,

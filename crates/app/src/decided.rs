@@ -16,18 +16,18 @@ const DECIDED_MAX: usize = 20;
 
 /// Up to which change of other servers a decision knows.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Known(i64);
+pub(crate) struct Known([i64; Subject::ALL.len()]);
 
 impl Known {
     /// Nothing is stored where others have changed any of it since.
     pub(crate) fn unless(self, subject: Subject) -> Write {
-        Write::Unless(Unless::new(self.0, subject, Which::All))
+        Write::Unless(Unless::new(self.0[subject as usize], subject, Which::All))
     }
 
     /// The same of one only.
     pub(crate) fn unless_this(self, subject: Subject, id: Uuid) -> Write {
         let this = Which::These(BTreeSet::from([id]));
-        Write::Unless(Unless::new(self.0, subject, this))
+        Write::Unless(Unless::new(self.0[subject as usize], subject, this))
     }
 }
 
@@ -46,7 +46,7 @@ impl App {
             {
                 let _one_at_a_time = turn.lock().await;
                 // Before anything is looked at: what is looked at may be newer than this, never older.
-                let known = Known(self.replicas.known(&self.store));
+                let known = Known(self.replicas.known_of_each(&self.store));
                 caller.map_or(Ok(()), |caller| self.still_may(caller))?;
                 match decide(known).await {
                     Err(Error::Behind) => {}
@@ -56,7 +56,7 @@ impl App {
             // Without the turn: what is taken over passes the same door.
             self.catch_up().await?;
         }
-        Err(Error::Behind)
+        Err(self.replicas.unread.refusal().unwrap_or(Error::Behind))
     }
 
     /// Refuses whoever has lost a right since they were let in.

@@ -43,6 +43,8 @@ pub struct ReplicasView {
     pub instance: String,
     /// The others that were heard of lately.
     pub others: Vec<ReplicaView>,
+    /// What others have stored and this one cannot read, such as what only a later version knows. What it knew before counts on.
+    pub unread: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -84,6 +86,7 @@ impl App {
         let replicas = self.replicas.view();
         let is_sound = files.is_clean()
             && self.executor.log_works()
+            && replicas.unread.is_empty()
             && replicas
                 .others
                 .iter()

@@ -4,6 +4,7 @@ use crate::access::{role_of, scopes_from};
 use crate::audit::act;
 use crate::decided::Known;
 use crate::error::{Error, Result};
+use crate::page::{self, Part};
 use crate::{App, time};
 use catalog::caller::{Caller, Role, Scope, Scopes, Transport};
 use catalog::tool::Millis;
@@ -194,13 +195,21 @@ impl App {
     }
 
     /// Every key, or for those who are no admin their own.
-    pub async fn list_keys(&self, caller: &Caller) -> Result<Vec<KeyView>> {
+    pub async fn list_keys(
+        &self,
+        caller: &Caller,
+        part: &Part,
+    ) -> Result<(Vec<KeyView>, Option<String>)> {
         let all = caller.scopes.allow(Scope::Admin);
+        let mut rows = self.store.keys().await?;
+        rows.retain(|row| all || row.user_id == caller.user);
+        // As many digits each time, so that older ones come first.
+        let (rows, next) = page::cut(rows, part, |row| {
+            format!("{:015} {}", row.created_at, row.id)
+        })?;
         let access = self.access.load();
-        let rows = self.store.keys().await?;
-        Ok(rows
+        let views = rows
             .into_iter()
-            .filter(|row| all || row.user_id == caller.user)
             .map(|row| KeyView {
                 id: row.id,
                 user: self.user_name(row.user_id),
@@ -211,7 +220,8 @@ impl App {
                 last_used_at: access.last_use(&row).map(time::rfc3339),
                 name: row.name,
             })
-            .collect())
+            .collect();
+        Ok((views, next))
     }
 
     /// From the next request on the key is not valid. A key may revoke itself.

@@ -4,6 +4,7 @@ use crate::App;
 use crate::audit::act;
 use crate::decided::Known;
 use crate::error::{Error, Result};
+use crate::page::{self, Part};
 use crate::time;
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::Entry;
@@ -102,9 +103,19 @@ impl TargetType {
     }
 }
 
+/// Where a limit stands among others: users first, then tools, by name.
+fn place(target_type: &str, name: &str, id: Uuid) -> String {
+    let rank = u8::from(target_type != TargetType::User.as_str());
+    format!("{rank} {name} {id}")
+}
+
 impl App {
     /// Every daily quota; who may not set them sees their own.
-    pub async fn list_limits(&self, caller: &Caller) -> Result<Vec<LimitView>> {
+    pub async fn list_limits(
+        &self,
+        caller: &Caller,
+        part: &Part,
+    ) -> Result<(Vec<LimitView>, Option<String>)> {
         let mut views = Vec::new();
         for row in self.store.limits().await? {
             let kind = TargetType::read(&row.target_type)?;
@@ -112,8 +123,10 @@ impl App {
                 views.push(self.limit_view(caller, kind, &row));
             }
         }
-        views.sort_by(|a, b| (b.target_type, &a.target_name).cmp(&(a.target_type, &b.target_name)));
-        Ok(views)
+        page::cut(views, part, |it| {
+            let name = it.target_name.as_deref().unwrap_or_default();
+            place(it.target_type, name, it.target_id)
+        })
     }
 
     /// Sets the quota of a user or tool, named or by id. Also says whether it is a new one.
@@ -250,7 +263,11 @@ impl App {
     }
 
     /// How much of each limit is used up; who may not set limits sees their own.
-    pub async fn usage(&self, caller: &Caller) -> Result<Vec<UsageView>> {
+    pub async fn usage(
+        &self,
+        caller: &Caller,
+        part: &Part,
+    ) -> Result<(Vec<UsageView>, Option<String>)> {
         let access = self.access.load_full();
         let catalogue = self.executor.catalogue.load_full();
         let quotas = self.executor.quotas.load_full();
@@ -260,12 +277,10 @@ impl App {
             let user = access.user(id).filter(|_| kind == TargetType::User);
             let user = user.filter(|_| self.sees_limit(caller, kind, &row));
             if let (Some(user), Some(quota)) = (user, quotas.get(kind.target(id))) {
-                let mut view = self.unused(kind, id, &user.name);
-                self.add_quota(&mut view, quota).await?;
-                views.push(view);
+                let view = self.unused(kind, id, &user.name);
+                views.push((view, Some(quota), None));
             }
         }
-        views.sort_by(|a, b| a.target_name.cmp(&b.target_name));
         let policy = self.executor.policy.load_full();
         let sees = |entry: &Entry| {
             caller.scopes.allow(Scope::Operate)
@@ -276,16 +291,26 @@ impl App {
             if quota.is_none() && entry.pace.is_none() {
                 continue;
             }
-            let mut view = self.unused(TargetType::Tool, entry.tool.id, &entry.name);
+            let view = self.unused(TargetType::Tool, entry.tool.id, &entry.name);
+            views.push((view, quota, Some(entry)));
+        }
+        let (views, next) = page::cut(views, part, |(it, ..)| {
+            place(it.target_type, &it.target_name, it.target_id)
+        })?;
+        // Counting asks the database, so only what is shown is counted.
+        let mut counted = Vec::with_capacity(views.len());
+        for (mut view, quota, entry) in views {
             if let Some(quota) = quota {
                 self.add_quota(&mut view, quota).await?;
             }
-            if let Some(pace) = self.executor.pace_use(entry).await? {
+            if let Some(entry) = entry
+                && let Some(pace) = self.executor.pace_use(entry).await?
+            {
                 add_pace(&mut view, entry, pace);
             }
-            views.push(view);
+            counted.push(view);
         }
-        Ok(views)
+        Ok((counted, next))
     }
 
     /// After a change: where it cannot be read back now, it is later.

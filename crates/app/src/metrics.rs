@@ -100,7 +100,42 @@ impl App {
         }
         let runs = &self.runs;
         runs.counted.tell(runs.under_way(), &mut to);
+        if self.is_shared() {
+            self.replicas(&mut to);
+        }
         to
+    }
+
+    /// How it stands with the other servers on the same PostgreSQL.
+    fn replicas(&self, to: &mut Exposition) {
+        let figures = self.replicas.figures();
+        let what = "Other servers on the same database that were heard of lately.";
+        let name = "toolcrib_replicas_others";
+        to.one(name, "gauge", what, figures.others);
+        let what = "The number of the last change of the registry that counts here.";
+        to.one("toolcrib_revision", "gauge", what, figures.revision);
+        if let Some(ago) = figures.looked_ago {
+            let what = "How long ago changes of other servers were last looked for, and all of them known.";
+            let ago = format!("{:.3}", ago.as_secs_f64());
+            to.one("toolcrib_revision_age_seconds", "gauge", what, ago);
+        }
+        let what =
+            "Whether changes of other servers are told at once; without, they are looked for.";
+        let hears = u8::from(figures.hears);
+        to.one("toolcrib_replicas_line", "gauge", what, hears);
+        let what = "Sorts of things that other servers have stored and this one cannot read.";
+        to.one("toolcrib_replicas_unread", "gauge", what, figures.unread);
+        let (name, what) = (
+            "toolcrib_heartbeats_failed_total",
+            "How often the others could not be told that this server is there.",
+        );
+        to.one(name, "counter", what, figures.beats_failed);
+        let name = "toolcrib_lease_refusals_total";
+        let what = "Calls that got no share of a limit that servers have together, by cause.";
+        to.about(name, "counter", what);
+        for (cause, count) in self.executor.metrics.lease_refusals() {
+            to.sample(name, &[("cause", cause)], count);
+        }
     }
 
     fn calls(&self, to: &mut Exposition) {

@@ -107,9 +107,9 @@ impl App {
         let read = tokio::task::spawn_blocking(work).await;
         let read = read.map_err(|e| Error::Internal(format!("a document was lost: {e}")))?;
         let read = read.map_err(|why| Error::invalid(format!("document: {why}")))?;
-        let own = self.list_secrets(&caller).await?;
+        let own = self.named_secrets(&caller).await?;
         let secrets = read.secrets.into_iter().map(|(name, what)| NeededSecret {
-            is_set: own.iter().any(|it| it.name == name),
+            is_set: own.iter().any(|(own, _)| *own == name),
             name,
             what,
         });

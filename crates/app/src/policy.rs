@@ -13,6 +13,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 use store::Write;
+use store::feed::Subject as Feed;
 use store::policies::PolicyRow;
 use utoipa::ToSchema;
 use uuid::Uuid;
@@ -94,6 +95,10 @@ impl App {
             return Err(Error::conflict(format!(
                 "The policy is at version {version} now, not {expected}; fetch it again and repeat the change"
             )));
+        }
+        // Whoever names the version has seen what is there.
+        if expected_version.is_none() {
+            self.replicas.unread.check(Feed::Policy)?;
         }
         let names = self.names(&in_force);
         let next = StoredPolicy {

@@ -4,6 +4,7 @@
 mod follow;
 pub(crate) mod namesake;
 mod owner;
+mod unread;
 
 use crate::App;
 use crate::health::{ReplicaView, ReplicasView};
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 use store::Db;
+use store::feed::Subject;
 use store::replicas::{GONE_AFTER_MS, ReplicaRow};
 use tokio_util::sync::CancellationToken;
 
@@ -34,12 +36,26 @@ struct Peer {
     same_keys: bool,
 }
 
+/// What operators watch of several servers.
+pub(crate) struct Figures {
+    pub(crate) others: usize,
+    pub(crate) revision: i64,
+    /// Since everything was last known.
+    pub(crate) looked_ago: Option<Duration>,
+    /// Whether changes are told at once.
+    pub(crate) hears: bool,
+    pub(crate) unread: usize,
+    pub(crate) beats_failed: u64,
+}
+
 /// What this process knows of the others.
 pub struct Replicas {
     /// This process, among all that ever ran.
     pub instance: String,
     /// Where the others reach this process.
     address: ArcSwap<Option<String>>,
+    /// Whether it is said already that they do not.
+    is_alone_said: AtomicBool,
     /// Of the files on disk, to be compared.
     shelf_hash: ArcSwap<String>,
     /// The others that live.
@@ -51,14 +67,34 @@ pub struct Replicas {
     /// One after the other looks for changes; how many began to.
     looking: tokio::sync::Mutex<()>,
     looks: AtomicU64,
-    /// The last that ended well.
+    /// The last that ended well, and when.
     looked: AtomicU64,
+    looked_at: ArcSwap<Option<Instant>>,
+    pub(crate) unread: unread::Unread,
+    line: Line,
+    /// How often this process could not say that it is there.
+    beats_failed: AtomicU64,
     search: Search,
     /// Whether no new work should come here.
     leaving: AtomicBool,
     /// Since when this process has said without a gap that it is there, and when it did last.
     steady_since: Mutex<Option<(Instant, Instant)>>,
     stopped: CancellationToken,
+}
+
+/// On which changes are told at once.
+#[derive(Default)]
+struct Line {
+    is_open: AtomicBool,
+    /// Somebody has changed something, or may have while nobody listened.
+    told: tokio::sync::Notify,
+}
+
+impl Line {
+    fn open(&self, is_open: bool) {
+        self.is_open.store(is_open, Ordering::Relaxed);
+        self.told.notify_one();
+    }
 }
 
 /// The same for who else is there.
@@ -76,6 +112,7 @@ impl Replicas {
             // It is also the name that the database knows a connection by.
             instance: format!("{}{}", owner::BEGINNING, &random[..owner::DIGITS]),
             address: ArcSwap::default(),
+            is_alone_said: AtomicBool::new(false),
             shelf_hash: ArcSwap::default(),
             peers: ArcSwap::default(),
             known: AtomicI64::new(0),
@@ -83,6 +120,10 @@ impl Replicas {
             looking: tokio::sync::Mutex::default(),
             looks: AtomicU64::new(0),
             looked: AtomicU64::new(0),
+            looked_at: ArcSwap::default(),
+            unread: unread::Unread::default(),
+            line: Line::default(),
+            beats_failed: AtomicU64::new(0),
             steady_since: Mutex::default(),
             search: Search::default(),
             leaving: AtomicBool::new(false),
@@ -102,6 +143,11 @@ impl Replicas {
             true => self.known.load(Ordering::SeqCst),
             false => NOTHING_KNOWN,
         }
+    }
+
+    /// The same of each subject: of what cannot be read here it is earlier.
+    pub(crate) fn known_of_each(&self, store: &Db) -> [i64; Subject::ALL.len()] {
+        self.unread.known_of_each(self.known(store))
     }
 
     /// Whether everything was read since it was last in doubt what is stored.
@@ -140,6 +186,7 @@ impl Replicas {
         ReplicasView {
             instance: self.instance.clone(),
             others: others.collect(),
+            unread: self.unread.names(),
         }
     }
 
@@ -150,8 +197,32 @@ impl Replicas {
         found.and_then(|peer| peer.row.address.clone())
     }
 
-    pub(crate) fn is_leaving(&self) -> bool {
+    /// What operators watch of it.
+    pub(crate) fn figures(&self) -> Figures {
+        let looked_at = **self.looked_at.load();
+        Figures {
+            others: self.others(),
+            revision: self.known.load(Ordering::SeqCst),
+            looked_ago: looked_at.map(|at| at.elapsed()),
+            hears: self.line.is_open.load(Ordering::Relaxed),
+            unread: self.unread.names().len(),
+            beats_failed: self.beats_failed.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Whether others should be asked.
+    pub fn is_leaving(&self) -> bool {
         self.leaving.load(Ordering::Relaxed)
+    }
+
+    /// Says once that there are others and that they cannot reach this process.
+    fn say_unreached(&self) {
+        let is_so = self.address.load().is_none() && self.others() > 0;
+        if is_so && !self.is_alone_said.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "other servers on this database are not told where this one is reached, so MCP sessions that begin here are lost behind a proxy; set server.advertise to an address such as http://10.0.0.5:8787"
+            );
+        }
     }
 
     /// From now on others should be asked.
@@ -320,8 +391,10 @@ async fn beat_on(app: Weak<App>, stopped: CancellationToken) {
         let Some(app) = app.upgrade() else { return };
         beats += 1;
         if let Err(error) = app.beat().await {
+            app.replicas.beats_failed.fetch_add(1, Ordering::Relaxed);
             tracing::warn!(%error, "the other servers could not be told that this one is there");
         }
+        app.replicas.say_unreached();
         if !beats.is_multiple_of(FORGET_EVERY) {
             continue;
         }

@@ -5,6 +5,7 @@ use crate::audit::act;
 use crate::auth::{VALUE_BYTES_MAX, not_found};
 use crate::decided::Known;
 use crate::error::{Error, Result};
+use crate::page::{self, Part};
 use crate::time;
 use crate::uses::Users;
 use crate::vault::Sealable;
@@ -79,18 +80,27 @@ pub struct SecretProblem {
 
 impl App {
     /// Every named secret by name, or for those who are no admin their own.
-    pub async fn list_secrets(&self, caller: &Caller) -> Result<Vec<SecretView>> {
-        let rows = self.store.secrets().await?;
+    pub async fn list_secrets(
+        &self,
+        caller: &Caller,
+        part: &Part,
+    ) -> Result<(Vec<SecretView>, Option<String>)> {
+        let rows = self.named_secrets(caller).await?;
+        let (rows, next) = page::cut(rows, part, |(name, _)| name.clone())?;
         let mut users = self.users_of_secrets(caller);
-        let mut views = Vec::new();
-        for row in rows {
-            let Some(name) = row.name.clone().filter(|_| is_mine(caller, &row)) else {
-                continue;
-            };
+        let view = |(name, row): (String, SecretRow)| {
             let used_by = users.remove(&name).unwrap_or_default().seen;
-            views.push(self.secret_view(row, name, used_by));
-        }
-        Ok(views)
+            self.secret_view(row, name, used_by)
+        };
+        Ok((rows.into_iter().map(view).collect(), next))
+    }
+
+    /// Those that the caller may handle, by name.
+    pub(crate) async fn named_secrets(&self, caller: &Caller) -> Result<Vec<(String, SecretRow)>> {
+        let rows = self.store.secrets().await?.into_iter();
+        let named = |row: SecretRow| Some((row.name.clone()?, row));
+        let mine = rows.filter(|row| is_mine(caller, row));
+        Ok(mine.filter_map(named).collect())
     }
 
     /// Sets a secret; true where it is new. A value that was there before is gone. Admins may say whose a new one is.

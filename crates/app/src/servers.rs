@@ -14,6 +14,7 @@ pub use changes::{Approval, ApprovedTool, ServerChange};
 
 use crate::App;
 use crate::error::{Error, Result};
+use crate::page::{self, Part};
 use crate::sign_in::SignInView;
 use arc_swap::ArcSwap;
 use catalog::caller::Caller;
@@ -169,7 +170,11 @@ pub enum Offered {
 }
 
 impl App {
-    pub fn list_servers(&self, caller: &Caller) -> Vec<ServerView> {
+    pub fn list_servers(
+        &self,
+        caller: &Caller,
+        part: &Part,
+    ) -> Result<(Vec<ServerView>, Option<String>)> {
         let live = self.upstreams.all();
         let mut all: Vec<ServerView> = live.iter().map(|it| self.live_view(it, caller)).collect();
         let file = Arc::clone(&self.servers.borrow());
@@ -183,8 +188,10 @@ impl App {
                 all.push(self.stored_view(stored, caller));
             }
         }
-        all.sort_by(|a, b| (&a.name, b.source).cmp(&(&b.name, a.source)));
-        all
+        // Of one name the one of the file comes first: it counts.
+        page::cut(all, part, |it| {
+            format!("{} {}", it.name, u8::from(it.source != "file"))
+        })
     }
 
     pub fn get_server(&self, caller: &Caller, name_or_id: &str) -> Result<ServerView> {

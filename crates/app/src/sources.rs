@@ -10,6 +10,7 @@ pub(crate) use opening::Opening;
 
 use crate::App;
 use crate::error::{Error, Result};
+use crate::page::{self, Part};
 use crate::time;
 use crate::vault::last4;
 use arc_swap::ArcSwap;
@@ -225,15 +226,19 @@ pub struct SourceView {
 }
 
 impl App {
-    pub fn list_sources(&self) -> Vec<SourceView> {
+    pub fn list_sources(&self, part: &Part) -> Result<(Vec<SourceView>, Option<String>)> {
         let all = self.kept_sources.all();
         let mut seen = None;
-        let views = all.iter().map(|found| {
+        let all = all.iter().map(|found| {
             let name = found.definition.name.as_str();
-            let is_hidden = seen.replace(name) == Some(name);
-            self.source_view(found, is_hidden)
+            (found, seen.replace(name) == Some(name))
         });
-        views.collect()
+        // Of one name the one that counts comes first.
+        let (all, next) = page::cut(all.collect(), part, |(found, _)| {
+            format!("{} {}", found.definition.name, found.origin as u8)
+        })?;
+        let view = |(found, is_hidden)| self.source_view(found, is_hidden);
+        Ok((all.into_iter().map(view).collect(), next))
     }
 
     pub fn get_source(&self, name_or_id: &str) -> Result<SourceView> {

@@ -259,7 +259,9 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<ToolsetView> {
         let asked = self.read_toolset(caller, body)?;
-        old.head().expect(Stored::WHAT, expected_version)?;
+        let seen = old.head().expect(Stored::WHAT, expected_version);
+        let target = format!("toolset:{}", old.row.name);
+        self.since(&target, expected_version, seen).await?;
         let row = ToolsetRow {
             id: old.row.id,
             owner_id: old.row.owner_id,
@@ -280,7 +282,9 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<()> {
         let old = self.own_toolset(caller, name_or_id)?;
-        old.head().expect(Stored::WHAT, expected_version)?;
+        let seen = old.head().expect(Stored::WHAT, expected_version);
+        let target = format!("toolset:{}", old.row.name);
+        self.since(&target, expected_version, seen).await?;
         let gone = self.moved(&old, Some(self.clock.now()));
         self.put_toolset(caller, gone, Some(&old), "toolset.delete")
             .await?;

@@ -7,6 +7,7 @@ use crate::erasure::PREFIX;
 use crate::error::{Error, Result};
 use crate::keys::only_admins;
 use crate::login::FailedLogin;
+use crate::page::{self, Part};
 use crate::throttle::Guesser;
 use crate::{App, time};
 use catalog::caller::{Caller, Role, Scope};
@@ -72,13 +73,16 @@ struct Checked {
 
 impl App {
     /// Everybody, by name; who is no admin sees only themselves.
-    pub fn list_users(&self, caller: &Caller) -> Vec<UserView> {
+    pub fn list_users(
+        &self,
+        caller: &Caller,
+        part: &Part,
+    ) -> Result<(Vec<UserView>, Option<String>)> {
         let access = self.access.load();
         let all = caller.scopes.allow(Scope::Admin);
         let shown = access.people().filter(|u| all || u.id == caller.user);
-        let mut views: Vec<UserView> = shown.map(view).collect();
-        views.sort_by(|a, b| a.name.cmp(&b.name));
-        views
+        let (shown, next) = page::cut(shown.collect(), part, |user| user.name.clone())?;
+        Ok((shown.into_iter().map(view).collect(), next))
     }
 
     pub fn get_user(&self, caller: &Caller, name: &str) -> Result<UserView> {

@@ -382,7 +382,7 @@ fn is_sealed(value: &Value) -> bool {
     matches!(Reference::of(value), Some(Reference::Sealed(_)))
 }
 
-fn differences(path: &str, before: &Value, after: &Value, out: &mut Vec<FieldChange>) {
+pub(crate) fn differences(path: &str, before: &Value, after: &Value, out: &mut Vec<FieldChange>) {
     match (before, after) {
         (Value::Object(a), Value::Object(b)) if !is_sealed(before) && !is_sealed(after) => {
             let gone = a.keys().filter(|key| !b.contains_key(*key));

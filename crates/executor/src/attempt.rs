@@ -97,7 +97,10 @@ impl Attempt {
         );
         let span = executor.trace(&mut request, (&tool_name, id), entry.as_deref());
         let mut result = match (&entry, permitted) {
-            (Some(entry), Ok(())) => self.run(entry, request, &draft).await,
+            (Some(entry), Ok(())) => {
+                let context = span.as_ref().map(|span| span.context.clone());
+                telemetry::within(context, self.run(entry, request, &draft)).await
+            }
             (_, Err(refusal)) => Err(refusal),
             (None, Ok(())) => unreachable!("`find` refuses what it does not find"),
         };

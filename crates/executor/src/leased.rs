@@ -75,17 +75,25 @@ impl Executor {
             told.map_err(Refused::Unknown)?;
         }
         let (named, wanted) = limits.leased(self.call_ms(&limits.entry));
-        match lessee.take(&wanted, limits.at).await {
-            Ok(taken) => Ok(taken.spend()),
-            Err(Denied::Unavailable(why)) => Err(Refused::Unknown(why)),
-            Err(Denied::Refused { number, wait }) => Err(Refused::By(match wait {
+        let denied = match lessee.take(&wanted, limits.at).await {
+            Ok(taken) => return Ok(taken.spend()),
+            Err(denied) => denied,
+        };
+        let counted = match &denied {
+            Denied::Unavailable(_) => &self.metrics.leases_unheard,
+            Denied::Refused { .. } => &self.metrics.leases_refused,
+        };
+        counted.fetch_add(1, Ordering::Relaxed);
+        Err(match denied {
+            Denied::Unavailable(why) => Refused::Unknown(why),
+            Denied::Refused { number, wait } => Refused::By(match wait {
                 Some(wait) => Refusal {
                     wait,
                     by: named[number],
                 },
                 None => Refusal::busy(named[number]),
-            })),
-        }
+            }),
+        })
     }
 
     pub(crate) async fn leased_day_use(

@@ -40,6 +40,9 @@ pub struct Metrics {
     tools: RwLock<HashMap<Arc<str>, Arc<OfTool>>>,
     took: [AtomicU64; BOUNDS.len() + 1],
     took_us: AtomicU64,
+    /// Calls that a limit of several servers refused, and those for which it could not be asked.
+    pub(crate) leases_refused: AtomicU64,
+    pub(crate) leases_unheard: AtomicU64,
 }
 
 struct OfTool {
@@ -73,6 +76,15 @@ pub struct Took {
 }
 
 impl Metrics {
+    /// Calls that got no share of a limit that several servers have together: because it is used up, and because the database
+    /// did not answer.
+    pub fn lease_refusals(&self) -> [(&'static str, u64); 2] {
+        [
+            ("limit", self.leases_refused.load(Ordering::Relaxed)),
+            ("unavailable", self.leases_unheard.load(Ordering::Relaxed)),
+        ]
+    }
+
     /// Counts a call whose entry has been written.
     pub(crate) fn count(&self, record: &Ended) {
         let took_us = record.took_us;

@@ -40,7 +40,7 @@ impl Edge {
             return Ok(());
         }
         let host = host_of(request.headers(), request.uri());
-        if let Some(known) = &self.hosts {
+        if let Some(known) = self.hosts.as_ref().filter(|_| !is_watching(request)) {
             // Without a name there is no page behind it: browsers always send one.
             let asked = host.map(name_of).unwrap_or_default();
             let asked_uri = request.uri().authority().map(|a| name_of(a.as_str()));
@@ -122,6 +122,20 @@ pub(crate) fn host_of<'a>(headers: &'a HeaderMap, uri: &'a Uri) -> Option<&'a st
     match headers.get(header::HOST) {
         Some(host) => Some(host.to_str().unwrap_or("")),
         None => uri.authority().map(|authority| authority.as_str()),
+    }
+}
+
+/// Whether it is a question of whoever watches each server at its own address. A page that was led here by a name of its own
+/// learns nothing: what these say without a key is for everybody, and it has none to show.
+fn is_watching<B>(request: &Request<B>) -> bool {
+    let shows_key = || {
+        let headers = request.headers();
+        headers.contains_key(header::AUTHORIZATION) || headers.contains_key("x-api-key")
+    };
+    match request.uri().path() {
+        "/healthz" | "/readyz" => true,
+        "/metrics" => shows_key(),
+        _ => false,
     }
 }
 
@@ -244,6 +258,22 @@ mod tests {
         let absolute = request(&[("host", "localhost")], "http://evil.example/");
         assert!(edge.check(None, &absolute).is_err());
         assert!(edge.check(None, &request(&[], "/")).is_ok(), "no browser");
+        let key = ("x-api-key", "tck_some");
+        for (path, headers, fine) in [
+            ("/healthz", vec![("host", "10.0.0.7:8787")], true),
+            ("/readyz", vec![("host", "10.0.0.7:8787")], true),
+            ("/metrics", vec![("host", "10.0.0.7:8787"), key], true),
+            (
+                "/metrics",
+                vec![("host", "10.0.0.7:8787"), ("cookie", "s=1")],
+                false,
+            ),
+            ("/metrics/", vec![("host", "10.0.0.7:8787"), key], false),
+            ("/api/v1/tools", vec![("host", "10.0.0.7:8787"), key], false),
+        ] {
+            let answer = edge.check(None, &request(&headers, path));
+            assert_eq!(answer.is_ok(), fine, "{path} {headers:?}");
+        }
         let anybody = Edge::default();
         assert!(
             anybody

@@ -90,6 +90,7 @@ impl Api {
         let _leave = Leave(&server.in_flight);
         let is_message = mcp::is_message(&request);
         let span = traced::begin(server, &mut request);
+        let context = span.as_ref().map(|span| span.context.clone());
         let mut response = if in_flight >= server.limits.requests_max {
             let why = "The server has too many requests at the moment; try again in a second";
             ApiError::new(Code::Overloaded, why).into_response()
@@ -97,7 +98,8 @@ impl Api {
             refusal.into_response()
         } else if is_message {
             // What agents send most is not sent through the router, whose boxes cost more than reading it.
-            without_panic(Box::pin(mcp::answer(server, door, request))).await
+            let answer = Box::pin(mcp::answer(server, door, request));
+            telemetry::within(context, without_panic(answer)).await
         } else {
             let mut routes = self.routes.clone();
             let mut request = request.map(Body::new);
@@ -109,12 +111,17 @@ impl Api {
                 let Ok(response) = routes.call(request).await;
                 response
             });
-            without_panic(routed).await
+            telemetry::within(context, without_panic(routed)).await
         };
         if let Some(asked) = asked {
             asked.challenge(server, &mut response);
         }
-        let response = finish(response, id);
+        let mut response = finish(response, id);
+        if server.app.replicas.is_leaving() {
+            // Whoever keeps a connection would find it closed; the next one leads to a server that stays.
+            let close = HeaderValue::from_static("close");
+            response.headers_mut().insert(header::CONNECTION, close);
+        }
         let counted = match is_message {
             true => &server.requests.mcp,
             false => &server.requests.api,

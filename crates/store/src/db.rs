@@ -27,6 +27,9 @@ pub enum Error {
         what: String,
         remedy: &'static str,
     },
+    /// Those are named who would not know what becomes of it.
+    #[error("servers work on this database: {0}")]
+    Served(String),
     #[error(
         "the database was made by a newer version of toolcrib (migration {0}); upgrade toolcrib, or restore a backup made by this version"
     )]

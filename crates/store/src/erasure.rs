@@ -183,11 +183,52 @@ macro_rules! erase {
 }
 pub(crate) use erase;
 
+/// Erases in a transaction whoever was erased before and is there under a name again; how many. What they own stays with them
+/// under the pseudonym: nobody is here to say who gets it.
+macro_rules! erase_again {
+    ($tx:ident, $erased:expr) => {{
+        use $crate::erasure::{NAME_OF, PUT_ERASURE, Whose, statements};
+        let mut again = 0;
+        for row in $erased.iter() {
+            let name: Option<String> = sqlx::query_scalar(NAME_OF)
+                .bind(row.user_id)
+                .fetch_optional(&mut *$tx)
+                .await?;
+            let Some(name) = name.filter(|name| *name != row.pseudonym) else {
+                continue;
+            };
+            again += 1;
+            for statement in statements().into_iter().filter(|it| !it.must_be_none) {
+                let query = sqlx::query(sqlx::AssertSqlSafe(statement.sql));
+                let query = match statement.whose {
+                    Whose::Id(_) => query.bind(row.user_id),
+                    Whose::IdText(_) => query.bind(row.user_id.to_string()),
+                    Whose::Name(_) => query.bind(&name),
+                };
+                let query = match statement.is_told {
+                    true => query.bind(&row.pseudonym),
+                    false => query,
+                };
+                query.execute(&mut *$tx).await?;
+            }
+            let put = sqlx::query(PUT_ERASURE).bind(row.user_id).bind(&name);
+            let put = put.bind(&row.pseudonym).bind(row.at);
+            put.execute(&mut *$tx).await?;
+        }
+        again
+    }};
+}
+pub(crate) use erase_again;
+
+pub(crate) const NAME_OF: &str = "SELECT name FROM users WHERE id = $1";
+
+pub(crate) const ERASURES: &str =
+    "SELECT user_id, name, pseudonym, at FROM erasures ORDER BY at, user_id";
+
 impl Db {
     /// Everybody who is erased, in the order of it.
     pub async fn erasures(&self) -> Result<Vec<ErasureRow>> {
-        const SQL: &str = "SELECT user_id, name, pseudonym, at FROM erasures ORDER BY at, user_id";
-        Ok(each!(self, pool => sqlx::query_as(SQL).fetch_all(pool).await)?)
+        Ok(each!(self, pool => sqlx::query_as(ERASURES).fetch_all(pool).await)?)
     }
 
     /// How many rows of each table are about somebody, of those with any.

@@ -47,6 +47,7 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// In the order in which they are declared.
     pub const ALL: [Subject; 14] = [
         Subject::Secrets,
         Subject::Tools,
@@ -74,7 +75,7 @@ impl Subject {
         Subject::Erasures,
     ];
 
-    fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Subject::Secrets => "secrets",
             Subject::Tools => "tools",

@@ -51,6 +51,16 @@ pub async fn way_to(url: &str) -> Option<IpAddr> {
     None
 }
 
+/// Servers by what an operator knows them by.
+pub fn named(replicas: &[ReplicaRow]) -> String {
+    let name = |row: &ReplicaRow| match &row.address {
+        Some(address) => format!("{} at {address}", row.node),
+        None => row.node.clone(),
+    };
+    let names: Vec<String> = replicas.iter().map(name).collect();
+    names.join(", ")
+}
+
 /// The database's clock in milliseconds.
 const NOW: &str = "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT";
 
@@ -83,6 +93,13 @@ impl Db {
             gone.bind(instance).execute(pool).await?;
         }
         Ok(())
+    }
+
+    /// Those that were heard of lately.
+    pub async fn living_replicas(&self) -> Result<Vec<ReplicaRow>> {
+        let mut all = self.replicas().await?;
+        all.retain(|row| row.seen_ms_ago < GONE_AFTER_MS);
+        Ok(all)
     }
 
     /// Every process that was ever heard of and did not say that it leaves, this one too.

@@ -1,5 +1,7 @@
 //! What the server logs, for the collector, too.
 
+use crate::context::hex;
+use crate::current::current;
 use crate::export::{Item, Telemetry};
 use crate::otlp;
 use crate::span::{nanos, now};
@@ -35,14 +37,20 @@ impl<S: Subscriber> Layer<S> for ToCollector {
         event.record(&mut fields);
         let now = nanos(now());
         let (number, text) = severity(*event.metadata().level());
-        telemetry.put(Item::Log(json!({
+        let mut record = json!({
             "timeUnixNano": now,
             "observedTimeUnixNano": now,
             "severityNumber": number,
             "severityText": text,
             "body": {"stringValue": fields.message},
             "attributes": otlp::attributes(fields.others),
-        })));
+        });
+        if let Some(context) = current() {
+            record["traceId"] = hex(&context.trace_id).into();
+            record["spanId"] = hex(&context.span_id).into();
+            record["flags"] = u8::from(context.is_sampled).into();
+        }
+        telemetry.put(Item::Log(record));
     }
 }
 

@@ -2,12 +2,13 @@
 //! something that is not known here.
 
 use crate::App;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::kept::Kept;
+use crate::replicas::{Line, Replicas};
 use crate::writer::Write;
-use std::sync::Weak;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
 use store::Db;
 use store::feed::{Changed, Listener, Subject, Which};
 use tokio::sync::watch;
@@ -15,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 
 /// How often changes are looked for where nothing is told: a line may be dead without anybody knowing.
 const LOOK_EVERY: Duration = Duration::from_secs(3);
+
+/// How long a line may take to be opened; nobody waits for it.
+const LINE_OPEN_MAX: Duration = Duration::from_secs(5);
 
 /// How long the line may take to answer.
 const LINE_PATIENCE: Duration = Duration::from_secs(2);
@@ -30,8 +34,9 @@ impl App {
     /// Follows the others until the process stops.
     pub(crate) fn follow_replicas(&self) {
         if self.is_shared() {
-            let (me, store) = (self.me.clone(), self.store.clone());
-            tokio::spawn(follow(me, store, self.replicas.stopped.clone()));
+            let replicas = &self.replicas;
+            tokio::spawn(listen(self.store.clone(), Arc::clone(replicas)));
+            tokio::spawn(follow(self.me.clone(), Arc::clone(replicas)));
         }
     }
 
@@ -56,11 +61,15 @@ impl App {
         let look = replicas.looks.fetch_add(1, Ordering::SeqCst) + 1;
         // Before anything is read: a doubt that comes meanwhile is another one.
         let doubts = self.store.doubts();
-        let news = self.store.news_since(replicas.known(&self.store)).await?;
-        self.take_changes(news.changed).await?;
+        let known = replicas.known(&self.store);
+        let mut news = self.store.news_since(known).await?;
+        let unread = replicas.unread.subjects().into_iter();
+        news.changed.extend(unread.map(|it| (it, Which::All)));
+        self.take_changes(news.changed, known).await?;
         replicas.known.store(news.revision, Ordering::SeqCst);
         replicas.settled.store(doubts, Ordering::SeqCst);
         replicas.looked.store(look, Ordering::SeqCst);
+        replicas.looked_at.store(Arc::new(Some(Instant::now())));
         Ok(())
     }
 
@@ -73,12 +82,17 @@ impl App {
     }
 
     /// In the order of subjects: what others refer to comes first. What cannot be taken over keeps nothing else back.
-    async fn take_changes(&self, changed: Changed) -> Result<()> {
+    async fn take_changes(&self, changed: Changed, known: i64) -> Result<()> {
         let mut done = Ok(());
         for (subject, which) in changed {
-            if let Err(error) = self.take_change(subject, which).await {
-                tracing::warn!(?subject, %error, "what another server changed could not be taken over");
-                done = Err(error);
+            match self.take_change(subject, which).await {
+                Ok(()) => self.replicas.unread.is_read(subject),
+                // What cannot be reached can be read later; what is ours alone, nobody else mends.
+                Err(error) if !self.is_shared() || matches!(error, Error::Unavailable(_)) => {
+                    tracing::warn!(?subject, %error, "what another server changed could not be taken over");
+                    done = Err(error);
+                }
+                Err(error) => self.replicas.unread.add(subject, known, &error),
             }
         }
         done
@@ -153,36 +167,78 @@ impl App {
 }
 
 /// Looks whenever something is told, and every few seconds all the same.
-async fn follow(app: Weak<App>, store: Db, stopped: CancellationToken) {
+async fn follow(app: Weak<App>, replicas: Arc<Replicas>) {
     loop {
-        let mut line = match store.listen().await {
-            Ok(None) => return,
-            Ok(line) => line,
-            Err(error) => {
-                tracing::warn!(%error, "changes of other servers are not told at once, only looked for");
-                None
-            }
-        };
-        loop {
-            {
-                // Not held while it waits: a server that stops does not wait for this.
-                let Some(app) = app.upgrade() else { return };
-                if let Err(error) = app.catch_up().await {
-                    tracing::warn!(%error, "changes of other servers could not be read yet");
-                }
-            }
-            let goes_on = tokio::select! {
-                () = stopped.cancelled() => return,
-                is_told = told(&mut line) => is_told,
-                () = tokio::time::sleep(LOOK_EVERY) => is_whole(&mut line).await,
-            };
-            if !goes_on {
-                break;
+        {
+            // Not held while it waits: a server that stops does not wait for this.
+            let Some(app) = app.upgrade() else { return };
+            if let Err(error) = app.catch_up().await {
+                tracing::warn!(%error, "changes of other servers could not be read yet");
             }
         }
         tokio::select! {
+            () = replicas.stopped.cancelled() => return,
+            () = replicas.line.told.notified() => {}
+            () = tokio::time::sleep(LOOK_EVERY) => {}
+        }
+    }
+}
+
+/// Keeps a line open on which changes are told, beside whoever looks for them: a line that cannot be opened holds up nobody.
+async fn listen(store: Db, replicas: Arc<Replicas>) {
+    let stopped = &replicas.stopped;
+    loop {
+        let opened = tokio::select! {
             () = stopped.cancelled() => return,
-            () = tokio::time::sleep(LINE_PAUSE) => {}
+            opened = tokio::time::timeout(LINE_OPEN_MAX, store.listen()) => opened,
+        };
+        let pause = match opened {
+            Ok(Ok(None)) => return,
+            Ok(Ok(Some(line))) => {
+                replicas.line.open(true);
+                tokio::select! {
+                    () = stopped.cancelled() => return,
+                    () = hear(line, &replicas.line) => {}
+                }
+                replicas.line.open(false);
+                LINE_PAUSE
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(%error, "changes of other servers are not told at once, only looked for");
+                LOOK_EVERY
+            }
+            Err(_) => {
+                tracing::warn!(
+                    "changes of other servers are not told at once, only looked for: a line for it cannot be opened in time"
+                );
+                LINE_PAUSE
+            }
+        };
+        tokio::select! {
+            () = stopped.cancelled() => return,
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// Passes on what is told until the line is lost.
+async fn hear(mut line: Listener, to: &Line) {
+    loop {
+        tokio::select! {
+            heard = line.heard() => match heard {
+                Ok(true) => to.told.notify_one(),
+                Ok(false) => return,
+                Err(error) => {
+                    tracing::warn!(%error, "the line on which other servers' changes are told was lost");
+                    return;
+                }
+            },
+            () = tokio::time::sleep(LOOK_EVERY) => {
+                if !line.answers(LINE_PATIENCE).await {
+                    tracing::warn!("the line on which other servers' changes are told does not answer; another is opened");
+                    return;
+                }
+            }
         }
     }
 }
@@ -212,29 +268,4 @@ async fn is_settled(app: &Weak<App>) -> bool {
     let read = app.catch_up().await;
     read.inspect_err(|error| tracing::warn!(%error, "what is stored could not be read anew yet"))
         .is_ok()
-}
-
-/// Whether there is a line on which something could be told.
-async fn is_whole(line: &mut Option<Listener>) -> bool {
-    let Some(line) = line else {
-        return false;
-    };
-    let answers = line.answers(LINE_PATIENCE).await;
-    if !answers {
-        tracing::warn!(
-            "the line on which other servers' changes are told does not answer; another is opened"
-        );
-    }
-    answers
-}
-
-/// Whether something was told; false where the line is lost. Never, where there is none.
-async fn told(line: &mut Option<Listener>) -> bool {
-    match line {
-        None => std::future::pending().await,
-        Some(line) => line.heard().await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the line on which other servers' changes are told was lost");
-            false
-        }),
-    }
 }

@@ -112,10 +112,17 @@ impl App {
     ) -> Result<ServerView> {
         let _one_at_a_time = self.kept_servers.changes.lock().await;
         let old = self.own_server(caller, name_or_id)?;
-        expect_version("Server", &old.row.name, old.row.version, expected_version)?;
+        self.expect_server(&old.row, expected_version).await?;
         let read = self.read_server(caller, body, Some(&old.row.name))?;
         self.put_server(caller, old.row.owner_id, Some(&old), read, "server.update")
             .await
+    }
+
+    /// Refuses a change of another version than the one that is there, and says what has changed since.
+    async fn expect_server(&self, row: &ServerRow, version: Option<i64>) -> Result<()> {
+        let seen = expect_version("Server", &row.name, row.version, version);
+        let target = format!("server:{}", row.name);
+        self.since(&target, version, seen).await
     }
 
     /// Changes only the members of a JSON merge patch.
@@ -128,7 +135,7 @@ impl App {
     ) -> Result<ServerView> {
         let _one_at_a_time = self.kept_servers.changes.lock().await;
         let old = self.own_server(caller, name_or_id)?;
-        expect_version("Server", &old.row.name, old.row.version, expected_version)?;
+        self.expect_server(&old.row, expected_version).await?;
         let mut merged = Value::Object(old.definition.clone());
         patch::merge(&mut merged, patch::read(patch)?);
         let read = self.read_server(caller, &merged.to_string(), Some(&old.row.name))?;
@@ -146,7 +153,7 @@ impl App {
         let _one_at_a_time = self.kept_servers.changes.lock().await;
         let old = self.own_server(caller, name_or_id)?;
         let row = &old.row;
-        expect_version("Server", &row.name, row.version, expected_version)?;
+        self.expect_server(row, expected_version).await?;
         let sealing = self.vault.changes.lock().await;
         let values: Vec<Uuid> = self.vault.of_tool(row.id).iter().map(|it| it.id).collect();
         let target = format!("server:{}", row.name);

@@ -81,10 +81,17 @@ impl App {
     ) -> Result<SourceView> {
         let _one_at_a_time = self.kept_sources.changes.lock().await;
         let old = self.own_source(name_or_id)?;
-        expect_version("Source", &old.row.name, old.row.version, expected_version)?;
+        self.expect_source(&old.row, expected_version).await?;
         let asked = source_from_text(body, Some(&old.row.name)).map_err(Error::problems)?;
         self.put_source(caller, Some(&old), asked, "source.update")
             .await
+    }
+
+    /// Refuses a change of another version than the one that is there, and says what has changed since.
+    async fn expect_source(&self, row: &SourceRow, version: Option<i64>) -> Result<()> {
+        let seen = expect_version("Source", &row.name, row.version, version);
+        let target = format!("source:{}", row.name);
+        self.since(&target, version, seen).await
     }
 
     /// Changes only the members of a JSON merge patch.
@@ -97,7 +104,7 @@ impl App {
     ) -> Result<SourceView> {
         let _one_at_a_time = self.kept_sources.changes.lock().await;
         let old = self.own_source(name_or_id)?;
-        expect_version("Source", &old.row.name, old.row.version, expected_version)?;
+        self.expect_source(&old.row, expected_version).await?;
         let mut merged = old.shape();
         patch::merge(&mut merged, patch::read(patch)?);
         let body = merged.to_string();
@@ -118,7 +125,7 @@ impl App {
         let _one_at_a_time = self.kept_sources.changes.lock().await;
         let old = self.own_source(name_or_id)?;
         let row = &old.row;
-        expect_version("Source", &row.name, row.version, expected_version)?;
+        self.expect_source(row, expected_version).await?;
         let users = self.users_of(caller, source_of).remove(&row.name);
         let of_name = |it: &super::Found| it.definition.name == row.name;
         let is_needed = self

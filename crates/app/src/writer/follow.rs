@@ -7,11 +7,8 @@ use store::feed::Subject;
 impl Writer {
     /// Takes over what others have changed up to now. False where that is nothing, so that deciding anew would not help.
     pub(super) async fn follow_now(&mut self) -> bool {
-        let news = match self
-            .store
-            .news_since(self.replicas.known(&self.store))
-            .await
-        {
+        let known = self.replicas.known_of_each(&self.store);
+        let news = match self.store.news_since(known[Subject::Tools as usize]).await {
             Ok(news) => news,
             Err(error) => {
                 tracing::warn!(%error, "changes of other servers could not be read");

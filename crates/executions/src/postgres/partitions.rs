@@ -11,6 +11,8 @@ use std::sync::{MutexGuard, PoisonError};
 /// One replica at a time changes tables; the lock ends with its transaction.
 const LOCK: &str =
     "SELECT pg_advisory_xact_lock(hashtextextended('executions of ' || current_schema(), 0))";
+/// One replica at a time drops days; the others leave it to that one.
+const DROPS: &str = "SELECT pg_try_advisory_xact_lock(hashtextextended('retention of executions of ' || current_schema(), 0))";
 const PARTITIONS: &str = "SELECT c.relname::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid \
      WHERE i.inhparent = 'executions'::regclass";
 /// One that is dropped meanwhile has no size.
@@ -95,25 +97,41 @@ impl Postgres {
         if old.is_empty() {
             return Ok(());
         }
-        let mut transaction = self.pool.begin().await?;
-        sqlx::query("SET LOCAL lock_timeout = '2s'")
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query(LOCK).execute(&mut *transaction).await?;
         for day in &old {
-            let sql = format!("DROP TABLE IF EXISTS {}", day.partition());
-            sqlx::query(AssertSqlSafe(sql))
-                .persistent(false)
-                .execute(&mut *transaction)
-                .await?;
+            if !self.drop_day(*day).await? {
+                // Another replica is at it.
+                return Ok(());
+            }
         }
-        transaction.commit().await?;
         self.lock_known().retain(|day| !old.contains(day));
         tracing::info!(
             days = old.len(),
             "dropped partitions older than what the log keeps"
         );
         Ok(())
+    }
+
+    /// False where another replica drops days at this moment. Whoever waits for a reader holds up everybody who writes, so it is
+    /// done by one at a time, a day at a time, and given up soon.
+    async fn drop_day(&self, day: Day) -> Result<bool, LogError> {
+        let mut transaction = self.pool.begin().await?;
+        let is_alone: bool = sqlx::query_scalar(DROPS)
+            .fetch_one(&mut *transaction)
+            .await?;
+        if !is_alone {
+            return Ok(false);
+        }
+        sqlx::query("SET LOCAL lock_timeout = '100ms'")
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(LOCK).execute(&mut *transaction).await?;
+        let sql = format!("DROP TABLE IF EXISTS {}", day.partition());
+        sqlx::query(AssertSqlSafe(sql))
+            .persistent(false)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(true)
     }
 
     /// Another replica may have dropped what this one takes for known.

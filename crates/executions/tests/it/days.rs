@@ -2,6 +2,7 @@
 
 use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
 use executions::{Execution, Filter, Options, Status};
+use std::time::{Duration, Instant};
 
 on_both!(
     rotation_and_late_finishes,
@@ -9,6 +10,7 @@ on_both!(
     retention_at_open,
     retention_by_room,
     replicas_open_at_once,
+    retention_holds_up_nobody_who_writes,
     a_log_of_an_earlier_version_goes_on,
     a_log_that_knew_only_builtins_goes_on
 );
@@ -169,6 +171,47 @@ async fn replicas_open_at_once(place: Place) {
             .await
             .unwrap();
     }
+}
+
+/// Somebody reads for long: dropping an old day has to wait for them, and whoever writes must not wait for that.
+async fn retention_holds_up_nobody_who_writes(place: Place) {
+    if place.database.is_none() {
+        return;
+    }
+    let log = place.open().await;
+    let old = execution("x", NOON - 5 * DAY, Status::Success);
+    log.finish(old).await.unwrap();
+    let pool = place.pool().await;
+    let mut reader = pool.begin().await.unwrap();
+    sqlx::query("SELECT count(*) FROM executions")
+        .execute(&mut *reader)
+        .await
+        .unwrap();
+    let bounded = || Options {
+        retention_days: 1,
+        ..Options::default()
+    };
+    let retention = async { tokio::join!(place.open_with(bounded()), place.open_with(bounded())) };
+    let writing = async {
+        let mut slowest = Duration::ZERO;
+        let until = Instant::now() + Duration::from_secs(3);
+        while Instant::now() < until {
+            let began = Instant::now();
+            let row = execution("x", NOON, Status::Success);
+            log.finish(row).await.unwrap();
+            slowest = slowest.max(began.elapsed());
+        }
+        slowest
+    };
+    let (_logs, slowest) = tokio::join!(retention, writing);
+    assert!(slowest < Duration::from_millis(1_500), "{slowest:?}");
+    assert!(
+        place.days().await.contains(&"20261110".to_owned()),
+        "it is read"
+    );
+    drop(reader);
+    place.open_with(bounded()).await;
+    assert!(!place.days().await.contains(&"20261110".to_owned()));
 }
 
 /// As version 1 made it: without the column that says which tool ran behind another name.

@@ -12,10 +12,11 @@ use executor::Code;
 use serde_json::json;
 use std::sync::Arc;
 
-/// The process answers.
+/// The process answers, and says which it is among those on the same PostgreSQL.
 #[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, body = Object)))]
-pub(crate) async fn healthz() -> Json<serde_json::Value> {
-    Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION")}))
+pub(crate) async fn healthz(State(server): State<Arc<Server>>) -> Json<serde_json::Value> {
+    let instance = &server.app.replicas.instance;
+    Json(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "instance": instance}))
 }
 
 /// The server can do its work. With a key it tells what is wrong with the files on disk.

@@ -1,8 +1,9 @@
 //! API keys: people handle their own, admins everybody's.
 
+use super::part::PartQuery;
 use super::tools::owned;
 use crate::auth::Anyone;
-use crate::body::{JsonBody, PathOf};
+use crate::body::{JsonBody, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use app::keys::{KeyRequest, KeyView, NewKey};
@@ -33,17 +34,15 @@ pub(crate) struct KeyPage {
 }
 
 /// Every key, never its secret; who is no admin sees their own.
-#[utoipa::path(get, path = "/api/v1/keys", tag = "keys",
+#[utoipa::path(get, path = "/api/v1/keys", tag = "keys", params(PartQuery),
     responses((status = 200, body = KeyPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_keys(
     State(server): State<Arc<Server>>,
     Anyone(caller): Anyone,
+    QueryOf(query): QueryOf<PartQuery>,
 ) -> Result<Json<KeyPage>, ApiError> {
-    let items = server.app.list_keys(&caller).await?;
-    Ok(Json(KeyPage {
-        items,
-        next_cursor: None,
-    }))
+    let (items, next_cursor) = server.app.list_keys(&caller, &query.into()).await?;
+    Ok(Json(KeyPage { items, next_cursor }))
 }
 
 /// Makes a key and shows it, once.

@@ -1,8 +1,9 @@
 //! Daily quotas, and how much of every limit is used up.
 
+use super::part::PartQuery;
 use super::tools::owned;
 use crate::auth::{Anyone, CanOperate};
-use crate::body::{JsonBody, PathOf};
+use crate::body::{JsonBody, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use app::limits::{LimitView, UsageView};
@@ -39,17 +40,15 @@ pub(crate) struct UsagePage {
 }
 
 /// Every daily quota; who may not set them sees their own.
-#[utoipa::path(get, path = "/api/v1/limits", tag = "limits",
+#[utoipa::path(get, path = "/api/v1/limits", tag = "limits", params(PartQuery),
     responses((status = 200, body = LimitPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_limits(
     State(server): State<Arc<Server>>,
     Anyone(caller): Anyone,
+    QueryOf(query): QueryOf<PartQuery>,
 ) -> Result<Json<LimitPage>, ApiError> {
-    let items = server.app.list_limits(&caller).await?;
-    Ok(Json(LimitPage {
-        items,
-        next_cursor: None,
-    }))
+    let (items, next_cursor) = server.app.list_limits(&caller, &query.into()).await?;
+    Ok(Json(LimitPage { items, next_cursor }))
 }
 
 /// Sets the daily quota of a user or tool, or another one in its place.
@@ -114,15 +113,13 @@ pub(crate) async fn delete_limit(
 }
 
 /// How much of each limit is used up; who may not set limits sees their own.
-#[utoipa::path(get, path = "/api/v1/usage", tag = "limits",
+#[utoipa::path(get, path = "/api/v1/usage", tag = "limits", params(PartQuery),
     responses((status = 200, body = UsagePage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn usage(
     State(server): State<Arc<Server>>,
     Anyone(caller): Anyone,
+    QueryOf(query): QueryOf<PartQuery>,
 ) -> Result<Json<UsagePage>, ApiError> {
-    let items = server.app.usage(&caller).await?;
-    Ok(Json(UsagePage {
-        items,
-        next_cursor: None,
-    }))
+    let (items, next_cursor) = server.app.usage(&caller, &query.into()).await?;
+    Ok(Json(UsagePage { items, next_cursor }))
 }

@@ -13,6 +13,7 @@ pub(crate) mod login;
 pub(crate) mod metrics;
 pub(crate) mod oidc;
 pub(crate) mod openapi_tools;
+pub(crate) mod part;
 pub(crate) mod pipeline;
 pub(crate) mod policy;
 pub(crate) mod runs;

@@ -1,5 +1,6 @@
 //! Named secrets: authors keep their own, admins all. No answer holds a value.
 
+use super::part::PartQuery;
 use super::tools::owned;
 use crate::auth::{CanAuthor, IsAdmin};
 use crate::body::{JsonText, PathOf, QueryOf};
@@ -45,17 +46,15 @@ pub(crate) struct RemoveQuery {
 }
 
 /// Every named secret, never its value; who is no admin sees their own.
-#[utoipa::path(get, path = "/api/v1/secrets", tag = "secrets",
+#[utoipa::path(get, path = "/api/v1/secrets", tag = "secrets", params(PartQuery),
     responses((status = 200, body = SecretPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_secrets(
     State(server): State<Arc<Server>>,
     CanAuthor(caller): CanAuthor,
+    QueryOf(query): QueryOf<PartQuery>,
 ) -> Result<Json<SecretPage>, ApiError> {
-    let items = server.app.list_secrets(&caller).await?;
-    Ok(Json(SecretPage {
-        items,
-        next_cursor: None,
-    }))
+    let (items, next_cursor) = server.app.list_secrets(&caller, &query.into()).await?;
+    Ok(Json(SecretPage { items, next_cursor }))
 }
 
 /// Sets a secret; tools refer to it as `{"$secret": "name"}`.

@@ -1,5 +1,6 @@
 //! Upstream MCP servers: kept over the API, how they are doing, what they offer, and what of that was changed.
 
+use super::part::PartQuery;
 use super::tools::{OwnerQuery, owned};
 use crate::auth::{CanOperate, CanRead};
 use crate::body::{IfMatch, JsonBody, JsonText, PathOf, QueryOf, tagged};
@@ -88,16 +89,15 @@ fn shown(view: ServerView) -> Response {
 }
 
 /// Every server: those of mcp.json and those kept here.
-#[utoipa::path(get, path = "/api/v1/servers", tag = "servers",
+#[utoipa::path(get, path = "/api/v1/servers", tag = "servers", params(PartQuery),
     responses((status = 200, body = ServerPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_servers(
     State(server): State<Arc<Server>>,
     CanRead(caller): CanRead,
-) -> Json<ServerPage> {
-    Json(ServerPage {
-        items: server.app.list_servers(&caller),
-        next_cursor: None,
-    })
+    QueryOf(query): QueryOf<PartQuery>,
+) -> Result<Json<ServerPage>, ApiError> {
+    let (items, next_cursor) = server.app.list_servers(&caller, &query.into())?;
+    Ok(Json(ServerPage { items, next_cursor }))
 }
 
 /// Adds a server, which is connected at once. Private addresses are refused unless an admin adds it.

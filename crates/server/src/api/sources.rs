@@ -1,5 +1,6 @@
 //! Sources: the databases that SQL tools use; kept over the API, looked into, tested.
 
+use super::part::PartQuery;
 use super::secrets::RemoveQuery;
 use super::tools::owned;
 use crate::auth::{CanAuthor, CanOperate, CanRead, IsAdmin};
@@ -72,16 +73,15 @@ fn shown(view: SourceView) -> Response {
 }
 
 /// Every source: those of toolcrib.toml, those kept here, and the one of the environment.
-#[utoipa::path(get, path = "/api/v1/sources", tag = "sources",
+#[utoipa::path(get, path = "/api/v1/sources", tag = "sources", params(PartQuery),
     responses((status = 200, body = SourcePage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_sources(
     State(server): State<Arc<Server>>,
     CanRead(_caller): CanRead,
-) -> Json<SourcePage> {
-    Json(SourcePage {
-        items: server.app.list_sources(),
-        next_cursor: None,
-    })
+    QueryOf(query): QueryOf<PartQuery>,
+) -> Result<Json<SourcePage>, ApiError> {
+    let (items, next_cursor) = server.app.list_sources(&query.into())?;
+    Ok(Json(SourcePage { items, next_cursor }))
 }
 
 /// Adds a source. Nobody is connected to before somebody asks it something.

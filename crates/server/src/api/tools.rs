@@ -293,7 +293,7 @@ pub(crate) fn named(path: &'static str, name: &'static str) -> [Unlisted; 4] {
 pub(crate) async fn owned<T: Send + 'static>(
     work: impl Future<Output = app::Result<T>> + Send + 'static,
 ) -> Result<T, ApiError> {
-    match tokio::spawn(work).await {
+    match tokio::spawn(telemetry::handed_on(work)).await {
         Ok(done) => Ok(done?),
         Err(_) => Err(ApiError::new(Code::Internal, "internal error")),
     }

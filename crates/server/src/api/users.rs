@@ -1,5 +1,6 @@
 //! Users: made and changed by admins; everybody sees themselves and changes their own password.
 
+use super::part::PartQuery;
 use super::tools::owned;
 use crate::auth::{Anyone, IsAdmin};
 use crate::body::{JsonBody, PathOf, QueryOf};
@@ -96,16 +97,15 @@ pub(crate) async fn me(Anyone(caller): Anyone) -> Json<Me> {
 }
 
 /// Everybody, by name; who is no admin sees only themselves.
-#[utoipa::path(get, path = "/api/v1/users", tag = "users",
+#[utoipa::path(get, path = "/api/v1/users", tag = "users", params(PartQuery),
     responses((status = 200, body = UserPage), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn list_users(
     State(server): State<Arc<Server>>,
     Anyone(caller): Anyone,
-) -> Json<UserPage> {
-    Json(UserPage {
-        items: server.app.list_users(&caller),
-        next_cursor: None,
-    })
+    QueryOf(query): QueryOf<PartQuery>,
+) -> Result<Json<UserPage>, ApiError> {
+    let (items, next_cursor) = server.app.list_users(&caller, &query.into())?;
+    Ok(Json(UserPage { items, next_cursor }))
 }
 
 /// Makes a user.

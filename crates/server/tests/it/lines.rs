@@ -50,6 +50,35 @@ async fn a_line_that_fell_silent_is_replaced() {
 }
 
 #[tokio::test]
+async fn changes_are_found_though_no_line_can_be_listened_on() {
+    led_around(async |led, straight, between| {
+        until("it listens", async || {
+            (between.listeners() == 1).then_some(())
+        })
+        .await;
+        between.deafen();
+        // Twice: once while the old line is not known to be lost, once while none can be opened.
+        for (number, name) in ["first", "second"].into_iter().enumerate() {
+            let made = straight
+                .post("/api/v1/users", json!({"name": name, "role": "viewer"}))
+                .await;
+            assert_eq!(made.status, 201, "{}", made.body);
+            until("it is found by looking", async || {
+                // Nothing is asked of it that would make it look.
+                let users = led.get("/api/v1/users").await.body.to_string();
+                users.contains(name).then_some(())
+            })
+            .await;
+            until("another line is tried", async || {
+                (between.listeners() > number + 1).then_some(())
+            })
+            .await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn whatever_was_stored_counts_though_the_answer_was_lost() {
     led_around(async |led, _, between| {
         let path = led.folder.path().join("some.db");

@@ -71,7 +71,13 @@ pub(crate) async fn with_two<F: AsyncFn(&TestApp, &TestApp, &Place)>(test: F) {
 }
 
 impl TestApp {
-    async fn change(&self, method: &str, path: &str, version: Option<i64>, body: Value) -> Answer {
+    pub(crate) async fn change(
+        &self,
+        method: &str,
+        path: &str,
+        version: Option<i64>,
+        body: Value,
+    ) -> Answer {
         let mut request = Request::builder().method(method).uri(path);
         request = request
             .header("x-api-key", ADMIN)

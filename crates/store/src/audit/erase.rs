@@ -8,6 +8,7 @@ use crate::erasure::ErasureRow;
 use catalog::hex::hex;
 use catalog::tool::Millis;
 use serde_json::{Value, json};
+use sqlx::AssertSqlSafe;
 use uuid::Uuid;
 
 /// Of these the details are what somebody said or was.
@@ -17,15 +18,31 @@ const MAY_NAME: &str = "SELECT seq, at, actor_id, actor, key, transport, action,
     WHERE seq > $1 AND (actor_id = $2 OR actor = $3 OR target = $4 OR before LIKE $5 OR after LIKE $5) ORDER BY seq LIMIT 50";
 
 const FROM: &str = "SELECT seq, at, actor_id, actor, key, transport, action, target, before, after, hash FROM audit \
-    WHERE seq > $1 ORDER BY seq LIMIT 50";
+    WHERE seq > $1 ORDER BY seq LIMIT 200";
+
+const HASH: &str = "SELECT hash FROM audit WHERE seq = $1";
 
 const REPLACE: &str = "UPDATE audit SET actor = $1, key = $2, target = $3, before = $4, after = $5, hash = $6 WHERE seq = $7";
+
+/// One statement that gives each of these entries its hash, which are its parameters. The last branch says of which type they are.
+fn replace_hashes(hashes: &[(i64, Vec<u8>)]) -> Option<String> {
+    let (first, last) = (hashes.first()?.0, hashes.last()?.0);
+    let each = hashes.iter().enumerate();
+    let cases: String = each
+        .map(|(at, (seq, _))| format!(" WHEN {seq} THEN ${}", at + 1))
+        .collect();
+    Some(format!(
+        "UPDATE audit SET hash = CASE seq{cases} ELSE hash END WHERE seq BETWEEN {first} AND {last}"
+    ))
+}
 
 /// Who is taken out, and what for.
 struct Person<'a> {
     id: Uuid,
     name: &'a str,
     pseudonym: &'a str,
+    /// Later the name is somebody else's.
+    until: Millis,
 }
 
 impl Person<'_> {
@@ -41,6 +58,9 @@ impl Person<'_> {
             self.pseudonym.clone_into(&mut next.actor);
             // A name that they gave to a thing of their own.
             next.key = None;
+        }
+        if act.at > self.until {
+            return (next != *act).then_some(next);
         }
         let is_about_them = act.target == self.target();
         if is_about_them {
@@ -108,17 +128,30 @@ impl Db {
             id: user,
             name,
             pseudonym: "",
+            until: Millis::MAX,
         };
-        let (mut count, mut after) = (0, 0);
+        let mut count = 0;
+        let mut named = self.named_after(&person, 0).await?;
+        while let Some(seq) = named {
+            count += 1;
+            named = self.named_after(&person, seq).await?;
+        }
+        Ok(count)
+    }
+
+    /// The first entry after this one that names them. It is looked for without holding up anybody.
+    async fn named_after(&self, person: &Person<'_>, mut after: i64) -> Result<Option<i64>> {
         loop {
-            let rows: Vec<AuditRow> = each!(self, pool => sqlx::query_as(MAY_NAME).bind(after).bind(user)
-                .bind(name).bind(person.target()).bind(format!("%{name}%")).fetch_all(pool).await)?;
+            let rows: Vec<AuditRow> = each!(self, pool => sqlx::query_as(MAY_NAME).bind(after).bind(person.id)
+                .bind(person.name).bind(person.target()).bind(format!("%{}%", person.name)).fetch_all(pool).await)?;
             let Some(last) = rows.last() else {
-                return Ok(count);
+                return Ok(None);
             };
             after = last.seq;
-            let named = rows.iter().filter(|row| person.without(&row.act).is_some());
-            count += i64::try_from(named.count()).unwrap_or(i64::MAX);
+            let named = rows.iter().find(|row| person.without(&row.act).is_some());
+            if let Some(row) = named {
+                return Ok(Some(row.seq));
+            }
         }
     }
 
@@ -131,6 +164,11 @@ impl Db {
             id: erased.user_id,
             name,
             pseudonym: &erased.pseudonym,
+            until: erased.at,
+        };
+        // Other servers come to it as well, and find nothing: they need not hold up whoever writes.
+        let Some(first) = self.named_after(&person, 0).await? else {
+            return Ok(0);
         };
         let (begin, lock) = (self.begin(), self.audit_lock());
         each!(self, pool => {
@@ -140,31 +178,38 @@ impl Db {
             let Some((_, head)) = before else {
                 return Ok(0);
             };
-            let (mut after, mut previous) = (0, START.to_vec());
-            let (mut first, mut count) = (None, 0);
+            // Nothing is put between entries, so what was found before the lock is still the first.
+            let mut after = first - 1;
+            let earlier: Option<Vec<u8>> = sqlx::query_scalar(HASH).bind(after).fetch_optional(&mut *tx).await?;
+            let mut previous = earlier.unwrap_or_else(|| START.to_vec());
+            let mut count = 0;
             loop {
                 let rows: Vec<AuditRow> = sqlx::query_as(FROM).bind(after).fetch_all(&mut *tx).await?;
                 if rows.is_empty() {
                     break;
                 }
+                // Of most entries only the hash is another: those of a batch go in one statement.
+                let mut hashes = Vec::with_capacity(rows.len());
                 for row in rows {
                     after = row.seq;
                     let without = person.without(&row.act);
-                    if without.is_none() && first.is_none() {
-                        previous = row.hash;
+                    previous = digest(&previous, row.seq, without.as_ref().unwrap_or(&row.act));
+                    let Some(act) = without else {
+                        hashes.push((row.seq, previous.clone()));
                         continue;
-                    }
-                    count += i64::from(without.is_some());
-                    first.get_or_insert(row.seq);
-                    let act = without.unwrap_or(row.act);
-                    previous = digest(&previous, row.seq, &act);
+                    };
+                    count += 1;
                     sqlx::query(REPLACE).bind(&act.actor).bind(&act.key).bind(&act.target).bind(&act.before)
                         .bind(&act.after).bind(&previous).bind(row.seq).execute(&mut *tx).await?;
                 }
+                if let Some(sql) = replace_hashes(&hashes) {
+                    let mut query = sqlx::query(AssertSqlSafe(sql)).persistent(false);
+                    for (_, hash) in &hashes {
+                        query = query.bind(hash);
+                    }
+                    query.execute(&mut *tx).await?;
+                }
             }
-            let Some(first) = first else {
-                return Ok(0);
-            };
             let act = rewritten(erased, now, &json!({"first": first, "entries": count, "head_before": hex(&head)}));
             let (seq, hash) = chained(Some((after, previous)), &act);
             sqlx::query(APPEND).bind(seq).bind(act.at).bind(act.actor_id).bind(&act.actor).bind(&act.key)
@@ -201,6 +246,7 @@ mod tests {
             id: Uuid::from_u128(7),
             name: "al",
             pseudonym: "erased-1",
+            until: 1,
         };
         let mut value = json!({"owner": "al", "names": ["al", "alice"], "text": "al fresco",
             "cut": {"beginning": "[\"al\",\"bo\""}, "n": 1});

@@ -18,6 +18,8 @@ struct State {
     lines: Mutex<Vec<Arc<Line>>>,
     /// How many lines began to listen to what others tell.
     listeners: AtomicUsize,
+    /// Whether nothing passes on lines that begin to listen.
+    is_deaf: AtomicBool,
     loses_commits: AtomicBool,
     lost_commits: AtomicUsize,
 }
@@ -78,6 +80,12 @@ impl Between {
         self.state.listeners.load(Ordering::SeqCst)
     }
 
+    /// The same, and new ones are silent from the moment at which they want to listen.
+    pub(crate) fn deafen(&self) {
+        self.state.is_deaf.store(true, Ordering::SeqCst);
+        self.silence_listeners();
+    }
+
     /// From now on nothing passes on the lines that listen, and nobody is told.
     pub(crate) fn silence_listeners(&self) {
         for line in self.state.lines.lock().unwrap().iter() {
@@ -115,6 +123,8 @@ async fn outwards(
         let says = |word: &[u8]| said.windows(word.len()).any(|part| part == word);
         if says(b"LISTEN \"") && !line.listens.swap(true, Ordering::SeqCst) {
             state.listeners.fetch_add(1, Ordering::SeqCst);
+            let is_deaf = state.is_deaf.load(Ordering::SeqCst);
+            line.is_silent.fetch_or(is_deaf, Ordering::SeqCst);
         }
         if says(b"COMMIT") && state.loses_commits.load(Ordering::SeqCst) {
             line.is_committing.store(true, Ordering::SeqCst);

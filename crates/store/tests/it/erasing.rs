@@ -130,3 +130,54 @@ async fn the_audit_log_is_written_anew_without_them() {
         fresh.end().await;
     }
 }
+
+/// Somebody else may have the name by now, and keeps what is theirs.
+#[tokio::test]
+async fn who_takes_the_name_later_keeps_their_entries() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let (kim, other) = ((Uuid::from_u128(7), "kim"), (Uuid::from_u128(9), "kim"));
+        let before = act(4, kim, "user:kim", json!({"owner": "kim"}));
+        let since = act(6, other, "user:kim", json!({"owner": "kim"}));
+        for act in [&before, &since] {
+            db.write(&[Write::Act(act.clone())]).await.unwrap();
+        }
+        let row = ErasureRow {
+            user_id: kim.0,
+            name: Some("kim".to_owned()),
+            pseudonym: "erased-1".to_owned(),
+            at: 5,
+        };
+        assert_eq!(db.erase_in_audit(&row, 7).await.unwrap(), 1);
+        let after = db.audit_after(&Default::default(), 0, 50).await.unwrap();
+        assert_eq!(after.rows[1].act, since);
+        assert_eq!(after.rows[0].act.target, "user:erased-1");
+        assert_eq!(db.audit_chain().await.unwrap().broken, None);
+        fresh.end().await;
+    }
+}
+
+/// Many entries follow, of which only the hash is another.
+#[tokio::test]
+async fn a_long_audit_log_is_whole_afterwards() {
+    for fresh in engines().await {
+        let db = &fresh.db;
+        let (kim, lee) = ((Uuid::from_u128(7), "kim"), (Uuid::from_u128(8), "lee"));
+        let acts = (1..=450).map(|number| match number {
+            3 | 204 | 440 => act(number, kim, "tool:a", json!({})),
+            _ => act(number, lee, "tool:a", json!({"owner": "lee"})),
+        });
+        let acts: Vec<Write> = acts.map(Write::Act).collect();
+        db.write(&acts).await.unwrap();
+        let row = ErasureRow {
+            user_id: kim.0,
+            name: Some("kim".to_owned()),
+            pseudonym: "erased-1".to_owned(),
+            at: 500,
+        };
+        assert_eq!(db.erase_in_audit(&row, 501).await.unwrap(), 3);
+        let chain = db.audit_chain().await.unwrap();
+        assert_eq!((chain.rows, chain.broken), (451, None));
+        fresh.end().await;
+    }
+}

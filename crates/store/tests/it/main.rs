@@ -20,6 +20,7 @@ mod confirmed;
 mod encrypted;
 mod erasing;
 mod leases;
+mod restoring;
 mod secrets;
 mod server_tokens;
 mod servers;

@@ -90,11 +90,95 @@ const ROWS: &[(i64, &str, &[Of])] = &[
     ),
 ];
 
+/// The same where the engines count differently: from which schema on SQLite and PostgreSQL have a place for it.
+const LATER: &[((i64, i64), &str, &[Of])] = &[
+    (
+        (NEVER, 10),
+        "INSERT INTO replicas (instance, node, version, shelf_hash, proof, started_at, seen_at) VALUES ('i', 'n', '0.1.0', 'h', 'p', 1, 1)",
+        &[],
+    ),
+    ((NEVER, 10), "UPDATE revision SET number = 7", &[]),
+    (
+        (NEVER, 11),
+        "INSERT INTO lease_days (key, day, used) VALUES ('user', 1, 5)",
+        &[],
+    ),
+    (
+        (10, 13),
+        "INSERT INTO runs (id, owner_id, warrant, request, status, epoch, last_seq, created_at, updated_at) VALUES ($1, $2, '{}', 'how much?', 'done', 1, 1, 1, 1)",
+        &[Of::Thing, Of::Kim],
+    ),
+    (
+        (10, 13),
+        "INSERT INTO run_entries (run_id, seq, at, body) VALUES ($1, 1, 1, '{}')",
+        &[Of::Thing],
+    ),
+    (
+        (14, 14),
+        "INSERT INTO erasures (user_id, name, pseudonym, at) VALUES ($1, 'kim', 'erased-1', 1)",
+        &[Of::Kim],
+    ),
+];
+
+const NEVER: i64 = i64::MAX;
+
+/// Of every migration that has landed: the engine, its number and the beginning of its hash. Whoever has run one keeps what it
+/// made, so none is ever edited; what is wrong with it is mended by another.
+const LANDED: &[(&str, i64, &str)] = &[
+    ("sqlite", 1, "114a89fa5f4aea1d"),
+    ("sqlite", 2, "f93547bd040c34da"),
+    ("sqlite", 3, "0ada6072b6b119e5"),
+    ("sqlite", 4, "d8c490a86e2c33e7"),
+    ("sqlite", 5, "a67dccf4d5f56891"),
+    ("sqlite", 6, "1f1a77a4e5f2da0a"),
+    ("sqlite", 7, "a4c5d1df509ae671"),
+    ("sqlite", 8, "7afdb630d0de6dbf"),
+    ("sqlite", 9, "a265b4e7b012ef0d"),
+    ("sqlite", 10, "0ad967b864a1ce3b"),
+    ("sqlite", 14, "2876c3531b88c2eb"),
+    ("postgres", 1, "679b047704500f8f"),
+    ("postgres", 2, "a57fe52398fd6f22"),
+    ("postgres", 3, "0ada6072b6b119e5"),
+    ("postgres", 4, "8fdfb8c461146c74"),
+    ("postgres", 5, "eeae427c504e82ff"),
+    ("postgres", 6, "cf79b0e4fe9f0298"),
+    ("postgres", 7, "3539d02dc5c69599"),
+    ("postgres", 8, "f1b88cc706314029"),
+    ("postgres", 9, "1b6dc633c7dd4702"),
+    ("postgres", 10, "50141838791714c1"),
+    ("postgres", 11, "7c23e21d895a3222"),
+    ("postgres", 12, "b84fff43dffa6a58"),
+    ("postgres", 13, "b9f9c604ebdc0380"),
+    ("postgres", 14, "6cd4f5af7519a1a8"),
+];
+
+#[test]
+fn no_migration_that_has_landed_was_edited() {
+    for (engine, migrator) in [("sqlite", &SQLITE), ("postgres", &POSTGRES)] {
+        for migration in migrator.iter() {
+            let hash = &catalog::hex::hex(&migration.checksum)[..16];
+            let here = (engine, migration.version, hash);
+            assert!(
+                LANDED.contains(&here),
+                "{here:?} is not in the list: a new migration is added to it, one that has landed is never edited"
+            );
+        }
+        let landed = LANDED.iter().filter(|it| it.0 == engine).count();
+        assert_eq!(landed, migrator.iter().count(), "one of {engine} is gone");
+    }
+}
+
 /// Writes all rows that a schema has a place for.
 macro_rules! fill {
-    ($pool:expr, $schema:expr) => {
-        for (since, sql, values) in ROWS {
-            if *since > $schema {
+    ($pool:expr, $schema:expr, $engine:tt) => {
+        let first = ROWS
+            .iter()
+            .map(|(since, sql, values)| (*since, sql, values));
+        let later = LATER
+            .iter()
+            .map(|(since, sql, values)| (since.$engine, sql, values));
+        for (since, sql, values) in first.chain(later) {
+            if since > $schema {
                 continue;
             }
             let mut query = sqlx::query(AssertSqlSafe(*sql));
@@ -144,6 +228,35 @@ async fn check(db: &Db, schema: i64) {
         let expected = usize::from(since <= schema);
         assert_eq!(count, expected, "the {number}th of schema {schema}");
     }
+    let is_later = |(sqlite, postgres): (i64, i64)| match db.engine() {
+        "sqlite" => sqlite <= schema,
+        _ => postgres <= schema,
+    };
+    let has_runs = is_later((10, 13));
+    let runs = usize::from(db.run(THING).await.unwrap().is_some());
+    let entries = db.run_entries(THING, 0).await.unwrap().len();
+    assert_eq!(
+        (runs, entries),
+        (usize::from(has_runs), usize::from(has_runs)),
+        "{schema}"
+    );
+    let erased = db.erasures().await.unwrap().len();
+    assert_eq!(erased, usize::from(is_later((14, 14))), "{schema}");
+    let has_others = is_later((NEVER, 10));
+    let others = db.replicas().await.unwrap().len();
+    let revision = db.revision().await.unwrap();
+    assert_eq!(
+        (others, revision),
+        (usize::from(has_others), 7 * i64::from(has_others)),
+        "{schema}"
+    );
+    if let Db::Postgres(pool, ..) = db {
+        let used: Option<i64> = sqlx::query_scalar("SELECT used FROM lease_days")
+            .fetch_optional(pool)
+            .await
+            .unwrap();
+        assert_eq!(used, is_later((NEVER, 11)).then_some(5), "{schema}");
+    }
     // And it can be written.
     db.ensure_first_users(2).await.unwrap();
     assert_eq!(db.users().await.unwrap().len(), 3, "{schema}");
@@ -159,7 +272,7 @@ async fn every_earlier_schema_is_brought_up_to_date_with_its_data() {
             .await
             .unwrap();
         SQLITE.run_to(migration.version, &pool).await.unwrap();
-        fill!(&pool, migration.version);
+        fill!(&pool, migration.version, 0);
         pool.close().await;
         let db = Db::open_sqlite(&file).await.unwrap();
         check(&db, migration.version).await;
@@ -174,7 +287,7 @@ async fn every_earlier_schema_is_brought_up_to_date_with_its_data() {
         let own = format!("{}/{name}", url.rsplit_once('/').unwrap().0);
         let pool = sqlx::PgPool::connect(&own).await.unwrap();
         POSTGRES.run_to(migration.version, &pool).await.unwrap();
-        fill!(&pool, migration.version);
+        fill!(&pool, migration.version, 1);
         pool.close().await;
         let db = Db::open_postgres(&own).await.unwrap();
         check(&db, migration.version).await;

@@ -14,6 +14,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use store::Db;
+use store::erasure::ErasureRow;
+use store::replicas::GONE_AFTER_MS;
 
 /// Whoever has the workspace makes the copy, so that it is whole.
 pub(crate) async fn backup(context: &Context, folder: &Path) -> Result {
@@ -71,18 +73,22 @@ pub(crate) async fn restore(context: &Context, folder: &Path) -> Result {
         ))
         .hint("stop it first; a restore needs the workspace for itself"));
     };
+    let erased = before_restore(&place, &config, context).await?;
     let aside = set_aside(&place).map_err(|e| failed(&place.data, &e))?;
     let kept =
         |failure: Failure| failure.hint(format!("what was there before is in {}", aside.display()));
     copy_files(folder, &place).map_err(|e| kept(failed(folder, &e)))?;
-    let rows = restore_databases(context, folder, &place, &config)
+    let (rows, erased) = restore_databases(context, folder, &place, &config, &erased)
         .await
         .map_err(kept)?;
     let out = &context.out;
+    if erased > 0 {
+        out.say(format!("{erased} people who were erased since the backup are erased again; the logs follow when a server starts. What they own is theirs under the pseudonym: `toolcrib users reassign` gives it to somebody else"));
+    }
     if out.json {
         out.value(&json!({
             "workspace": place.workspace, "engine": engine, "executions": rows, "before": aside,
-            "config_restored": brings_config,
+            "config_restored": brings_config, "erased_again": erased,
         }));
     } else {
         // Not only for people at a terminal: this is the place to see that it was the wrong workspace.
@@ -203,29 +209,73 @@ fn copy_files(folder: &Path, place: &Place) -> io::Result<()> {
     Ok(())
 }
 
+/// Nobody else may work on what is replaced. Who is erased in what there is now, where that can still be read.
+async fn before_restore(
+    place: &Place,
+    config: &Config,
+    context: &Context,
+) -> Result<Vec<ErasureRow>> {
+    if let Some(url) = config.database_url() {
+        let store = Db::open_postgres(&url).await.map_err(said)?;
+        let living = store.living_replicas().await;
+        store.close().await;
+        let living = living.map_err(said)?;
+        if living.is_empty() {
+            // Read with everything else, in the transaction that replaces it.
+            return Ok(Vec::new());
+        }
+        let why = format!(
+            "servers work on this database: {}",
+            store::replicas::named(&living)
+        );
+        let seconds = GONE_AFTER_MS / 1_000;
+        return Err(Failure::failed(why).hint(format!(
+            "stop them first; one that ended without a word counts as gone after {seconds} seconds"
+        )));
+    }
+    let file = place.data.join("registry.db");
+    if !file.exists() {
+        return Ok(Vec::new());
+    }
+    let erased = store::backup::erased_in(&file).await;
+    Ok(erased.unwrap_or_else(|error| {
+        context.out.warn(format!(
+            "who was erased since the backup cannot be read from {}: {error}; erase them again",
+            file.display()
+        ));
+        Vec::new()
+    }))
+}
+
+/// How many entries of the log there are, and how many people are erased again.
 async fn restore_databases(
     context: &Context,
     folder: &Path,
     place: &Place,
     config: &Config,
-) -> Result<u64> {
+    erased: &[ErasureRow],
+) -> Result<(u64, usize)> {
     let options = context.app_options(place, config, false);
     let node = node_name(&place.data).map_err(|e| failed(&place.data, &e))?;
-    let log = match config.database_url() {
+    let (log, again) = match config.database_url() {
         None => {
             let store = Db::open_sqlite(&place.data.join("registry.db")).await;
             let store = store.map_err(said)?;
             store.adopt_calls(&node).await.map_err(said)?;
+            let again = store.erase_again(erased).await.map_err(said)?;
             store.close().await;
-            ExecutionLog::open_sqlite(place.data.join("log"), options.log, options.clock).await
+            let folder = place.data.join("log");
+            let log = ExecutionLog::open_sqlite(folder, options.log, options.clock).await;
+            (log, again)
         }
         Some(url) => {
             let store = Db::open_postgres(&url).await.map_err(said)?;
-            store.restore_from(folder).await.map_err(said)?;
+            let again = store.restore_from(folder).await.map_err(said)?;
             store.adopt_calls(&node).await.map_err(said)?;
             store.close().await;
             let pool = Db::log_pool(&url).await.map_err(said)?;
-            ExecutionLog::open_postgres(pool, options.log, options.clock).await
+            let log = ExecutionLog::open_postgres(pool, options.log, options.clock).await;
+            (log, again)
         }
     };
     let log = log.map_err(said)?;
@@ -237,7 +287,7 @@ async fn restore_databases(
         log.restore_from(&entries).await.map_err(said)?
     };
     log.close().await.map_err(said)?;
-    Ok(rows)
+    Ok((rows, again))
 }
 
 #[expect(

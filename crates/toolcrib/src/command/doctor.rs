@@ -4,7 +4,7 @@
 use super::findings::{Findings, report};
 use super::machine::{self, Owner};
 use super::network;
-use super::tools::{all, pages, text};
+use super::tools::{all, pages, text, whole};
 use crate::client::{Client, problem_line};
 use crate::config::{Config, nearest};
 use crate::context::Context;
@@ -190,6 +190,7 @@ fn parted(mut problem: Problem) -> (String, String) {
 /// What only the one who has the workspace open can tell.
 struct Answers {
     ready: Value,
+    reached: super::replicas::Reached,
     tools: Vec<Value>,
     toolsets: Vec<Value>,
     latest: Value,
@@ -202,8 +203,10 @@ struct Answers {
 
 async fn gather(client: &Client) -> Result<Answers> {
     let check = [("check", Some("true".to_owned()))];
+    let ready = in_time("whether it is ready", client.get("/readyz")).await?;
     Ok(Answers {
-        ready: in_time("whether it is ready", client.get("/readyz")).await?,
+        reached: super::replicas::look(client, &ready["replicas"]).await,
+        ready,
         tools: in_time("for its tools", all(client, &check, usize::MAX)).await?,
         toolsets: in_time(
             "for its toolsets",
@@ -211,7 +214,7 @@ async fn gather(client: &Client) -> Result<Answers> {
         )
         .await?,
         latest: in_time("for its log", client.get("/api/v1/executions?limit=1")).await?,
-        servers: in_time("for its MCP servers", client.get("/api/v1/servers")).await?,
+        servers: in_time("for its MCP servers", whole(client, "/api/v1/servers")).await?,
         sources: super::sources::look(client).await?,
         vectors: in_time("for its vectors", super::vectors::look(client)).await?,
         // Not everybody who may ask the rest may see them.
@@ -279,7 +282,7 @@ fn told(findings: &mut Findings, context: &Context, asked: Result<Answers>, know
     }
     shelves(findings, &answers.ready["files"], &known.told);
     super::skills::judge(findings, &answers.ready["files"]);
-    super::replicas::judge(findings, &answers.ready["replicas"]);
+    super::replicas::judge(findings, &answers.ready["replicas"], &answers.reached);
     super::upstreams::judge(findings, &answers.servers, answers.is_served);
     super::sources::judge(findings, &answers.sources);
     super::vectors::judge(findings, &answers.vectors);

@@ -35,6 +35,12 @@ impl Findings {
         self.0.iter().any(|finding| finding.grade == Grade::Bad)
     }
 
+    /// How many mistakes were found, small ones too.
+    pub(super) fn wrong(&self) -> usize {
+        let is_wrong = |finding: &&Finding| matches!(finding.grade, Grade::Bad | Grade::Warning);
+        self.0.iter().filter(is_wrong).count()
+    }
+
     pub(super) fn good(&mut self, id: &'static str, message: impl Into<String>) {
         self.add(Grade::Good, id, message, "");
     }

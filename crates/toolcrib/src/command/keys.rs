@@ -1,7 +1,7 @@
 //! `toolcrib keys`: make, list and revoke API keys.
 
 use super::findings::Findings;
-use super::tools::text;
+use super::tools::{text, whole};
 use crate::cli::Keys;
 use crate::client::{Client, encode};
 use crate::context::Context;
@@ -31,7 +31,7 @@ pub(crate) async fn run(context: &Context, command: Keys) -> Result {
 async fn create(context: &Context, name: &str, body: Value) -> Result {
     let out = &context.out;
     let (page, key) = Client::with(context, async |client| {
-        let page = client.get(PATH).await?;
+        let page = whole(client, PATH).await?;
         let key = client.request("POST", PATH, Some(body)).await?.ok()?;
         Ok((page, key))
     })
@@ -60,7 +60,7 @@ async fn create(context: &Context, name: &str, body: Value) -> Result {
 
 async fn list(context: &Context) -> Result {
     let out = &context.out;
-    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    let page = Client::with(context, async |client| whole(client, PATH).await).await?;
     if out.json {
         out.value(&page);
         return Ok(());
@@ -76,7 +76,7 @@ async fn list(context: &Context) -> Result {
 
 async fn revoke(context: &Context, which: &str) -> Result {
     let key = Client::with(context, async |client| {
-        let page = client.get(PATH).await?;
+        let page = whole(client, PATH).await?;
         let key = find(&page, which)?;
         let path = format!("{PATH}/{}", encode(text(key, "id")));
         client.request("DELETE", &path, None).await?.ok()?;

@@ -1,6 +1,6 @@
 //! `toolcrib limits` and `toolcrib usage`: daily quotas, and how much of every limit is used up.
 
-use super::tools::text;
+use super::tools::{text, whole};
 use crate::cli::Limits;
 use crate::client::{Client, encode};
 use crate::context::Context;
@@ -42,7 +42,7 @@ pub(crate) async fn run(context: &Context, command: Limits) -> Result {
 }
 
 async fn list(context: &Context) -> Result {
-    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    let page = Client::with(context, async |client| whole(client, PATH).await).await?;
     let row = |out: &Out, limit: &Value| {
         // A tool that is gone has only its id left.
         let name = limit["target_name"].as_str();
@@ -65,7 +65,7 @@ async fn list(context: &Context) -> Result {
 }
 
 pub(crate) async fn usage(context: &Context) -> Result {
-    let ask = async |client: &Client| client.get("/api/v1/usage").await;
+    let ask = async |client: &Client| whole(client, "/api/v1/usage").await;
     let page = Client::with(context, ask).await?;
     let row = |_: &Out, used: &Value| {
         let cells = [

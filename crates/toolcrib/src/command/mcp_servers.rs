@@ -1,7 +1,7 @@
 //! `toolcrib export mcp-servers`: upstream MCP servers in the form that other clients have, without what is secret.
 
 use super::custom_tools::check_only;
-use super::tools::text;
+use super::tools::{text, whole};
 use crate::client::Client;
 use crate::context::Context;
 use crate::out::Result;
@@ -25,7 +25,8 @@ const MEMBERS: [&str; 11] = [
 ];
 
 pub(crate) async fn export(context: &Context, only: &[String]) -> Result {
-    let page = Client::with(context, async |client| client.get("/api/v1/servers").await).await?;
+    let ask = async |client: &Client| whole(client, "/api/v1/servers").await;
+    let page = Client::with(context, ask).await?;
     let servers: Vec<&Value> = page["items"].as_array().into_iter().flatten().collect();
     let names: Vec<String> = servers
         .iter()

@@ -2,7 +2,7 @@
 //! with one keeps no other out. `toolcrib export openapi`: our tools as such a document.
 
 use super::taken_over::TakenOver;
-use super::tools::{path, text};
+use super::tools::{path, text, whole};
 use crate::cli::OpenApiImport;
 use crate::client::{Client, query};
 use crate::context::Context;
@@ -190,7 +190,7 @@ async fn check_secrets(client: &Client, imported: &Imported) -> Result {
     if imported.secrets.is_empty() {
         return Ok(());
     }
-    let page = client.get("/api/v1/secrets").await?;
+    let page = whole(client, "/api/v1/secrets").await?;
     let own: Vec<&str> = page["items"]
         .as_array()
         .into_iter()

@@ -1,6 +1,6 @@
 //! `toolcrib secrets`: named secrets and the care of everything that is sealed. No command prints a value.
 
-use super::tools::text;
+use super::tools::{text, whole};
 use crate::cli::Secrets;
 use crate::client::{Client, encode};
 use crate::context::Context;
@@ -23,7 +23,7 @@ pub(crate) async fn run(context: &Context, command: Secrets) -> Result {
 
 async fn list(context: &Context) -> Result {
     let out = &context.out;
-    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    let page = Client::with(context, async |client| whole(client, PATH).await).await?;
     if out.json {
         out.value(&page);
         return Ok(());

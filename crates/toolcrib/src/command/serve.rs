@@ -2,7 +2,7 @@
 
 use crate::cli::Serve;
 use crate::client::{OWNER_PATIENCE, connect_owner};
-use crate::config::Config;
+use crate::config::{Config, Origin};
 use crate::context::{Context, edge, limits, mcp, start_failure};
 use crate::out::{Failure, Result};
 use crate::workspace::{Place, SocketPath, create_starter};
@@ -111,6 +111,7 @@ async fn until_stopped(
     introduce(context, &app, started.first_key, url.trim_end_matches('/')).await;
     let times = Times {
         drain: config.duration("server.drain_seconds"),
+        drains_alone: config.setting("server.drain_seconds").origin != Origin::Default,
         grace,
     };
     let stopped = serve_until_told(&app, serving, stop, times, &mut signals).await;
@@ -319,16 +320,21 @@ fn reachable(address: SocketAddr) -> String {
     }
 }
 
-/// Where other servers on the same database reach this one. What listens everywhere is reached where the database sees it.
+/// Where other servers on the same database reach this one. What listens everywhere is reached where the database sees it; what
+/// listens to this machine only is reached by nobody where the database, and so perhaps the others, are elsewhere.
 async fn advertised(config: &Config, address: SocketAddr) -> Option<String> {
     let written = config.text("server.advertise").trim_end_matches('/');
     let database = config.text("database.url");
     if !written.is_empty() || database.is_empty() {
         return Some(written.to_owned()).filter(|it| !it.is_empty());
     }
-    let ip = match address.ip().is_unspecified() {
-        true => store::replicas::way_to(database).await?,
-        false => address.ip(),
+    let ip = match address.ip() {
+        ip if ip.is_unspecified() => store::replicas::way_to(database).await?,
+        ip if ip.is_loopback() => {
+            let way = store::replicas::way_to(database).await?;
+            Some(ip).filter(|_| way.is_loopback())?
+        }
+        ip => ip,
     };
     Some(format!("http://{}", SocketAddr::new(ip, address.port())))
 }
@@ -364,6 +370,8 @@ async fn introduce(context: &Context, app: &App, key: Option<NewKey>, url: &str)
 struct Times {
     /// For a proxy to send requests elsewhere.
     drain: Duration,
+    /// Also where nobody else is known: whoever sets the time means it.
+    drains_alone: bool,
     /// For calls under way.
     grace: Duration,
 }
@@ -382,7 +390,7 @@ async fn serve_until_told(
     tracing::info!("stopping; a second signal ends it at once");
     let finish = async {
         app.replicas.leave();
-        if app.replicas.others() > 0 {
+        if times.drains_alone || app.replicas.others() > 0 {
             tokio::time::sleep(times.drain).await;
         }
         let until = Instant::now() + times.grace;

@@ -3,7 +3,7 @@
 use super::definition::{How, send};
 use super::input::Input;
 use super::limits::show;
-use super::tools::text;
+use super::tools::{text, whole};
 use crate::cli::Servers;
 use crate::client::{Client, encode};
 use crate::context::Context;
@@ -92,7 +92,7 @@ async fn reconnect_all(context: &Context) -> Result {
         if matches!(client, Client::Local(_)) {
             return Ok(servers);
         }
-        let page = client.get(PATH).await?;
+        let page = whole(client, PATH).await?;
         for server in page["items"].as_array().into_iter().flatten() {
             if !NOT_RUNNING.contains(&text(server, "state")) {
                 servers.push(reconnect(client, text(server, "name")).await?);
@@ -131,7 +131,7 @@ fn told(out: &Out, server: &Value, done: &str) {
 }
 
 async fn list(context: &Context) -> Result {
-    let page = Client::with(context, async |client| client.get(PATH).await).await?;
+    let page = Client::with(context, async |client| whole(client, PATH).await).await?;
     let row = |_: &Out, server: &Value| {
         let changed = server["changed"].as_array().map_or(0, Vec::len);
         let hidden = server["hidden_letters"].as_object().map_or(0, Map::len);

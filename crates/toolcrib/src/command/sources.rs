@@ -5,7 +5,7 @@ use super::findings::Findings;
 use super::input::Input;
 use super::limits::show;
 use super::secrets::remove;
-use super::tools::{pages, text};
+use super::tools::{pages, text, whole};
 use crate::cli::Sources;
 use crate::client::{Client, encode, query};
 use crate::context::Context;
@@ -108,7 +108,7 @@ fn told(out: &Out, source: &Value, done: &str) {
 
 async fn list(context: &Context) -> Result {
     let ask = async |client: &Client| {
-        let page = client.get(PATH).await?;
+        let page = whole(client, PATH).await?;
         let waiting = waiting(context, client, &page);
         Ok((page, waiting))
     };
@@ -277,7 +277,7 @@ async fn test(context: &Context, name: &str) -> Result {
     let ask = async |client: &Client| match tested(client, name).await {
         Ok(tested) => Ok(tested),
         Err(failure) => {
-            let page = client.get(PATH).await.unwrap_or_default();
+            let page = whole(client, PATH).await.unwrap_or_default();
             Err(
                 match waiting(context, client, &page).iter().any(|it| it == name) {
                     true => failure.hint(unread(name)),
@@ -345,7 +345,7 @@ const TESTS_MAX: Duration = Duration::from_secs(30);
 
 /// Every source with what a test of it found, for `doctor`.
 pub(super) async fn look(client: &Client) -> Result<Vec<(Value, Value)>> {
-    let page = client.get(PATH).await?;
+    let page = whole(client, PATH).await?;
     let until = Instant::now() + TESTS_MAX;
     let mut all = Vec::new();
     for source in page["items"].as_array().into_iter().flatten() {

@@ -269,6 +269,12 @@ pub(super) async fn pages(
     Ok(items)
 }
 
+/// A list as the server answers it, but whole.
+pub(super) async fn whole(client: &Client, path: &str) -> Result<Value> {
+    let items = pages(client, path, &[], usize::MAX).await?;
+    Ok(json!({"items": items, "next_cursor": null}))
+}
+
 /// For people the members one below the other, for programs the JSON.
 pub(super) fn show(out: &Out, tool: &Value) {
     if out.json || !out.terminal {

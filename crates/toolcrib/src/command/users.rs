@@ -1,6 +1,6 @@
 //! `toolcrib users`: make, list, change and remove users.
 
-use super::tools::text;
+use super::tools::{text, whole};
 use crate::cli::Users;
 use crate::client::{Client, encode, query};
 use crate::context::Context;
@@ -183,7 +183,7 @@ fn done(out: &Out, value: &Value, said: &str) {
 
 async fn list(context: &Context) -> Result {
     let out = &context.out;
-    let page = ask(context, "GET", PATH, None).await?;
+    let page = Client::with(context, async |client| whole(client, PATH).await).await?;
     if out.json {
         out.value(&page);
         return Ok(());

@@ -4,19 +4,20 @@ use crate::broken::{Broken, Mistake, each, nobody, sound};
 use crate::engines::{admin, postgres_url};
 use crate::harness::{Running, Sandbox};
 use crate::pooler;
+use serde_json::Value;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 /// A database that is gone with this.
-struct Database {
+pub(crate) struct Database {
     server: String,
     name: String,
 }
 
 impl Database {
     /// With what stands behind the name in CREATE DATABASE.
-    fn new(more: &str) -> Option<Self> {
+    pub(crate) fn new(more: &str) -> Option<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
         let server = postgres_url()?;
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -25,7 +26,7 @@ impl Database {
         Some(Database { server, name })
     }
 
-    fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         let (server, _) = self
             .server
             .rsplit_once('/')
@@ -33,7 +34,7 @@ impl Database {
         format!("{server}/{}", self.name)
     }
 
-    fn run(&self, sql: &str) {
+    pub(crate) fn run(&self, sql: &str) {
         admin(&self.url(), sql.to_owned());
     }
 
@@ -63,13 +64,12 @@ fn with_url(url: &str) -> Option<Broken> {
     Some(Broken::new(sound().with("DATABASE_URL", url)))
 }
 
-/// Waits until a server has heard of another.
-fn until_met(server: &Running) {
+/// Waits until a server says this of itself.
+pub(crate) fn until_ready(server: &Running, is_so: impl Fn(&Value) -> bool) {
     let since = Instant::now();
     loop {
         let (_, ready) = server.request("GET", "/readyz", None);
-        let others = ready["replicas"]["others"].as_array();
-        if others.is_some_and(|others| !others.is_empty()) {
+        if is_so(&ready) {
             return;
         }
         assert!(since.elapsed() < Duration::from_secs(30), "{ready}");
@@ -230,28 +230,6 @@ const MISTAKES: &[Mistake] = &[
             let key = sandbox.workspace().join(".toolcrib/secret.key");
             std::fs::remove_file(key).expect("it was made");
             Some(Broken::new(sandbox).keep(database))
-        },
-    },
-    Mistake {
-        id: "replicas.files",
-        is_fatal: true,
-        says: &["tools.json or mcp.json of the server"],
-        remedy: "put the same files on all servers",
-        make: || {
-            let database = Database::new("")?;
-            let key = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
-            let member = || {
-                sound()
-                    .with("DATABASE_URL", &database.url())
-                    .with("TOOLCRIB_SECRET_KEY", key)
-            };
-            let (one, other) = (member(), member());
-            other.write("tools.json", "{\"version\": 1, \"tools\": []}");
-            let servers = (one.serve(&[]), other.serve(&[]));
-            until_met(&servers.0);
-            let mut broken = Broken::new(one).keep(servers).keep(other).keep(database);
-            broken.is_served = true;
-            Some(broken)
         },
     },
 ];

@@ -5,6 +5,7 @@ mod broken;
 mod broken_database;
 mod broken_files;
 mod broken_network;
+mod broken_replicas;
 mod choosing;
 mod commands;
 mod configuration;

@@ -89,6 +89,71 @@ fn out_and_in_again_changes_nothing() {
     });
 }
 
+/// More than the server tells at a time.
+const MANY: usize = 55;
+
+#[test]
+fn lists_that_come_in_parts_are_read_whole() {
+    on_both("moving_many", |sandbox| {
+        let world = world(borrowed(sandbox));
+        let made = |method: &str, path: &str, body: Value| {
+            let (status, answer) = world.server.request(method, path, Some(&body));
+            assert!((200..300).contains(&status), "{path}: {answer}");
+        };
+        for number in 0..MANY {
+            let name = format!("many{number:02}");
+            made(
+                "POST",
+                "/api/v1/users",
+                json!({"name": name, "role": "viewer"}),
+            );
+            made(
+                "POST",
+                "/api/v1/keys",
+                json!({"name": name, "scopes": ["read"]}),
+            );
+            made(
+                "PUT",
+                &format!("/api/v1/secrets/{name}"),
+                json!({"value": MARKER}),
+            );
+            made(
+                "PUT",
+                "/api/v1/limits",
+                json!({"target_type": "USER", "target_id": name, "max_count": 5}),
+            );
+            made(
+                "POST",
+                "/api/v1/sources",
+                json!({"name": name, "kind": "sqlite", "path": "demo.db"}),
+            );
+            made(
+                "POST",
+                "/api/v1/servers",
+                json!({"name": name, "url": "https://mcp.example.com/mcp", "disabled": true}),
+            );
+        }
+        for list in ["users", "keys", "secrets", "limits", "sources", "servers"] {
+            let shown = world.sandbox.json(&[list, "list"]);
+            let items = shown["items"].as_array().expect("a list");
+            let is_one = |it: &&Value| it.to_string().contains("many");
+            assert_eq!(items.iter().filter(is_one).count(), MANY, "{list}");
+        }
+        let usage = world.sandbox.json(&["usage"]);
+        assert!(usage["items"].as_array().expect("a list").len() >= MANY);
+        let last = format!("many{:02}", MANY - 1);
+        let exported = world.export();
+        for file in ["users.json", "secrets.json", "limits.json"] {
+            assert!(exported[file].contains(&last), "{file}");
+        }
+        let servers = world.sandbox.ok(&["export", "mcp-servers"]);
+        assert!(servers.contains(&last), "{servers}");
+        let again = world.apply(&[]);
+        assert_eq!((again.code, again.stderr.trim()), (0, "nothing to change"));
+        world.sandbox.ok(&["keys", "revoke", &last]);
+    });
+}
+
 #[test]
 fn what_is_sealed_stays_where_it_is_and_a_file_of_its_own_takes_it_elsewhere() {
     on_both("moving_sealed", |sandbox| {

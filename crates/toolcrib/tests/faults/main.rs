@@ -7,15 +7,20 @@
     reason = "a test may stop at once, and its figures are for people to read"
 )]
 
+#[path = "../../../store/tests/it/between.rs"]
+#[expect(dead_code, reason = "other tests use more of it")]
+mod between;
 mod calculations;
 mod calls;
 mod clients;
+mod counted;
 mod disk;
 mod engine;
 mod files;
 #[path = "../cli/harness.rs"]
 #[expect(dead_code, reason = "the command line's tests use more of it")]
 mod harness;
+mod kept;
 mod killed;
 mod limits;
 mod load;
@@ -44,6 +49,8 @@ struct Sizes {
     edits: usize,
     /// Kills of one of two servers that drive runs.
     run_kills: usize,
+    /// Calls that are counted.
+    counted: usize,
 }
 
 fn sizes() -> Sizes {
@@ -59,6 +66,7 @@ fn sizes() -> Sizes {
             rotations: 50,
             edits: 10_000,
             run_kills: 100,
+            counted: 10_000,
         }
     } else {
         Sizes {
@@ -71,6 +79,7 @@ fn sizes() -> Sizes {
             rotations: 10,
             edits: 300,
             run_kills: 2,
+            counted: 600,
         }
     }
 }

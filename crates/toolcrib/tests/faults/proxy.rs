@@ -2,6 +2,7 @@
 //! cannot be reached.
 
 use crate::harness::request_to;
+use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -21,6 +22,16 @@ struct Shared {
     servers: Mutex<Vec<Behind>>,
     turn: AtomicUsize,
     stop: AtomicBool,
+    /// Connections by the server that they were passed to.
+    passed: Mutex<HashMap<String, Passed>>,
+}
+
+/// Connections that were passed to one server.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Passed {
+    pub(crate) all: usize,
+    /// Those that have not ended.
+    pub(crate) open: usize,
 }
 
 pub(crate) struct Proxy {
@@ -62,6 +73,13 @@ impl Proxy {
             Some(old) => *old = behind,
             None => servers.push(behind),
         }
+    }
+}
+
+impl Proxy {
+    pub(crate) fn passed(&self, address: &str) -> Passed {
+        let passed = self.shared.passed.lock().unwrap();
+        passed.get(address).copied().unwrap_or_default()
     }
 }
 
@@ -115,11 +133,24 @@ fn ask(shared: &Shared) {
 }
 
 fn pass(shared: &Shared, client: TcpStream) {
-    let reached = shared
-        .turn()
-        .into_iter()
-        .find_map(|address| TcpStream::connect(address).ok());
-    let Some(server) = reached else {
+    let count = |address: &str, by: fn(&mut Passed)| {
+        by(shared
+            .passed
+            .lock()
+            .unwrap()
+            .entry(address.to_owned())
+            .or_default());
+    };
+    let reached = shared.turn().into_iter().find_map(|address| {
+        // Counted before: what is refused is not passed.
+        count(&address, |it| (it.all, it.open) = (it.all + 1, it.open + 1));
+        let server = TcpStream::connect(&address);
+        if server.is_err() {
+            count(&address, |it| (it.all, it.open) = (it.all - 1, it.open - 1));
+        }
+        Some((server.ok()?, address))
+    });
+    let Some((server, address)) = reached else {
         return;
     };
     let (Ok(from), Ok(to)) = (client.try_clone(), server.try_clone()) else {
@@ -127,6 +158,7 @@ fn pass(shared: &Shared, client: TcpStream) {
     };
     let up = std::thread::spawn(move || copy(from, to));
     let _ = copy(server, client);
+    count(&address, |it| it.open -= 1);
     let _ = up.join();
 }
 

@@ -3,9 +3,12 @@
 
 use crate::crib::{Crib, sandbox, until};
 use crate::harness::{Running, request_with_head};
-use crate::site::Site;
+use crate::site::{Site, read};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a client says: its own span, which is kept.
 const CLIENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -62,6 +65,11 @@ fn attribute<'a>(span: &'a Value, name: &str) -> &'a Value {
 }
 
 fn call(server: &Running, tool: &str, arguments: &Value) -> (u16, Value) {
+    call_at(&server.address, server, tool, arguments)
+}
+
+/// The same by another way to the server.
+fn call_at(address: &str, server: &Running, tool: &str, arguments: &Value) -> (u16, Value) {
     let body = json!({"arguments": arguments}).to_string();
     let head = format!(
         "POST /api/v1/tools/{tool}/call HTTP/1.1\r\nHost: {}\r\nX-API-Key: {}\r\ntraceparent: {CLIENT}\r\ntracestate: vendor=1\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -69,7 +77,7 @@ fn call(server: &Running, tool: &str, arguments: &Value) -> (u16, Value) {
         server.key,
         body.len()
     );
-    request_with_head(&server.address, &head, &body).unwrap()
+    request_with_head(address, &head, &body).unwrap()
 }
 
 /// The way from a span up to the client: the names, the last first.
@@ -120,12 +128,67 @@ fn two_servers(collector: &Site, site: &Site) -> (Crib, Crib) {
     (behind, front)
 }
 
+/// A proxy that is part of the trace, as those in front of servers are: it passes a request on as its own step, and tells the
+/// collector of it. Its address.
+fn proxy(collector: &Site, server: &Running) -> String {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let (there, collector) = (server.address.clone(), collector.url.clone());
+    std::thread::spawn(move || {
+        for (number, mut client) in listener.incoming().flatten().enumerate() {
+            let request = read(&client).unwrap();
+            let own = format!("{:016x}", 0xaaaa_0000 + number);
+            let passed = request.replace(CLIENT_SPAN, &own);
+            let nanos = || {
+                SystemTime::now()
+                    .duration_since(UNIX_EPOCH)
+                    .unwrap()
+                    .as_nanos()
+            };
+            let began = nanos();
+            let mut server = TcpStream::connect(&there).unwrap();
+            server.write_all(passed.as_bytes()).unwrap();
+            let mut answer = Vec::new();
+            server.read_to_end(&mut answer).unwrap();
+            let span = json!({"traceId": TRACE, "spanId": own, "parentSpanId": CLIENT_SPAN, "name": "POST", "kind": 3,
+                "startTimeUnixNano": began.to_string(), "endTimeUnixNano": nanos().to_string(), "attributes": []});
+            let service = json!([{"key": "service.name", "value": {"stringValue": "proxy"}}]);
+            let told = json!({"resourceSpans": [{"resource": {"attributes": service}, "scopeSpans": [{"spans": [span]}]}]});
+            let (_, place) = collector.split_once("://").unwrap();
+            let to = ("POST", "/v1/traces");
+            crate::harness::request_to(place, "", to, Some(&told)).unwrap();
+            client.write_all(&answer).unwrap();
+        }
+    });
+    address
+}
+
+/// A trace as a tree: each step below the one that it is part of, with how long it took.
+fn picture(spans: &[Value], parent: &str, depth: usize, to: &mut String) {
+    let nanos =
+        |span: &Value, member: &str| span[member].as_str().unwrap().parse::<u128>().unwrap();
+    let mut parts: Vec<&Value> = spans
+        .iter()
+        .filter(|it| it["parentSpanId"] == parent)
+        .collect();
+    parts.sort_by_key(|it| nanos(it, "startTimeUnixNano"));
+    for span in parts {
+        let took = nanos(span, "endTimeUnixNano") - nanos(span, "startTimeUnixNano");
+        let text = |member: &str| span[member].as_str().unwrap();
+        let name = format!("{}{} {}", "  ".repeat(depth), text("service"), text("name"));
+        to.push_str(&format!("  {name:<50} {:>8.2} ms\n", took as f64 / 1e6));
+        picture(spans, text("spanId"), depth + 1, to);
+    }
+}
+
 #[test]
-fn one_trace_holds_a_call_through_two_servers_and_a_site() {
+fn one_trace_holds_a_call_through_a_proxy_two_servers_and_a_site() {
     let collector = collector();
     let site = Site::start(|_| (200, "application/json", b"{\"ok\": true}".to_vec()));
     let (_behind, front) = two_servers(&collector, &site);
-    let (status, answer) = call(&front.server, "behind.things", &json!({"token": SECRET}));
+    let way_in = proxy(&collector, &front.server);
+    let asked = json!({"token": SECRET});
+    let (status, answer) = call_at(&way_in, &front.server, "behind.things", &asked);
     assert_eq!(
         (status, &answer["data"]),
         (200, &json!({"ok": true})),
@@ -140,7 +203,7 @@ fn one_trace_holds_a_call_through_two_servers_and_a_site() {
             .cloned()
     });
     until("all spans are there", || {
-        (spans(&collector).len() == 7).then_some(())
+        (spans(&collector).len() == 8).then_some(())
     });
     let all = spans(&collector);
     let way = way(&all, &asked);
@@ -150,6 +213,7 @@ fn one_trace_holds_a_call_through_two_servers_and_a_site() {
         "front tools/call things",
         "front execute_tool behind.things",
         "front POST",
+        "proxy POST",
     ];
     assert_eq!(way, expected);
     // The site was told of the span that asked it.
@@ -184,11 +248,17 @@ fn one_trace_holds_a_call_through_two_servers_and_a_site() {
         !collector.requests().concat().contains(SECRET),
         "a trace holds a secret"
     );
-    println!(
-        "one call in one trace: {} spans, {} deep: {}",
+    let mut shown = String::new();
+    picture(&all, CLIENT_SPAN, 0, &mut shown);
+    assert_eq!(
+        shown.lines().count(),
         all.len(),
-        way.len(),
-        way.join(" < ")
+        "every span is in the picture: {shown}"
+    );
+    println!(
+        "one call in one trace: {} spans, {} deep\n{shown}",
+        all.len(),
+        way.len()
     );
 }
 
@@ -242,6 +312,31 @@ fn what_the_server_logs_goes_to_the_collector_too() {
     assert_eq!(
         (&told["severityText"], &told["severityNumber"]),
         (&json!("ERROR"), &json!(17)),
+        "{told}"
+    );
+}
+
+#[test]
+fn what_is_logged_for_a_request_stands_in_its_trace() {
+    let collector = collector();
+    let crib = Crib::of(sandbox().with("TOOLCRIB_TELEMETRY_OTLP_ENDPOINT", &collector.url));
+    let body = json!({"name": "nobody", "password": "not-the-right-one"}).to_string();
+    let head = format!(
+        "POST /api/v1/login HTTP/1.1\r\nHost: {}\r\ntraceparent: {CLIENT}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        crib.server.address,
+        body.len()
+    );
+    let (status, answer) = request_with_head(&crib.server.address, &head, &body).unwrap();
+    assert_eq!(status, 401, "{answer}");
+    let logs = ["resourceLogs", "scopeLogs", "logRecords"];
+    let told = until("it is told", || {
+        let is_it = |log: &Value| log["body"]["stringValue"] == "a failed login";
+        sent(&collector, "/v1/logs", logs).into_iter().find(is_it)
+    });
+    let span = until("its span is told", || spans(&collector).into_iter().next());
+    assert_eq!(
+        (&told["traceId"], &told["spanId"]),
+        (&json!(TRACE), &span["spanId"]),
         "{told}"
     );
 }

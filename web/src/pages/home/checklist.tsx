@@ -5,7 +5,7 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed, X } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import { useMe } from "../../api/me";
 import { Button, buttonClass, IconButton } from "../../ui/button";
 
@@ -21,17 +21,17 @@ function useDone(): Record<"source" | "tool" | "test" | "client", boolean> | und
     queryKey: ["first-steps", user],
     queryFn: async () => {
       const [sources, tools, calls, keys] = await Promise.all([
-        got(api.GET("/api/v1/sources")),
+        every((cursor) => got(api.GET("/api/v1/sources", { params: { query: { limit: 500, cursor } } }))),
         got(api.GET("/api/v1/tools", { params: { query: { owner: user, limit: 1 } } })),
         got(api.GET("/api/v1/executions", { params: { query: { limit: 200 } } })),
-        got(api.GET("/api/v1/keys")),
+        every((cursor) => got(api.GET("/api/v1/keys", { params: { query: { limit: 500, cursor } } }))),
       ]);
       return {
-        source: sources.items.some((source) => source.state === "ready"),
+        source: sources.some((source) => source.state === "ready"),
         tool: tools.items.length > 0,
         test: calls.items.some((call) => call.transport === "rest" && call.status === "success"),
         client:
-          keys.items.some((key) => key.last_used_at && !key.revoked_at) ||
+          keys.some((key) => key.last_used_at && !key.revoked_at) ||
           calls.items.some((call) => call.transport.startsWith("mcp") || call.transport === "stdio"),
       };
     },

@@ -4,7 +4,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import type { Stats } from "../../api/stats";
 import { Badge } from "../../ui/badge";
 import { Card } from "../../ui/page";
@@ -90,10 +90,10 @@ export function TroubledServers() {
   const { t } = useTranslation("home");
   const servers = useQuery({
     queryKey: ["servers", "troubled"],
-    queryFn: () => got(api.GET("/api/v1/servers")),
+    queryFn: () => every((cursor) => got(api.GET("/api/v1/servers", { params: { query: { limit: 500, cursor } } }))),
     refetchInterval: 15_000,
   });
-  const all = servers.data?.items ?? [];
+  const all = servers.data ?? [];
   const troubled = all.filter((server) => !CALM.includes(server.state) || server.changed.length > 0);
   return (
     <ListCard title={t("servers.title")} to="/servers">

@@ -1,12 +1,12 @@
 // What the page about keys asks the server.
 
 import { queryOptions } from "@tanstack/react-query";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import type { KeyView } from "../../api/schema";
 
 export const keysQuery = queryOptions({
   queryKey: ["keys"],
-  queryFn: async () => (await got(api.GET("/api/v1/keys"))).items,
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/keys", { params: { query: { limit: 500, cursor } } }))),
 });
 
 export type KeyState = "active" | "unused" | "expired" | "revoked";

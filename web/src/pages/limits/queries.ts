@@ -1,17 +1,17 @@
 // What the page about limits asks the server, and how quotas and usage come together.
 
 import { queryOptions } from "@tanstack/react-query";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import type { LimitBody, LimitView, UsageView, Used } from "../../api/schema";
 
 export const limitsQuery = queryOptions({
   queryKey: ["limits"],
-  queryFn: async () => (await got(api.GET("/api/v1/limits"))).items,
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/limits", { params: { query: { limit: 500, cursor } } }))),
 });
 
 export const usageQuery = queryOptions({
   queryKey: ["usage"],
-  queryFn: async () => (await got(api.GET("/api/v1/usage"))).items,
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/usage", { params: { query: { limit: 500, cursor } } }))),
   refetchInterval: 5_000,
 });
 

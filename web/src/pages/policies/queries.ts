@@ -38,12 +38,13 @@ export const subjectsQuery = queryOptions({
   queryKey: ["policy", "subjects"],
   queryFn: async () => {
     const none = () => [];
-    const users = got(api.GET("/api/v1/users")).then((page) => page.items.map((user) => user.name), none);
-    const keys = got(api.GET("/api/v1/keys")).then(
-      (page) =>
-        page.items
-          .filter((key) => !key.revoked_at)
-          .map((key) => ({ value: key.id, label: `${key.name} (${key.user})` })),
+    const users = every((cursor) => got(api.GET("/api/v1/users", { params: { query: { limit: 500, cursor } } }))).then(
+      (all) => all.map((user) => user.name),
+      none,
+    );
+    const keys = every((cursor) => got(api.GET("/api/v1/keys", { params: { query: { limit: 500, cursor } } }))).then(
+      (all) =>
+        all.filter((key) => !key.revoked_at).map((key) => ({ value: key.id, label: `${key.name} (${key.user})` })),
       none,
     );
     const agents = every((cursor) =>

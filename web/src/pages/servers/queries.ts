@@ -1,7 +1,7 @@
 // What the pages about MCP servers ask the server, and what they have changed there.
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import type { ServerChange, SignInView } from "../../api/schema";
 import type { Mask } from "../../ui/pairs";
 
@@ -94,7 +94,10 @@ const moving = (server: ServerView) => server.state === "starting" || server.sta
 
 export const serversQuery = queryOptions({
   queryKey: ["servers", "list"],
-  queryFn: async () => (await got(api.GET("/api/v1/servers"))).items as unknown as ServerView[],
+  queryFn: async () =>
+    (await every((cursor) =>
+      got(api.GET("/api/v1/servers", { params: { query: { limit: 500, cursor } } })),
+    )) as unknown as ServerView[],
   refetchInterval: ({ state }) => (state.data?.some(moving) ? 1_500 : 10_000),
 });
 

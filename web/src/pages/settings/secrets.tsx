@@ -4,7 +4,7 @@ import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/r
 import { Lock, Plus, RefreshCw, ShieldCheck, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
 import type { SecretView } from "../../api/schema";
@@ -22,7 +22,7 @@ import { toast } from "../../ui/toast";
 
 const secretsQuery = queryOptions({
   queryKey: ["secrets"],
-  queryFn: async () => (await got(api.GET("/api/v1/secrets"))).items,
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/secrets", { params: { query: { limit: 500, cursor } } }))),
 });
 
 function SetSecret({ name: given, onClose }: { name: string | null; onClose: () => void }) {

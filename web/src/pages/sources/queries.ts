@@ -1,7 +1,7 @@
 // What the pages about data sources ask the server, and what they change there.
 
 import { infiniteQueryOptions, queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import type { SourceBody, SourceView as Stored } from "../../api/schema";
 import type { Mask } from "../../ui/pairs";
 
@@ -28,7 +28,10 @@ export type TableView = {
 
 export const sourcesQuery = queryOptions({
   queryKey: ["sources", "list"],
-  queryFn: async () => (await got(api.GET("/api/v1/sources"))).items as unknown as SourceView[],
+  queryFn: async () =>
+    (await every((cursor) =>
+      got(api.GET("/api/v1/sources", { params: { query: { limit: 500, cursor } } })),
+    )) as unknown as SourceView[],
 });
 
 export const sourceQuery = (name: string) =>

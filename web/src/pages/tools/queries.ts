@@ -57,7 +57,7 @@ export const statsQuery = queryOptions({
 
 export const sourcesQuery = queryOptions({
   queryKey: ["sources"],
-  queryFn: () => got(api.GET("/api/v1/sources")).then((page) => page.items),
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/sources", { params: { query: { limit: 500, cursor } } }))),
   staleTime: 30_000,
 });
 
@@ -89,7 +89,7 @@ export const tablesQuery = (source: string, search: string) =>
 
 export const serversQuery = queryOptions({
   queryKey: ["servers"],
-  queryFn: () => got(api.GET("/api/v1/servers")).then((page) => page.items),
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/servers", { params: { query: { limit: 500, cursor } } }))),
 });
 
 export type Offer = { name: string; description?: string | null; inputSchema?: unknown; input_schema?: unknown };
@@ -107,7 +107,10 @@ export const offersQuery = (server: string) =>
 
 export const secretsQuery = queryOptions({
   queryKey: ["secrets"],
-  queryFn: () => got(api.GET("/api/v1/secrets")).then((page) => page.items.map((one) => one.name)),
+  queryFn: () =>
+    every((cursor) => got(api.GET("/api/v1/secrets", { params: { query: { limit: 500, cursor } } }))).then((all) =>
+      all.map((one) => one.name),
+    ),
   retry: false,
 });
 

@@ -1,7 +1,7 @@
 // What the page about users asks the server, and what it changes there.
 
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
-import { api, got } from "../../api/client";
+import { api, every, got } from "../../api/client";
 import type { UserBody, UserPatch } from "../../api/schema";
 
 export const ROLES = ["viewer", "operator", "author", "admin"] as const;
@@ -9,7 +9,7 @@ export type Role = (typeof ROLES)[number];
 
 export const usersQuery = queryOptions({
   queryKey: ["users"],
-  queryFn: async () => (await got(api.GET("/api/v1/users"))).items,
+  queryFn: () => every((cursor) => got(api.GET("/api/v1/users", { params: { query: { limit: 500, cursor } } }))),
 });
 
 export function useUserChange<T, R>(act: (what: T) => Promise<R>, done?: (result: R, what: T) => void) {

@@ -3,7 +3,7 @@
 use super::sort::Sort;
 use super::{Item, Registry};
 use crate::client::Client;
-use crate::command::tools::{pages, text};
+use crate::command::tools::{pages, text, whole};
 use crate::out::{Failure, Result};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -74,12 +74,12 @@ impl State {
 
     /// Users, their limits, and the names of secrets.
     async fn people(&mut self, client: &Client) -> Result {
-        let users = client.get("/api/v1/users").await?;
+        let users = whole(client, "/api/v1/users").await?;
         let living = |user: &&Value| user["is_active"] != false;
         let users = items(&users).filter(living);
         let users = users.map(|it| (text(it, "name").to_owned(), text(it, "role").to_owned()));
         self.registry.users = Some(users.collect());
-        let limits = client.get("/api/v1/limits").await?;
+        let limits = whole(client, "/api/v1/limits").await?;
         let limits = items(&limits).map(|limit| {
             // One whose user or tool is gone without a name is told by its id.
             let name = limit["target_name"].as_str();
@@ -88,7 +88,7 @@ impl State {
             (target, limit["max_count"].as_i64().unwrap_or_default())
         });
         self.registry.limits = Some(limits.collect::<BTreeMap<_, _>>());
-        let secrets = client.get("/api/v1/secrets").await?;
+        let secrets = whole(client, "/api/v1/secrets").await?;
         let secrets = items(&secrets);
         let secrets = secrets.map(|it| (text(it, "name").to_owned(), text(it, "owner").to_owned()));
         self.registry.secrets = secrets.collect();
