@@ -25,6 +25,9 @@ pub enum Entry {
     /// What the model is shown besides what it and the person say: documents.
     Shown {
         text: String,
+        /// Whether the operator wrote it: what is found in documents may be anybody's.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_trusted: bool,
     },
     /// What the model answered, and what that cost where its price is known.
     Turn {
@@ -73,6 +76,9 @@ pub struct Began {
     /// What was said before, where it goes on from an earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<providers::Said>,
+    /// Whether something in it may have been written by somebody outside.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_tainted: bool,
     /// The tools it may use, by name; all that its owner may call where none are named.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
@@ -82,6 +88,9 @@ pub struct Began {
     /// What the output must be.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
+    /// A fingerprint of the whole request: what comes again under the same key is compared with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asked: Option<String>,
 }
 
 /// How a call ended, as the model is told.

@@ -26,6 +26,12 @@ pub enum Phase {
     Done(Box<CallResult>),
 }
 
+impl Phase {
+    fn may_start(&self) -> bool {
+        matches!(self, Phase::New | Phase::Cleared(_))
+    }
+}
+
 #[derive(Debug, Clone, Default)]
 pub struct State {
     /// How many entries it is made of.
@@ -44,12 +50,16 @@ pub struct State {
     pub calls_by_tool: BTreeMap<String, u64>,
     pub usage: Usage,
     pub cost: Option<f64>,
+    /// Where in `said` what this run was asked stands: others may have come before it.
+    pub request_at: usize,
     /// Whether the model has read what somebody else may have written.
     pub is_tainted: bool,
     pub corrections: u64,
     pub limited: Option<(String, String)>,
     pub cancelled_by: Option<String>,
     pub ending: Option<Box<Ending>>,
+    /// What the model said when it had to answer.
+    last_word: Option<String>,
     repeats: u64,
     began_at: i64,
     waited_ms: i64,
@@ -88,27 +98,39 @@ impl State {
         match entry {
             Entry::Began(began) => {
                 self.said.clone_from(&began.before);
+                self.is_tainted = began.is_tainted;
+                self.request_at = self.said.len();
                 self.said.push(Said::User(began.input.clone()));
                 self.began_at = at;
                 self.began = Some(began.clone());
             }
             Entry::Plan { tools, .. } => self.planned = Some(tools.clone()),
             Entry::Skills { skills } => self.skills.clone_from(skills),
-            Entry::Shown { text } => self.said.push(Said::User(text.clone())),
+            Entry::Shown { text, is_trusted } => {
+                self.is_tainted |= !is_trusted;
+                self.said.push(Said::User(text.clone()));
+            }
             Entry::Turn { turn, cost } => self.turned(turn, *cost),
             Entry::Started { call, .. } => self.started(call),
             Entry::Result(result) => {
                 self.is_tainted |= result.is_untrusted;
-                self.settle(&result.call, Phase::Done(result.clone()));
+                // A result that comes late for a call that has one is not counted: what the model was told stays as it was.
+                let open = self.open_call(&result.call, |phase| !matches!(phase, Phase::Done(_)));
+                if let Some(open) = open {
+                    open.phase = Phase::Done(result.clone());
+                }
             }
             Entry::Asked(pending) => {
-                self.settle(&pending.call, Phase::Waiting(pending.clone()));
+                if let Some(open) = self.open_call(&pending.call, Phase::may_start) {
+                    open.phase = Phase::Waiting(pending.clone());
+                }
             }
             Entry::Answered {
                 request_id, answer, ..
             } => self.answered(request_id, answer),
             Entry::Corrected { text } => {
                 self.corrections += 1;
+                self.last_word = None;
                 self.said.push(Said::User(text.clone()));
             }
             Entry::Note { .. } => {}
@@ -144,36 +166,35 @@ impl State {
         };
         let is_again = !turn.calls.is_empty() && before.is_some_and(same);
         self.repeats = if is_again { self.repeats + 1 } else { 0 };
-        // Who was told to answer and calls all the same is not obeyed.
-        let calls = match self.limited {
-            Some(_) => &[][..],
-            None => &turn.calls,
-        };
+        // Who was told to answer and calls all the same is not obeyed; and no call stays without a result.
+        let limited = self.limited.as_ref().map(|(code, _)| code.as_str());
+        self.last_word = limited.map(|_| turn.text.clone());
         let open = |call: &Call| Open {
             call: call.clone(),
-            phase: Phase::New,
+            phase: match limited {
+                Some(code) => done(&call.id, "No more calls are made".to_owned(), Some(code)),
+                None => Phase::New,
+            },
         };
-        self.open = calls.iter().map(open).collect();
+        self.open = turn.calls.iter().map(open).collect();
         self.said.push(Said::Model(turn.clone()));
     }
 
-    fn started(&mut self, call: &str) {
-        let found = self.open.iter_mut().find(|open| open.call.id == call);
-        let Some(open) = found else { return };
-        open.phase = Phase::Started;
-        self.calls += 1;
-        *self
-            .calls_by_tool
-            .entry(open.call.name.clone())
-            .or_default() += 1;
+    /// An open call by its id, as far as it has come so far and no further. Journals may hold turns with one id twice.
+    fn open_call(&mut self, id: &str, fits: impl Fn(&Phase) -> bool) -> Option<&mut Open> {
+        let mut open = self.open.iter_mut();
+        open.find(|open| open.call.id == id && fits(&open.phase))
     }
 
-    fn settle(&mut self, call: &str, phase: Phase) {
-        let found = self.open.iter_mut().find(|open| open.call.id == call);
-        // A result that comes late for a call that has one is not counted: what the model was told stays as it was.
-        if let Some(open) = found.filter(|open| !matches!(open.phase, Phase::Done(_))) {
-            open.phase = phase;
-        }
+    fn started(&mut self, call: &str) {
+        // What has started or is done does not start again.
+        let Some(open) = self.open_call(call, Phase::may_start) else {
+            return;
+        };
+        open.phase = Phase::Started;
+        let name = open.call.name.clone();
+        self.calls += 1;
+        *self.calls_by_tool.entry(name).or_default() += 1;
     }
 
     fn answered(&mut self, request_id: &str, answer: &Value) {
@@ -268,6 +289,14 @@ impl State {
         spent.max(0) as f64 / 1_000.0
     }
 
+    /// Why the model's last turn ended.
+    pub fn last_stop(&self) -> Option<&Stop> {
+        self.said.iter().rev().find_map(|said| match said {
+            Said::Model(turn) => Some(&turn.stop),
+            _ => None,
+        })
+    }
+
     pub fn limits(&self) -> Limits {
         let began = self.began.as_ref();
         began.map(|began| began.limits.clone()).unwrap_or_default()
@@ -288,6 +317,9 @@ impl State {
         }
         if !self.open.is_empty() {
             return Next::Act;
+        }
+        if let Some(text) = &self.last_word {
+            return Next::Conclude(text.clone());
         }
         // A long turn of the provider's own goes on where it is asked again.
         if let Some(Said::Model(turn)) = self.said.last().filter(|said| !is_paused(said)) {

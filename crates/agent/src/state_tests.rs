@@ -8,10 +8,12 @@ fn began(limits: Limits) -> Entry {
     Entry::Began(Box::new(Began {
         input: "do it".to_owned(),
         before: Vec::new(),
+        is_tainted: false,
         tools: Vec::new(),
         limits,
         has_model: true,
         output_schema: None,
+        asked: None,
     }))
 }
 
@@ -230,8 +232,73 @@ fn after_a_limit_the_model_answers_once_and_calls_nothing() {
     });
     assert_eq!(after(&entries).next(0), Next::Think);
     entries.push(turn("half an answer", &[("a", "t")]));
+    let state = after(&entries);
     let concluded = Next::Conclude("half an answer".to_owned());
+    assert_eq!(state.next(0), concluded);
+    assert!(
+        matches!(state.said.last(), Some(Said::Results(it)) if it[0].call_id == "a" && it[0].is_error),
+        "a conversation that goes on from here holds no half of a pair"
+    );
+    assert_eq!(state.calls, 0);
+}
+
+#[test]
+fn two_calls_with_one_id_run_once_each() {
+    let mut entries = vec![
+        began(Limits::default()),
+        turn("", &[("a", "t"), ("a", "t")]),
+        started("a"),
+        result("a", "first"),
+    ];
+    let state = after(&entries);
+    assert_eq!((state.next(0), state.calls), (Next::Act, 1));
+    entries.extend([started("a"), started("a"), result("a", "second")]);
+    let state = after(&entries);
+    assert_eq!(texts(&state), ["first", "second"]);
+    assert_eq!((state.next(0), state.calls), (Next::Think, 2));
+}
+
+#[test]
+fn a_turn_that_is_paused_again_and_again_ends_at_a_limit() {
+    let paused = || {
+        let Entry::Turn { mut turn, cost } = turn("so far", &[]) else {
+            unreachable!()
+        };
+        turn.stop = Stop::Paused;
+        Entry::Turn { turn, cost }
+    };
+    let limits = Limits {
+        steps_max: 2,
+        ..Limits::default()
+    };
+    let mut entries = vec![began(limits), paused()];
+    assert_eq!(after(&entries).next(0), Next::Think);
+    entries.push(paused());
+    let Next::Limit(reached) = after(&entries).next(0) else {
+        panic!("it goes on for ever")
+    };
+    entries.push(Entry::Limited {
+        code: reached.code.to_owned(),
+        message: reached.message,
+    });
+    entries.push(paused());
+    let concluded = Next::Conclude("so far".to_owned());
     assert_eq!(after(&entries).next(0), concluded);
+}
+
+#[test]
+fn what_somebody_outside_may_have_written_is_remembered() {
+    let shown = |is_trusted| Entry::Shown {
+        text: "documents".to_owned(),
+        is_trusted,
+    };
+    assert!(after(&[began(Limits::default()), shown(false)]).is_tainted);
+    assert!(!after(&[began(Limits::default()), shown(true)]).is_tainted);
+    let Entry::Began(mut before) = began(Limits::default()) else {
+        unreachable!()
+    };
+    before.is_tainted = true;
+    assert!(after(&[Entry::Began(before)]).is_tainted);
 }
 
 #[test]

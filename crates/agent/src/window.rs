@@ -14,15 +14,14 @@ const CLEARED: &str =
     "[this result is older than what is kept; call the tool again where it is needed]";
 
 impl Window {
-    /// The part of a conversation that is shown. What the person asked first is always in it, as are the last things said.
-    pub fn of(&self, said: &[Said]) -> Vec<Said> {
+    /// The part of a conversation that is shown. What the person asks, which stands at `request_at`, is always in it, as are
+    /// the last things said.
+    pub fn of(&self, said: &[Said], request_at: usize) -> Vec<Said> {
         let groups = grouped(said);
         let mut kept = vec![true; groups.len()];
         let newest = groups.len().saturating_sub(1);
-        let first = groups
-            .iter()
-            .position(|group| matches!(group[0], Said::User(_)));
-        let fixed = |at: usize| at == newest || Some(at) == first;
+        let request = group_of(&groups, request_at);
+        let fixed = |at: usize| at == newest || Some(at) == request;
         let messages = |kept: &[bool]| -> usize {
             let both = groups.iter().zip(kept);
             both.filter(|(_, kept)| **kept).map(|(g, _)| g.len()).sum()
@@ -57,11 +56,26 @@ impl Window {
                 kept[at] = fixed(at);
             }
         }
+        if kept.contains(&false) {
+            // A conversation begins with what a person says: providers take no other.
+            let is_user = |at: &usize| kept[*at] && matches!(groups[*at][0], Said::User(_));
+            let first = (0..groups.len()).find(is_user).unwrap_or(newest);
+            kept[..first].fill(false);
+        }
         let both = shown.into_iter().zip(kept);
         both.filter(|(_, kept)| *kept)
             .flat_map(|(group, _)| group)
             .collect()
     }
+}
+
+/// The group that a message stands in.
+fn group_of(groups: &[&[Said]], message: usize) -> Option<usize> {
+    let mut end = 0;
+    groups.iter().position(|group| {
+        end += group.len();
+        message < end
+    })
 }
 
 /// What belongs together: a turn with calls and their results, or anything else by itself.
@@ -185,7 +199,7 @@ mod tests {
                     tokens_max: Some(most * 40),
                 };
                 for window in [by_count, by_size] {
-                    let shown = window.of(&said);
+                    let shown = window.of(&said, 0);
                     assert_eq!(shown.first(), said.first(), "what was asked is shown");
                     for (i, it) in shown.iter().enumerate() {
                         match it {
@@ -214,7 +228,7 @@ mod tests {
             tokens_max: None,
         };
         assert_eq!(
-            shown.of(&said).len(),
+            shown.of(&said, 0).len(),
             19,
             "whole groups of two, and the request"
         );
@@ -222,12 +236,39 @@ mod tests {
             messages_max: None,
             tokens_max: Some(5_000),
         };
-        let shown = shown.of(&said);
+        let shown = shown.of(&said, 0);
         assert!(tokens_of(&shown) <= 5_000, "{}", tokens_of(&shown));
         assert!(
             shown.len() == said.len(),
             "old results are cleared before anything is left out"
         );
         assert_eq!(shown.last(), said.last(), "the newest is whole");
+    }
+
+    #[test]
+    fn of_a_conversation_that_goes_on_the_newest_request_is_shown() {
+        let user = |text: &str| Said::User(text.to_owned());
+        for most in 2..9 {
+            let mut said = vec![user("the first request")];
+            said.extend((0..6).flat_map(|_| [turn(1), results(1)]));
+            said.extend([turn(0), user("this request")]);
+            let request_at = said.len() - 1;
+            said.extend((0..6).flat_map(|_| [turn(1), results(1)]));
+            for window in [
+                Window {
+                    messages_max: Some(most),
+                    tokens_max: None,
+                },
+                Window {
+                    messages_max: None,
+                    tokens_max: Some(most * 60),
+                },
+            ] {
+                let shown = window.of(&said, request_at);
+                assert!(shown.contains(&user("this request")), "{window:?}");
+                assert!(matches!(shown[0], Said::User(_)), "{window:?} {shown:?}");
+                assert_eq!(shown.last(), said.last(), "{window:?}");
+            }
+        }
     }
 }

@@ -167,7 +167,7 @@ impl App {
         let kept_sources = sources(&options, &store, &vault, Arc::clone(&runnable.sources)).await?;
         let (upstreams, mut notices) = (Arc::clone(&runnable.upstreams), runnable.notices.take());
         let vectors = Arc::clone(&runnable.vectors);
-        let client = providers::Client::new(runnable.fetcher.clone());
+        let runs = crate::runs::Runs::new(options.runs.clone(), &runnable);
         let chooser = chooser(&options, &store, &vectors).await?;
         // Where nobody keeps servers connected, what they would tell is kept for whoever does.
         let unheard = notices.take_if(|_| !options.watch);
@@ -203,7 +203,7 @@ impl App {
             oidc: options.oidc.map(crate::oidc::Provider::new),
             access_changes: tokio::sync::Mutex::default(),
             erasing: tokio::sync::Mutex::default(),
-            runs: crate::runs::Runs::new(options.runs, client),
+            runs,
             me: Weak::clone(me),
             clock: options.clock,
             pipeline: options.pipeline,

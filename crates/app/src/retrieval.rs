@@ -6,6 +6,9 @@ use crate::vectors::{failed, unready};
 use serde::Serialize;
 use std::time::Instant;
 
+/// The tool that finds the same documents.
+pub(crate) const SAME: &str = "get_sim_search";
+
 /// A turn of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Turn {

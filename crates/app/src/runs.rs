@@ -18,6 +18,7 @@ mod planner;
 mod settings;
 mod skilled;
 mod thinking;
+mod tries;
 mod views;
 mod warrant;
 

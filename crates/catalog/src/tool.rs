@@ -263,6 +263,12 @@ impl Definition {
         self.kind == KindName::Sql && self.config.get("write") == Some(&Value::Bool(true))
     }
 
+    /// Whether it is a request that by HTTP's own rules changes nothing.
+    fn only_gets(&self) -> bool {
+        let method = self.config.get("method").and_then(Value::as_str);
+        matches!(method, None | Some("GET" | "HEAD"))
+    }
+
     /// Whether a call that was cut off may have changed something. An expression has nothing that it could change, and a
     /// query that does not write is held to that by the database.
     pub fn may_have_effects(&self) -> bool {
@@ -279,6 +285,9 @@ impl Definition {
         if self.kind == KindName::Sql {
             hints.read_only.get_or_insert(!self.writes());
             hints.destructive.get_or_insert(self.writes());
+        }
+        if self.kind == KindName::Http && self.only_gets() && hints.destructive != Some(true) {
+            hints.read_only.get_or_insert(true);
         }
         hints
     }
@@ -416,6 +425,24 @@ pub(crate) mod tests {
         assert!(definition.may_have_effects());
         definition.annotations.destructive = Some(false);
         assert_eq!(told(&definition), (Some(false), Some(false)));
+    }
+
+    #[test]
+    fn a_request_that_only_gets_only_reads_unless_it_says_otherwise() {
+        let mut definition = tool("x", SYSTEM_USER).definition;
+        definition.kind = KindName::Http;
+        let read_only = |of: &Definition| of.hints().read_only;
+        assert_eq!(read_only(&definition), Some(true));
+        for (method, only_reads) in [("GET", Some(true)), ("HEAD", Some(true)), ("POST", None)] {
+            definition.config.insert("method".into(), json!(method));
+            assert_eq!(read_only(&definition), only_reads, "{method}");
+        }
+        definition.config.insert("method".into(), json!("GET"));
+        definition.annotations.destructive = Some(true);
+        assert_eq!(read_only(&definition), None);
+        definition.annotations.read_only = Some(false);
+        definition.annotations.destructive = None;
+        assert_eq!(read_only(&definition), Some(false));
     }
 
     #[test]

@@ -108,11 +108,20 @@ impl Db {
         if put == 1 {
             return Ok(None);
         }
+        match &row.idempotency_key {
+            Some(key) => self.run_of_key(row.owner_id, key).await,
+            None => self.run(row.id).await,
+        }
+    }
+
+    /// The run that somebody began with an idempotency key.
+    pub async fn run_of_key(&self, owner: Uuid, key: &str) -> Result<Option<RunRow>> {
         let sql =
             format!("SELECT {COLUMNS} FROM runs WHERE owner_id = $1 AND idempotency_key = $2");
-        let found = each!(self, pool => sqlx::query_as(AssertSqlSafe(sql)).bind(row.owner_id).bind(&row.idempotency_key)
-            .fetch_optional(pool).await)?;
-        Ok(found)
+        Ok(
+            each!(self, pool => sqlx::query_as(AssertSqlSafe(sql)).bind(owner).bind(key)
+            .fetch_optional(pool).await)?,
+        )
     }
 
     /// Adds entries to a run.
@@ -205,11 +214,18 @@ impl Db {
         )
     }
 
-    /// Lets go of a run that this server drives.
-    pub async fn release_run(&self, id: Uuid, node: &str) -> Result<()> {
-        const SQL: &str = "UPDATE runs SET node = NULL WHERE id = $1 AND node = $2";
-        each!(self, pool => sqlx::query(SQL).bind(id).bind(node).execute(pool).await.map(|_| ()))?;
+    /// Lets go of a run that this server took as its driver of this epoch.
+    pub async fn release_run(&self, id: Uuid, node: &str, epoch: i64) -> Result<()> {
+        const SQL: &str = "UPDATE runs SET node = NULL WHERE id = $1 AND node = $2 AND epoch = $3";
+        each!(self, pool => sqlx::query(SQL).bind(id).bind(node).bind(epoch).execute(pool).await.map(|_| ()))?;
         Ok(())
+    }
+
+    /// What a server is said to drive: runs, and their epochs.
+    pub async fn runs_of_node(&self, node: &str) -> Result<Vec<(Uuid, i64)>> {
+        const SQL: &str =
+            "SELECT id, epoch FROM runs WHERE status IN ('running', 'needs_input') AND node = $1";
+        Ok(each!(self, pool => sqlx::query_as(SQL).bind(node).fetch_all(pool).await)?)
     }
 
     /// Nobody drives any more what this server drove; how many there were.

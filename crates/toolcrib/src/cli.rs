@@ -1,6 +1,7 @@
 //! The commands and flags, as `clap` knows them; help, completions and the manual page are made from here.
 
 mod access;
+mod agents;
 mod choosing;
 mod connecting;
 mod exchange;
@@ -12,6 +13,7 @@ mod toolsets;
 mod vectors;
 
 pub(crate) use access::{Audit, Explain, Policy, Users};
+pub(crate) use agents::Agents;
 pub(crate) use choosing::{Confirming, Eval, Trial};
 pub(crate) use connecting::{Connect, Mcp, McpClient};
 pub(crate) use exchange::{
@@ -97,6 +99,9 @@ pub(crate) enum Command {
     /// List, show, answer and stop runs
     #[command(subcommand)]
     Runs(Runs),
+    /// List, show and change agents: models that runs ask
+    #[command(subcommand)]
+    Agents(Agents),
     /// List, show and change tools
     #[command(subcommand)]
     Tools(Tools),

@@ -11,12 +11,14 @@ const CHUNKS: usize = 5;
 /// A pipeline without documents is better than one that waits for them.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The tool that finds the same documents: whom it is kept from gets none of them.
-const SAME: &str = "get_sim_search";
-
 impl App {
     pub(super) async fn retrieve_step(&self, caller: &Caller, state: &mut PipelineState) {
-        let may = self.executor.policy.load().may_use(caller, SAME);
+        // Whom the tool is kept from that finds the same documents gets none of them.
+        let may = self
+            .executor
+            .policy
+            .load()
+            .may_use(caller, crate::retrieval::SAME);
         if !may || !self.vectors.has_embeddings() || !self.has_documents().await {
             return;
         }

@@ -4,12 +4,13 @@
 use super::driver::Driver;
 use super::journal::Lost;
 use super::offered::Offer;
-use super::own::Led;
+use super::own::Own;
+use crate::App;
 use agent::entry::{CallResult, Entry, Pending, PendingKind};
 use agent::result::shortened;
 use agent::state::{Open, Phase};
 use catalog::catalogue::Entry as Tool;
-use catalog::tool::{KindName, Shelf};
+use catalog::tool::{Annotations, KindName, Shelf};
 use executor::talk::{Event, Talk};
 use executor::{CallRequest, ToolResponse};
 use providers::{Arguments, Call};
@@ -19,7 +20,28 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-type Work = Pin<Box<dyn Future<Output = CallResult> + Send>>;
+/// Nobody sleeps longer at a time; who wakes looks again.
+const LONGEST: std::time::Duration = std::time::Duration::from_secs(24 * 3_600);
+
+/// How a call ended.
+pub(crate) struct Ended {
+    pub(crate) result: CallResult,
+    /// Tools that the model is shown from now on, and why.
+    pub(crate) found: Vec<String>,
+    pub(crate) because: String,
+}
+
+impl From<CallResult> for Ended {
+    fn from(result: CallResult) -> Self {
+        Ended {
+            result,
+            found: Vec::new(),
+            because: String::new(),
+        }
+    }
+}
+
+type Work = Pin<Box<dyn Future<Output = Ended> + Send>>;
 
 /// Calls under way. Behind a lock only because a future may not be looked at by two at a time; nobody waits for it.
 #[derive(Default)]
@@ -38,12 +60,12 @@ impl Running {
         self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn push(&mut self, work: impl Future<Output = CallResult> + Send + 'static) {
+    fn push(&mut self, work: impl Future<Output = Ended> + Send + 'static) {
         self.all().push(Box::pin(work));
     }
 
     /// The next that ends.
-    async fn next(&mut self) -> CallResult {
+    async fn next(&mut self) -> Ended {
         let all = self.all();
         std::future::poll_fn(|context: &mut Context<'_>| {
             for i in 0..all.len() {
@@ -62,49 +84,56 @@ impl Running {
 enum Step {
     /// It is settled without running anything.
     Settle(Entry),
-    /// It was one of the run's own tools.
-    Own(Led),
     Ask(Box<Pending>),
     Run {
         arguments: Value,
-        is_approved: bool,
-        tool: Arc<Tool>,
+        what: What,
     },
     /// Not yet: enough are running.
     Later,
+}
+
+/// What a call runs.
+enum What {
+    Own(Own),
+    Tool { tool: Arc<Tool>, is_approved: bool },
 }
 
 impl Driver {
     /// Starts what can be started, then waits for the first thing to happen.
     pub(crate) async fn act(&mut self) -> Result<(), Lost> {
         let mut starting = Vec::new();
-        let open = self.journal.state.open.clone();
+        let mut open = self.journal.state.open.clone();
+        // A server that stops ends what it has begun, and begins nothing.
+        if self.journal.app.runs.stopping.is_cancelled() {
+            open.clear();
+        }
         for it in &open {
-            match self.step(it, starting.len()).await {
-                Step::Settle(entry) | Step::Own(Led::Entry(entry)) => self.journal.add(entry),
-                Step::Own(Led::Found(entry, names, because)) => {
-                    self.journal.add(entry);
-                    self.show_more(names, because);
-                }
+            match self.step(it, starting.len()) {
+                Step::Settle(entry) => self.journal.add(entry),
                 Step::Ask(pending) => self.journal.add(Entry::Asked(pending)),
-                Step::Run {
-                    arguments,
-                    is_approved,
-                    tool,
-                } => {
+                Step::Run { arguments, what } => {
                     self.journal.add(Entry::Started {
                         call: it.call.id.clone(),
                         arguments: arguments.clone(),
                     });
-                    starting.push((it.call.clone(), arguments, is_approved, tool));
+                    starting.push((it.call.clone(), arguments, what));
                 }
                 Step::Later => {}
             }
         }
         // Before any of them starts: what is not in the journal has not happened.
         self.journal.store().await?;
-        for (call, arguments, is_approved, tool) in starting {
-            self.start(&call, arguments, is_approved, &tool);
+        for (call, arguments, what) in starting {
+            match what {
+                What::Own(own) => {
+                    let work = self.carry_out(own, call, arguments);
+                    self.running.push(work);
+                }
+                What::Tool { tool, is_approved } => {
+                    self.start(&call, arguments, is_approved, &tool);
+                }
+            }
         }
         if self.running.is_empty() {
             return Ok(());
@@ -118,8 +147,9 @@ impl Driver {
         };
         self.running = running;
         match ended {
-            Some(result) => {
-                self.journal.add(Entry::Result(Box::new(result)));
+            Some(ended) => {
+                self.journal.add(Entry::Result(Box::new(ended.result)));
+                self.show_more(ended.found, ended.because);
                 self.journal.store().await
             }
             None => self.journal.catch_up().await,
@@ -144,7 +174,7 @@ impl Driver {
         Some((most - self.journal.state.seconds_spent(now)).max(0.0))
     }
 
-    async fn step(&self, open: &Open, starting: usize) -> Step {
+    fn step(&self, open: &Open, starting: usize) -> Step {
         let call = &open.call;
         let approved = match &open.phase {
             Phase::New => None,
@@ -163,10 +193,10 @@ impl Driver {
                 return refused(call, "invalid_input", why);
             }
         };
-        let tool = match self.find(&call.name) {
-            Offer::Own(own) => return Step::Own(self.carry_out(own, call, &arguments).await),
-            Offer::Tool(tool) => tool,
+        let offer = match self.find(&call.name) {
             Offer::Unknown(why) => return refused(call, "tool_not_found", why),
+            Offer::Own(Own::Ask) => return Step::Settle(self.question(call, &arguments)),
+            other => other,
         };
         let state = &self.journal.state;
         let made = state.calls_by_tool.get(&call.name).copied().unwrap_or(0);
@@ -182,6 +212,11 @@ impl Driver {
         if self.running.len() + starting >= self.parallel_max() {
             return Step::Later;
         }
+        let tool = match offer {
+            Offer::Tool(tool) => tool,
+            Offer::Own(own) => return own_step(own, call, arguments),
+            Offer::Unknown(why) => return refused(call, "tool_not_found", why),
+        };
         let app = &self.journal.app;
         if let Err(failure) = app.executor.check_arguments(&tool, &arguments) {
             return refused(call, failure.code.as_str(), failure.message);
@@ -191,8 +226,7 @@ impl Driver {
             Some(because) => Step::Ask(self.approval(call, arguments, because)),
             None => Step::Run {
                 arguments,
-                is_approved,
-                tool,
+                what: What::Tool { tool, is_approved },
             },
         }
     }
@@ -205,7 +239,10 @@ impl Driver {
             return Some("The tool asks for approval of every call".to_owned());
         }
         let guarded = self.journal.app.runs.settings.guard_untrusted;
-        let risky = guarded && self.journal.state.is_tainted && is_destructive(tool);
+        // The planner calls what it was asked for, whatever it has read.
+        let guarded = guarded && self.has_model();
+        let risky =
+            guarded && self.journal.state.is_tainted && self.journal.app.is_destructive(tool);
         risky.then(|| {
             "The call may destroy something, and the model has read what somebody outside may have written".to_owned()
         })
@@ -269,7 +306,7 @@ impl Driver {
         };
         let app = Arc::clone(&self.journal.app);
         let (caller, live) = (Arc::clone(&self.caller), Arc::clone(&self.journal.live));
-        let (id, untrusted) = (call.id.clone(), is_open_world(tool));
+        let (id, untrusted) = (call.id.clone(), app.is_open_world(tool));
         let chars_max = app.runs.settings.result_chars_max;
         self.running.push(async move {
             // Where nobody keeps servers connected, the tool's own is connected now; what fails there, the call tells.
@@ -286,19 +323,10 @@ impl Driver {
                     }
                 }
             };
-            match answer {
+            Ended::from(match answer {
                 Ok(response) => result_of(&id, &response, untrusted, chars_max),
-                Err(error) => CallResult {
-                    call: id,
-                    text: error.to_string(),
-                    is_error: true,
-                    code: Some(error.code().as_str().to_owned()),
-                    execution_id: None,
-                    elapsed: 0.0,
-                    is_untrusted: false,
-                    is_cut: false,
-                },
-            }
+                Err(error) => failed(&id, error.code().as_str(), error.to_string()),
+            })
         });
     }
 }
@@ -313,13 +341,41 @@ impl Asking {
     }
 }
 
+/// A call of one of the run's own tools, where it has what it needs.
+fn own_step(own: Own, call: &Call, arguments: Value) -> Step {
+    match own.lacks(&arguments) {
+        Some(why) => refused(call, "invalid_input", why),
+        None => Step::Run {
+            arguments,
+            what: What::Own(own),
+        },
+    }
+}
+
+/// A call that could not be made.
+pub(crate) fn failed(call: &str, code: &str, text: String) -> CallResult {
+    CallResult {
+        call: call.to_owned(),
+        text,
+        is_error: true,
+        code: Some(code.to_owned()),
+        execution_id: None,
+        elapsed: 0.0,
+        is_untrusted: false,
+        is_cut: false,
+    }
+}
+
 fn refused(call: &Call, code: &str, why: impl Into<String>) -> Step {
     Step::Settle(Entry::refused(call, code, why))
 }
 
 pub(crate) async fn sleep(seconds: Option<f64>) {
     match seconds {
-        Some(seconds) => tokio::time::sleep(std::time::Duration::from_secs_f64(seconds)).await,
+        Some(seconds) => {
+            let span = std::time::Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST);
+            tokio::time::sleep(span.min(LONGEST)).await;
+        }
         None => std::future::pending().await,
     }
 }
@@ -360,19 +416,38 @@ fn result_of(call: &str, response: &ToolResponse, untrusted: bool, chars_max: us
     }
 }
 
-/// Whether what it answers may have been written by somebody outside.
-fn is_open_world(tool: &Tool) -> bool {
-    let definition = &tool.tool.definition;
-    let outside = matches!(definition.kind, KindName::Http | KindName::Mcp);
-    let hint = definition.hints().open_world;
-    // What a server says of its own tools is no reason to trust them.
-    tool.tool.shelf == Shelf::Server || hint.unwrap_or(outside)
-}
+impl App {
+    /// What is known of a tool: what its author says, else what the builtin says that it is made of.
+    fn hints_of(&self, tool: &Tool) -> Annotations {
+        let definition = &tool.tool.definition;
+        let mut hints = definition.hints();
+        let name = definition.config.get("name").and_then(Value::as_str);
+        let name = name.filter(|_| definition.kind == KindName::Builtin);
+        if let Some(builtin) = name.and_then(|name| self.runs.hints.get(name)) {
+            hints.open_world = hints.open_world.or(builtin.open_world);
+            hints.read_only = hints.read_only.or(builtin.read_only);
+            hints.destructive = hints.destructive.or(builtin.destructive);
+        }
+        hints
+    }
 
-/// What MCP means by it: it is, unless somebody says otherwise.
-fn is_destructive(tool: &Tool) -> bool {
-    let definition = &tool.tool.definition;
-    let hints = definition.hints();
-    let harmless = hints.read_only == Some(true) || definition.kind == KindName::Expression;
-    !harmless && hints.destructive != Some(false)
+    /// Whether what it answers may have been written by somebody outside: always, unless somebody says otherwise or it only
+    /// computes. Rows, files and documents are full of what others wrote.
+    fn is_open_world(&self, tool: &Tool) -> bool {
+        // What a server says of its own tools is no reason to trust them.
+        if tool.tool.shelf == Shelf::Server {
+            return true;
+        }
+        let computes = tool.tool.definition.kind == KindName::Expression;
+        self.hints_of(tool).open_world.unwrap_or(!computes)
+    }
+
+    /// What MCP means by it: it is, unless somebody says otherwise.
+    fn is_destructive(&self, tool: &Tool) -> bool {
+        let hints = self.hints_of(tool);
+        let computes = tool.tool.definition.kind == KindName::Expression;
+        let says_so = tool.tool.definition.annotations.destructive == Some(true);
+        let harmless = computes || (hints.read_only == Some(true) && !says_so);
+        !harmless && hints.destructive != Some(false)
+    }
 }

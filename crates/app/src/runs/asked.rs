@@ -7,12 +7,15 @@ use super::warrant::Warrant;
 use crate::App;
 use crate::error::{Error, Result};
 use agent::entry::{Began, Decision, Entry, Pending, PendingKind};
+use agent::limits::Limits;
 use agent::state::State;
+use agent::window::Window;
 use catalog::caller::Caller;
 use catalog::policy::Verdict;
 use catalog::redaction::HIDDEN;
 use catalog::schema::Schema;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use store::agents::AgentRow;
@@ -23,6 +26,12 @@ const INPUT_CHARS_MAX: usize = 200_000;
 
 /// What of a request is shown in lists.
 const REQUEST_CHARS: usize = 500;
+
+/// What a run carries on of an earlier one: a conversation over many runs does not grow without end in each of them.
+const CARRIED: Window = Window {
+    messages_max: Some(200),
+    tokens_max: Some(100_000),
+};
 
 const KEY_CHARS_MAX: usize = 200;
 
@@ -43,6 +52,27 @@ pub struct RunRequest {
     pub idempotency_key: Option<String>,
 }
 
+impl RunRequest {
+    /// What two requests have in common that are the same.
+    fn fingerprint(&self) -> String {
+        let schema = self.output_schema.clone().map(catalog::tool::sorted);
+        let all = serde_json::json!([self.input, self.agent, self.tools, schema, self.after]);
+        catalog::hex::hex(&Sha256::digest(all.to_string().as_bytes()))
+    }
+}
+
+fn check_key(key: Option<&str>) -> Result<()> {
+    let printable = |key: &str| {
+        (1..=KEY_CHARS_MAX).contains(&key.chars().count()) && !key.chars().any(char::is_control)
+    };
+    match key.is_none_or(printable) {
+        true => Ok(()),
+        false => Err(Error::invalid(format!(
+            "idempotency_key: expected 1 to {KEY_CHARS_MAX} printable characters"
+        ))),
+    }
+}
+
 /// What somebody answers.
 #[derive(Debug, Clone)]
 pub struct Answer {
@@ -53,23 +83,35 @@ pub struct Answer {
 impl App {
     /// Begins a run; it goes on whether or not somebody waits for it.
     pub async fn begin_run(self: &Arc<Self>, caller: &Caller, request: RunRequest) -> Result<Uuid> {
+        check_key(request.idempotency_key.as_deref())?;
+        let asked = request.fingerprint();
+        // Before anything else: what stands is told whatever has changed since.
+        if let Some(key) = &request.idempotency_key
+            && let Some(there) = self.store.run_of_key(caller.user, key).await?
+        {
+            return self.same_run(&there, &asked).await;
+        }
         self.check_run(caller, &request)?;
         let agent = match &request.agent {
             Some(name) => Some(self.agents.load().visible(caller, name, false)?),
             None => None,
         };
         let agent = agent.as_deref();
-        self.check_agent(agent)?;
+        let limits = limits_of(agent, &self.runs.settings.limits);
+        self.check_agent(agent, &limits)?;
         let before = match &request.after {
             Some(id) => self.said_before(caller, id).await?,
-            None => Vec::new(),
+            None => (Vec::new(), false),
         };
+        let (before, is_tainted) = before;
         let has_model = agent.is_some() || self.runs.settings.model.is_some();
         let config = agent.and_then(|it| it.config.0.get("output_schema").cloned());
         let began = Entry::Began(Box::new(Began {
             before,
+            is_tainted,
             tools: request.tools,
-            limits: limits_of(agent, &self.runs.settings.limits),
+            limits,
+            asked: Some(asked.clone()),
             has_model,
             output_schema: request.output_schema.or(config),
             input: request.input.clone(),
@@ -94,16 +136,24 @@ impl App {
             updated_at: now,
             ended_at: None,
         };
-        if let Some(there) = self.store.begin_run(&row, &[text(&began)]).await? {
-            if there.request != row.request || there.agent_id != row.agent_id {
-                let why = "idempotency_key was used for another run; take a new key for a new run";
-                return Err(Error::conflict(why));
-            }
-            return Ok(there.id);
-        }
         let id = row.id;
-        self.drive(row);
+        let driving = self.runs.driven.drives(id);
+        if let Some(there) = self.store.begin_run(&row, &[text(&began)]).await? {
+            return self.same_run(&there, &asked).await;
+        }
+        self.drive(row, driving);
         Ok(id)
+    }
+
+    /// The run that an idempotency key stands for, where it was begun with the same request.
+    async fn same_run(&self, there: &RunRow, asked: &str) -> Result<Uuid> {
+        let state = self.run_state(there).await?;
+        let before = state.began.and_then(|began| began.asked);
+        if before.is_some_and(|before| before != asked) {
+            let why = "idempotency_key was used for another run; take a new key for a new run";
+            return Err(Error::conflict(why));
+        }
+        Ok(there.id)
     }
 
     fn check_run(&self, caller: &Caller, request: &RunRequest) -> Result<()> {
@@ -112,13 +162,9 @@ impl App {
             let why = format!("input: expected a text of 1 to {INPUT_CHARS_MAX} characters");
             return Err(Error::invalid(why));
         }
-        let printable = |key: &String| {
-            (1..=KEY_CHARS_MAX).contains(&key.chars().count()) && !key.chars().any(char::is_control)
-        };
-        if !request.idempotency_key.as_ref().is_none_or(printable) {
-            let why =
-                format!("idempotency_key: expected 1 to {KEY_CHARS_MAX} printable characters");
-            return Err(Error::invalid(why));
+        // PostgreSQL's text cannot hold it, so neither engine takes it.
+        if request.input.contains('\0') {
+            return Err(Error::invalid("input: expected a text without U+0000"));
         }
         if let Some(schema) = &request.output_schema {
             Schema::compile(schema)
@@ -142,24 +188,29 @@ impl App {
         Ok(())
     }
 
-    /// Whether its model can be asked at all: said at once, and not by a run that fails.
-    fn check_agent(&self, agent: Option<&AgentRow>) -> Result<()> {
-        let Some(agent) = agent else { return Ok(()) };
-        let model = self.model_of_agent(agent);
-        model
-            .map(drop)
-            .map_err(|error| Error::conflict(error.message))
+    /// Whether its model can be asked at all, and its budget be kept: said at once, and not by a run that fails.
+    fn check_agent(&self, agent: Option<&AgentRow>, limits: &Limits) -> Result<()> {
+        let settings = &self.runs.settings;
+        let checked = match (agent, &settings.model) {
+            (Some(agent), _) => self
+                .model_of_agent(agent)
+                .and_then(|model| settings.check_budget(limits, &model.name)),
+            (None, Some((_, name))) => settings.check_budget(limits, name),
+            (None, None) => Ok(()),
+        };
+        checked.map_err(|error| Error::conflict(error.message))
     }
 
-    /// The conversation that a run ended with.
-    async fn said_before(&self, caller: &Caller, id: &str) -> Result<Vec<providers::Said>> {
+    /// The conversation that a run ended with, as far as it is carried on, and whether somebody outside may have written
+    /// some of it: what is left out of it has been read all the same.
+    async fn said_before(&self, caller: &Caller, id: &str) -> Result<(Vec<providers::Said>, bool)> {
         let row = self.run_row(caller, id).await?;
         let state = self.run_state(&row).await?;
         if state.ending.is_none() {
             let why = format!("Run '{id}' is not over yet; wait for it, or cancel it");
             return Err(Error::conflict(why));
         }
-        Ok(state.said)
+        Ok((CARRIED.of(&state.said, state.request_at), state.is_tainted))
     }
 
     /// Answers what a run asks.
@@ -293,8 +344,9 @@ impl App {
                 continue;
             }
             self.runs.lives.of(row.id).poke();
+            let driving = self.runs.driven.drives(row.id);
             if let Some(claimed) = self.store.claim_run(row.id, &self.node).await? {
-                self.drive(claimed);
+                self.drive(claimed, driving);
             }
             return Ok(self.run_view(&row, Some(&state)));
         }

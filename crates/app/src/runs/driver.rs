@@ -3,6 +3,7 @@
 
 use super::acting::Running;
 use super::journal::{Journal, Lost};
+use super::thinking::cut_short;
 use crate::App;
 use agent::entry::{Ending, Entry, RunError, Status};
 use agent::limits::Reached;
@@ -31,37 +32,8 @@ pub(crate) struct Driver {
     pub(crate) tokens_max: Option<usize>,
 }
 
-impl App {
-    /// Drives a run that this process has claimed, in a task of its own.
-    pub(crate) fn drive(self: &Arc<Self>, row: RunRow) {
-        let app = Arc::clone(self);
-        let id = row.id;
-        self.runs.tasks.spawn(async move {
-            let driven = drive(Arc::clone(&app), row).await;
-            match driven {
-                Ok(()) => {}
-                Err(Lost::Replaced) => {
-                    tracing::info!(run = %id, "another server drives this run now");
-                }
-                Err(Lost::Stopping) => app.let_go(id).await,
-                Err(Lost::Broken(error)) => {
-                    tracing::error!(run = %id, %error, "a run could not go on");
-                    app.let_go(id).await;
-                }
-            }
-            app.runs.freed.notify_one();
-        });
-    }
-
-    /// Whoever looks next may drive it.
-    async fn let_go(&self, id: uuid::Uuid) {
-        if let Err(error) = self.store.release_run(id, &self.node).await {
-            tracing::warn!(run = %id, %error, "a run could not be let go; it is taken up when this server starts again");
-        }
-    }
-}
-
-async fn drive(app: Arc<App>, row: RunRow) -> Result<(), Lost> {
+/// Drives a run until it rests.
+pub(super) async fn drive(app: Arc<App>, row: RunRow) -> Result<(), Lost> {
     let caller = app.caller_of_run(&row);
     let mut journal = Journal::open(Arc::clone(&app), row).await?;
     let caller = match caller {
@@ -195,8 +167,9 @@ impl Driver {
         let began = self.journal.state.began.clone();
         let schema = began.and_then(|it| it.output_schema);
         let Some(schema) = schema.filter(|_| self.has_model()) else {
-            let error = self.journal.state.limited.clone();
-            let error = error.map(|(code, message)| RunError { code, message });
+            let limited = self.journal.state.limited.clone();
+            let limited = limited.map(|(code, message)| RunError { code, message });
+            let error = limited.or_else(|| self.journal.state.last_stop().and_then(cut_short));
             return end(&mut self.journal, Status::Done, Some(text), error);
         };
         match shaped(&text, &schema) {

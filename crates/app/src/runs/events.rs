@@ -1,6 +1,7 @@
 //! What followers of a run are told: its journal as events, and the text of a turn while it is written. The id of an event
 //! says how much its reader has, so that they can go on from there, also at another server.
 
+use super::views::pending_view;
 use agent::entry::{CallResult, Ending, Entry, Status};
 use providers::{Arguments, Call};
 use serde::Serialize;
@@ -19,12 +20,16 @@ pub struct RunEvent {
     pub data: Value,
 }
 
-/// How much of a run somebody has been told: entries, bytes of the text after them, events of the entry after them.
+/// How much of a run somebody has been told: entries, bytes of the text that is written after them, events of the entry after
+/// them. A text may be begun anew, by another try or another server, so the bytes are named with their sum.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Position {
     pub seq: u64,
     text: usize,
+    sum: u32,
     events: usize,
+    /// The sum of what running calls say of themselves.
+    progress: u32,
 }
 
 impl Position {
@@ -39,24 +44,31 @@ impl Position {
     /// Reads the id of an event.
     pub fn read(id: &str) -> Option<Self> {
         let mut parts = id.split('.');
-        let mut next = || parts.next().map(str::parse);
-        let seq = next()?.ok()?;
-        let text = next().map_or(Some(0), Result::ok)?;
-        let events = next().map_or(Some(0), Result::ok)?;
-        let is_whole = parts.next().is_none();
-        is_whole.then_some(Position {
-            seq,
-            text: usize::try_from(text).ok()?,
-            events: usize::try_from(events).ok()?,
-        })
+        let mut next = |radix| match parts.next() {
+            Some(part) if part.starts_with('+') => None,
+            Some(part) => u64::from_str_radix(part, radix).ok(),
+            None => Some(0),
+        };
+        let position = Position {
+            seq: next(10)?,
+            text: usize::try_from(next(10)?).ok()?,
+            sum: u32::try_from(next(16)?).ok()?,
+            events: usize::try_from(next(10)?).ok()?,
+            progress: u32::try_from(next(16)?).ok()?,
+        };
+        parts.next().is_none().then_some(position)
     }
 
     fn id(self) -> Option<String> {
-        Some(match (self.text, self.events) {
-            (0, 0) => self.seq.to_string(),
-            (text, 0) => format!("{}.{text}", self.seq),
-            (text, events) => format!("{}.{text}.{events}", self.seq),
-        })
+        let whole = format!(
+            "{}.{}.{:x}.{}.{:x}",
+            self.seq, self.text, self.sum, self.events, self.progress
+        );
+        let mut short = whole.as_str();
+        while let Some(rest) = short.strip_suffix(".0") {
+            short = rest;
+        }
+        Some(short.to_owned())
     }
 }
 
@@ -68,6 +80,8 @@ pub(crate) struct Teller {
     seq: u64,
     is_over: bool,
     names: Names,
+    /// What running calls have said of themselves, as far as it was told.
+    progress: Vec<(String, String)>,
 }
 
 /// The tools of calls, and the calls of questions: what is told later is told with these.
@@ -94,13 +108,27 @@ impl Teller {
         self.is_over
     }
 
+    /// Whether its reader knows more than it has been told itself.
+    fn is_behind(&self) -> bool {
+        self.seq < self.position.seq
+    }
+
     /// What the next entry has to tell.
     pub(crate) fn entry(&mut self, entry: &Entry) -> Vec<RunEvent> {
         self.names.learn(entry);
         let mut told = Vec::new();
-        if self.seq >= self.position.seq {
-            if let Entry::Turn { turn, .. } = entry {
-                told.extend(self.text(&turn.text));
+        if !self.is_behind() {
+            let ends_text = matches!(entry, Entry::Turn { .. } | Entry::Note { .. });
+            match entry {
+                Entry::Turn { turn, .. } => told.extend(self.text(&turn.text, true)),
+                // What was written before it came to nothing.
+                Entry::Note { .. } => told.extend(self.reset()),
+                _ => {}
+            }
+            let mut after = Position::at(self.seq + 1);
+            if !ends_text {
+                // Somebody added it while a turn was being written.
+                (after.text, after.sum) = (self.position.text, self.position.sum);
             }
             let events = self.names.events(entry);
             let last = events.len().saturating_sub(1);
@@ -108,20 +136,21 @@ impl Teller {
                 if i < self.position.events {
                     continue;
                 }
-                let after = match i == last {
-                    true => Position::at(self.seq + 1),
+                let known = match i == last {
+                    true => after,
                     false => Position {
                         events: i + 1,
+                        progress: 0,
                         ..self.position
                     },
                 };
                 told.push(RunEvent {
-                    id: after.id(),
+                    id: known.id(),
                     event,
                     data,
                 });
             }
-            self.position = Position::at(self.seq + 1);
+            self.position = after;
         }
         self.seq += 1;
         self.is_over |= matches!(entry, Entry::Ended(_));
@@ -130,10 +159,10 @@ impl Teller {
 
     /// What was told of the turn that is being written counts no more.
     pub(crate) fn reset(&mut self) -> Option<RunEvent> {
-        if self.seq < self.position.seq || self.position.text == 0 {
+        if self.is_behind() || self.position.text == 0 {
             return None;
         }
-        self.position.text = 0;
+        (self.position.text, self.position.sum) = (0, 0);
         Some(RunEvent {
             id: self.position.id(),
             event: "text_reset",
@@ -142,21 +171,70 @@ impl Teller {
     }
 
     /// What is written so far of the turn that follows the entries it knows.
-    pub(crate) fn text(&mut self, text: &str) -> Option<RunEvent> {
-        if self.seq < self.position.seq {
-            return None;
-        }
-        let new = text.get(self.position.text..)?;
-        if new.is_empty() {
-            return None;
-        }
-        self.position.text = text.len();
-        Some(RunEvent {
-            id: self.position.id(),
-            event: "text_delta",
-            data: json!({"text": new}),
-        })
+    pub(crate) fn writing(&mut self, text: &str) -> Vec<RunEvent> {
+        self.text(text, false)
     }
+
+    fn text(&mut self, text: &str, is_whole: bool) -> Vec<RunEvent> {
+        // Where nothing is written, it may be written elsewhere: the turn tells.
+        if self.is_behind() || (text.is_empty() && !is_whole) {
+            return Vec::new();
+        }
+        let known = text.get(..self.position.text);
+        let is_same = known.is_some_and(|it| crc32fast::hash(it.as_bytes()) == self.position.sum);
+        let mut told = Vec::new();
+        if !is_same {
+            told.extend(self.reset());
+        }
+        let new = text.get(self.position.text..).unwrap_or_default();
+        if !new.is_empty() {
+            let data = json!({"text": new});
+            self.position.text = text.len();
+            self.position.sum = crc32fast::hash(text.as_bytes());
+            told.push(RunEvent {
+                id: self.position.id(),
+                event: "text_delta",
+                data,
+            });
+        }
+        told
+    }
+
+    /// What running calls say of themselves: the newest line of each.
+    pub(crate) fn progress(&mut self, lines: &[(String, String)]) -> Vec<RunEvent> {
+        if self.is_behind() || lines == self.progress {
+            return Vec::new();
+        }
+        let before = std::mem::replace(&mut self.progress, lines.to_vec());
+        let sum = sum_of(lines);
+        // Who comes back was told the same.
+        if sum == self.position.progress {
+            return Vec::new();
+        }
+        self.position.progress = sum;
+        let new = lines.iter().filter(|line| !before.contains(line));
+        let event = |line: &(String, String)| RunEvent {
+            id: None,
+            event: "progress",
+            data: json!({"call_id": line.0, "message": line.1}),
+        };
+        let mut told: Vec<RunEvent> = new.map(event).collect();
+        if let Some(last) = told.last_mut() {
+            last.id = self.position.id();
+        }
+        told
+    }
+}
+
+fn sum_of(lines: &[(String, String)]) -> u32 {
+    let mut hasher = crc32fast::Hasher::new();
+    for (call, line) in lines {
+        hasher.update(call.as_bytes());
+        hasher.update(&[0]);
+        hasher.update(line.as_bytes());
+        hasher.update(&[0]);
+    }
+    hasher.finalize()
 }
 
 impl Names {
@@ -203,7 +281,7 @@ impl Names {
                 ("tool_started", data)
             }
             Entry::Result(result) => ("tool_result", self.result(result)),
-            Entry::Asked(pending) => ("needs_input", json!(pending)),
+            Entry::Asked(pending) => ("needs_input", json!(pending_view(pending))),
             Entry::Answered {
                 request_id,
                 answer,
@@ -259,92 +337,5 @@ fn ended(ending: &Ending) -> (&'static str, Value) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use agent::entry::RunError;
-    use providers::{Turn, Usage};
-
-    fn journal() -> Vec<Entry> {
-        let call = |id: &str| Call {
-            id: id.to_owned(),
-            name: "t".to_owned(),
-            arguments: Arguments::Json(json!({})),
-        };
-        vec![
-            Entry::Plan {
-                tools: vec!["t".to_owned()],
-                because: String::new(),
-            },
-            Entry::Turn {
-                turn: Box::new(Turn {
-                    text: "가나다".to_owned(),
-                    calls: vec![call("a"), call("b")],
-                    ..Turn::default()
-                }),
-                cost: None,
-            },
-            Entry::refused(&call("a"), "timeout", "late"),
-            Entry::refused(&call("b"), "timeout", "late"),
-            Entry::Ended(Box::new(Ending {
-                status: Status::Failed,
-                output: None,
-                value: None,
-                error: Some(RunError::new("max_steps", "enough")),
-                usage: Usage::default(),
-                cost: None,
-            })),
-        ]
-    }
-
-    /// What somebody is told who goes on from `position`; `written` is what they see of the turn before it is stored.
-    fn told(position: Position, written: &[&str]) -> Vec<RunEvent> {
-        let mut teller = Teller::new(position);
-        let mut all = Vec::new();
-        for entry in journal() {
-            if matches!(entry, Entry::Turn { .. }) {
-                all.extend(written.iter().filter_map(|text| teller.text(text)));
-            }
-            all.extend(teller.entry(&entry));
-        }
-        assert!(teller.is_over());
-        all
-    }
-
-    #[test]
-    fn whoever_goes_on_from_any_event_is_told_the_rest_and_nothing_twice() {
-        let all = told(Position::default(), &["가", "가나"]);
-        let names: Vec<&str> = all.iter().map(|it| it.event).collect();
-        let expected = [
-            "plan",
-            "text_delta",
-            "text_delta",
-            "text_delta",
-            "tool_call",
-            "tool_call",
-            "tool_result",
-            "tool_result",
-            "error",
-        ];
-        assert_eq!(names, expected);
-        for (i, event) in all.iter().enumerate() {
-            let position = Position::read(event.id.as_deref().unwrap()).unwrap();
-            let rest = told(position, &["가", "가나"]);
-            assert_eq!(rest, all[i + 1..], "after {event:?}");
-        }
-    }
-
-    #[test]
-    fn whoever_missed_the_writing_gets_the_text_whole() {
-        let all = told(Position::default(), &[]);
-        assert_eq!(all[1].data, json!({"text": "가나다"}));
-        let position = Position::read("1.3").unwrap();
-        assert_eq!(told(position, &[])[0].data, json!({"text": "나다"}));
-    }
-
-    #[test]
-    fn an_id_that_is_none_is_not_read() {
-        for id in ["", "x", "1.x", "1.2.3.4", "-1"] {
-            assert_eq!(Position::read(id), None, "{id}");
-        }
-    }
-}
+#[path = "events_tests.rs"]
+mod tests;

@@ -7,8 +7,8 @@ use crate::App;
 use crate::error::Result;
 use crate::runs::views::RunView;
 use agent::entry::Status;
+use agent::state::State;
 use catalog::caller::Caller;
-use serde_json::json;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -30,7 +30,6 @@ pub struct Follower {
     teller: Teller,
     queue: VecDeque<RunEvent>,
     resets: u64,
-    progress: Vec<(String, String)>,
 }
 
 impl App {
@@ -45,6 +44,7 @@ impl App {
         let live = self.runs.lives.of(row.id);
         let mut changes = live.changes();
         changes.mark_changed();
+        let resets = live.resets();
         let mut follower = Follower {
             app: Arc::clone(self),
             id: row.id,
@@ -52,8 +52,7 @@ impl App {
             changes,
             teller: Teller::new(from),
             queue: VecDeque::new(),
-            resets: 0,
-            progress: Vec::new(),
+            resets,
         };
         // However long the database takes: whoever waits for nothing is told what is stored.
         follower.read_stored().await?;
@@ -67,19 +66,28 @@ impl App {
         id: &str,
         within: Duration,
     ) -> Result<RunView> {
-        let mut follower = self.follow_run(caller, id, Position::default()).await?;
-        let until = tokio::time::Instant::now() + within;
-        loop {
-            let view = self.get_run(caller, id).await?;
-            if view.status != Status::Running.as_str() {
-                return Ok(view);
-            }
-            let next = tokio::time::timeout_at(until, follower.moved()).await;
-            match next {
-                Ok(moved) => moved?,
-                Err(_) => return Ok(view),
-            }
+        let view = self.get_run(caller, id).await?;
+        if view.status != Status::Running.as_str() || within.is_zero() {
+            return Ok(view);
         }
+        let mut follower = self.follow_run(caller, id, Position::default()).await?;
+        let rests = async {
+            let mut state = State::default();
+            loop {
+                for kept in follower.live.after(state.seq).entries {
+                    state.apply(kept.at, &kept.entry);
+                }
+                if state.seq > 0 && state.status() != Status::Running {
+                    return Result::<()>::Ok(());
+                }
+                follower.changed().await?;
+            }
+        };
+        match tokio::time::timeout(within, rests).await {
+            Ok(rests) => rests?,
+            Err(_) => {}
+        }
+        self.get_run(caller, id).await
     }
 }
 
@@ -115,37 +123,16 @@ impl Follower {
     /// What there is to tell.
     fn take(&mut self) {
         let news = self.live.after(self.teller.seq());
+        for kept in &news.entries {
+            self.queue.extend(self.teller.entry(&kept.entry));
+        }
+        // Of the turn after them: what was taken back of an earlier one shows where that is told.
         if news.resets != self.resets {
             self.resets = news.resets;
             self.queue.extend(self.teller.reset());
         }
-        for kept in &news.entries {
-            self.queue.extend(self.teller.entry(&kept.entry));
-        }
-        self.queue.extend(self.teller.text(&news.text));
-        for line in &news.progress {
-            if !self.progress.contains(line) {
-                self.queue.push_back(RunEvent {
-                    id: None,
-                    event: "progress",
-                    data: json!({"call_id": line.0, "message": line.1}),
-                });
-            }
-        }
-        self.progress = news.progress;
-    }
-
-    /// Until entries came that it has not seen.
-    async fn moved(&mut self) -> Result<()> {
-        let known = self.teller.seq();
-        loop {
-            self.take();
-            self.queue.clear();
-            if self.teller.seq() != known {
-                return Ok(());
-            }
-            self.changed().await?;
-        }
+        self.queue.extend(self.teller.writing(&news.text));
+        self.queue.extend(self.teller.progress(&news.progress));
     }
 
     /// Until something may have changed.

@@ -70,7 +70,7 @@ impl Journal {
             added: Vec::new(),
         };
         journal.catch_up().await?;
-        journal.live.set_driven(true);
+        journal.live.begin();
         Ok(journal)
     }
 
@@ -154,17 +154,26 @@ impl Journal {
     }
 
     async fn write(&mut self, may_release: bool) -> Result<bool, Lost> {
+        // Made once: what is sealed is sealed otherwise every time, and it is compared with what is stored.
+        let body = |it: &Added| self.app.body_of(self.row.id, &it.entry, it.told.as_ref());
+        let bodies: Vec<String> = self.added.iter().map(body).collect();
+        let mut is_in_doubt = false;
         let is_released = loop {
             let is_released = may_release && self.state.status() != Status::Running;
             if self.added.is_empty() && !is_released {
                 return Ok(false);
             }
-            match self.try_write(is_released).await {
+            match self.try_write(&bodies, is_released).await {
                 Ok(Written::Done) => break is_released,
+                // It was stored, and only the answer was lost.
+                Ok(Written::Behind) if is_in_doubt && self.is_stored(&bodies).await? => {
+                    break is_released;
+                }
                 Ok(Written::Behind) => self.catch_up().await?,
                 Ok(Written::Replaced) => return Err(Lost::Replaced),
                 Err(store::Error::Unavailable(error)) => {
                     tracing::warn!(%error, run = %self.row.id, "a run cannot be stored; it waits");
+                    is_in_doubt = true;
                     tokio::select! {
                         () = tokio::time::sleep(PAUSE) => {}
                         () = self.app.runs.stopping.cancelled() => return Err(Lost::Stopping),
@@ -184,14 +193,22 @@ impl Journal {
         Ok(is_released)
     }
 
-    async fn try_write(&self, is_released: bool) -> store::Result<Written> {
-        let body = |it: &Added| self.app.body_of(self.row.id, &it.entry, it.told.as_ref());
-        let bodies = self.added.iter().map(body);
-        let bodies: Vec<String> = bodies.collect();
+    /// Whether the entries behind those it knows are its own: nobody else writes the same.
+    async fn is_stored(&self, bodies: &[String]) -> Result<bool, Lost> {
+        let rows = self.app.store.run_entries(self.row.id, self.stored());
+        let rows = rows.await?;
+        let stored = rows.iter().map(|row| &row.body);
+        Ok(!bodies.is_empty() && bodies.iter().eq(stored.take(bodies.len())))
+    }
+
+    async fn try_write(&self, bodies: &[String], is_released: bool) -> store::Result<Written> {
         let status = self.state.status();
         let ending = self.state.ending.as_ref();
         let error = ending.and_then(|it| it.error.as_ref());
         let error = error.map(|error| serde_json::json!(error).to_string());
+        // PostgreSQL's text cannot hold U+0000, which JSON can.
+        let output = ending.and_then(|it| it.output.as_deref());
+        let output = output.map(|it| it.replace('\0', "\u{FFFD}"));
         self.app
             .store
             .write_run(&RunWrite {
@@ -199,9 +216,9 @@ impl Journal {
                 epoch: self.row.epoch,
                 last_seq: self.stored(),
                 at: self.app.clock.now(),
-                bodies: &bodies,
+                bodies,
                 status: status.as_str(),
-                output: ending.and_then(|it| it.output.as_deref()),
+                output: output.as_deref(),
                 error: error.as_deref(),
                 wake_at: self.state.pending().map(|it| it.expires_at).min(),
                 is_over: status.is_over(),
@@ -213,7 +230,7 @@ impl Journal {
 
 impl Drop for Journal {
     fn drop(&mut self) {
-        self.live.set_driven(false);
+        self.live.end();
     }
 }
 

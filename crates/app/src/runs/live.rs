@@ -78,6 +78,19 @@ impl Live {
         self.tell();
     }
 
+    /// The model is asked for a turn: of an earlier try nothing counts.
+    pub(crate) fn begin_turn(&self) {
+        let is_begun = !self.told().text.is_empty();
+        if is_begun {
+            self.write_again();
+        }
+    }
+
+    /// How often what was written was taken back.
+    pub(crate) fn resets(&self) -> u64 {
+        self.told().resets
+    }
+
     /// What was written of this turn counts no more.
     pub(crate) fn write_again(&self) {
         let mut told = self.told();
@@ -117,8 +130,20 @@ impl Live {
         self.driven.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn set_driven(&self, driven: bool) {
-        self.driven.store(driven, Ordering::Relaxed);
+    /// From now on this process drives it. What an earlier driver wrote of a turn counts no more.
+    pub(crate) fn begin(&self) {
+        self.begin_turn();
+        self.driven.store(true, Ordering::Relaxed);
+    }
+
+    /// Nobody here drives it any more; what was not stored is gone.
+    pub(crate) fn end(&self) {
+        let mut told = self.told();
+        told.text.clear();
+        told.progress.clear();
+        drop(told);
+        self.driven.store(false, Ordering::Relaxed);
+        self.tell();
     }
 
     pub(crate) fn changes(&self) -> watch::Receiver<u64> {

@@ -2,11 +2,12 @@
 //! request, and one to find others with.
 
 use super::driver::Driver;
+use super::journal::Lost;
 use super::own::Own;
 use crate::App;
 use crate::error::Result;
 use crate::select::Among;
-use agent::entry::Entry;
+use agent::entry::{Entry, RunError};
 use agent::skill::Skill;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry as Tool;
@@ -88,6 +89,37 @@ impl App {
     }
 }
 
+impl App {
+    /// Which tools a run's model is shown, and why these.
+    async fn planned_for_run(
+        self: Arc<Self>,
+        caller: Arc<Caller>,
+        bounds: Bounds,
+        query: String,
+    ) -> Result<(Vec<String>, String)> {
+        self.servers_awaited().await;
+        let listed = {
+            let app = Arc::clone(&self);
+            let list = move || app.usable_in_run(&caller, &bounds);
+            tokio::task::spawn_blocking(list).await
+        };
+        let among = listed.map_err(|error| crate::Error::Internal(error.to_string()))?;
+        let (all, most) = (among.len(), self.runs.settings.tools_max);
+        let name = |at: usize, among: &Among| among.shown(at).name.to_owned();
+        if all <= most {
+            let tools = (0..all).map(|at| name(at, &among)).collect();
+            return Ok((tools, format!("all {all} that may be used")));
+        }
+        let among = Arc::new(among);
+        let best = self.find(&among, &query, most).await?;
+        let mut tools: Vec<String> = best.into_iter().map(|at| name(at, &among)).collect();
+        // In one order whatever the request: what a provider has cached stays of use.
+        tools.sort_unstable();
+        let because = format!("the {} of {all} that fit the request best", tools.len());
+        Ok((tools, because))
+    }
+}
+
 impl Driver {
     pub(crate) fn bounds(&self) -> Bounds {
         let began = self.journal.state.began.as_ref();
@@ -124,34 +156,48 @@ impl Driver {
         }
     }
 
-    /// Chooses what the model is shown, once.
-    pub(crate) async fn plan(&mut self) -> Result<()> {
+    /// Chooses what the model is shown, once. Nothing where the run ended meanwhile.
+    pub(crate) async fn plan(&mut self) -> std::result::Result<(), Lost> {
         let app = Arc::clone(&self.journal.app);
-        app.servers_awaited().await;
         let (caller, bounds) = (Arc::clone(&self.caller), self.bounds());
-        let listed = {
-            let app = Arc::clone(&app);
-            let list = move || app.usable_in_run(&caller, &bounds);
-            tokio::task::spawn_blocking(list).await
-        };
-        let among = listed.map_err(|error| crate::Error::Internal(error.to_string()))?;
-        let (all, most) = (among.len(), app.runs.settings.tools_max);
-        let name = |at: usize, among: &Among| among.shown(at).name.to_owned();
-        if all <= most {
-            let tools = (0..all).map(|at| name(at, &among)).collect();
-            let because = format!("all {all} that may be used");
-            self.journal.add(Entry::Plan { tools, because });
-            return Ok(());
-        }
-        let among = Arc::new(among);
         let query = self.request();
-        let best = app.find(&among, &query, most).await?;
-        let mut tools: Vec<String> = best.into_iter().map(|at| name(at, &among)).collect();
-        // In one order whatever the request: what a provider has cached stays of use.
-        tools.sort_unstable();
-        let because = format!("the {} of {all} that fit the request best", tools.len());
-        self.journal.add(Entry::Plan { tools, because });
+        let planning = app.planned_for_run(caller, bounds, query);
+        let Some(planned) = self.meanwhile(planning).await? else {
+            return Ok(());
+        };
+        match planned {
+            Ok((tools, because)) => {
+                self.journal.add(Entry::Plan { tools, because });
+                self.note_missing();
+            }
+            Err(error) => self.fail(RunError::new(error.code().as_str(), error.to_string())),
+        }
         Ok(())
+    }
+
+    /// Tools of the agent that the run cannot use: they are gone, or kept from whoever began it.
+    fn note_missing(&mut self) {
+        let Some(agent) = self.agent().filter(|it| !it.tools.0.is_empty()) else {
+            return;
+        };
+        let app = &self.journal.app;
+        let (policy, catalogue) = (app.executor.policy.load(), app.executor.catalogue.load());
+        let missing = agent.tools.0.iter().filter_map(|id| {
+            let found = catalogue.by_id(*id);
+            match found {
+                Some(tool) if may_call(&policy, &self.caller, tool) => None,
+                Some(tool) => Some(format!("'{}'", tool.name)),
+                None => Some(id.to_string()),
+            }
+        });
+        let missing: Vec<String> = missing.collect();
+        if !missing.is_empty() {
+            let message = format!(
+                "The agent's tools {} are not there, or may not be called; the run goes on without them",
+                missing.join(", ")
+            );
+            self.journal.note("tools_missing", message);
+        }
     }
 
     /// What the person asked for.

@@ -1,13 +1,15 @@
 //! Tools that only a run has: to ask a person, to find more tools, to load a skill, and to read what connected servers offer.
 
+use super::acting::{Ended, failed};
 use super::driver::Driver;
-use super::offered::described;
+use super::offered::{Bounds, described};
 use crate::App;
 use crate::servers::Offered;
 use agent::entry::{CallResult, Entry, PendingKind};
 use agent::result::shortened;
 use agent::skill::{LOAD_SKILL, load_schema};
 use catalog::caller::Caller;
+use catalog::schema::Schema;
 use providers::Call;
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -24,11 +26,36 @@ pub(crate) enum Own {
     ReadResource,
 }
 
-/// What a call of one leads to.
-pub(crate) enum Led {
-    Entry(Entry),
-    /// A result, tools that the model is shown from now on, and why.
-    Found(Entry, Vec<String>, String),
+/// What a call of one leads to: a result, tools that the model is shown from now on, and why.
+pub(crate) struct Led {
+    pub(crate) text: String,
+    pub(crate) found: Vec<String>,
+    pub(crate) because: String,
+}
+
+impl Led {
+    pub(crate) fn text(text: String) -> Self {
+        Led {
+            text,
+            found: Vec::new(),
+            because: String::new(),
+        }
+    }
+}
+
+/// Why it leads to nothing.
+pub(crate) struct Refusal {
+    pub(crate) code: String,
+    pub(crate) why: String,
+}
+
+impl From<crate::Error> for Refusal {
+    fn from(error: crate::Error) -> Self {
+        Refusal {
+            code: error.code().as_str().to_owned(),
+            why: error.to_string(),
+        }
+    }
 }
 
 impl Own {
@@ -134,81 +161,130 @@ impl App {
     }
 }
 
-impl Driver {
-    /// Carries out a call of one of the run's own tools.
-    pub(crate) async fn carry_out(&self, own: Own, call: &Call, arguments: &Value) -> Led {
-        let text = |name: &str| arguments.get(name).and_then(Value::as_str);
-        let refused = |code: &str, why: String| Led::Entry(Entry::refused(call, code, why));
-        let missing = |name: &str| {
-            let why = format!("'{}' needs \"{name}\", a text", own.name());
-            refused("invalid_input", why)
+impl Own {
+    /// What is missing in the arguments of a call.
+    pub(crate) fn lacks(self, arguments: &Value) -> Option<String> {
+        let needed: &[&str] = match self {
+            Own::Ask => &["question"],
+            Own::FindTools => &["query"],
+            Own::LoadSkill => &["name"],
+            Own::ListResources => &[],
+            Own::ReadResource => &["server", "uri"],
         };
-        let app = &self.journal.app;
-        match own {
-            Own::Ask => match text("question").filter(|it| !it.trim().is_empty()) {
-                Some(question) => Led::Entry(self.question(call, question, arguments)),
-                None => missing("question"),
-            },
-            Own::FindTools => match text("query").filter(|it| !it.trim().is_empty()) {
-                Some(query) => self.find_tools(call, query).await,
-                None => missing("query"),
-            },
-            Own::LoadSkill => match text("name") {
-                Some(name) => self.load_skill(call, name, text("file")).await,
-                None => missing("name"),
-            },
-            Own::ListResources => {
-                let found = app.resources_for_run(&self.caller, text("server")).await;
-                Led::Entry(self.told(call, &found.to_string()))
-            }
-            Own::ReadResource => {
-                let (Some(server), Some(uri)) = (text("server"), text("uri")) else {
-                    return missing("server\" and \"uri");
-                };
-                match app.read_server_resource(&self.caller, server, uri).await {
-                    Ok(read) => Led::Entry(self.told(call, &contents(&read))),
-                    Err(error) => refused(error.code().as_str(), error.to_string()),
+        let is_there = |name: &&&str| {
+            let text = arguments.get(**name).and_then(Value::as_str);
+            text.is_some_and(|it| !it.trim().is_empty())
+        };
+        let missing = needed.iter().find(|name| !is_there(name))?;
+        Some(format!("'{}' needs \"{missing}\", a text", self.name()))
+    }
+}
+
+impl Driver {
+    /// Carries out a call of one of the run's own tools, beside all others.
+    pub(crate) fn carry_out(
+        &self,
+        own: Own,
+        call: Call,
+        arguments: Value,
+    ) -> impl Future<Output = Ended> + Send + 'static {
+        let (app, caller) = (Arc::clone(&self.journal.app), Arc::clone(&self.caller));
+        let (bounds, skills) = (self.bounds(), self.journal.state.skills.clone());
+        async move {
+            let text = |name: &str| arguments.get(name).and_then(Value::as_str);
+            let needed = |name: &str| text(name).unwrap_or_default();
+            let led = match own {
+                Own::FindTools => app.find_for_run(&caller, &bounds, needed("query")).await,
+                Own::LoadSkill => {
+                    let (name, file) = (needed("name"), text("file"));
+                    app.load_skill(&caller, &bounds, &skills, name, file).await
                 }
+                Own::ReadResource => {
+                    let (server, uri) = (needed("server"), needed("uri"));
+                    let read = app.read_server_resource(&caller, server, uri).await;
+                    read.map(|read| Led::text(contents(&read)))
+                        .map_err(Refusal::from)
+                }
+                Own::ListResources => {
+                    let found = app.resources_for_run(&caller, text("server")).await;
+                    Ok(Led::text(found.to_string()))
+                }
+                Own::Ask => Ok(Led::text(String::new())),
+            };
+            match led {
+                Ok(led) => Ended {
+                    result: app.told(own, &call, &led.text),
+                    found: led.found,
+                    because: led.because,
+                },
+                Err(Refusal { code, why }) => Ended::from(failed(&call.id, &code, why)),
             }
         }
     }
 
-    fn question(&self, call: &Call, question: &str, arguments: &Value) -> Entry {
-        let choices = arguments.get("choices").filter(|it| it.is_array());
-        let shape = arguments.get("schema").filter(|it| it.is_object()).cloned();
-        let schema = match (choices, shape) {
-            (Some(choices), _) => json!({"type": "string", "enum": choices}),
-            (None, Some(schema)) => schema,
-            (None, None) => json!({"type": "string"}),
+    /// Somebody is asked, or the model is told why nobody can be.
+    pub(crate) fn question(&self, call: &Call, arguments: &Value) -> Entry {
+        let asked = match Own::Ask.lacks(arguments) {
+            Some(why) => Err(why),
+            None => answers(arguments),
         };
+        let schema = match asked {
+            Ok(schema) => schema,
+            Err(why) => return Entry::refused(call, "invalid_input", why),
+        };
+        let question = arguments["question"].as_str().unwrap_or_default();
         let asking = self.pending(PendingKind::Question, call, question.to_owned());
         Entry::Asked(asking.with(|pending| pending.schema = schema))
     }
+}
 
-    async fn find_tools(&self, call: &Call, query: &str) -> Led {
-        let app = &self.journal.app;
-        let among = Arc::new(app.usable_in_run(&self.caller, &self.bounds()));
-        let found = match app.find(&among, query, FOUND).await {
-            Ok(found) => found,
-            Err(error) => {
-                let entry = Entry::refused(call, error.code().as_str(), error.to_string());
-                return Led::Entry(entry);
-            }
-        };
-        let tools: Vec<providers::Tool> = found
-            .into_iter()
-            .map(|at| described(&among.shown(at)))
-            .collect();
+/// What the answer to a question must be.
+fn answers(arguments: &Value) -> Result<Value, String> {
+    let word = |choice: &Value| match choice {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let mut choices: Vec<String> = Vec::new();
+    for choice in arguments["choices"].as_array().into_iter().flatten() {
+        // Whoever answers writes a text, whatever the model wrote.
+        let choice = word(choice);
+        if !choices.contains(&choice) {
+            choices.push(choice);
+        }
+    }
+    match arguments.get("schema").filter(|it| it.is_object()) {
+        _ if !choices.is_empty() => Ok(json!({"type": "string", "enum": choices})),
+        None => Ok(json!({"type": "string"})),
+        Some(schema) => match Schema::compile(schema) {
+            Ok(_) => Ok(schema.clone()),
+            Err(error) => Err(format!("\"schema\" is no JSON schema: {error}")),
+        },
+    }
+}
+
+impl App {
+    /// Tools that fit a query, as the model is told of them, and their names.
+    async fn find_for_run(
+        self: &Arc<Self>,
+        caller: &Caller,
+        bounds: &Bounds,
+        query: &str,
+    ) -> Result<Led, Refusal> {
+        let among = Arc::new(self.usable_in_run(caller, bounds));
+        let found = self.find(&among, query, FOUND).await?;
+        let tools = found.into_iter().map(|at| described(&among.shown(at)));
+        let tools: Vec<providers::Tool> = tools.collect();
         let shown = json!({"tools": tools}).to_string();
-        let names = tools.into_iter().map(|tool| tool.name).collect();
-        let because = "the model looked for more".to_owned();
-        Led::Found(self.told(call, &shown), names, because)
+        Ok(Led {
+            text: shown,
+            found: tools.into_iter().map(|tool| tool.name).collect(),
+            because: "the model looked for more".to_owned(),
+        })
     }
 
-    pub(super) fn told(&self, call: &Call, text: &str) -> Entry {
-        let chars_max = self.journal.app.runs.settings.result_chars_max;
-        let (text, is_cut) = shortened(text, chars_max);
-        Entry::Result(Box::new(CallResult {
+    fn told(&self, own: Own, call: &Call, text: &str) -> CallResult {
+        let (text, is_cut) = shortened(text, self.runs.settings.result_chars_max);
+        CallResult {
             call: call.id.clone(),
             text,
             is_error: false,
@@ -216,9 +292,9 @@ impl Driver {
             execution_id: None,
             elapsed: 0.0,
             // Servers write what they like into what they offer.
-            is_untrusted: call.name.ends_with("_resource") || call.name.ends_with("_resources"),
+            is_untrusted: matches!(own, Own::ListResources | Own::ReadResource),
             is_cut,
-        }))
+        }
     }
 }
 
@@ -234,4 +310,25 @@ fn contents(read: &Value) -> String {
         ),
     });
     texts.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_question_can_be_answered() {
+        let text = json!({"type": "string"});
+        let choices = |of: Value| answers(&json!({"question": "?", "choices": of})).unwrap();
+        assert_eq!(choices(json!([])), text);
+        assert_eq!(choices(json!("blue")), text);
+        assert_eq!(choices(json!(["a", "b", "a"]))["enum"], json!(["a", "b"]));
+        assert_eq!(
+            choices(json!([1, true, "x"]))["enum"],
+            json!(["1", "true", "x"])
+        );
+        let number = json!({"type": "number"});
+        assert_eq!(answers(&json!({"schema": number})), Ok(number));
+        assert!(answers(&json!({"schema": {"type": 5}})).is_err());
+    }
 }

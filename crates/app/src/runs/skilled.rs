@@ -1,12 +1,14 @@
 //! Skills in a run: which its model is told of, and what it gets where it loads one.
 
 use super::driver::Driver;
-use super::own::Led;
+use super::offered::Bounds;
+use super::own::{Led, Refusal};
+use crate::App;
 use crate::error::Result;
 use crate::skills::Shelf;
 use agent::entry::Entry;
 use agent::skill::{Offered, listing};
-use providers::Call;
+use catalog::caller::Caller;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -63,38 +65,49 @@ impl Driver {
         let parts: Vec<String> = own.cloned().into_iter().chain(listed).collect();
         (!parts.is_empty()).then(|| parts.join("\n\n"))
     }
+}
 
+impl App {
     /// The instructions of a skill as they are now, or a file beside them.
-    pub(crate) async fn load_skill(&self, call: &Call, name: &str, file: Option<&str>) -> Led {
-        let refused = |why: String| Led::Entry(Entry::refused(call, "skill_not_found", why));
-        let offered = &self.journal.state.skills;
+    pub(crate) async fn load_skill(
+        self: &Arc<Self>,
+        caller: &Caller,
+        bounds: &Bounds,
+        offered: &[Offered],
+        name: &str,
+        file: Option<&str>,
+    ) -> std::result::Result<Led, Refusal> {
+        let refused = |why: String| Refusal {
+            code: "skill_not_found".to_owned(),
+            why,
+        };
         if !offered.iter().any(|it| it.name == name) {
             let names: Vec<&str> = offered.iter().map(|it| it.name.as_str()).collect();
             let names = names.join(", ");
-            return refused(format!(
+            return Err(refused(format!(
                 "There is no skill '{name}'. The skills are: {names}"
-            ));
+            )));
         }
-        let app = &self.journal.app;
-        let shelved = match app.skills().await {
-            Ok(shelved) => shelved,
-            Err(error) => return refused(error.to_string()),
-        };
-        let Some(found) = shelved.skills.iter().find(|it| it.skill.name == name) else {
-            return refused(format!(
+        let shelved = self.skills().await;
+        let shelved = shelved.map_err(|error| refused(error.to_string()))?;
+        let found = shelved.skills.iter().find(|it| it.skill.name == name);
+        let found = found.ok_or_else(|| {
+            refused(format!(
                 "The skill '{name}' was removed, or cannot be read now"
-            ));
-        };
+            ))
+        })?;
         if let Some(file) = file {
-            return match app.file_of_skill(&shelved, name, file).await {
-                Ok(text) => Led::Entry(self.told(call, &text)),
-                Err(error) => refused(format!("'{file}' of the skill '{name}': {error}")),
-            };
+            let read = self.file_of_skill(&shelved, name, file).await;
+            return read
+                .map(Led::text)
+                .map_err(|error| refused(format!("'{file}' of the skill '{name}': {error}")));
         }
-        let (usable, missing) = app.tools_of_skill(&self.caller, &self.bounds(), &found.skill);
-        let text = instructions(&usable, &missing, &found.skill.instructions);
-        let because = format!("the skill '{name}' was loaded");
-        Led::Found(self.told(call, &text), usable, because)
+        let (usable, missing) = self.tools_of_skill(caller, bounds, &found.skill);
+        Ok(Led {
+            text: instructions(&usable, &missing, &found.skill.instructions),
+            found: usable,
+            because: format!("the skill '{name}' was loaded"),
+        })
     }
 }
 

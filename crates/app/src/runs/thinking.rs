@@ -6,7 +6,7 @@ use super::journal::Lost;
 use super::model::Model;
 use agent::entry::{Entry, RunError};
 use agent::window::Window;
-use providers::{Choice, Class, Delta, Request, Turn};
+use providers::{Choice, Class, Delta, Request, Stop, Turn};
 use serde_json::Value;
 use std::sync::Arc;
 use store::agents::AgentRow;
@@ -29,21 +29,25 @@ impl Driver {
             return self.think_without_model().await;
         }
         if self.journal.state.planned.is_none() {
-            let planned = match self.plan().await {
-                Ok(()) => self.plan_skills().await,
-                failed => failed,
-            };
-            if let Err(error) = planned {
+            self.plan().await?;
+            // It failed, or somebody wants it to end.
+            if self.journal.state.planned.is_none() {
+                return Ok(());
+            }
+            if let Err(error) = self.plan_skills().await {
                 self.fail(RunError::new(error.code().as_str(), error.to_string()));
                 return Ok(());
             }
-            self.retrieve().await;
+            self.retrieve().await?;
         }
-        let model = match self
-            .journal
-            .app
-            .model_of_run(&self.journal.row, self.agent().as_deref())
-        {
+        let app = &self.journal.app;
+        let model = app.model_of_run(&self.journal.row, self.agent().as_deref());
+        let limits = self.journal.state.limits();
+        let model = model.and_then(|model| {
+            let settings = &app.runs.settings;
+            settings.check_budget(&limits, &model.name).map(|()| model)
+        });
+        let model = match model {
             Ok(model) => model,
             Err(error) => {
                 self.fail(error);
@@ -75,18 +79,58 @@ impl Driver {
     }
 
     /// Documents that fit the request, where the agent wants them: shown before the model is asked first.
-    async fn retrieve(&mut self) {
+    async fn retrieve(&mut self) -> Result<(), Lost> {
         let wants = |row: &AgentRow| row.config.0.get("retrieval") == Some(&Value::Bool(true));
         if !self.agent().is_some_and(|row| wants(&row)) {
-            return;
+            return Ok(());
         }
+        // The same documents that this tool finds: whom it is kept from gets none of them here, either.
+        let policy = self.journal.app.executor.policy.load();
+        if !policy.may_use(&self.caller, crate::retrieval::SAME) {
+            let message = "No documents are shown: they may not be searched on behalf of whoever began the run";
+            self.journal.note("retrieval_denied", message);
+            return Ok(());
+        }
+        drop(policy);
         let within = std::time::Duration::from_secs(30);
         let deadline = std::time::Instant::now() + within;
-        match self.journal.app.retrieve(&self.request(), deadline).await {
-            Ok(turn) => self.journal.add(Entry::Shown { text: turn.text }),
+        let (app, request) = (Arc::clone(&self.journal.app), self.request());
+        let looking = async move { app.retrieve(&request, deadline).await };
+        let Some(found) = self.meanwhile(looking).await? else {
+            return Ok(());
+        };
+        match found {
+            Ok(turn) => self.journal.add(Entry::Shown {
+                text: turn.text,
+                is_trusted: false,
+            }),
             Err(error) => {
                 let message = format!("No documents could be looked for: {error}");
                 self.journal.note("retrieval_failed", message);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does something that takes its time, and is dropped where the run is to end: somebody cancels it, its time is over, or
+    /// the server stops. Then there is nothing.
+    pub(crate) async fn meanwhile<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<Option<T>, Lost> {
+        tokio::pin!(work);
+        let stopping = self.journal.app.runs.stopping.clone();
+        loop {
+            let seconds_left = self.seconds_left();
+            tokio::select! {
+                done = &mut work => return Ok(Some(done)),
+                () = self.heard() => {}
+                () = sleep(seconds_left) => return Ok(None),
+                () = stopping.cancelled() => return Ok(None),
+            }
+            self.journal.catch_up().await?;
+            if self.journal.state.cancelled_by.is_some() {
+                return Ok(None);
             }
         }
     }
@@ -106,25 +150,14 @@ impl Driver {
                 Delta::Again => live.write_again(),
                 _ => {}
             };
+            live.begin_turn();
             client.turn(&target, &request, &mut tell).await
         };
-        tokio::pin!(asking);
-        let stopping = self.journal.app.runs.stopping.clone();
-        let answer = loop {
-            let seconds_left = self.seconds_left();
-            tokio::select! {
-                answer = &mut asking => break answer,
-                () = self.heard() => {}
-                () = sleep(seconds_left) => return Ok(None),
-                () = stopping.cancelled() => return Ok(None),
-            }
-            self.journal.catch_up().await?;
-            if self.journal.state.cancelled_by.is_some() {
-                return Ok(None);
-            }
-        };
-        close_chat(span, &answer);
-        Ok(Some(answer))
+        let answer = self.meanwhile(asking).await?;
+        if let Some(answer) = &answer {
+            close_chat(span, answer);
+        }
+        Ok(answer)
     }
 
     fn asked(&self, model: &Model) -> Request {
@@ -137,7 +170,7 @@ impl Driver {
         Request {
             model: model.name.clone(),
             system: self.system(model.system.as_ref()),
-            said: window.of(&state.said),
+            said: window.of(&state.said, state.request_at),
             tools: self.shown(),
             tool_choice: match state.limited {
                 Some(_) => Choice::None,
@@ -157,7 +190,7 @@ impl Driver {
             .cost(&model.name, &turn.usage);
         let counted = &self.journal.app.runs.counted;
         counted.note_turn(&model.name, &turn.usage, cost);
-        let is_cut = turn.stop == providers::Stop::Length && turn.calls.is_empty();
+        let cut = cut_short(&turn.stop).filter(|_| turn.calls.is_empty());
         let is_filtered = turn.stop == providers::Stop::Filtered && turn.text.is_empty();
         // Told after the turn: whoever has read some of its text counts from the entry before it.
         let notes = turn.notes.clone();
@@ -168,13 +201,12 @@ impl Driver {
         for note in notes {
             self.journal.note("dropped", note);
         }
-        if is_cut {
-            let message = "The answer was cut off at max_tokens";
-            self.journal.note("cut_off", message);
-        }
         if is_filtered {
             let message = "The provider's policy kept the model from answering";
-            self.fail(RunError::new("model_filtered", message));
+            return self.fail(RunError::new("model_filtered", message));
+        }
+        if let Some(cut) = cut {
+            self.journal.note(&cut.code, cut.message);
         }
     }
 
@@ -197,6 +229,27 @@ impl Driver {
         span.set("gen_ai.request.model", model.name.as_str());
         Some(span)
     }
+}
+
+/// What an answer lacks that did not end by itself.
+pub(super) fn cut_short(stop: &Stop) -> Option<RunError> {
+    let (code, message) = match stop {
+        Stop::Length => ("cut_off", "The answer was cut off at max_tokens".to_owned()),
+        Stop::TooLong => {
+            let why = "The answer was cut off: the model's context is full";
+            ("cut_off", why.to_owned())
+        }
+        Stop::Filtered => {
+            let why = "The provider's policy kept the model from saying more";
+            ("filtered", why.to_owned())
+        }
+        Stop::Other(word) if !word.is_empty() => {
+            let why = format!("The provider ended the answer as '{word}'");
+            ("ended_early", why)
+        }
+        Stop::End | Stop::Calls | Stop::Paused | Stop::Other(_) => return None,
+    };
+    Some(RunError::new(code, message))
 }
 
 fn close_chat(span: Option<telemetry::Span>, answer: &Result<Turn, providers::Error>) {

@@ -36,12 +36,16 @@ pub struct RunView {
     /// The agent's name; null where it has none.
     pub agent: Option<String>,
     pub agent_id: Option<Uuid>,
-    /// Turns of the model, and calls.
-    pub steps: u64,
-    pub calls: u64,
-    #[schema(value_type = Object)]
-    pub usage: providers::Usage,
-    /// In the currency of the configured prices.
+    /// Turns of the model, and calls. A list leaves the figures out: they stand in the journal, which it does not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub steps: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub usage: Option<providers::Usage>,
+    /// In the currency of the configured prices; left out where there is none for the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<f64>,
     /// The id of the last event: `/events` goes on after it.
     pub last_event: String,
@@ -200,9 +204,9 @@ impl App {
             owner: self.user_name(row.owner_id),
             agent: agent.map(|agent| agent.name.clone()),
             agent_id: row.agent_id,
-            steps: state.map_or(0, |it| it.steps),
-            calls: state.map_or(0, |it| it.calls),
-            usage: state.map(|it| it.usage).unwrap_or_default(),
+            steps: state.map(|it| it.steps),
+            calls: state.map(|it| it.calls),
+            usage: state.map(|it| it.usage),
             cost: state.and_then(|it| it.cost),
             last_event: seq.to_string(),
             created_at: time::rfc3339(row.created_at),
@@ -212,7 +216,8 @@ impl App {
     }
 }
 
-fn pending_view(pending: &Pending) -> PendingView {
+/// A question as whoever has to answer it is shown it, in a view and in an event.
+pub(super) fn pending_view(pending: &Pending) -> PendingView {
     let kind = serde_json::to_value(pending.kind).unwrap_or_default();
     PendingView {
         request_id: pending.request_id.clone(),

@@ -7,6 +7,9 @@ use crate::tool::is_valid_name;
 
 const STOP_SEQUENCES_MAX: usize = 16;
 
+/// A year: what is longer is no limit, and no clock counts it.
+const SECONDS_MAX: f64 = 31_536_000.0;
+
 const KEYS: [&str; 20] = [
     "temperature",
     "max_tokens",
@@ -40,9 +43,11 @@ pub(super) fn check(r: &mut Reader<'_>, members: &[Member]) {
         let expected = format!("a number from 0 to {most}");
         number(r, get(key), &expected, |n| (0.0..=most).contains(&n));
     }
-    for key in ["cost_budget", "max_seconds"] {
-        number(r, get(key), "a number above 0", |n| n > 0.0);
-    }
+    number(r, get("cost_budget"), "a number above 0", |n| n > 0.0);
+    let expected = format!("a number above 0, {SECONDS_MAX} at most");
+    number(r, get("max_seconds"), &expected, |n| {
+        n > 0.0 && n <= SECONDS_MAX
+    });
     let counts = [
         "max_tokens",
         "max_steps",

@@ -1,6 +1,6 @@
 //! `get_text_embedding`: a vector for each text, made by the embeddings endpoint that the configuration names.
 
-use super::{About, Builtin, looks_up};
+use super::{About, Builtin, pure};
 use crate::parts::Parts;
 use crate::retrieval::failure;
 use executor::kind::RunFuture;
@@ -62,7 +62,7 @@ impl Builtin for GetTextEmbedding {
                 "type": "array",
                 "items": {"type": "array", "items": {"type": "number"}}
             })),
-            annotations: looks_up(),
+            annotations: pure(),
             parallel_capable: true,
             examples: &[
                 "give me the embedding of the sentence 'late parcels make customers angry'",

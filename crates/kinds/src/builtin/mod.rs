@@ -85,13 +85,13 @@ fn pure() -> Annotations {
     }
 }
 
-/// A tool that looks up what this organisation keeps, and changes nothing.
+/// A tool that looks up what is kept here, and changes nothing. Who wrote that is not known.
 fn looks_up() -> Annotations {
     Annotations {
         read_only: Some(true),
         destructive: Some(false),
         idempotent: Some(true),
-        open_world: Some(false),
+        open_world: None,
         title: None,
     }
 }

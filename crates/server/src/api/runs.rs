@@ -1,5 +1,6 @@
 //! Runs: an agent, or the built-in planner, answers a request by calling tools. Begun, followed, answered, cancelled.
 
+use super::tools::owned;
 use crate::auth::{CanCall, CanRead};
 use crate::body::{IdempotencyKey, JsonBody, PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
@@ -68,16 +69,21 @@ pub(crate) async fn begin_run(
         after: body.after,
         idempotency_key: body.idempotency_key.or(key),
     };
-    let id = server.app.begin_run(&caller, request).await?.to_string();
-    if body.stream {
+    // Before it begins: nobody is refused a run that has begun.
+    let seat = match body.stream.then(|| seat(&server)).transpose() {
+        Ok(seat) => seat,
+        Err(refusal) => return Ok(refusal),
+    };
+    let work = {
+        let (app, caller) = (Arc::clone(&server.app), Arc::clone(&caller));
+        async move { app.begin_run(&caller, request).await }
+    };
+    let id = owned(work).await?.to_string();
+    if let Some(seat) = seat {
         let follower = server
             .app
             .follow_run(&caller, &id, Position::default())
             .await?;
-        let seat = match seat(&server) {
-            Ok(seat) => seat,
-            Err(refusal) => return Ok(refusal),
-        };
         return Ok(told(&server, caller, follower, seat));
     }
     let view = match body.wait.unwrap_or(true) {
@@ -268,7 +274,8 @@ pub(crate) async fn answer_run(
         request_id: body.request_id,
         answer: body.answer,
     };
-    Ok(Json(server.app.answer_run(&caller, &id, answer).await?))
+    let work = async move { server.app.answer_run(&caller, &id, answer).await };
+    Ok(Json(owned(work).await?))
 }
 
 /// Stops a run.
@@ -279,5 +286,6 @@ pub(crate) async fn cancel_run(
     CanCall(caller): CanCall,
     PathOf(id): PathOf<String>,
 ) -> Result<Json<RunView>, ApiError> {
-    Ok(Json(server.app.cancel_run(&caller, &id).await?))
+    let work = async move { server.app.cancel_run(&caller, &id).await };
+    Ok(Json(owned(work).await?))
 }

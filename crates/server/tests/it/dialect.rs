@@ -132,7 +132,7 @@ fn stop_reason(blocks: &[Value]) -> &'static str {
     }
 }
 
-fn messages(blocks: &[Value]) -> Value {
+pub(crate) fn messages(blocks: &[Value]) -> Value {
     json!({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-test", "content": blocks,
         "stop_reason": stop_reason(blocks), "stop_sequence": null,
@@ -140,7 +140,7 @@ fn messages(blocks: &[Value]) -> Value {
     })
 }
 
-fn messages_events(blocks: &[Value]) -> String {
+pub(crate) fn messages_events(blocks: &[Value]) -> String {
     let mut head = messages(&[]);
     head["stop_reason"] = Value::Null;
     head["usage"]["output_tokens"] = json!(1);

@@ -7,7 +7,7 @@ use crate::testapp::{ADMIN, Setup, TestApp, admin_sql, definition};
 use serde_json::{Value, json};
 
 /// Runs a test with a server that is led around on its way to the database, and one that is not.
-async fn led_around<F: AsyncFn(&TestApp, &TestApp, &Between)>(test: F) {
+pub(crate) async fn led_around<F: AsyncFn(&TestApp, &TestApp, &Between)>(test: F) {
     let Some(between) = Between::start().await else {
         return;
     };

@@ -1,6 +1,6 @@
 //! A model for tests: a server on this machine that speaks the wire formats of providers and says what its script says.
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, messages, messages_events};
 use serde_json::Value;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -13,10 +13,16 @@ pub(crate) enum Say {
     Text(String),
     /// Calls: names and arguments.
     Calls(Vec<(&'static str, Value)>),
+    /// Blocks as Anthropic sends them.
+    Blocks(Vec<Value>),
+    /// A text, and why there is no more of it, in Anthropic's words.
+    Stopped(&'static str, &'static str),
     /// A refusal of the provider.
     Refuse(u16, Value),
-    /// The beginning of a text, and nothing more until somebody says so.
-    Hold(&'static str),
+    /// The beginning of a text, and nothing more until somebody says so; then the calls.
+    Hold(&'static str, Vec<(&'static str, Value)>),
+    /// The beginning of a text, and then the connection breaks.
+    Break(&'static str),
 }
 
 impl Say {
@@ -26,6 +32,11 @@ impl Say {
 
     pub(crate) fn call(name: &'static str, arguments: Value) -> Self {
         Say::Calls(vec![(name, arguments)])
+    }
+
+    /// Only a text, held up.
+    pub(crate) fn hold(text: &'static str) -> Self {
+        Say::Hold(text, Vec::new())
     }
 }
 
@@ -148,18 +159,25 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>) {
         Say::Refuse(status, body) => (status, body.to_string()),
         Say::Text(text) => (200, dialect.turn(&text, &[], count, is_stream)),
         Say::Calls(calls) => (200, dialect.turn("", &calls, count, is_stream)),
-        Say::Hold(text) => {
+        Say::Blocks(blocks) if is_stream => (200, messages_events(&blocks)),
+        Say::Blocks(blocks) => (200, messages(&blocks).to_string()),
+        Say::Stopped(text, reason) => {
+            let whole = Dialect::Messages.turn(text, &[], count, is_stream);
+            (200, whole.replace("end_turn", reason))
+        }
+        Say::Break(text) => {
             let all = Dialect::Messages.turn(text, &[], count, true);
-            let end = all.find("event: content_block_stop").unwrap();
-            let head =
-                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            return begin(&mut stream, &all).await.map_or((), drop);
+        }
+        Say::Hold(text, calls) => {
+            let all = Dialect::Messages.turn(text, &calls, count, true);
             let go_on = told.go_on.notified();
-            let _ = stream
-                .write_all(format!("{head}{}", &all[..end]).as_bytes())
-                .await;
+            let Some(rest) = begin(&mut stream, &all).await else {
+                return;
+            };
             tokio::select! {
                 () = go_on => {
-                    let _ = stream.write_all(&all.as_bytes()[end..]).await;
+                    let _ = stream.write_all(rest.as_bytes()).await;
                 }
                 // Until whoever asked hangs up.
                 _ = stream.read_u8() => {}
@@ -177,6 +195,15 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>) {
         text.len()
     );
     let _ = stream.write_all(answer.as_bytes()).await;
+}
+
+/// Sends a stream as far as the end of its first text; the rest of it.
+async fn begin<'a>(stream: &mut TcpStream, all: &'a str) -> Option<&'a str> {
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+    let (begins, rest) = all.split_at(all.find("event: content_block_stop")?);
+    let begins = format!("{head}{begins}");
+    let sent = stream.write_all(begins.as_bytes()).await;
+    sent.ok().map(|()| rest)
 }
 
 async fn read(stream: &mut TcpStream) -> Option<(Dialect, Value)> {

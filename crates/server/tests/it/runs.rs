@@ -252,7 +252,7 @@ async fn what_a_provider_refuses_is_told() {
 #[tokio::test]
 async fn a_run_is_cancelled_while_the_model_speaks_and_while_a_tool_runs() {
     on_both(async |app: &TestApp| {
-        let model = Model::saying(vec![Say::Hold("Let me th")]).await;
+        let model = Model::saying(vec![Say::hold("Let me th")]).await;
         app.agent(&model, json!({})).await;
         let begun = app
             .post(
@@ -360,7 +360,7 @@ async fn a_request_that_cannot_be_run_is_refused_at_once() {
 #[tokio::test]
 async fn whoever_reads_along_reads_every_piece_once() {
     on_both(async |app: &TestApp| {
-        let model = Model::saying(vec![Say::Hold("Hello there")]).await;
+        let model = Model::saying(vec![Say::hold("Hello there")]).await;
         let config = json!({"temperature": 0.5});
         app.agent(
             &model,

@@ -141,7 +141,7 @@ async fn another_server_answers_follows_and_cancels() {
     with_two(async |a: &TestApp, b: &TestApp, _| {
         let model = Model::saying(vec![
             Say::call("request_human_input", json!({"question": "?"})),
-            Say::Hold("Thinking"),
+            Say::hold("Thinking"),
         ])
         .await;
         a.agent(&model, json!({})).await;
@@ -178,7 +178,7 @@ async fn a_server_that_stops_hands_its_runs_on() {
             let said = request["messages"].as_array().unwrap().len();
             match said {
                 1 => calculate("1+1"),
-                _ => Say::Hold("Two"),
+                _ => Say::hold("Two"),
             }
         })
         .await;

@@ -62,7 +62,7 @@ async fn answer(mut stream: TcpStream, meanwhile: Meanwhile) {
     let _ = stream.write_all((head + &body).as_bytes()).await;
 }
 
-async fn with_endpoint<F: AsyncFn(&TestApp)>(test: F) {
+pub(crate) async fn with_endpoint<F: AsyncFn(&TestApp)>(test: F) {
     with_endpoint_and(Meanwhile::default(), test).await;
 }
 
@@ -76,7 +76,7 @@ async fn with_endpoint_and<F: AsyncFn(&TestApp)>(meanwhile: Meanwhile, test: F) 
     on_both_vectors(options, test).await;
 }
 
-fn record(number: usize) -> Value {
+pub(crate) fn record(number: usize) -> Value {
     let (mails, numbers) = ("mail ".repeat(20 - number), "number ".repeat(number));
     json!({"id": format!("d{number:02}"), "document": format!("{number:02} {mails}{numbers}").trim(), "metadata": {"n": number}})
 }

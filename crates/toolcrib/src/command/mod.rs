@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod agents;
 mod apart;
 mod approve;
 pub(crate) mod audit;
@@ -24,6 +25,7 @@ pub(crate) mod history;
 pub(crate) mod import;
 pub(crate) mod init;
 pub(crate) mod input;
+mod kept;
 pub(crate) mod keys;
 pub(crate) mod limits;
 pub(crate) mod log;
@@ -95,6 +97,7 @@ pub(crate) async fn run(context: &Context, command: Command) -> Result {
         Command::Call(call) => call::run(context, call).await,
         Command::Run(asked) => run::run(context, asked).await,
         Command::Runs(runs) => runs::run(context, runs).await,
+        Command::Agents(agents) => agents::run(context, agents).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Toolsets(toolsets) => toolsets::run(context, toolsets).await,
         Command::Log(log) => log::run(context, log).await,
@@ -138,6 +141,7 @@ fn works_here(command: &Command) -> Option<&'static str> {
         Command::Call(_)
         | Command::Run(_)
         | Command::Runs(_)
+        | Command::Agents(_)
         | Command::Mcp(_)
         | Command::Connect(_)
         | Command::Import(Import::HCustomTool(_) | Import::OpenApi(_))

@@ -1,30 +1,25 @@
 //! `toolcrib toolsets`: named selections of tools, each with an MCP address of its own.
 
-use super::definition::{How, send, with_name};
 use super::findings::Findings;
-use super::input::Input;
-use super::tools::{pages, show, text};
+use super::kept::Kept;
+use super::tools::{show, text};
 use crate::cli::Toolsets;
-use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Out, Result};
-use serde_json::{Value, json};
+use serde_json::Value;
 
-const PATH: &str = "/api/v1/toolsets";
+const KEPT: Kept = Kept { sort: "toolsets" };
 
 pub(crate) async fn run(context: &Context, command: Toolsets) -> Result {
     let out = &context.out;
     match command {
         Toolsets::List => list(context).await,
         Toolsets::Show { name } => {
-            let ask = async |client: &Client| client.get(&path(&name)).await;
-            show(out, &Client::with(context, ask).await?);
+            show(out, &KEPT.get(context, &name).await?);
             Ok(())
         }
         Toolsets::Add { definition } => {
-            let input = Input::definition(&definition)?;
-            let toolset = send(context, How::Create, PATH, &input).await?;
-            told(out, &toolset, "added");
+            told(out, &KEPT.add(context, &definition).await?, "added");
             Ok(())
         }
         Toolsets::Update {
@@ -32,39 +27,16 @@ pub(crate) async fn run(context: &Context, command: Toolsets) -> Result {
             definition,
             patch,
         } => {
-            let how = if patch { How::Patch } else { How::Replace };
-            let mut input = Input::definition(&definition)?;
-            if !patch {
-                input = with_name(input, &name);
-            }
-            let toolset = send(context, how, &path(&name), &input).await?;
+            let toolset = KEPT.update(context, &name, &definition, patch).await?;
             told(out, &toolset, "updated");
             Ok(())
         }
-        Toolsets::Remove { name } => {
-            let path = path(&name);
-            let ask = async |client: &Client| client.request("DELETE", &path, None).await?.ok();
-            Client::with(context, ask).await?;
-            if out.json {
-                out.value(&json!({"name": name, "removed": true}));
-            }
-            out.done(format!(
-                "removed {name}; `toolcrib toolsets restore {name}` brings it back"
-            ));
-            Ok(())
-        }
+        Toolsets::Remove { name } => KEPT.remove(context, &name).await,
         Toolsets::Restore { name } => {
-            let path = format!("{}/restore", path(&name));
-            let ask = async |client: &Client| client.request("POST", &path, None).await?.ok();
-            let toolset = Client::with(context, ask).await?;
-            told(out, &toolset, "restored");
+            told(out, &KEPT.restore(context, &name).await?, "restored");
             Ok(())
         }
     }
-}
-
-fn path(name: &str) -> String {
-    format!("{PATH}/{}", encode(name))
 }
 
 fn told(out: &Out, toolset: &Value, done: &str) {
@@ -105,13 +77,6 @@ pub(super) fn troubles(findings: &mut Findings, toolsets: &[Value]) {
 }
 
 async fn list(context: &Context) -> Result {
-    let ask = async |client: &Client| pages(client, PATH, &[], usize::MAX).await;
-    let items = Client::with(context, ask).await?;
-    let out = &context.out;
-    if out.json {
-        out.value(&json!({"items": items, "next_cursor": null}));
-        return Ok(());
-    }
     let row = |toolset: &Value| {
         let cells = [
             text(toolset, "name").to_owned(),
@@ -122,9 +87,8 @@ async fn list(context: &Context) -> Result {
         ];
         cells.to_vec()
     };
-    let rows: Vec<Vec<String>> = items.iter().map(row).collect();
-    out.table(&["name", "owner", "version", "holds", "description"], &rows);
-    Ok(())
+    let header = ["name", "owner", "version", "holds", "description"];
+    KEPT.list(context, &header, row).await
 }
 
 /// `2 tools, sql_*, not sql_write` in short.

@@ -59,21 +59,28 @@ fn model(text: &str) -> Result<(String, String), String> {
 fn price(text: &str) -> Result<Price, String> {
     let wrong = || {
         format!(
-            "runs.prices: expected \"model=input/output\", such as \"claude-sonnet-4-5=3/15\", got '{text}'"
+            "runs.prices: expected \"model=input/output\" or \"model=input/output/cache read/cache write\", such as \"claude-sonnet-4-5=3/15/0.3/3.75\", got '{text}'"
         )
     };
     let (model, prices) = text.rsplit_once('=').ok_or_else(wrong)?;
-    let (input, output) = prices.split_once('/').ok_or_else(wrong)?;
     let number = |text: &str| {
         let number: Option<f64> = text.trim().parse().ok();
         number
             .filter(|it| it.is_finite() && *it >= 0.0)
             .ok_or_else(wrong)
     };
+    let prices: Result<Vec<f64>, String> = prices.split('/').map(number).collect();
+    let (input, output, cache_read, cache_write) = match prices?[..] {
+        [input, output] => (input, output, None, None),
+        [input, output, read, write] => (input, output, Some(read), Some(write)),
+        _ => return Err(wrong()),
+    };
     Ok(Price {
         model: model.trim().to_owned(),
-        input: number(input)?,
-        output: number(output)?,
+        input,
+        output,
+        cache_read,
+        cache_write,
     })
 }
 
@@ -88,7 +95,15 @@ mod tests {
             (read.model.as_str(), read.input, read.output),
             ("claude-sonnet-4-5", 3.0, 15.0)
         );
-        for wrong in ["claude", "claude=3", "claude=a/b", "claude=-1/2"] {
+        let read = price("claude=3/15/0.3/3.75").unwrap();
+        assert_eq!((read.cache_read, read.cache_write), (Some(0.3), Some(3.75)));
+        for wrong in [
+            "claude",
+            "claude=3",
+            "claude=a/b",
+            "claude=-1/2",
+            "claude=1/2/3",
+        ] {
             assert!(price(wrong).unwrap_err().contains(wrong), "{wrong}");
         }
     }

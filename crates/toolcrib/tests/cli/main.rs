@@ -1,5 +1,6 @@
 //! The command line as people and scripts meet it: the real program, in folders of its own.
 
+mod agents;
 mod backup;
 mod broken;
 mod broken_database;

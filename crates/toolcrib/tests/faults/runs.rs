@@ -13,8 +13,11 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-/// Tools that a run calls, one after the other.
+/// Tools that a run calls.
 const CALLS: usize = 5;
+
+/// Which of them each turn of the model calls, side by side.
+const TURNS: [&[usize]; 3] = [&[0, 1], &[2], &[3, 4]];
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -30,6 +33,8 @@ struct Outside {
 struct Seen {
     /// How often each call came, by run and number.
     calls: Mutex<HashMap<String, usize>>,
+    /// The call whose answer is never given.
+    held: Mutex<Option<String>>,
     /// Requests of any sort.
     requests: Mutex<usize>,
     more: Condvar,
@@ -70,6 +75,17 @@ impl Outside {
         );
     }
 
+    /// Holds up the answer to a call, and waits until it has come.
+    fn wait_for_held(&self, run: &str, number: usize) {
+        until("the call that is held up comes", PATIENCE, || {
+            (self.made(run, number) == 1).then_some(())
+        });
+    }
+
+    fn hold(&self, held: Option<String>) {
+        *self.seen.held.lock().unwrap() = held;
+    }
+
     fn made(&self, run: &str, number: usize) -> usize {
         let calls = self.seen.calls.lock().unwrap();
         calls.get(&format!("/{run}/{number}")).copied().unwrap_or(0)
@@ -96,17 +112,21 @@ fn answer(stream: TcpStream, seen: &Seen) -> std::io::Result<()> {
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
-    let told = match path.as_str() {
-        "/v1/messages" => turn(&serde_json::from_slice(&body)?),
+    let is_held = seen.held.lock().unwrap().as_ref() == Some(&path);
+    let (kind, text) = match path.as_str() {
+        "/v1/messages" => ("text/event-stream", turn(&serde_json::from_slice(&body)?)),
         _ => {
             *seen.calls.lock().unwrap().entry(path).or_default() += 1;
-            json!({"counted": true})
+            ("application/json", json!({"counted": true}).to_string())
         }
     };
     *seen.requests.lock().unwrap() += 1;
     seen.more.notify_all();
-    let text = told.to_string();
-    let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close";
+    if is_held {
+        // Until whoever asked is gone.
+        return reader.read_to_end(&mut Vec::new()).map(drop);
+    }
+    let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nConnection: close");
     let mut stream = reader.into_inner();
     write!(
         stream,
@@ -115,40 +135,65 @@ fn answer(stream: TcpStream, seen: &Seen) -> std::io::Result<()> {
     )
 }
 
-/// The next call of the script, in Anthropic's wire format.
-fn turn(request: &Value) -> Value {
+/// The next turn of the script, as a stream in Anthropic's wire format.
+fn turn(request: &Value) -> String {
     let said = request["messages"].as_array().unwrap();
     let run = said[0]["content"].as_str().map(str::to_owned);
     let run = run.unwrap_or_else(|| said[0]["content"][0]["text"].as_str().unwrap().to_owned());
     let turns = said.iter().filter(|it| it["role"] == "assistant").count();
-    let (content, stop) = match turns < CALLS {
-        true => {
-            let input = json!({"run": run, "number": turns});
-            let call = json!({"type": "tool_use", "id": format!("toolu_{turns}"), "name": "count", "input": input});
-            (call, "tool_use")
-        }
-        false => (json!({"type": "text", "text": "counted"}), "end_turn"),
+    let calls = TURNS.get(turns).copied().unwrap_or_default();
+    let text = match calls.is_empty() {
+        true => "counted",
+        false => "Let me count.",
     };
-    json!({
-        "id": "msg", "type": "message", "role": "assistant", "model": "m", "content": [content],
-        "stop_reason": stop, "usage": {"input_tokens": 1, "output_tokens": 1}
-    })
+    let mut blocks = vec![(
+        json!({"type": "text", "text": ""}),
+        json!({"type": "text_delta", "text": text}),
+    )];
+    for number in calls {
+        let input = json!({"run": run, "number": number}).to_string();
+        blocks.push((
+            json!({"type": "tool_use", "id": format!("toolu_{number}"), "name": format!("count_{number}"), "input": {}}),
+            json!({"type": "input_json_delta", "partial_json": input}),
+        ));
+    }
+    let stop = if calls.is_empty() {
+        "end_turn"
+    } else {
+        "tool_use"
+    };
+    let usage = json!({"input_tokens": 1, "output_tokens": 1});
+    let message = json!({"id": "msg", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": null, "usage": usage});
+    let mut events = vec![json!({"type": "message_start", "message": message})];
+    for (index, (block, delta)) in blocks.into_iter().enumerate() {
+        events.push(json!({"type": "content_block_start", "index": index, "content_block": block}));
+        events.push(json!({"type": "content_block_delta", "index": index, "delta": delta}));
+        events.push(json!({"type": "content_block_stop", "index": index}));
+    }
+    events.push(json!({"type": "message_delta", "delta": {"stop_reason": stop}, "usage": {"output_tokens": 1}}));
+    events.push(json!({"type": "message_stop"}));
+    let event = |it: &Value| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
+    events.iter().map(event).collect()
 }
 
 fn set_up(sandbox: &Sandbox, outside: &Outside) {
-    let tools = json!({"version": 1, "tools": [{
-        "name": "count", "kind": "http", "description": "Counts", "parallel_capable": true,
-        "annotations": {"openWorldHint": false, "destructiveHint": false},
-        "config": {"method": "POST", "base_url": format!("http://{}", outside.address), "path": "/{run}/{number}"},
-        "input_schema": {"type": "object", "properties": {"run": {"type": "string"}, "number": {"type": "integer"}}, "required": ["run", "number"]}
-    }]});
+    let tool = |number: usize| {
+        json!({
+            "name": format!("count_{number}"), "kind": "http", "description": "Counts", "parallel_capable": true,
+            "annotations": {"openWorldHint": false, "destructiveHint": false},
+            "config": {"method": "POST", "base_url": format!("http://{}", outside.address), "path": "/{run}/{number}"},
+            "input_schema": {"type": "object", "properties": {"run": {"type": "string"}, "number": {"type": "integer"}}, "required": ["run", "number"]}
+        })
+    };
+    let tools: Vec<Value> = (0..CALLS).map(tool).collect();
+    let tools = json!({"version": 1, "tools": tools});
     std::fs::write(sandbox.workspace().join("tools.json"), tools.to_string()).unwrap();
 }
 
 fn make_agent(server: &Running, outside: &Outside) {
     let agent = json!({
         "name": "counter", "model_provider": "anthropic", "model_name": "m",
-        "base_url": format!("http://{}", outside.address), "config": {"stream": false}
+        "base_url": format!("http://{}", outside.address)
     });
     let (status, told) = server.request("POST", "/api/v1/agents", Some(&agent));
     assert_eq!(status, 201, "{told}");
@@ -180,7 +225,9 @@ fn check(server: &Running, outside: &Outside, name: &str, id: &str) -> usize {
         .collect();
     assert_eq!(results.len(), CALLS, "{log}");
     let mut unknown = 0;
-    for (number, result) in results.into_iter().enumerate() {
+    for number in 0..CALLS {
+        let name_of = format!("count_{number}");
+        let result = results.iter().find(|it| it["tool"] == name_of).unwrap();
         let made = outside.made(name, number);
         match result["code"] == "interrupted" {
             true => {
@@ -196,11 +243,24 @@ fn check(server: &Running, outside: &Outside, name: &str, id: &str) -> usize {
     unknown
 }
 
-/// A moment in a run: after so many requests of it, and a little later.
-fn moment(outside: &Outside, before: usize, dice: &mut Dice) {
-    let requests = 2 * CALLS as u64 + 1;
-    outside.wait_for(before + (dice.roll() % requests) as usize);
-    std::thread::sleep(Duration::from_micros(dice.roll() % 3_000));
+/// A run that is begun and comes to some moment: after so many requests of it and a little later, or, every third time, while
+/// a call is made that never ends.
+fn begun(server: &Running, outside: &Outside, point: usize, dice: &mut Dice) -> (String, String) {
+    let name = format!("run{point}");
+    let number = dice.roll() as usize % CALLS;
+    let is_held = point % 3 == 0;
+    outside.hold(is_held.then(|| format!("/{name}/{number}")));
+    let before = outside.requests();
+    let id = begin(server, &name);
+    match is_held {
+        true => outside.wait_for_held(&name, number),
+        false => {
+            let requests = (CALLS + TURNS.len() + 1) as u64;
+            outside.wait_for(before + (dice.roll() % requests) as usize);
+            std::thread::sleep(Duration::from_micros(dice.roll() % 3_000));
+        }
+    }
+    (name, id)
 }
 
 #[test]
@@ -213,15 +273,13 @@ fn a_run_survives_kill_9_at_any_point() {
     make_agent(&server, &outside);
     let mut unknown = 0;
     for point in 0..sizes().kills {
-        let name = format!("run{point}");
-        let before = outside.requests();
-        let id = begin(&server, &name);
-        moment(&outside, before, &mut dice);
+        let (name, id) = begun(&server, &outside, point, &mut dice);
         server.signal(Signal::KILL);
         drop(server);
         server = site.sandbox.serve(&[]);
         unknown += check(&server, &outside, &name, &id);
     }
+    assert!(unknown > 0, "some call was under way");
     println!(
         "kill -9 in runs of {CALLS} calls on SQLite: {} kills, all finished, every journalled call made once, {unknown} under way made at most once",
         sizes().kills
@@ -245,15 +303,13 @@ fn another_server_finishes_the_runs_of_one_that_was_killed() {
     let mut dice = Dice(4_712);
     let (mut unknown, kills) = (0, sizes().run_kills);
     for point in 0..kills {
-        let name = format!("run{point}");
-        let before = outside.requests();
         let victim = point % 2;
-        let id = begin(&servers[victim], &name);
-        moment(&outside, before, &mut dice);
+        let (name, id) = begun(&servers[victim], &outside, point, &mut dice);
         servers[victim].signal(Signal::KILL);
         unknown += check(&servers[1 - victim], &outside, &name, &id);
         servers[victim] = sandboxes[victim].serve(&[]);
     }
+    assert!(unknown > 0, "some call was under way");
     println!(
         "kill -9 of one of two servers in runs of {CALLS} calls on PostgreSQL: {kills} kills, all finished by the other, every journalled call made once, {unknown} under way made at most once"
     );

@@ -1,0 +1,158 @@
+//! Reading along: whoever comes back, wherever and whenever, makes the same of what they are told.
+
+use crate::model::{Model, Say};
+use crate::scripted::until;
+use crate::testapp::{ADMIN, TestApp, on_both};
+use axum::body::Body;
+use axum::http::Request;
+use serde_json::{Value, json};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The text that counts in the end.
+fn text_of(events: &[Value]) -> String {
+    let mut text = String::new();
+    for event in events {
+        match event["event"].as_str().unwrap() {
+            "text_delta" => text += event["data"]["text"].as_str().unwrap(),
+            "text_reset" => text.clear(),
+            _ => {}
+        }
+    }
+    text
+}
+
+fn names(events: &[Value]) -> Vec<&str> {
+    let names = events.iter().map(|it| it["event"].as_str().unwrap());
+    names.collect()
+}
+
+/// Events of a stream.
+fn streamed(text: &str) -> Vec<Value> {
+    let events = text.split("\n\n").filter(|it| it.contains("event: "));
+    let line = |event: &str, name: &str| {
+        let found = event.lines().find_map(|it| it.strip_prefix(name));
+        found.map(str::to_owned)
+    };
+    events
+        .map(|event| {
+            let data = line(event, "data: ").unwrap();
+            json!({
+                "id": line(event, "id: "), "event": line(event, "event: "),
+                "data": serde_json::from_str::<Value>(&data).unwrap(),
+            })
+        })
+        .collect()
+}
+
+/// One that says these things in this order, whatever it is asked.
+async fn in_turn(script: Vec<Say>) -> Model {
+    let next = AtomicUsize::new(0);
+    Model::by(move |_| script[next.fetch_add(1, Ordering::SeqCst).min(script.len() - 1)].clone())
+        .await
+}
+
+#[tokio::test]
+async fn what_was_written_before_the_line_broke_is_taken_back() {
+    on_both(async |app: &TestApp| {
+        let model = in_turn(vec![Say::Break("안녕하세"), Say::text("안녕히 가세요")]).await;
+        app.agent(&model, json!({})).await;
+        let body = json!({"input": "hi", "agent": "helper", "stream": true});
+        let read = app.post("/api/v1/runs", body).await;
+        let events = streamed(read.body.as_str().unwrap());
+        assert_eq!(text_of(&events), "안녕히 가세요", "{events:?}");
+        let names = names(&events);
+        assert!(names.contains(&"text_reset"), "{names:?}");
+        // Whoever was cut off in the middle and asks anywhere for the rest.
+        let runs = app.get("/api/v1/runs").await.body;
+        for (i, event) in events.iter().enumerate() {
+            let rest = app
+                .events(&runs["items"][0], event["id"].as_str().unwrap())
+                .await;
+            let whole: Vec<Value> = events[..=i].iter().chain(&rest).cloned().collect();
+            assert_eq!(text_of(&whole), "안녕히 가세요", "after {event}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_another_driver_says_is_not_spliced_to_what_was_read() {
+    on_both(async |app: &TestApp| {
+        let model = in_turn(vec![
+            Say::hold("Hello there, I th"),
+            Say::text("Goodbye then, friend"),
+        ])
+        .await;
+        app.agent(&model, json!({})).await;
+        let body = json!({"input": "hi", "agent": "helper", "wait": false});
+        let begun = app.post("/api/v1/runs", body).await.body;
+        let read = until("the text is on its way", async || {
+            let events = app.events(&begun, "").await;
+            names(&events).contains(&"text_delta").then_some(events)
+        })
+        .await;
+        assert_eq!(text_of(&read), "Hello there, I th");
+        let app = &app.restart().await;
+        app.rests(&begun).await;
+        let rest = app
+            .events(&begun, read.last().unwrap()["id"].as_str().unwrap())
+            .await;
+        assert_eq!(names(&rest)[..2], ["text_reset", "text_delta"], "{rest:?}");
+        let whole: Vec<Value> = read.into_iter().chain(rest).collect();
+        assert_eq!(text_of(&whole), "Goodbye then, friend");
+        app.stop().await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn whoever_cancels_while_a_text_is_written_has_nothing_told_twice() {
+    on_both(async |app: &TestApp| {
+        let model = in_turn(vec![Say::hold("Let me think")]).await;
+        app.agent(&model, json!({})).await;
+        let body = json!({"input": "hi", "agent": "helper", "stream": true});
+        let reading = app.post("/api/v1/runs", body);
+        let cancelling = async {
+            let run = until("the text is on its way", async || {
+                let run = app.get("/api/v1/runs").await.body["items"].get(0)?.clone();
+                let events = app.events(&run, "").await;
+                names(&events).contains(&"text_delta").then_some(run)
+            })
+            .await;
+            let path = format!("/api/v1/runs/{}/cancel", run["id"].as_str().unwrap());
+            app.post(&path, Value::Null).await;
+        };
+        let (read, ()) = tokio::join!(reading, cancelling);
+        let events = streamed(read.body.as_str().unwrap());
+        assert_eq!(text_of(&events), "Let me think", "{events:?}");
+        assert_eq!(names(&events).last(), Some(&"error"));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_header_of_browsers_is_understood() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(vec![Say::text("Hello")]).await;
+        app.agent(&model, json!({})).await;
+        let run = app.run("hi").await;
+        let all = app.events(&run, "").await;
+        let path = format!("/api/v1/runs/{}/events", run["id"].as_str().unwrap());
+        for (i, event) in all.iter().enumerate() {
+            let request = Request::get(&path)
+                .header("x-api-key", ADMIN)
+                .header("last-event-id", event["id"].as_str().unwrap());
+            let read = app.send(request.body(Body::empty()).unwrap()).await;
+            let rest = streamed(read.body.as_str().unwrap_or_default());
+            assert_eq!(rest, all[i + 1..], "after {event}");
+        }
+        let request = Request::get(&path)
+            .header("x-api-key", ADMIN)
+            .header("last-event-id", "no id");
+        assert_eq!(
+            app.send(request.body(Body::empty()).unwrap()).await.status,
+            422
+        );
+    })
+    .await;
+}
