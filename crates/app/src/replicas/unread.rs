@@ -21,15 +21,14 @@ impl Unread {
 
     /// It is tried again with every look, and told once.
     pub(super) fn add(&self, subject: Subject, known: i64, error: &Error) {
-        let mut all = self.lock();
-        if !all.contains_key(&subject) {
+        self.lock().entry(subject).or_insert_with(|| {
             tracing::error!(
                 ?subject,
                 ?error,
                 "what another server stored cannot be read here; what was known of it counts on"
             );
-            all.insert(subject, known);
-        }
+            known
+        });
     }
 
     pub(super) fn is_read(&self, subject: Subject) {
