@@ -83,9 +83,8 @@ impl App {
                 follower.changed().await?;
             }
         };
-        match tokio::time::timeout(within, rests).await {
-            Ok(rests) => rests?,
-            Err(_) => {}
+        if let Ok(rests) = tokio::time::timeout(within, rests).await {
+            rests?;
         }
         self.get_run(caller, id).await
     }

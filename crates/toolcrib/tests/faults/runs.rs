@@ -248,7 +248,7 @@ fn check(server: &Running, outside: &Outside, name: &str, id: &str) -> usize {
 fn begun(server: &Running, outside: &Outside, point: usize, dice: &mut Dice) -> (String, String) {
     let name = format!("run{point}");
     let number = dice.roll() as usize % CALLS;
-    let is_held = point % 3 == 0;
+    let is_held = point.is_multiple_of(3);
     outside.hold(is_held.then(|| format!("/{name}/{number}")));
     let before = outside.requests();
     let id = begin(server, &name);

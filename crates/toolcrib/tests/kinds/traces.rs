@@ -4,11 +4,11 @@
 use crate::crib::{Crib, sandbox, until};
 use crate::harness::{Running, request_with_head};
 use crate::site::{Site, read};
+use catalog::clock::Clock;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a client says: its own span, which is kept.
 const CLIENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -139,12 +139,7 @@ fn proxy(collector: &Site, server: &Running) -> String {
             let request = read(&client).unwrap();
             let own = format!("{:016x}", 0xaaaa_0000 + number);
             let passed = request.replace(CLIENT_SPAN, &own);
-            let nanos = || {
-                SystemTime::now()
-                    .duration_since(UNIX_EPOCH)
-                    .unwrap()
-                    .as_nanos()
-            };
+            let nanos = || Clock::System.now() * 1_000_000;
             let began = nanos();
             let mut server = TcpStream::connect(&there).unwrap();
             server.write_all(passed.as_bytes()).unwrap();
