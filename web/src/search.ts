@@ -15,6 +15,8 @@ export function useAddress(): [Search, (change: Search, options?: { push?: boole
         to: ".",
         search: (before: Search) => ({ ...before, ...some }),
         replace: !options?.push,
+        // The page stays: where it is scrolled to is its own business.
+        resetScroll: false,
       } as never),
     [navigate],
   );

@@ -56,12 +56,14 @@ const useNarrow = () =>
 type Props = {
   tools: Tool[];
   stale: boolean;
+  /** What the list is filtered by: another filter begins at the top. */
+  filter: string;
   chosen: ReadonlySet<string>;
   onChoose: (chosen: ReadonlySet<string>) => void;
   onEnd: () => void;
 };
 
-export function ToolRows({ tools, stale, chosen, onChoose, onEnd }: Props) {
+export function ToolRows({ tools, stale, filter, chosen, onChoose, onEnd }: Props) {
   const { t } = useTranslation("tools");
   const may = useMay("author");
   const scroller = useRef<HTMLDivElement>(null);
@@ -78,6 +80,8 @@ export function ToolRows({ tools, stale, chosen, onChoose, onEnd }: Props) {
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are measured anew when their height changes
   useEffect(() => rows.measure(), [height]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another filter does it
+  useEffect(() => rows.scrollToOffset(0), [filter]);
   const shown = rows.getVirtualItems();
   const lastShown = shown.at(-1)?.index ?? 0;
   useEffect(() => {

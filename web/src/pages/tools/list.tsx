@@ -131,7 +131,14 @@ export default function Tools() {
           </Empty>
         )
       ) : (
-        <ToolRows tools={tools} stale={list.isPlaceholderData} chosen={chosen} onChoose={setChosen} onEnd={more} />
+        <ToolRows
+          tools={tools}
+          filter={JSON.stringify([q, kind, state, owner, shelf])}
+          stale={list.isPlaceholderData}
+          chosen={chosen}
+          onChoose={setChosen}
+          onEnd={more}
+        />
       )}
       <BulkBar tools={tools} chosen={chosen} onChoose={setChosen} />
       <TestDrawer name={found.test} onClose={() => change({ test: undefined })} />
