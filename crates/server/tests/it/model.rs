@@ -21,7 +21,7 @@ pub(crate) enum Say {
     Refuse(u16, Value),
     /// The beginning of a text, and nothing more until somebody says so; then the calls.
     Hold(&'static str, Vec<(&'static str, Value)>),
-    /// The beginning of a text, and then the connection breaks.
+    /// The beginning of a text; the connection breaks when somebody says so.
     Break(&'static str),
 }
 
@@ -167,7 +167,11 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>) {
         }
         Say::Break(text) => {
             let all = Dialect::Messages.turn(text, &[], count, true);
-            return begin(&mut stream, &all).await.map_or((), drop);
+            let go_on = told.go_on.notified();
+            if begin(&mut stream, &all).await.is_some() {
+                go_on.await;
+            }
+            return;
         }
         Say::Hold(text, calls) => {
             let all = Dialect::Messages.turn(text, &calls, count, true);

@@ -57,7 +57,17 @@ async fn what_was_written_before_the_line_broke_is_taken_back() {
         let model = in_turn(vec![Say::Break("안녕하세"), Say::text("안녕히 가세요")]).await;
         app.agent(&model, json!({})).await;
         let body = json!({"input": "hi", "agent": "helper", "stream": true});
-        let read = app.post("/api/v1/runs", body).await;
+        let cut = async {
+            until("its beginning is told", async || {
+                let runs = app.get("/api/v1/runs").await.body;
+                let run = runs["items"].get(0)?;
+                let told = app.events(run, "").await;
+                names(&told).contains(&"text_delta").then_some(())
+            })
+            .await;
+            model.go_on();
+        };
+        let (read, ()) = tokio::join!(app.post("/api/v1/runs", body), cut);
         let events = streamed(read.body.as_str().unwrap());
         assert_eq!(text_of(&events), "안녕히 가세요", "{events:?}");
         let names = names(&events);

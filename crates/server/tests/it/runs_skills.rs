@@ -114,8 +114,10 @@ async fn a_run_that_another_takes_up_offers_the_same() {
         let begun = app.post("/api/v1/runs", body).await.body;
         until("the call runs", async || {
             let events = app.events(&begun, "").await;
-            let is_started = events.iter().any(|it| it["event"] == "tool_started");
-            is_started.then_some(())
+            let mut started = events.iter().filter(|it| it["event"] == "tool_started");
+            started
+                .any(|it| it["data"]["tool"] == "fixture_wait")
+                .then_some(())
         })
         .await;
         let before = model.requests().last().unwrap().clone();
