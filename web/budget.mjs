@@ -24,7 +24,7 @@ const sum = (files) => [...files].reduce((total, file) => total + size(file), 0)
 const entry = Object.keys(manifest).find((key) => manifest[key].isEntry);
 // The shared texts of one language come with the first load.
 const first = needs(entry);
-const text = Object.keys(manifest).find((key) => key.endsWith("i18n/ko/common.json"));
+const text = Object.keys(manifest).find((key) => key.endsWith("i18n/ko/frame.json"));
 if (text) needs(text, first);
 const initial = sum(first);
 let failed = initial > INITIAL;

@@ -24,7 +24,7 @@ import type { Scope } from "./api/me";
 
 export type Place = {
   path: string;
-  label: ParseKeys<"common">;
+  label: ParseKeys<"frame">;
   icon: LucideIcon;
   /** The key after G that goes there. */
   key?: string;
@@ -32,7 +32,7 @@ export type Place = {
   scope?: Scope;
 };
 
-export type Group = { label?: ParseKeys<"common">; places: Place[] };
+export type Group = { label?: ParseKeys<"frame">; places: Place[] };
 
 export const groups: Group[] = [
   { places: [{ path: "/", label: "nav.home", icon: Home, key: "h" }] },

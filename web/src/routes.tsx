@@ -30,7 +30,7 @@ function page(path: string, load: () => Promise<{ default: () => React.ReactNode
 }
 
 const routes = [
-  page("/", () => import("./pages/home/home")),
+  page("/", () => import("./pages/overview/overview")),
   page("/tools", () => import("./pages/tools/list")),
   page("/tools/new", () => import("./pages/tools/editor")),
   page("/tools/$name", () => import("./pages/tools/editor")),

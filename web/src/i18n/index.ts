@@ -9,7 +9,7 @@ export type Language = "en" | "ko";
 
 declare module "i18next" {
   interface CustomTypeOptions {
-    defaultNS: "common";
+    defaultNS: "frame";
     resources: typeof en;
   }
 }
@@ -38,8 +38,8 @@ export const startTexts = () =>
     .init({
       lng: chosenLanguage(),
       fallbackLng: false,
-      ns: ["common"],
-      defaultNS: "common",
+      ns: ["frame"],
+      defaultNS: "frame",
       interpolation: { escapeValue: false },
     });
 

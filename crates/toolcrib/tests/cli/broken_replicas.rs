@@ -24,11 +24,16 @@ fn two(
     let first = one.serve(&[]);
     let other = before(member(&database), &first);
     let second = other.serve(&[]);
+    let other_is = |is_so: &dyn Fn(&Value) -> bool| {
+        until_ready(&first, |ready| {
+            let others = ready["replicas"]["others"].as_array();
+            others.is_some_and(|others| others.len() == 1 && is_so(&others[0]))
+        });
+    };
+    // Before it is heard of, there is nothing to change.
+    other_is(&|other| other["address"].is_string());
     after(&database, &second);
-    until_ready(&first, |ready| {
-        let others = ready["replicas"]["others"].as_array();
-        others.is_some_and(|others| others.len() == 1 && is_so(&others[0]))
-    });
+    other_is(&is_so);
     let servers = (first, second);
     let mut broken = Broken::new(one).keep(servers).keep(other).keep(database);
     broken.is_served = true;

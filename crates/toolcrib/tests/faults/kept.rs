@@ -1,6 +1,7 @@
 //! Connections that are kept open and used again: by a client, and by a proxy towards the servers behind it. Neither sends
 //! anything twice: what was sent and not answered is lost.
 
+use crate::proxy::is_ready;
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -135,8 +136,8 @@ struct Shared {
     stop: AtomicBool,
 }
 
-/// A proxy that keeps connections to its servers open and asks nobody whether they are ready: one that refuses a connection is
-/// passed over.
+/// A proxy that keeps connections to its servers open. Whether one is ready it asks only before it opens another: what it keeps
+/// is closed by the server's own answers.
 pub(crate) struct Pooling {
     pub(crate) address: String,
     shared: Arc<Shared>,
@@ -201,7 +202,8 @@ impl Shared {
                 let kept = std::iter::from_fn(|| idle.pop_front()).find(Line::is_open);
                 (address.clone(), kept)
             };
-            let line = kept.or_else(|| Line::open(&address).ok());
+            let new = || is_ready(&address).then(|| Line::open(&address).ok());
+            let line = kept.or_else(|| new().flatten());
             line.map(|line| (address, line))
         })
     }

@@ -109,7 +109,7 @@ impl Shared {
     }
 }
 
-fn is_ready(address: &str) -> bool {
+pub(crate) fn is_ready(address: &str) -> bool {
     matches!(
         request_to(address, "", ("GET", "/readyz"), None),
         Ok((200, _))

@@ -302,7 +302,7 @@ fn under(server: &Running, key_id: &str) -> usize {
         (&json!(true), &json!(ROTATED)),
         "{check}"
     );
-    let (_, page) = server.request("GET", "/api/v1/secrets", None);
+    let (_, page) = server.request("GET", "/api/v1/secrets?limit=500", None);
     let items = page["items"].as_array().unwrap();
     items
         .iter()

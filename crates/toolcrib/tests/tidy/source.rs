@@ -224,7 +224,15 @@ pub(crate) fn sources() -> Vec<Source> {
 }
 
 fn walk(folder: &Path, files: &mut Vec<PathBuf>) {
-    let skipped = ["target", "node_modules", ".git", ".deps", ".run"];
+    let skipped = [
+        "target",
+        "node_modules",
+        "dist",
+        "screenshots",
+        ".git",
+        ".deps",
+        ".run",
+    ];
     for entry in fs::read_dir(folder)
         .expect("a folder of the source tree can be read")
         .flatten()

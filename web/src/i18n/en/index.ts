@@ -3,10 +3,10 @@
 import agents from "./agents.json";
 import analytics from "./analytics.json";
 import audit from "./audit.json";
-import common from "./common.json";
 import editor from "./editor.json";
 import executions from "./executions.json";
 import form from "./form.json";
+import frame from "./frame.json";
 import home from "./home.json";
 import keys from "./keys.json";
 import limits from "./limits.json";
@@ -25,7 +25,7 @@ export default {
   agents,
   analytics,
   audit,
-  common,
+  frame,
   editor,
   executions,
   form,

@@ -11,7 +11,7 @@ import { toast } from "../../ui/toast";
 import { type Agent, deleteAgent, restoreAgent } from "./queries";
 
 export function DeleteAgent({ agent, open, onClose }: { agent: Agent; open: boolean; onClose: () => void }) {
-  const { t } = useTranslation(["agents", "common"]);
+  const { t } = useTranslation(["agents", "frame"]);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [error, setError] = useState<unknown>(null);
@@ -38,14 +38,14 @@ export function DeleteAgent({ agent, open, onClose }: { agent: Agent; open: bool
     // The page of what is gone is left before anything is asked for again.
     await navigate({ to: "/agents" as never });
     void again();
-    toast(t("deleted", { name: agent.name }), { action: { label: t("common:undo"), run: undo } });
+    toast(t("deleted", { name: agent.name }), { action: { label: t("frame:undo"), run: undo } });
   };
   return (
     <Confirm
       open={open}
       onClose={onClose}
       title={t("deleteTitle", { name: agent.name })}
-      action={t("common:delete")}
+      action={t("frame:delete")}
       onConfirm={remove}
     >
       <p>{t("deleteAbout")}</p>

@@ -34,7 +34,7 @@ const within = (problems: Problem[], member: string) =>
   );
 
 function AgentForm({ stored }: { stored: Agent | undefined }) {
-  const { t } = useTranslation(["agents", "common"]);
+  const { t } = useTranslation(["agents", "frame"]);
   const navigate = useNavigate();
   const queries = useQueryClient();
   const mayWrite = useMay("author");
@@ -72,7 +72,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
           <div className="grid gap-3">
             <TextField
               required
-              label={t("common:name")}
+              label={t("frame:name")}
               value={draft.name}
               problem={at("name")}
               spellCheck={false}
@@ -182,7 +182,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
       {mayWrite && (
         <div className="sticky bottom-0 -mx-4 flex justify-end gap-2 border-t bg-bg px-4 py-3 md:-mx-6 md:px-6">
           <Link to={"/agents" as never} className={buttonClass("plain")}>
-            {t("common:cancel")}
+            {t("frame:cancel")}
           </Link>
           <Button
             type="submit"
@@ -190,7 +190,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
             busy={save.isPending}
             disabled={isBad || !draft.name.trim() || !draft.model_name.trim()}
           >
-            {t("common:save")}
+            {t("frame:save")}
           </Button>
         </div>
       )}
@@ -200,7 +200,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
 
 export default function AgentEditor() {
   // The form's texts, too: a page that has to wait for them later would begin anew.
-  const { t } = useTranslation(["agents", "common", "form"]);
+  const { t } = useTranslation(["agents", "frame", "form"]);
   const { name } = useParams({ strict: false }) as { name?: string };
   const found = useQuery({ ...agentQuery(name ?? ""), enabled: name !== undefined });
   const mayWrite = useMay("author");
@@ -223,7 +223,7 @@ export default function AgentEditor() {
             </Link>
             {mayWrite && (
               <Button icon={Trash2} onClick={() => setDeleting(true)}>
-                {t("common:delete")}
+                {t("frame:delete")}
               </Button>
             )}
           </>

@@ -20,7 +20,7 @@ import { toast } from "../../ui/toast";
 import { type Agent, agentsQuery, PROVIDERS } from "./queries";
 
 function useToggle() {
-  const { t } = useTranslation(["agents", "common"]);
+  const { t } = useTranslation(["agents", "frame"]);
   const queries = useQueryClient();
   const toggle = useMutation({
     mutationFn: ({ agent, on }: { agent: Agent; on: boolean }) =>
@@ -44,14 +44,14 @@ function useToggle() {
       {
         onSuccess: () =>
           toast(t(on ? "switchedOn" : "switchedOff", { name: agent.name }), {
-            action: { label: t("common:undo"), run: () => toggle.mutate({ agent, on: !on }) },
+            action: { label: t("frame:undo"), run: () => toggle.mutate({ agent, on: !on }) },
           }),
       },
     );
 }
 
 export default function Agents() {
-  const { t } = useTranslation(["agents", "common"]);
+  const { t } = useTranslation(["agents", "frame"]);
   const [found, change] = useAddress();
   const navigate = useNavigate();
   const mayWrite = useMay("author");
@@ -86,11 +86,11 @@ export default function Agents() {
       {agents.data && all.length === 0 && (
         <Empty
           icon={Bot}
-          title={isFiltered ? t("common:nothingFits") : t("empty")}
+          title={isFiltered ? t("frame:nothingFits") : t("empty")}
           action={
             isFiltered ? (
               <Button look="primary" onClick={() => change({ q: undefined, provider: undefined })}>
-                {t("common:clearFilters")}
+                {t("frame:clearFilters")}
               </Button>
             ) : (
               <>
@@ -111,7 +111,7 @@ export default function Agents() {
           label={t("title")}
           columns={[
             { label: t("active"), hidden: true },
-            { label: t("common:name") },
+            { label: t("frame:name") },
             { label: t("model") },
             { label: t("tools"), className: "hidden sm:table-cell" },
             { label: t("owner"), className: "hidden md:table-cell" },
@@ -147,7 +147,7 @@ export default function Agents() {
                 <span className="text-sm text-muted">{agent.model_provider}</span>
               </Cell>
               <Cell className="hidden sm:table-cell">
-                {agent.tools.length === 0 ? <span className="text-muted">{t("common:all")}</span> : agent.tools.length}
+                {agent.tools.length === 0 ? <span className="text-muted">{t("frame:all")}</span> : agent.tools.length}
                 {agent.tools_missing.length > 0 && (
                   <Badge tone="warn" className="ml-2">
                     {t("missingShort", { count: agent.tools_missing.length })}

@@ -136,7 +136,7 @@ function Told({ stats, since }: { stats: Stats; since: string }) {
 }
 
 export default function Analytics() {
-  const { t, i18n } = useTranslation(["analytics", "common"]);
+  const { t, i18n } = useTranslation(["analytics", "frame"]);
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const since = SPANS.find((one) => one === found.since) ?? "24h";

@@ -95,7 +95,7 @@ function useVerify() {
 }
 
 export default function Audit() {
-  const { t } = useTranslation(["audit", "common"]);
+  const { t } = useTranslation(["audit", "frame"]);
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const filter = filterOf(found);
@@ -179,7 +179,7 @@ export default function Audit() {
         </Field>
         {isFiltered && (
           <div className="self-end">
-            <Button onClick={clear}>{t("common:clearFilters")}</Button>
+            <Button onClick={clear}>{t("frame:clearFilters")}</Button>
           </div>
         )}
       </div>
@@ -188,8 +188,8 @@ export default function Audit() {
       {entries.data && !entries.error && all.length === 0 && (
         <Empty
           icon={FileClock}
-          title={isFiltered ? t("common:nothingFits") : t("empty.title")}
-          action={isFiltered && <Button onClick={clear}>{t("common:clearFilters")}</Button>}
+          title={isFiltered ? t("frame:nothingFits") : t("empty.title")}
+          action={isFiltered && <Button onClick={clear}>{t("frame:clearFilters")}</Button>}
         >
           {!isFiltered && t("empty.about")}
         </Empty>
@@ -236,7 +236,7 @@ export default function Audit() {
       )}
       {entries.hasNextPage && (
         <Button className="mt-3" busy={entries.isFetchingNextPage} onClick={() => void entries.fetchNextPage()}>
-          {t("common:loadMore")}
+          {t("frame:loadMore")}
         </Button>
       )}
       {peeked && <Peek entry={peeked} onClose={() => change({ peek: undefined })} />}

@@ -40,7 +40,7 @@ function Problem({ error }: { error: Failure }) {
 }
 
 export function Detail({ one, tab, onTab }: { one: Execution; tab: string | undefined; onTab: (tab: string) => void }) {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const error = one.error as Failure;
   const open = tab ?? (error ? "error" : "output");
   const tabs = [
@@ -115,11 +115,11 @@ export function Detail({ one, tab, onTab }: { one: Execution; tab: string | unde
 }
 
 export function DetailActions({ one }: { one: Execution }) {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const copy = () =>
     navigator.clipboard
       .writeText(asCurl(location.origin, one.tool_name, one.arguments))
-      .then(() => toast(t("common:copied")));
+      .then(() => toast(t("frame:copied")));
   return (
     <>
       <a href={testerAddress(one.tool_name, one.arguments)} className={buttonClass("plain")}>

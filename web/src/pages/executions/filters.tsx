@@ -90,7 +90,7 @@ function OwnSpan({ found, onChange }: Omit<Props, "loaded">) {
 }
 
 export function Filters({ found, onChange, loaded }: Props) {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const isAdmin = useMay("admin");
   const span = useMemo(() => {
     const steps = stepsOf(spanOf(found.since || USUAL_SPAN, found.until), 48);
@@ -155,7 +155,7 @@ export function Filters({ found, onChange, loaded }: Props) {
       )}
       {isFiltered && (
         <Button look="quiet" icon={X} onClick={() => onChange(NO_FILTER)}>
-          {t("common:clearFilters")}
+          {t("frame:clearFilters")}
         </Button>
       )}
     </search>

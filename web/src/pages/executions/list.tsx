@@ -18,16 +18,16 @@ import { Rows } from "./rows";
 import { useTail } from "./use-tail";
 
 function Nothing({ found, onChange }: { found: Search; onChange: (change: Search) => void }) {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const isNarrow = ["status", "tool", "caller", "until"].some((key) => found[key]);
   if (isNarrow)
     return (
       <Empty
         icon={ScrollText}
-        title={t("common:nothingFits")}
+        title={t("frame:nothingFits")}
         action={
           <Button look="primary" onClick={() => onChange(NO_FILTER)}>
-            {t("common:clearFilters")}
+            {t("frame:clearFilters")}
           </Button>
         }
       />
@@ -62,7 +62,7 @@ function Nothing({ found, onChange }: { found: Search; onChange: (change: Search
 }
 
 export default function Executions() {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const [found, change] = useAddress();
   const { status, tool, caller, since, until } = found;
   const filter = useMemo(() => filterOf({ status, tool, caller, since, until }), [status, tool, caller, since, until]);
@@ -97,7 +97,7 @@ export default function Executions() {
           <IconButton
             icon={RotateCw}
             look="plain"
-            label={t("common:refresh")}
+            label={t("frame:refresh")}
             busy={list.isRefetching}
             onClick={refresh}
           />

@@ -10,7 +10,7 @@ import { Detail, DetailActions } from "./detail";
 import { executionQuery } from "./queries";
 
 export default function OneExecution() {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const { id } = useParams({ strict: false }) as { id: string };
   const [found, change] = useAddress();
   const execution = useQuery(executionQuery(id));

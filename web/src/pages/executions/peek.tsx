@@ -22,7 +22,7 @@ type Props = {
 };
 
 export function Peek({ id, items, tab, onChange, onNearEnd }: Props) {
-  const { t } = useTranslation(["executions", "common"]);
+  const { t } = useTranslation(["executions", "frame"]);
   const navigate = useNavigate();
   const at = items.findIndex((one) => one.id === id);
   const listed = items[at];

@@ -23,7 +23,7 @@ const SCOPES: Scope[] = ["read", "call", "author", "operate", "admin"];
 const DAYS = [7, 30, 90, 365];
 
 function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
-  const { t } = useTranslation(["keys", "common"]);
+  const { t } = useTranslation(["keys", "frame"]);
   const [connecting, setConnecting] = useState(false);
   return (
     <Dialog
@@ -53,7 +53,7 @@ function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
 }
 
 export function NewKeyForm({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation(["keys", "common"]);
+  const { t } = useTranslation(["keys", "frame"]);
   const me = useMe();
   const isAdmin = useMay("admin");
   const queries = useQueryClient();
@@ -130,7 +130,7 @@ export function NewKeyForm({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common:cancel")}</Button>
+          <Button onClick={onClose}>{t("frame:cancel")}</Button>
           <Button look="primary" type="submit" busy={make.isPending} disabled={!name.trim() || scopes.length === 0}>
             {t("form.make")}
           </Button>

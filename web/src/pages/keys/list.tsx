@@ -55,7 +55,7 @@ function Revoke({ of, onClose }: { of: KeyView | null; onClose: () => void }) {
 }
 
 export default function Keys() {
-  const { t } = useTranslation(["keys", "common"]);
+  const { t } = useTranslation(["keys", "frame"]);
   const me = useMe();
   const [found, change] = useAddress();
   const keys = useQuery(keysQuery);
@@ -90,8 +90,8 @@ export default function Keys() {
       )}
       {all.length > 0 && shown.length === 0 && (
         <Empty
-          title={t("common:nothingFits")}
-          action={<Button onClick={() => change({ q: undefined, all: "1" })}>{t("common:clearFilters")}</Button>}
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined, all: "1" })}>{t("frame:clearFilters")}</Button>}
         />
       )}
       {shown.length > 0 && (

@@ -15,7 +15,7 @@ import { toolNamesQuery } from "../toolsets/queries";
 import { type Shown, setLimit } from "./queries";
 
 export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: () => void }) {
-  const { t } = useTranslation(["limits", "common"]);
+  const { t } = useTranslation(["limits", "frame"]);
   const queries = useQueryClient();
   const [type, setType] = useState<Shown["type"]>(shown?.type ?? "USER");
   const [target, setTarget] = useState(shown?.name ?? "");
@@ -75,9 +75,9 @@ export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: ()
           onChange={(event) => setMax(event.target.value)}
         />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common:cancel")}</Button>
+          <Button onClick={onClose}>{t("frame:cancel")}</Button>
           <Button look="primary" type="submit" busy={save.isPending} disabled={!isWhole}>
-            {t("common:save")}
+            {t("frame:save")}
           </Button>
         </div>
       </form>

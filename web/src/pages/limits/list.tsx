@@ -22,7 +22,7 @@ import { LimitForm } from "./form";
 import { limitsQuery, merged, type Shown, setLimit, usageQuery } from "./queries";
 
 function useRemove() {
-  const { t } = useTranslation(["limits", "common"]);
+  const { t } = useTranslation(["limits", "frame"]);
   const queries = useQueryClient();
   const settled = () => {
     void queries.invalidateQueries({ queryKey: ["limits"] });
@@ -42,7 +42,7 @@ function useRemove() {
     onSuccess: (_, { type, id, name, quota }) =>
       toast(t("removed", { name }), {
         action: {
-          label: t("common:undo"),
+          label: t("frame:undo"),
           run: () => back.mutate({ target_type: type, target_id: id, max_count: quota ?? 0 }),
         },
       }),
@@ -50,7 +50,7 @@ function useRemove() {
 }
 
 export default function Limits() {
-  const { t } = useTranslation(["limits", "common"]);
+  const { t } = useTranslation(["limits", "frame"]);
   const [found, change] = useAddress();
   const mayOperate = useMay("operate");
   const limits = useQuery(limitsQuery);
@@ -101,8 +101,8 @@ export default function Limits() {
       )}
       {all.length > 0 && shown.length === 0 && (
         <Empty
-          title={t("common:nothingFits")}
-          action={<Button onClick={() => change({ q: undefined, type: undefined })}>{t("common:clearFilters")}</Button>}
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined, type: undefined })}>{t("frame:clearFilters")}</Button>}
         />
       )}
       {shown.length > 0 && (

@@ -90,7 +90,7 @@ const contentOf = ({ rules, whitelist }: Pick<Policy, "rules" | "whitelist">) =>
 });
 
 function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) {
-  const { t } = useTranslation(["policies", "common"]);
+  const { t } = useTranslation(["policies", "frame"]);
   const queries = useQueryClient();
   const [rules, setRules] = useState(stored.rules);
   const [whitelist, setWhitelist] = useState(stored.whitelist ?? null);
@@ -176,7 +176,7 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
                 busy={saving.isPending}
                 onClick={() => saving.mutate(draft)}
               >
-                {t("common:save")}
+                {t("frame:save")}
               </Button>
               <Button
                 look="quiet"

@@ -26,7 +26,7 @@ type Props = {
 const PARTS = ["deny", "hide"] as const;
 
 export function RuleForm({ rule, rules, onClose, onDone }: Props) {
-  const { t } = useTranslation(["policies", "common"]);
+  const { t } = useTranslation(["policies", "frame"]);
   const [draft, setDraft] = useState<RuleText>(rule ?? { subject: "everyone" });
   const set = (change: Partial<RuleText>) => setDraft((before) => ({ ...before, ...change }));
   const tools = useQuery(toolNamesQuery);
@@ -114,7 +114,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
           ))}
         </div>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common:cancel")}</Button>
+          <Button onClick={onClose}>{t("frame:cancel")}</Button>
           <Button look="primary" type="submit" disabled={!isWhole}>
             {t(rule ? "form.change" : "form.add")}
           </Button>

@@ -84,7 +84,7 @@ function Question({ run, ask }: { run: string; ask: AskBlock }) {
 type Way = "edit" | "reject" | "respond";
 
 function Approval({ run, ask }: { run: string; ask: AskBlock }) {
-  const { t } = useTranslation(["runs", "common"]);
+  const { t } = useTranslation(["runs", "frame"]);
   const [way, setWay] = useState<Way>();
   const [args, setArgs] = useState<Values>(ask.arguments ?? {});
   const [isGood, setGood] = useState(true);
@@ -131,7 +131,7 @@ function Approval({ run, ask }: { run: string; ask: AskBlock }) {
             >
               {t(`decide.${way}Now`)}
             </Button>
-            <Button onClick={() => setWay(undefined)}>{t("common:cancel")}</Button>
+            <Button onClick={() => setWay(undefined)}>{t("frame:cancel")}</Button>
           </>
         ) : (
           <>

@@ -58,7 +58,7 @@ function RunTable({ runs, label, isAdmin }: { runs: Run[]; label: string; isAdmi
 }
 
 export default function Runs() {
-  const { t } = useTranslation(["runs", "common"]);
+  const { t } = useTranslation(["runs", "frame"]);
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const { status, agent, owner } = found;
@@ -117,7 +117,7 @@ export default function Runs() {
         )}
         {isFiltered && (
           <Button look="quiet" onClick={clear}>
-            {t("common:clearFilters")}
+            {t("frame:clearFilters")}
           </Button>
         )}
       </search>
@@ -126,11 +126,11 @@ export default function Runs() {
       {list.data && all.length === 0 && (
         <Empty
           icon={ListChecks}
-          title={isFiltered ? t("common:nothingFits") : t("empty")}
+          title={isFiltered ? t("frame:nothingFits") : t("empty")}
           action={
             isFiltered ? (
               <Button look="primary" onClick={clear}>
-                {t("common:clearFilters")}
+                {t("frame:clearFilters")}
               </Button>
             ) : (
               <Link to={"/playground" as never} className={buttonClass("primary")}>

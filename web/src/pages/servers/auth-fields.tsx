@@ -9,7 +9,7 @@ import type { Draft } from "./draft";
 type Props = { draft: Draft; set: (change: Partial<Draft>) => void; problem?: string };
 
 export function AuthFields({ draft, set, problem }: Props) {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   return (
     <fieldset className="grid gap-3">
       <Field label={t("form.auth")} problem={problem} className="max-w-sm">
@@ -57,7 +57,7 @@ export function AuthFields({ draft, set, problem }: Props) {
               <span className="flex items-center gap-2">
                 <code>{masked(draft.clientSecret)}</code>
                 <Button small look="quiet" onClick={() => set({ clientSecret: "" })}>
-                  {t("common:replace")}
+                  {t("frame:replace")}
                 </Button>
               </span>
             </div>

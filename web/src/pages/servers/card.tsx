@@ -20,7 +20,7 @@ export const placeOf = (server: ServerView) =>
 
 /** Switches at once and takes it back where the server refuses; a toast can undo it. */
 export function useToggle() {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const queries = useQueryClient();
   const toggle = useServerChange(setDisabled);
   const set = (name: string, disabled: boolean, isUndo = false) => {
@@ -34,7 +34,7 @@ export function useToggle() {
         onSuccess: () =>
           !isUndo &&
           toast(t(disabled ? "switchedOff" : "switchedOn", { name }), {
-            action: { label: t("common:undo"), run: () => set(name, !disabled, true) },
+            action: { label: t("frame:undo"), run: () => set(name, !disabled, true) },
           }),
       },
     );
@@ -43,7 +43,7 @@ export function useToggle() {
 }
 
 export function ServerCard({ server, mayOperate }: { server: ServerView; mayOperate: boolean }) {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const again = useServerChange(reconnect);
   const toggle = useToggle();
   const hidden = Object.keys(server.hidden_letters);

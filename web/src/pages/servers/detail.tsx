@@ -94,7 +94,7 @@ function Overview({ server }: { server: ServerView }) {
 }
 
 function Actions({ server }: { server: ServerView }) {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const navigate = useNavigate();
   const mayOperate = useMay("operate");
   const [removing, setRemoving] = useState(false);
@@ -120,7 +120,7 @@ function Actions({ server }: { server: ServerView }) {
         <>
           <Link to={`${pathOf(server.name)}/edit`} className={buttonClass()}>
             <Pencil aria-hidden className="size-4" />
-            {t("common:edit")}
+            {t("frame:edit")}
           </Link>
           <IconButton icon={Trash2} label={t("remove.open")} onClick={() => setRemoving(true)} />
           <Confirm
@@ -142,7 +142,7 @@ function Actions({ server }: { server: ServerView }) {
 }
 
 export default function Server() {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const { name = "" } = useParams({ strict: false }) as { name?: string };
   const [found, change] = useAddress();
   const asked = useQuery(serverQuery(name));

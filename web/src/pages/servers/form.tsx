@@ -21,7 +21,7 @@ import { type Draft, definitionOf, draftOf } from "./draft";
 import { create, replace, type ServerView, serverQuery, useServerChange } from "./queries";
 
 function Form({ server, again }: { server?: ServerView; again?: () => void }) {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const navigate = useNavigate();
   const isAdmin = useMay("admin");
   const [draft, setDraft] = useState<Draft>(() => draftOf(server));
@@ -161,10 +161,10 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
       </Card>
       <div className="flex gap-2">
         <Button look="primary" type="submit" busy={save.isPending}>
-          {server ? t("common:save") : t("add")}
+          {server ? t("frame:save") : t("add")}
         </Button>
         <Button onClick={() => void navigate({ to: server ? pathOf(server.name) : "/servers" })}>
-          {t("common:cancel")}
+          {t("frame:cancel")}
         </Button>
       </div>
     </form>
@@ -172,7 +172,7 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
 }
 
 export default function EditServer() {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const { name } = useParams({ strict: false }) as { name?: string };
   const mayOperate = useMay("operate");
   const asked = useQuery({ ...serverQuery(name ?? ""), enabled: !!name, refetchInterval: false, staleTime: 0 });

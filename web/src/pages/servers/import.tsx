@@ -13,7 +13,7 @@ import { parseServers } from "./parse";
 import { create } from "./queries";
 
 export function ImportServers({ taken, onClose }: { taken: string[]; onClose: () => void }) {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const [text, setText] = useState("");
   const [out, setOut] = useState<Set<string>>(new Set());
   const [ended, setEnded] = useState<Record<string, string | true>>({});
@@ -41,11 +41,11 @@ export function ImportServers({ taken, onClose }: { taken: string[]; onClose: ()
       footer={
         isDone ? (
           <Button look="primary" onClick={onClose}>
-            {t("common:close")}
+            {t("frame:close")}
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>{t("common:cancel")}</Button>
+            <Button onClick={onClose}>{t("frame:cancel")}</Button>
             <Button look="primary" busy={busy} disabled={wanted.length === 0} onClick={add}>
               {t("import.add", { count: wanted.length })}
             </Button>

@@ -19,7 +19,7 @@ import { ImportServers } from "./import";
 import { STATES, serversQuery } from "./queries";
 
 export default function Servers() {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const [found, change] = useAddress();
   const mayOperate = useMay("operate");
   const navigate = useNavigate();
@@ -83,10 +83,8 @@ export default function Servers() {
       )}
       {all.length > 0 && shown.length === 0 && (
         <Empty
-          title={t("common:nothingFits")}
-          action={
-            <Button onClick={() => change({ q: undefined, state: undefined })}>{t("common:clearFilters")}</Button>
-          }
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined, state: undefined })}>{t("frame:clearFilters")}</Button>}
         />
       )}
       <ul className="grid gap-3 xl:grid-cols-2">

@@ -113,7 +113,7 @@ function OneOffer({
 }
 
 export function Offers({ server, kind }: { server: ServerView; kind: OfferKind }) {
-  const { t } = useTranslation(["servers", "common"]);
+  const { t } = useTranslation(["servers", "frame"]);
   const [found, change] = useAddress();
   const [reading, setReading] = useState<string | null>(null);
   const offers = useQuery(offersQuery(server.name, kind));
@@ -129,8 +129,8 @@ export function Offers({ server, kind }: { server: ServerView; kind: OfferKind }
       )}
       {shown.length === 0 ? (
         <Empty
-          title={t("common:nothingFits")}
-          action={<Button onClick={() => change({ q: undefined })}>{t("common:clearFilters")}</Button>}
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined })}>{t("frame:clearFilters")}</Button>}
         />
       ) : (
         <ul className="divide-y rounded-lg border bg-panel">

@@ -26,7 +26,7 @@ export function bytes(count: number, language: string): string {
 }
 
 export function Health() {
-  const { t, i18n } = useTranslation(["settings", "common"]);
+  const { t, i18n } = useTranslation(["settings", "frame"]);
   const ready = useQuery({
     queryKey: ["readyz"],
     queryFn: () => got(api.GET("/readyz")),

@@ -17,7 +17,7 @@ import { PasswordOf } from "../users/forms";
 import { usersQuery } from "../users/queries";
 
 export function Personal() {
-  const { t, i18n } = useTranslation(["settings", "common"]);
+  const { t, i18n } = useTranslation(["settings", "frame"]);
   const me = useMe();
   const users = useQuery(usersQuery);
   const own = users.data?.find((user) => user.name === me.user);
@@ -28,7 +28,7 @@ export function Personal() {
     <div className="grid gap-4 lg:grid-cols-2">
       <Card title={t("look.title")}>
         <div className="grid max-w-xs gap-4">
-          <Field label={t("common:language")}>
+          <Field label={t("frame:language")}>
             {(told) => (
               <Select {...told} value={i18n.language} onChange={(event) => void speak(event.target.value as Language)}>
                 <option value="en">English</option>
@@ -36,7 +36,7 @@ export function Personal() {
               </Select>
             )}
           </Field>
-          <Field label={t("common:theme.label")}>
+          <Field label={t("frame:theme.label")}>
             {(told) => (
               <Select
                 {...told}
@@ -49,7 +49,7 @@ export function Personal() {
               >
                 {(["system", "light", "dark"] as const).map((one) => (
                   <option key={one} value={one}>
-                    {t(`common:theme.${one}`)}
+                    {t(`frame:theme.${one}`)}
                   </option>
                 ))}
               </Select>
@@ -78,7 +78,7 @@ export function Personal() {
         <div className="grid gap-4">
           <Facts
             facts={[
-              [t("common:name"), <span key="n">{me.user}</span>],
+              [t("frame:name"), <span key="n">{me.user}</span>],
               [t("you.role"), me.role],
               [
                 t("you.scopes"),

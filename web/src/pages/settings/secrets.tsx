@@ -26,7 +26,7 @@ const secretsQuery = queryOptions({
 });
 
 function SetSecret({ name: given, onClose }: { name: string | null; onClose: () => void }) {
-  const { t } = useTranslation(["settings", "common"]);
+  const { t } = useTranslation(["settings", "frame"]);
   const queries = useQueryClient();
   const [name, setName] = useState(given ?? "");
   const [value, setValue] = useState("");
@@ -53,7 +53,7 @@ function SetSecret({ name: given, onClose }: { name: string | null; onClose: () 
       <form onSubmit={submit} className="grid gap-4" noValidate>
         {set.error && <Failed error={set.error} />}
         <TextField
-          label={t("common:name")}
+          label={t("frame:name")}
           required
           readOnly={!!given}
           placeholder="github_token"
@@ -63,7 +63,7 @@ function SetSecret({ name: given, onClose }: { name: string | null; onClose: () 
           spellCheck={false}
         />
         <TextField
-          label={t("common:value")}
+          label={t("frame:value")}
           required
           type="password"
           autoComplete="new-password"
@@ -72,9 +72,9 @@ function SetSecret({ name: given, onClose }: { name: string | null; onClose: () 
           onChange={(event) => setValue(event.target.value)}
         />
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common:cancel")}</Button>
+          <Button onClick={onClose}>{t("frame:cancel")}</Button>
           <Button look="primary" type="submit" busy={set.isPending} disabled={!name.trim() || !value}>
-            {t("common:save")}
+            {t("frame:save")}
           </Button>
         </div>
       </form>
@@ -147,7 +147,7 @@ function Sealing() {
 }
 
 export function Secrets() {
-  const { t } = useTranslation(["settings", "common"]);
+  const { t } = useTranslation(["settings", "frame"]);
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const secrets = useQuery(secretsQuery);
@@ -179,16 +179,16 @@ export function Secrets() {
       )}
       {all.length > 0 && shown.length === 0 && (
         <Empty
-          title={t("common:nothingFits")}
-          action={<Button onClick={() => change({ q: undefined })}>{t("common:clearFilters")}</Button>}
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined })}>{t("frame:clearFilters")}</Button>}
         />
       )}
       {shown.length > 0 && (
         <Table
           label={t("tab.secrets")}
           columns={[
-            { label: t("common:name") },
-            { label: t("common:value") },
+            { label: t("frame:name") },
+            { label: t("frame:value") },
             { label: t("secrets.owner") },
             { label: t("secrets.tools") },
             { label: t("secrets.updated") },
@@ -212,7 +212,7 @@ export function Secrets() {
                     aria-label={t("secrets.replaceOf", { name: secret.name })}
                     onClick={() => setSetting({ name: secret.name })}
                   >
-                    {t("common:replace")}
+                    {t("frame:replace")}
                   </Button>
                   <IconButton
                     small

@@ -27,7 +27,7 @@ import { pathOf, placeOf, StateBadge } from "./state";
 import { TestResult } from "./test-result";
 
 function Overview({ source }: { source: SourceView }) {
-  const { t } = useTranslation(["sources", "common"]);
+  const { t } = useTranslation(["sources", "frame"]);
   const mayTest = useMay("operate");
   const tried = useSourceChange(test);
   const password =
@@ -70,13 +70,13 @@ function Overview({ source }: { source: SourceView }) {
             [t("kind"), source.kind === "sqlite" ? "SQLite" : "PostgreSQL"],
             [source.kind === "sqlite" ? t("form.path") : t("form.url"), <code key="place">{placeOf(source)}</code>],
             [t("form.password"), password && <code key="password">{password}</code>],
-            [t("common:description"), source.description],
+            [t("frame:description"), source.description],
             [t("rights"), t(source.allow_write ? "writes" : "reads")],
             [t("authorsLabel"), t(`authors.${source.authors as "admins" | "everyone"}`)],
             [t("form.searchPath"), source.search_path.join(", ")],
             [t("form.functions"), source.functions.join(", ")],
-            [t("form.pgbouncer"), source.pgbouncer && t("common:yes")],
-            [t("form.superuser"), source.allow_superuser && t("common:yes")],
+            [t("form.pgbouncer"), source.pgbouncer && t("frame:yes")],
+            [t("form.superuser"), source.allow_superuser && t("frame:yes")],
             [
               t("form.connections"),
               source.connections_max && `${source.connections_min ?? "–"} … ${source.connections_max}`,
@@ -168,7 +168,7 @@ function Remove({ source }: { source: SourceView }) {
 }
 
 export default function Source() {
-  const { t } = useTranslation(["sources", "common"]);
+  const { t } = useTranslation(["sources", "frame"]);
   const { name = "" } = useParams({ strict: false }) as { name?: string };
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
@@ -193,7 +193,7 @@ export default function Source() {
           <>
             <Link to={`${pathOf(name)}/edit`} className={buttonClass()}>
               <Pencil aria-hidden className="size-4" />
-              {t("common:edit")}
+              {t("frame:edit")}
             </Link>
             <Remove source={source} />
           </>

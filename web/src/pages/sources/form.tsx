@@ -22,7 +22,7 @@ import { pathOf } from "./state";
 type Part = { draft: Draft; set: (change: Partial<Draft>) => void; problem: (member: string) => string | undefined };
 
 function Password({ draft, set, problem }: Part) {
-  const { t } = useTranslation(["sources", "common"]);
+  const { t } = useTranslation(["sources", "frame"]);
   if (typeof draft.password === "object") {
     return (
       <div className="grid content-start gap-1">
@@ -30,7 +30,7 @@ function Password({ draft, set, problem }: Part) {
         <span className="flex h-8 items-center gap-2">
           <code>{masked(draft.password)}</code>
           <Button small look="quiet" onClick={() => set({ password: "" })}>
-            {t("common:replace")}
+            {t("frame:replace")}
           </Button>
         </span>
         {problem("password") && <p className="text-sm text-danger">{problem("password")}</p>}
@@ -142,7 +142,7 @@ function Rights({ draft, set, problem }: Part) {
 }
 
 function Form({ source, again }: { source?: SourceView; again: () => void }) {
-  const { t } = useTranslation(["sources", "common"]);
+  const { t } = useTranslation(["sources", "frame"]);
   const navigate = useNavigate();
   const [draft, setDraft] = useState<Draft>(() => draftOf(source));
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
@@ -186,7 +186,7 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
             </Field>
           </div>
           <TextField
-            label={t("common:description")}
+            label={t("frame:description")}
             problem={part.problem("description")}
             value={draft.description}
             onChange={(event) => set({ description: event.target.value })}
@@ -212,10 +212,10 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
       </Card>
       <div className="flex gap-2">
         <Button look="primary" type="submit" busy={save.isPending}>
-          {source ? t("common:save") : t("add")}
+          {source ? t("frame:save") : t("add")}
         </Button>
         <Button onClick={() => void navigate({ to: source ? pathOf(source.name) : "/sources" })}>
-          {t("common:cancel")}
+          {t("frame:cancel")}
         </Button>
       </div>
     </form>

@@ -20,7 +20,7 @@ import { sourcesQuery } from "./queries";
 import { pathOf, placeOf, StateBadge } from "./state";
 
 export default function Sources() {
-  const { t } = useTranslation(["sources", "common"]);
+  const { t } = useTranslation(["sources", "frame"]);
   const [found, change] = useAddress();
   const navigate = useNavigate();
   const isAdmin = useMay("admin");
@@ -72,8 +72,8 @@ export default function Sources() {
       )}
       {all.length > 0 && shown.length === 0 && (
         <Empty
-          title={t("common:nothingFits")}
-          action={<Button onClick={() => change({ q: undefined, kind: undefined })}>{t("common:clearFilters")}</Button>}
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined, kind: undefined })}>{t("frame:clearFilters")}</Button>}
         />
       )}
       {shown.length > 0 && (

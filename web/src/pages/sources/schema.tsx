@@ -86,7 +86,7 @@ function OneTable({ source, table, isOpen }: { source: string; table: TableView;
 }
 
 export function Schema({ source }: { source: string }) {
-  const { t } = useTranslation(["sources", "common"]);
+  const { t } = useTranslation(["sources", "frame"]);
   const [found, change] = useAddress();
   // A letter more does not wait for the answer to the one before.
   const search = useDeferredValue(found.q);
@@ -103,7 +103,7 @@ export function Schema({ source }: { source: string }) {
         </span>
         <IconButton
           icon={RefreshCw}
-          label={t("common:refresh")}
+          label={t("frame:refresh")}
           busy={schema.isFetching}
           onClick={() => void schema.refetch()}
         />
@@ -112,8 +112,8 @@ export function Schema({ source }: { source: string }) {
       {schema.data && tables.length === 0 && (
         <Empty
           icon={Table2}
-          title={found.q ? t("common:nothingFits") : t("schema.none")}
-          action={found.q && <Button onClick={() => change({ q: undefined })}>{t("common:clearFilters")}</Button>}
+          title={found.q ? t("frame:nothingFits") : t("schema.none")}
+          action={found.q && <Button onClick={() => change({ q: undefined })}>{t("frame:clearFilters")}</Button>}
         >
           {!found.q && t("schema.noneAbout")}
         </Empty>
@@ -128,7 +128,7 @@ export function Schema({ source }: { source: string }) {
       {schema.hasNextPage && (
         <div>
           <Button busy={schema.isFetchingNextPage} onClick={() => void schema.fetchNextPage()}>
-            {t("common:loadMore")}
+            {t("frame:loadMore")}
           </Button>
         </div>
       )}

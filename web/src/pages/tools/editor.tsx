@@ -33,12 +33,12 @@ export default function ToolEditor() {
   const [found] = useAddress();
   const source = name ?? found.from;
   const tool = useQuery({ ...toolQuery(source ?? ""), enabled: !!source, refetchOnWindowFocus: false });
-  const { t } = useTranslation(["editor", "common"]);
+  const { t } = useTranslation(["editor", "frame"]);
   if (source && tool.error)
     return (
       <Page
         title={
-          <Crumbs to="/tools" label={t("common:nav.tools")}>
+          <Crumbs to="/tools" label={t("frame:nav.tools")}>
             {source}
           </Crumbs>
         }
@@ -72,7 +72,7 @@ function firstDraft(stored?: Tool, from?: Tool): Draft {
 }
 
 function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
-  const { t } = useTranslation(["editor", "common"]);
+  const { t } = useTranslation(["editor", "frame"]);
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [found, setAddress] = useAddress();
@@ -151,7 +151,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
   saveNow.current = save;
   useShortcuts(
     useMemo(
-      () => [{ id: "save", keys: "mod+s", label: t("common:save"), run: () => may && void saveNow.current() }],
+      () => [{ id: "save", keys: "mod+s", label: t("frame:save"), run: () => may && void saveNow.current() }],
       [t, may],
     ),
   );
@@ -176,7 +176,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
       fill
       name={stored?.name ?? t("editor:new")}
       title={
-        <Crumbs to="/tools" label={t("common:nav.tools")}>
+        <Crumbs to="/tools" label={t("frame:nav.tools")}>
           {title}
         </Crumbs>
       }
@@ -269,7 +269,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
             title={shownKeys("mod+s")[0]}
             onClick={() => void save()}
           >
-            {t("common:save")}
+            {t("frame:save")}
           </Button>
         )}
       </footer>

@@ -32,7 +32,7 @@ export function fitsState(tool: Tool, state: string | undefined, shelf: string |
 }
 
 export default function Tools() {
-  const { t } = useTranslation(["tools", "common"]);
+  const { t } = useTranslation(["tools", "frame"]);
   const [found, change] = useAddress();
   const navigate = useNavigate();
   const may = useMay("author");
@@ -70,7 +70,7 @@ export default function Tools() {
       onChange={(event) => change({ [name]: event.target.value || undefined })}
     >
       <option value="">
-        {label}: {t("common:all")}
+        {label}: {t("frame:all")}
       </option>
       {options.map(([value, text]) => (
         <option key={value} value={value}>
@@ -112,7 +112,7 @@ export default function Tools() {
         )}
         {filtered && (
           <Button look="quiet" onClick={clear}>
-            {t("common:clearFilters")}
+            {t("frame:clearFilters")}
           </Button>
         )}
         <span role="status" className="ml-auto text-sm text-muted tabular-nums">
@@ -124,7 +124,7 @@ export default function Tools() {
         <Skeleton rows={10} />
       ) : tools.length === 0 && !isFetchingNextPage && !list.error ? (
         filtered ? (
-          <Empty title={t("common:nothingFits")} action={<Button onClick={clear}>{t("common:clearFilters")}</Button>} />
+          <Empty title={t("frame:nothingFits")} action={<Button onClick={clear}>{t("frame:clearFilters")}</Button>} />
         ) : (
           <Empty icon={Wrench} title={t("tools:emptyTitle")} action={may && newTool}>
             {t("tools:emptyAbout")}
@@ -147,7 +147,7 @@ export default function Tools() {
 }
 
 function TestDrawer({ name, onClose }: { name?: string; onClose: () => void }) {
-  const { t } = useTranslation(["tools", "common"]);
+  const { t } = useTranslation(["tools", "frame"]);
   const tool = useQuery({ ...toolQuery(name ?? ""), enabled: !!name });
   if (!name) return null;
   return (
@@ -159,7 +159,7 @@ function TestDrawer({ name, onClose }: { name?: string; onClose: () => void }) {
       actions={
         <Link to={"/tools/$name" as string} params={{ name } as never} className={buttonClass("quiet", true)}>
           <Pencil aria-hidden className="size-4" />
-          {t("common:edit")}
+          {t("frame:edit")}
         </Link>
       }
     >

@@ -29,7 +29,7 @@ const item =
   "flex h-7 w-full cursor-grab items-center gap-1.5 rounded px-1.5 text-left text-sm hover:bg-sunken active:cursor-grabbing";
 
 export function TableExplorer({ source, onInsert }: { source: string; onInsert: (text: string) => void }) {
-  const { t } = useTranslation(["editor", "common"]);
+  const { t } = useTranslation(["editor", "frame"]);
   const [text, setText] = useState("");
   const search = useDeferredValue(text.trim());
   const found = useInfiniteQuery(tablesQuery(source, search));
@@ -60,7 +60,7 @@ export function TableExplorer({ source, onInsert }: { source: string; onInsert: 
         <IconButton
           small
           icon={RefreshCw}
-          label={t("common:refresh")}
+          label={t("frame:refresh")}
           busy={found.isFetching}
           onClick={() => void found.refetch()}
         />

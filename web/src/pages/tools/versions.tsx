@@ -22,7 +22,7 @@ import { restoreTool, versionsQuery } from "./queries";
 
 export default function Versions() {
   const { name } = useParams({ strict: false }) as { name: string };
-  const { t } = useTranslation(["editor", "common"]);
+  const { t } = useTranslation(["editor", "frame"]);
   const [found, change] = useAddress();
   const may = useMay("author");
   const queries = useQueryClient();

@@ -135,7 +135,7 @@ function Clients({ draft, set, problem }: Part) {
 }
 
 function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolName[]; again: () => void }) {
-  const { t } = useTranslation(["toolsets", "common"]);
+  const { t } = useTranslation(["toolsets", "frame"]);
   const navigate = useNavigate();
   const me = useMe();
   const mayAuthor = useMay("author");
@@ -178,7 +178,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
               spellCheck={false}
             />
             <TextField
-              label={t("common:description")}
+              label={t("frame:description")}
               problem={part.problem("description")}
               value={draft.description}
               onChange={(event) => set({ description: event.target.value })}
@@ -199,9 +199,9 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
       {may && (
         <div className="sticky bottom-0 -mx-1 flex gap-2 border-t bg-bg px-1 py-3">
           <Button look="primary" type="submit" busy={save.isPending} disabled={wrong.size > 0}>
-            {stored ? t("common:save") : t("create")}
+            {stored ? t("frame:save") : t("create")}
           </Button>
-          <Button onClick={() => void navigate({ to: "/toolsets" })}>{t("common:cancel")}</Button>
+          <Button onClick={() => void navigate({ to: "/toolsets" })}>{t("frame:cancel")}</Button>
         </div>
       )}
     </form>
@@ -209,7 +209,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
 }
 
 function Actions({ set }: { set: ToolsetView }) {
-  const { t } = useTranslation(["toolsets", "common"]);
+  const { t } = useTranslation(["toolsets", "frame"]);
   const navigate = useNavigate();
   const me = useMe();
   const isAdmin = useMay("admin");
@@ -219,14 +219,14 @@ function Actions({ set }: { set: ToolsetView }) {
   const failed = (error: unknown) => toast(messageOf(error), { failed: true });
   const gone = useToolsetChange(remove, () => {
     toast(t("removed", { name: set.name }), {
-      action: { label: t("common:undo"), run: () => back.mutate(set.id, { onError: failed }) },
+      action: { label: t("frame:undo"), run: () => back.mutate(set.id, { onError: failed }) },
     });
     void navigate({ to: "/toolsets" });
   });
   return (
     <>
       <Button icon={Cable} onClick={() => setConnecting(true)}>
-        {t("common:connect.open")}
+        {t("frame:connect.open")}
       </Button>
       {mayAuthor && set.owner !== "system" && (isAdmin || set.owner === me.user) && (
         <IconButton
@@ -242,7 +242,7 @@ function Actions({ set }: { set: ToolsetView }) {
 }
 
 export default function Toolset() {
-  const { t } = useTranslation(["toolsets", "common"]);
+  const { t } = useTranslation(["toolsets", "frame"]);
   const { name } = useParams({ strict: false }) as { name?: string };
   const asked = useQuery({ ...toolsetQuery(name ?? ""), enabled: !!name, staleTime: 0 });
   const tools = useQuery(toolNamesQuery);
@@ -271,7 +271,7 @@ export default function Toolset() {
       {isThere && tools.data && (
         <div className="grid gap-4">
           {asked.data && (
-            <CopyBlock label={t("common:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
+            <CopyBlock label={t("frame:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
           )}
           <Editor
             key={asked.data ? `${asked.data.id}-${asked.data.version}` : "new"}

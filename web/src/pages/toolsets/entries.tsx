@@ -95,7 +95,7 @@ function OneEntry({
   onMove: (by: number) => void;
   onRemove: () => void;
 }) {
-  const { t } = useTranslation(["toolsets", "common"]);
+  const { t } = useTranslation(["toolsets", "frame"]);
   const isSpecial = !!(row.name || row.description || row.arguments);
   const [open, setOpen] = useState(false);
   return (

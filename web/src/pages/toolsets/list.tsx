@@ -37,7 +37,7 @@ function Content({ set }: { set: ToolsetView }) {
 }
 
 export default function Toolsets() {
-  const { t } = useTranslation(["toolsets", "common"]);
+  const { t } = useTranslation(["toolsets", "frame"]);
   const [found, change] = useAddress();
   const navigate = useNavigate();
   const mayAuthor = useMay("author");
@@ -77,8 +77,8 @@ export default function Toolsets() {
       )}
       {all.length > 0 && shown.length === 0 && (
         <Empty
-          title={t("common:nothingFits")}
-          action={<Button onClick={() => change({ q: undefined })}>{t("common:clearFilters")}</Button>}
+          title={t("frame:nothingFits")}
+          action={<Button onClick={() => change({ q: undefined })}>{t("frame:clearFilters")}</Button>}
         />
       )}
       {shown.length > 0 && (
@@ -124,7 +124,7 @@ export default function Toolsets() {
                     aria-label={t("connectTo", { name: set.name })}
                     onClick={() => setConnecting(set.name)}
                   >
-                    {t("common:connect.open")}
+                    {t("frame:connect.open")}
                   </Button>
                 </span>
               </Cell>

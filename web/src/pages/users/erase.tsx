@@ -29,7 +29,7 @@ function What({ found }: { found: ErasureView }) {
 }
 
 export function EraseUser({ user, all, onClose }: { user: UserView; all: UserView[]; onClose: () => void }) {
-  const { t } = useTranslation(["users", "common"]);
+  const { t } = useTranslation(["users", "frame"]);
   const [to, setTo] = useState("");
   const [typed, setTyped] = useState("");
   const look = useUserChange(erase);
@@ -43,7 +43,7 @@ export function EraseUser({ user, all, onClose }: { user: UserView; all: UserVie
           <p className="text-sm text-muted">{t("erase.backups")}</p>
           <div className="flex justify-end">
             <Button look="primary" onClick={onClose}>
-              {t("common:close")}
+              {t("frame:close")}
             </Button>
           </div>
         </div>
@@ -68,7 +68,7 @@ export function EraseUser({ user, all, onClose }: { user: UserView; all: UserVie
             <p className="font-medium">{t("erase.would")}</p>
             <What found={found} />
             <TextField
-              label={t("common:typeToConfirm", { name: user.name })}
+              label={t("frame:typeToConfirm", { name: user.name })}
               value={typed}
               autoComplete="off"
               spellCheck={false}
@@ -77,7 +77,7 @@ export function EraseUser({ user, all, onClose }: { user: UserView; all: UserVie
           </>
         )}
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("common:cancel")}</Button>
+          <Button onClick={onClose}>{t("frame:cancel")}</Button>
           {found ? (
             <Button
               look="danger"

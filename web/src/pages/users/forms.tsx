@@ -105,7 +105,7 @@ export function NewUser({ onClose }: { onClose: () => void }) {
 }
 
 export function PasswordOf({ user, onClose }: Props) {
-  const { t } = useTranslation(["users", "common"]);
+  const { t } = useTranslation(["users", "frame"]);
   const me = useMe();
   const isOwn = user.name === me.user;
   const [password, setPassword] = useState("");
@@ -142,7 +142,7 @@ export function PasswordOf({ user, onClose }: Props) {
         />
         <Buttons onClose={onClose}>
           <Button look="primary" type="submit" busy={save.isPending} disabled={password.length === 0}>
-            {t("common:save")}
+            {t("frame:save")}
           </Button>
         </Buttons>
       </form>
@@ -212,7 +212,7 @@ export function Heir({
 }
 
 export function Reassign({ user, all, onClose }: Props & { all: UserView[] }) {
-  const { t } = useTranslation(["users", "common"]);
+  const { t } = useTranslation(["users", "frame"]);
   const [to, setTo] = useState("");
   const act = useUserChange(reassign);
   const done = act.data;
@@ -228,7 +228,7 @@ export function Reassign({ user, all, onClose }: Props & { all: UserView[] }) {
           />
           <div className="flex justify-end">
             <Button look="primary" onClick={onClose}>
-              {t("common:close")}
+              {t("frame:close")}
             </Button>
           </div>
         </div>

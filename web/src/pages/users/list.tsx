@@ -38,7 +38,7 @@ type Act = { what: "new" } | { what: "password" | "link" | "reassign" | "remove"
 const failed = (error: unknown) => toast(messageOf(error), { failed: true });
 
 function RoleOf({ user, disabled }: { user: UserView; disabled: boolean }) {
-  const { t } = useTranslation(["users", "common"]);
+  const { t } = useTranslation(["users", "frame"]);
   const change = useUserChange(patch);
   const set = (role: string, isUndo = false) =>
     change.mutate(
@@ -48,7 +48,7 @@ function RoleOf({ user, disabled }: { user: UserView; disabled: boolean }) {
         onSuccess: () =>
           !isUndo &&
           toast(t("roleSet", { name: user.name, role }), {
-            action: { label: t("common:undo"), run: () => set(user.role, true) },
+            action: { label: t("frame:undo"), run: () => set(user.role, true) },
           }),
       },
     );
@@ -101,11 +101,11 @@ function Actions({ user, onAct }: { user: UserView; onAct: (act: Act) => void })
 }
 
 function Remove({ user, onClose }: { user: UserView; onClose: () => void }) {
-  const { t } = useTranslation(["users", "common"]);
+  const { t } = useTranslation(["users", "frame"]);
   const back = useUserChange(restore);
   const gone = useUserChange(remove, () =>
     toast(t("removed", { name: user.name }), {
-      action: { label: t("common:undo"), run: () => back.mutate(user.name, { onError: failed }) },
+      action: { label: t("frame:undo"), run: () => back.mutate(user.name, { onError: failed }) },
     }),
   );
   return (
@@ -122,7 +122,7 @@ function Remove({ user, onClose }: { user: UserView; onClose: () => void }) {
 }
 
 export default function Users() {
-  const { t } = useTranslation(["users", "common"]);
+  const { t } = useTranslation(["users", "frame"]);
   const me = useMe();
   const isAdmin = useMay("admin");
   const [found, change] = useAddress();
@@ -173,10 +173,10 @@ export default function Users() {
       {users.data && shown.length === 0 && (
         <Empty
           icon={UsersIcon}
-          title={t("common:nothingFits")}
+          title={t("frame:nothingFits")}
           action={
             <Button onClick={() => change({ q: undefined, role: undefined, all: undefined })}>
-              {t("common:clearFilters")}
+              {t("frame:clearFilters")}
             </Button>
           }
         />
