@@ -52,6 +52,12 @@ export class Tab {
     await this.page.waitForURL((url) => url.pathname === "/");
   }
 
+  /** The page is there and waits for nothing. The network may go on: a run that is followed is a request without an end. */
+  async settled() {
+    await this.page.locator("main h1").waitFor();
+    await this.page.waitForFunction(() => !document.querySelector("main [data-status=loading]"));
+  }
+
   /** Nothing was complained about; call it at the end of each test. */
   quiet() {
     expect(this.complaints).toEqual([]);

@@ -42,8 +42,7 @@ for (const theme of ["light", "dark"] as const) {
       const found: string[] = [];
       for (const address of addresses(demo)) {
         await page.goto(server.url + address);
-        await page.locator("main h1").waitFor();
-        await page.waitForLoadState("networkidle");
+        await tab.settled();
         const { violations } = await new AxeBuilder({ page: page as never }).withTags(RULES).analyze();
         for (const one of violations) {
           found.push(`${address}: ${one.id}: ${one.nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`);

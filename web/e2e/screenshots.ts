@@ -30,8 +30,7 @@ test("pictures", { timeout: 600_000 }, async () => {
         await tab.page.setViewportSize({ width, height: width === 375 ? 812 : 900 });
         for (const address of addresses(demo)) {
           await tab.page.goto(server.url + address);
-          await tab.page.locator("main h1").waitFor();
-          await tab.page.waitForLoadState("networkidle");
+          await tab.settled();
           const name =
             address === "/"
               ? "home"

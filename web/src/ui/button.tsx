@@ -60,7 +60,7 @@ export function IconButton({ icon: Icon, label, look = "quiet", small, className
         aria-label={label}
         {...rest}
         disabled={rest.disabled || busy}
-        className={clsx(buttonClass(look, small), small ? "w-7" : "w-8", "px-0!", className)}
+        className={clsx(buttonClass(look, small), small ? "w-7" : "w-8", "shrink-0 px-0!", className)}
       >
         <Shown aria-hidden className={clsx("size-4", busy && "animate-spin")} />
       </button>

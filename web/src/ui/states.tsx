@@ -36,6 +36,7 @@ export function Skeleton({ rows = 6, className }: { rows?: number; className?: s
   return (
     <div
       role="status"
+      data-status="loading"
       aria-label={t("loading")}
       className={clsx("grid animate-[appear_150ms_150ms_both] gap-2 p-4", className)}
     >
