@@ -1,10 +1,20 @@
 // A server with something on every page: calls that worked and that did not, an agent, a toolset, a policy, a run that waits.
 
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Toolcrib } from "./toolcrib";
 
 export type Demo = { run: string; execution: string };
 
+/** Known requests, which the editor shows the effect of a description on. */
+const GOLD = [
+  { query: "What is 2 + 2?", outcome: "call", gold: ["calculator"] },
+  { query: "Multiply 6 by 7", outcome: "call", gold: ["multiply_numbers"] },
+  { query: "hong의 하루 제한량은?", outcome: "call", gold: ["get_user_daily_limit"] },
+];
+
 export async function fill(server: Toolcrib): Promise<Demo> {
+  writeFileSync(join(server.workspace, "gold.jsonl"), GOLD.map((row) => `${JSON.stringify(row)}\n`).join(""));
   const call = (tool: string, args: unknown) =>
     server.api("POST", `/tools/${tool}/call`, { arguments: args }).catch(() => null);
   await call("calculator", { expression: "12.5% of 340" });
