@@ -106,7 +106,7 @@ export const offersQuery = (server: string) =>
   });
 
 export const secretsQuery = queryOptions({
-  queryKey: ["secrets"],
+  queryKey: ["secrets", "names"],
   queryFn: () =>
     every((cursor) => got(api.GET("/api/v1/secrets", { params: { query: { limit: 500, cursor } } }))).then((all) =>
       all.map((one) => one.name),
