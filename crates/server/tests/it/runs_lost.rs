@@ -96,7 +96,12 @@ async fn who_was_replaced_writes_nothing_any_more() {
         app.agent(&model, json!({})).await;
         let run = app.run("x").await;
         let store = &app.server.app.store;
-        let before = store.run(id_of(&run)).await.unwrap().unwrap();
+        // Its question is told before its driver has let go of it.
+        let before = until("nobody drives it", async || {
+            let row = store.run(id_of(&run)).await.unwrap().unwrap();
+            row.node.is_none().then_some(row)
+        })
+        .await;
         let after = store
             .claim_run(before.id, "another")
             .await
