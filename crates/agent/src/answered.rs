@@ -1,4 +1,5 @@
-//! What somebody answers when they are asked for arguments, read as the values that the tool takes.
+//! What somebody answers when they are asked, read as the value that the question's schema wants: people write "yes", "1,200개"
+//! or "tomorrow", and lines for a form.
 
 use crate::fill::Missing;
 use crate::fill::values::read;
@@ -6,140 +7,136 @@ use catalog::schema::Schema;
 use jiff::civil::Date;
 use serde_json::{Map, Value};
 
-/// The arguments in an answer: an object by name, a text for the only one, or a text with a line for each. What is wrong
-/// with it is said for each parameter, with what was expected.
-pub fn answered(
-    missing: &[Missing],
-    answer: &Value,
-    today: Date,
-) -> Result<Map<String, Value>, String> {
-    match (answer, missing) {
-        (Value::Object(given), [one])
-            if is_object(&one.schema) && !given.contains_key(&one.name) =>
-        {
-            checked(missing, vec![answer.clone()])
+/// A member of a form.
+struct Field<'a> {
+    name: &'a str,
+    schema: &'a Value,
+    is_required: bool,
+}
+
+/// The value in an answer: a text as what the schema wants; for a form an object by name, a text for its only member, or a
+/// text with a line for each. What is wrong with it is said with what was expected.
+pub fn answered(schema: &Value, answer: &Value, today: Date) -> Result<Value, String> {
+    let fields = fields(schema);
+    let value = match answer {
+        Value::Object(given) if !fields.is_empty() => by_name(&fields, given, today)?,
+        Value::String(text) if !fields.is_empty() => of_text(&fields, text, today)?,
+        Value::String(text) => read_one(text, schema, today)?,
+        other => other.clone(),
+    };
+    let check = Schema::compile(schema).map_or(Ok(()), |schema| schema.check(&value));
+    match check {
+        Ok(()) => Ok(value),
+        Err(violations) => {
+            let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
+            Err(texts.join("; "))
         }
-        (Value::Object(given), _) => by_name(missing, given, today),
-        (Value::String(text), _) => of_text(missing, text, today),
-        (_, [_]) => checked(missing, vec![answer.clone()]),
-        _ => Err(expected(missing)),
     }
 }
 
-fn of_text(missing: &[Missing], text: &str, today: Date) -> Result<Map<String, Value>, String> {
-    let is_object = text.trim_start().starts_with('{');
-    if is_object && let Ok(object @ Value::Object(_)) = serde_json::from_str(text) {
-        return answered(missing, &object, today);
+/// The arguments in an answer that was stored as `answered` made it, read as the model would: a text. What looks like a
+/// number is one only where no text is wanted.
+pub fn given(missing: &[Missing], text: &str) -> Result<Map<String, Value>, String> {
+    let unfit = |error: serde_json::Error| format!("the answer does not fit any more ({error})");
+    let [one] = missing else {
+        return serde_json::from_str(text).map_err(unfit);
+    };
+    let as_text = Value::from(text);
+    let is_text = Schema::compile(&one.schema).is_ok_and(|it| it.check(&as_text).is_ok());
+    let value = match is_text {
+        true => as_text,
+        false => serde_json::from_str(text).map_err(unfit)?,
+    };
+    Ok(Map::from_iter([(one.name.clone(), value)]))
+}
+
+/// The members of a form; none where the schema is no form.
+fn fields(schema: &Value) -> Vec<Field<'_>> {
+    let properties = schema["properties"].as_object();
+    let properties = properties.filter(|_| schema["type"] == "object");
+    let required = schema["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
+    let all = properties.into_iter().flatten();
+    all.map(|(name, schema)| Field {
+        name,
+        schema,
+        is_required: is_required(name),
+    })
+    .collect()
+}
+
+fn of_text(fields: &[Field<'_>], text: &str, today: Date) -> Result<Value, String> {
+    if let Ok(Value::Object(given)) = serde_json::from_str(text) {
+        return by_name(fields, &given, today);
     }
-    if let [one] = missing {
-        let value =
-            read(text, &one.schema, today).map_err(|wanted| wrong(&one.name, &wanted, text))?;
-        return checked(missing, vec![value]);
-    }
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|it| !it.is_empty())
-        .collect();
-    if let Some(given) = named(missing, &lines) {
-        return by_name(missing, &given, today);
+    let kept = |part: &&str| !part.is_empty();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(kept).collect();
+    if let Some(given) = named(fields, &lines) {
+        return by_name(fields, &given, today);
     }
     // In the order in which they were asked for.
-    let commas: Vec<&str> = text
-        .split(',')
-        .map(str::trim)
-        .filter(|it| !it.is_empty())
-        .collect();
-    let parts = if lines.len() == missing.len() {
-        lines
-    } else {
-        commas
+    let parts: Vec<&str> = match fields {
+        [_] => vec![text],
+        _ if lines.len() == fields.len() => lines,
+        _ => text.split(',').map(str::trim).filter(kept).collect(),
     };
-    if parts.len() != missing.len() {
-        return Err(expected(missing));
+    if parts.len() != fields.len() {
+        return Err(expected(fields));
     }
-    let both = missing.iter().zip(parts);
-    let values: Result<Vec<Value>, String> = both
-        .map(|(it, part)| {
-            read(part, &it.schema, today).map_err(|wanted| wrong(&it.name, &wanted, part))
-        })
-        .collect();
-    checked(missing, values?)
+    let names = fields.iter().map(|it| it.name.to_owned());
+    let given = names.zip(parts.into_iter().map(Value::from)).collect();
+    by_name(fields, &given, today)
 }
 
 /// `name: value` or `name=value`, a line for each.
-fn named(missing: &[Missing], lines: &[&str]) -> Option<Map<String, Value>> {
+fn named(fields: &[Field<'_>], lines: &[&str]) -> Option<Map<String, Value>> {
     let pair = |line: &&str| {
         let (name, value) = line.split_once([':', '='])?;
         let name = name.trim().trim_matches(['`', '"']);
-        let known = missing.iter().find(|it| it.name == name)?;
-        Some((known.name.clone(), Value::from(value.trim())))
+        let known = fields.iter().find(|it| it.name == name)?;
+        Some((known.name.to_owned(), Value::from(value.trim())))
     };
     lines.iter().map(pair).collect()
 }
 
-fn by_name(
-    missing: &[Missing],
-    given: &Map<String, Value>,
-    today: Date,
-) -> Result<Map<String, Value>, String> {
-    let is_asked = |name: &&String| missing.iter().any(|it| it.name == **name);
+fn by_name(fields: &[Field<'_>], given: &Map<String, Value>, today: Date) -> Result<Value, String> {
+    let is_asked = |name: &&String| fields.iter().any(|it| it.name == **name);
     if let Some(other) = given.keys().find(|name| !is_asked(name)) {
-        return Err(format!(
-            "'{other}' was not asked for; {}",
-            expected(missing)
-        ));
+        let expected = expected(fields);
+        return Err(format!("'{other}' was not asked for; {expected}"));
     }
-    let mut values = Vec::new();
-    for it in missing {
-        let value = match given.get(&it.name) {
-            None => {
-                return Err(format!(
-                    "'{}' is not answered; {}",
-                    it.name,
-                    expected(missing)
-                ));
+    let mut values = Map::new();
+    for Field {
+        name,
+        schema,
+        is_required,
+    } in fields
+    {
+        let value = match given.get(*name) {
+            None if *is_required => {
+                let expected = expected(fields);
+                return Err(format!("'{name}' is not answered; {expected}"));
             }
+            None => continue,
             // A form of text fields has nothing but texts.
             Some(Value::String(text)) => {
-                read(text, &it.schema, today).map_err(|wanted| wrong(&it.name, &wanted, text))?
+                read_one(text, schema, today).map_err(|why| format!("{name}: {why}"))?
             }
             Some(other) => other.clone(),
         };
-        values.push(value);
+        values.insert((*name).to_owned(), value);
     }
-    checked(missing, values)
+    Ok(Value::Object(values))
 }
 
-/// The arguments, if each fits its schema.
-fn checked(missing: &[Missing], values: Vec<Value>) -> Result<Map<String, Value>, String> {
-    let mut arguments = Map::new();
-    for (it, value) in missing.iter().zip(values) {
-        if let Ok(schema) = Schema::compile(&it.schema)
-            && let Err(violations) = schema.check(&value)
-            && let Some(first) = violations.first()
-        {
-            return Err(format!(
-                "{}: expected {}, got {}",
-                it.name, first.expected, first.got
-            ));
-        }
-        arguments.insert(it.name.clone(), value);
-    }
-    Ok(arguments)
-}
-
-fn is_object(schema: &Value) -> bool {
-    schema["type"] == "object"
-}
-
-fn wrong(name: &str, wanted: &str, got: &str) -> String {
-    format!("{name}: expected {wanted}, got '{}'", got.trim())
+fn read_one(text: &str, schema: &Value, today: Date) -> Result<Value, String> {
+    let wrong = |wanted: String| format!("expected {wanted}, got '{}'", text.trim());
+    read(text, schema, today).map_err(wrong)
 }
 
 /// How to answer.
-fn expected(missing: &[Missing]) -> String {
-    let names: Vec<&str> = missing.iter().map(|it| it.name.as_str()).collect();
+fn expected(fields: &[Field<'_>]) -> String {
+    let names: Vec<&str> = fields.iter().map(|it| it.name).collect();
     match &names[..] {
         [one] => format!("expected a value for {one}"),
         _ => format!(
@@ -152,6 +149,7 @@ fn expected(missing: &[Missing]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fill::form;
     use jiff::civil::date;
     use serde_json::json;
 
@@ -164,44 +162,41 @@ mod tests {
         all.iter().map(one).collect()
     }
 
-    fn read(all: &[(&str, Value)], answer: &Value) -> Result<Value, String> {
-        let today = date(2026, 11, 18);
-        answered(&missing(all), answer, today).map(Value::Object)
+    fn read(schema: &Value, answer: &Value) -> Result<Value, String> {
+        answered(schema, answer, date(2026, 11, 18))
     }
 
     #[test]
     fn a_text_answers_the_only_question() {
-        let day = [("date", json!({"type": "string", "format": "date"}))];
-        let number = [("n", json!({"type": "integer", "minimum": 1}))];
-        let flag = [("ok", json!({"type": "boolean"}))];
-        let mode = [("mode", json!({"enum": ["car", "half_day"]}))];
-        let text = [("body", json!({"type": "string"}))];
-        for (all, answer, expected) in [
-            (&day, json!("tomorrow"), json!({"date": "2026-11-19"})),
-            (&day, json!("내일"), json!({"date": "2026-11-19"})),
-            (&number, json!("3"), json!({"n": 3})),
-            (&number, json!("1,200개"), json!({"n": 1200})),
-            (&number, json!(3), json!({"n": 3})),
-            (&flag, json!("네"), json!({"ok": true})),
-            (&flag, json!("no"), json!({"ok": false})),
-            (&mode, json!("a half day"), json!({"mode": "half_day"})),
-            (
-                &text,
-                json!(" as it stands: 3, 4 "),
-                json!({"body": "as it stands: 3, 4"}),
-            ),
-            (&text, json!({"body": "b"}), json!({"body": "b"})),
+        let day = json!({"type": "string", "format": "date"});
+        let number = json!({"type": "integer", "minimum": 1});
+        let flag = json!({"type": "boolean"});
+        let mode = json!({"enum": ["car", "half_day"]});
+        let text = json!({"type": "string"});
+        for (schema, answer, expected) in [
+            (&day, json!("tomorrow"), json!("2026-11-19")),
+            (&day, json!("내일"), json!("2026-11-19")),
+            (&number, json!("3"), json!(3)),
+            (&number, json!("1,200개"), json!(1200)),
+            (&number, json!(3), json!(3)),
+            (&flag, json!("네"), json!(true)),
+            (&flag, json!("no"), json!(false)),
+            (&mode, json!("a half day"), json!("half_day")),
+            (&text, json!(" it stands: 3, 4 "), json!("it stands: 3, 4")),
+            (&text, json!("12345"), json!("12345")),
+            (&text, json!("{\"a\": 1}"), json!("{\"a\": 1}")),
         ] {
-            assert_eq!(read(all, &answer), Ok(expected), "{answer}");
+            assert_eq!(read(schema, &answer), Ok(expected), "{answer}");
         }
+        assert!(read(&text, &json!(5)).is_err());
     }
 
     #[test]
     fn several_are_answered_by_name_or_in_order() {
-        let all = [
+        let all = form(&missing(&[
             ("num1", json!({"type": "number"})),
             ("day", json!({"type": "string", "format": "date"})),
-        ];
+        ]));
         let expected = json!({"num1": 2.5, "day": "2026-11-18"});
         for answer in [
             json!({"num1": 2.5, "day": "today"}),
@@ -212,36 +207,59 @@ mod tests {
         ] {
             assert_eq!(read(&all, &answer), Ok(expected.clone()), "{answer}");
         }
+        let one_needed = json!({"type": "object", "required": ["a"],
+            "properties": {"a": {"type": "string"}, "b": {"type": "integer"}}});
+        assert_eq!(read(&one_needed, &json!({"a": "x"})), Ok(json!({"a": "x"})));
     }
 
     #[test]
     fn what_does_not_fit_is_said_with_what_was_expected() {
-        let two = [
+        let two = form(&missing(&[
             ("a", json!({"type": "integer"})),
             ("b", json!({"type": "string"})),
-        ];
+        ]));
         for (answer, says) in [
             (json!({"a": 1}), "'b' is not answered"),
             (json!({"a": 1, "b": "x", "c": 2}), "'c' was not asked for"),
             (json!("x, y"), "a: expected a whole number, got 'x'"),
             (json!("just this"), "an object by these names"),
-            (json!(7), "an object by these names"),
+            (json!(7), "expected type object"),
             (
                 json!({"a": 1.5, "b": "x"}),
-                "a: expected type integer, got 1.5",
+                "expected type integer, got 1.5",
             ),
         ] {
             let said = read(&two, &answer).unwrap_err();
             assert!(said.contains(says), "{answer}: {said}");
         }
-        let one = [("mode", json!({"enum": ["car", "bus"]}))];
-        let said = read(&one, &json!("by plane")).unwrap_err();
-        assert_eq!(said, "mode: expected one of car, bus, got 'by plane'");
-        let small = [("n", json!({"type": "integer", "minimum": 10}))];
+        let said = read(&json!({"enum": ["car", "bus"]}), &json!("by plane"));
+        assert_eq!(
+            said.unwrap_err(),
+            "expected one of car, bus, got 'by plane'"
+        );
+        let small = json!({"type": "integer", "minimum": 10});
         assert!(
             read(&small, &json!("3"))
                 .unwrap_err()
                 .contains("minimum 10")
         );
+    }
+
+    #[test]
+    fn what_was_stored_is_read_as_it_was_meant() {
+        for (schema, text, expected) in [
+            (json!({"type": "string"}), "12345", json!({"it": "12345"})),
+            (json!({"type": "string"}), "true", json!({"it": "true"})),
+            (json!({"type": "integer"}), "12345", json!({"it": 12345})),
+            (json!({"type": "boolean"}), "true", json!({"it": true})),
+            (json!({"type": "array"}), "[1]", json!({"it": [1]})),
+        ] {
+            let read = given(&missing(&[("it", schema)]), text).map(Value::Object);
+            assert_eq!(read, Ok(expected), "{text}");
+        }
+        let two = missing(&[("a", json!({})), ("b", json!({}))]);
+        let read = given(&two, "{\"a\": \"1\", \"b\": 2}").map(Value::Object);
+        assert_eq!(read, Ok(json!({"a": "1", "b": 2})));
+        assert!(given(&two, "no object").is_err());
     }
 }

@@ -3,7 +3,7 @@
 
 use crate::fill::{Missing, fill_for};
 use jiff::civil::Date;
-use selection::speech::{clauses, is_hangul};
+use selection::speech::{clauses, is_hangul, keys};
 use selection::{Item, Outcome};
 use serde_json::{Map, Value};
 
@@ -59,12 +59,17 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
             planned(part, it, today)
         })
         .collect();
+    // A request of nothing but "do that" says of no tool that it is meant.
+    let says_something = !keys(request).is_empty();
     match (outcome, &planned[..]) {
-        // That nothing is missing says nothing of a tool that takes nothing.
-        (Outcome::Ask, [one]) if one.arguments.is_empty() && one.missing.is_empty() => Plan::Ask {
-            tool: one.tool.clone(),
-            question: unclear(request, chosen[0].tool),
-        },
+        (Outcome::Ask, [one])
+            if one.arguments.is_empty() && (one.missing.is_empty() || !says_something) =>
+        {
+            Plan::Ask {
+                tool: one.tool.clone(),
+                question: unclear(request, Some(chosen[0].tool).filter(|_| says_something)),
+            }
+        }
         _ => Plan::Calls(planned),
     }
 }
@@ -94,17 +99,28 @@ fn nothing(request: &str) -> &'static str {
     }
 }
 
-fn unclear(request: &str, tool: &Item) -> String {
-    let about = tool
-        .description_user
-        .as_deref()
-        .unwrap_or(&tool.description);
+/// That nothing is missing says nothing of a tool that takes nothing: whether it is meant is asked with what it does.
+fn unclear(request: &str, tool: Option<&Item>) -> String {
+    let asked = match is_korean(request) {
+        true => "무엇을 할지 더 자세히 알려 주세요.",
+        false => "What exactly should be done?",
+    };
+    let Some(tool) = tool else {
+        return asked.to_owned();
+    };
+    let own = tool.description_user.as_deref();
+    let about = own.unwrap_or(&tool.description);
+    format!("{asked} `{}`: {about}", tool.name)
+}
+
+/// What is said where a call could not be made because nobody told what is missing.
+#[must_use]
+pub fn unanswered(request: &str, tool: &str, missing: &[Missing], why: &str) -> String {
+    let names: Vec<&str> = missing.iter().map(|it| it.name.as_str()).collect();
+    let names = names.join(", ");
     match is_korean(request) {
-        true => format!(
-            "무엇을 할지 더 자세히 알려 주세요. `{}`: {about}",
-            tool.name
-        ),
-        false => format!("What exactly should be done? `{}`: {about}", tool.name),
+        true => format!("`{tool}`을(를) 호출하지 못했습니다. 빠진 값: {names} ({why})"),
+        false => format!("`{tool}` was not called: {names} is missing ({why})"),
     }
 }
 

@@ -289,6 +289,11 @@ impl State {
         spent.max(0) as f64 / 1_000.0
     }
 
+    /// When it began, in milliseconds.
+    pub fn began_at(&self) -> i64 {
+        self.began_at
+    }
+
     /// Why the model's last turn ended.
     pub fn last_stop(&self) -> Option<&Stop> {
         self.said.iter().rev().find_map(|said| match said {

@@ -19,6 +19,8 @@ pub struct Choosing {
     pub among: Option<Vec<String>>,
     /// Whether tools are chosen, too, that somebody has to approve first: by who can wait for that.
     pub may_wait: bool,
+    /// The day that "today" is; today where it is not said.
+    pub day: Option<Date>,
 }
 
 /// What is to be done, and how that was found.
@@ -41,9 +43,10 @@ impl App {
         request: &str,
         choosing: Choosing,
     ) -> Result<Planned> {
+        let day = choosing.day.unwrap_or_else(|| self.today());
         if choosing.among.as_ref().is_some_and(Vec::is_empty) {
             return Ok(Planned {
-                plan: self.plan_for(request, Outcome::None, &[]),
+                plan: self.plan_for(request, Outcome::None, &[], day),
                 tools: Vec::new(),
                 because: "there is no tool that may be called".to_owned(),
                 notes: Vec::new(),
@@ -62,7 +65,7 @@ impl App {
             _ => (Outcome::None, Vec::new()),
         };
         Ok(Planned {
-            plan: self.plan_for(request, outcome, &tools),
+            plan: self.plan_for(request, outcome, &tools, day),
             tools,
             because: selection.because,
             notes: selection.notes,
@@ -70,7 +73,13 @@ impl App {
     }
 
     /// What to do with a request for which these tools were chosen.
-    pub(crate) fn plan_for(&self, request: &str, outcome: Outcome, tools: &[String]) -> Plan {
+    pub(crate) fn plan_for(
+        &self,
+        request: &str,
+        outcome: Outcome,
+        tools: &[String],
+        today: Date,
+    ) -> Plan {
         let catalogue = self.executor.catalogue.load();
         let entries: Vec<&Arc<Entry>> = tools.iter().filter_map(|it| catalogue.find(it)).collect();
         let items: Vec<Item> = entries.iter().map(|it| self.item(it)).collect();
@@ -78,7 +87,7 @@ impl App {
             tool,
             input_schema: &entry.tool.definition.input_schema,
         });
-        plan(request, outcome, &chosen.collect::<Vec<_>>(), self.today())
+        plan(request, outcome, &chosen.collect::<Vec<_>>(), today)
     }
 
     /// What a request surely gives one tool; nothing where the caller may not know of it.
@@ -106,7 +115,12 @@ impl App {
 
     /// The day it is where this server stands.
     pub fn today(&self) -> Date {
-        let now = jiff::Timestamp::from_millisecond(self.clock.now()).unwrap_or_default();
-        now.to_zoned(jiff::tz::TimeZone::system()).date()
+        day_of(self.clock.now())
     }
+}
+
+/// The day of a moment, where this server stands.
+pub(crate) fn day_of(moment: i64) -> Date {
+    let moment = jiff::Timestamp::from_millisecond(moment).unwrap_or_default();
+    moment.to_zoned(jiff::tz::TimeZone::system()).date()
 }

@@ -6,6 +6,7 @@ use super::views::RunView;
 use super::warrant::Warrant;
 use crate::App;
 use crate::error::{Error, Result};
+use agent::answered::answered;
 use agent::entry::{Began, Decision, Entry, Pending, PendingKind};
 use agent::limits::Limits;
 use agent::state::State;
@@ -233,7 +234,7 @@ impl App {
             }
             Ok(Some(Entry::Answered {
                 request_id: answer.request_id.clone(),
-                answer: self.checked_answer(pending, &answer.answer)?,
+                answer: self.checked_answer(state, pending, &answer.answer)?,
                 by: caller.user_name.to_string(),
             }))
         })
@@ -252,16 +253,17 @@ impl App {
     }
 
     /// What fits the question, as it is stored.
-    fn checked_answer(&self, pending: &Pending, answer: &Value) -> Result<Value> {
+    fn checked_answer(&self, state: &State, pending: &Pending, answer: &Value) -> Result<Value> {
         match pending.kind {
             PendingKind::Question => {
-                if let Ok(schema) = Schema::compile(&pending.schema)
-                    && let Err(violations) = schema.check(answer)
-                {
-                    let texts: Vec<String> = violations.iter().map(ToString::to_string).collect();
-                    return Err(Error::invalid(format!("answer: {}", texts.join("; "))));
+                // A model understands what people write as long as it fits; a planner calls with what is stored.
+                let has_model = state.began.as_ref().is_some_and(|it| it.has_model);
+                let fits = |schema: Schema| schema.check(answer).is_ok();
+                if has_model && Schema::compile(&pending.schema).is_ok_and(fits) {
+                    return Ok(answer.clone());
                 }
-                Ok(answer.clone())
+                let read = answered(&pending.schema, answer, self.today());
+                read.map_err(|why| Error::invalid(format!("answer: {why}")))
             }
             PendingKind::Approval => {
                 let whole = match answer {

@@ -74,19 +74,24 @@ impl App {
         let rests = async {
             let mut state = State::default();
             loop {
+                follower.changed().await?;
                 for kept in follower.live.after(state.seq).entries {
                     state.apply(kept.at, &kept.entry);
                 }
-                if state.seq > 0 && state.status() != Status::Running {
-                    return Result::<()>::Ok(());
+                if state.seq == 0 || state.status() == Status::Running {
+                    continue;
                 }
-                follower.changed().await?;
+                // Somebody may have answered already, of which the driver has yet to hear.
+                let view = self.get_run(caller, id).await?;
+                if view.status != Status::Running.as_str() {
+                    return Ok(view);
+                }
             }
         };
-        if let Ok(rests) = tokio::time::timeout(within, rests).await {
-            rests?;
+        match tokio::time::timeout(within, rests).await {
+            Ok(view) => view,
+            Err(_) => self.get_run(caller, id).await,
         }
-        self.get_run(caller, id).await
     }
 }
 

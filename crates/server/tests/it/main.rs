@@ -51,6 +51,7 @@ mod runs_lost;
 mod runs_mcp;
 mod runs_odd;
 mod runs_people;
+mod runs_planner;
 mod runs_read;
 mod runs_secrets;
 mod runs_skills;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const DAY_MS: i64 = 86_400_000;
 
 impl TestApp {
-    async fn answer(&self, run: &Value, pending: &Value, answer: Value) -> Answer {
+    pub(crate) async fn answer(&self, run: &Value, pending: &Value, answer: Value) -> Answer {
         let id = run["id"].as_str().unwrap();
         let body = json!({"request_id": pending["request_id"], "answer": answer});
         self.post(&format!("/api/v1/runs/{id}/input"), body).await
@@ -143,6 +143,41 @@ async fn two_calls_wait_for_approval_and_are_decided_in_the_other_order() {
         assert!(
             results[1].0.contains("40") && results[2].0.contains('6'),
             "{results:?}"
+        );
+    })
+    .await;
+}
+
+/// The driver that has asked is slow to let go: its next write takes half a second, and only that one.
+async fn slow_to_let_go(app: &TestApp) {
+    let store::Db::Postgres(pool, ..) = &app.server.app.store else {
+        return;
+    };
+    let statements = "
+        CREATE SEQUENCE slowed;
+        CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            IF EXISTS (SELECT FROM runs WHERE status = 'needs_input' AND node IS NOT NULL)
+                AND nextval('slowed') = 1 THEN PERFORM pg_sleep(0.5); END IF;
+            RETURN NULL; END $$;
+        CREATE TRIGGER slow BEFORE UPDATE ON runs FOR EACH STATEMENT EXECUTE FUNCTION slow()";
+    sqlx::raw_sql(statements).execute(pool).await.unwrap();
+}
+
+/// A question is told before its driver has let go of the run: whoever answers at once and waits is told what comes of that.
+#[tokio::test]
+async fn whoever_answers_at_once_waits_for_what_comes_of_it() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(vec![ask("And now?"), Say::text("Well then.")]).await;
+        app.agent(&model, json!({})).await;
+        slow_to_let_go(app).await;
+        let run = app.run("x").await;
+        let answered = app.answer(&run, &run["pending"][0], json!("on")).await;
+        assert_eq!(answered.status, 200, "{}", answered.body);
+        let run = app.rests(&run).await;
+        assert_eq!(
+            (&run["status"], &run["output"]),
+            (&json!("done"), &json!("Well then.")),
+            "{run}"
         );
     })
     .await;

@@ -1,0 +1,180 @@
+//! The built-in planner and the people it asks: answers as people write them, days that do not move, what was said kept, and
+//! nobody there to ask.
+
+use crate::testapp::{ADMIN, TestApp, definition, on_both};
+use serde_json::{Value, json};
+
+const DAY_MS: i64 = 86_400_000;
+
+/// A tool that takes what the parameters say, each required.
+async fn tool(app: &TestApp, name: &str, description: &str, parameters: Value) {
+    let mut tool = definition(name);
+    let names: Vec<&String> = parameters.as_object().unwrap().keys().collect();
+    tool["description"] = json!(description);
+    tool["input_schema"] =
+        json!({"type": "object", "required": names, "properties": parameters.clone()});
+    let made = app.post("/api/v1/tools", tool).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+}
+
+async fn begin(app: &TestApp, input: &str, tool: &str) -> Value {
+    let body = json!({"input": input, "tools": [tool]});
+    let run = app.post("/api/v1/runs", body).await;
+    assert_eq!(run.body["status"], "needs_input", "{}", run.body);
+    run.body
+}
+
+/// What a tool was called with in a run.
+async fn called_with(app: &TestApp, run: &Value, tool: &str) -> Value {
+    let events = app.events(run, "").await;
+    let started = |it: &&Value| it["event"] == "tool_started" && it["data"]["tool"] == tool;
+    let started = events.iter().find(started);
+    started.unwrap_or_else(|| panic!("{events:?}"))["data"]["arguments"].clone()
+}
+
+#[tokio::test]
+async fn people_answer_as_they_write() {
+    on_both(async |app: &TestApp| {
+        let text = json!({"type": "string"});
+        let number = json!({"type": "integer", "maximum": 5000});
+        let flag = json!({"type": "boolean"});
+        let day = json!({"type": "string", "format": "date"});
+        for (at, (schema, answer, expected)) in [
+            (&text, "12345", json!("12345")),
+            (&text, "true", json!("true")),
+            (&text, "{\"a\": 1}", json!("{\"a\": 1}")),
+            (&number, "1,200개", json!(1200)),
+            (&flag, "yes", json!(true)),
+            (&flag, "아니요", json!(false)),
+            (&day, "tomorrow", json!("2027-01-16")),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            let name = format!("file_report_{at}");
+            let about = "Files the quarterly report of the warehouse";
+            tool(app, &name, about, json!({"it": schema})).await;
+            let run = begin(app, "File the quarterly report of the warehouse", &name).await;
+            let said = app.answer(&run, &run["pending"][0], json!(answer)).await;
+            assert_eq!(said.status, 200, "{answer}: {}", said.body);
+            app.rests(&run).await;
+            let called = called_with(app, &run, &name).await;
+            assert_eq!(called["it"], expected, "{answer}");
+        }
+        // What cannot be read is refused at once, and the question stands.
+        let run = begin(app, "File the quarterly report", "file_report_3").await;
+        for (answer, says) in [("some", "a whole number"), ("6000", "5000")] {
+            let said = app.answer(&run, &run["pending"][0], json!(answer)).await;
+            assert_eq!(said.status, 422, "{}", said.body);
+            let message = said.body["error"]["message"].as_str().unwrap();
+            assert!(message.contains(says), "{message}");
+        }
+        assert_eq!(app.rests(&run).await["status"], "needs_input");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_asked_for_tomorrow_stays_on_its_day() {
+    on_both(async |app: &TestApp| {
+        let parameters = json!({
+            "day": {"type": "string", "format": "date", "description": "The day"},
+            "people": {"type": "integer", "description": "How many people come"},
+        });
+        let about = "Books a meeting room on a day for a number of people";
+        tool(app, "book_room", about, parameters).await;
+        let run = begin(app, "Book a meeting room for tomorrow", "book_room").await;
+        app.clock.advance(DAY_MS);
+        app.answer(&run, &run["pending"][0], json!("twelve people"))
+            .await;
+        app.rests(&run).await;
+        assert_eq!(
+            called_with(app, &run, "book_room").await,
+            json!({"day": "2027-01-16", "people": 12})
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_said_when_it_was_not_clear_is_kept() {
+    on_both(async |app: &TestApp| {
+        let parameters = json!({
+            "amount": {"type": "number", "description": "How much money"},
+            "currency": {"type": "string", "enum": ["EUR", "KRW", "USD"]},
+        });
+        let about = "Converts an amount of money to another currency";
+        tool(app, "convert_money", about, parameters).await;
+        let run = begin(app, "do it please", "convert_money").await;
+        assert_eq!(run["pending"][0]["schema"], json!({"type": "string"}));
+        let more = json!("convert an amount of money: 250");
+        app.answer(&run, &run["pending"][0], more).await;
+        let run = app.rests(&run).await;
+        let asked = &run["pending"][0];
+        assert_eq!(
+            asked["schema"]["enum"][1], "KRW",
+            "only the currency: {run}"
+        );
+        app.answer(&run, asked, json!("krw")).await;
+        app.rests(&run).await;
+        assert_eq!(
+            called_with(app, &run, "convert_money").await,
+            json!({"amount": 250, "currency": "KRW"})
+        );
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_after_another_answers_what_it_was_asked() {
+    on_both(async |app: &TestApp| {
+        let first = app
+            .post("/api/v1/runs", json!({"input": "What is 12.5% of 340?"}))
+            .await
+            .body;
+        assert_eq!(first["output"], "42.5");
+        let next = json!({"input": "What is 3 * 4?", "after": first["id"]});
+        let second = app.post("/api/v1/runs", next).await.body;
+        assert_eq!(second["output"], "12", "{second}");
+        // No two calls of a conversation have one id, and each is one that every provider takes.
+        let id = |events: Vec<Value>| {
+            let call = events.iter().find(|it| it["event"] == "tool_call").cloned();
+            call.unwrap()["data"]["call_id"]
+                .as_str()
+                .unwrap()
+                .to_owned()
+        };
+        let (one, other) = (
+            id(app.events(&first, "").await),
+            id(app.events(&second, "").await),
+        );
+        assert_ne!(one, other);
+        let plain = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        assert!(one.chars().all(plain), "{one}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_nobody_can_be_asked_it_is_said_what_is_missing() {
+    on_both(async |app: &TestApp| {
+        let rules = json!({"rules": [{"subject": "everyone", "hide": ["request_human_input"]}]});
+        let set = app.as_key(ADMIN, "PUT", "/api/v1/policy", rules).await;
+        assert_eq!(set.status, 200, "{}", set.body);
+        let about = "Files the quarterly report of the warehouse";
+        tool(
+            app,
+            "file_report",
+            about,
+            json!({"quarter": {"type": "integer"}}),
+        )
+        .await;
+        let body = json!({"input": "File the quarterly report", "tools": ["file_report"]});
+        let run = app.post("/api/v1/runs", body).await.body;
+        assert_eq!(run["status"], "done", "{run}");
+        assert_eq!(run["calls"], 0, "{run}");
+        let output = run["output"].as_str().unwrap();
+        assert!(output.contains("quarter"), "{output}");
+    })
+    .await;
+}
