@@ -14,30 +14,39 @@ const MAKE_VERSIONS: [&str; 4] = [".create", ".update", ".delete", ".restore"];
 /// Whoever saw something older than so many acts ago fetches it again without being told what has changed.
 const ACTS_MAX: usize = 200;
 
+/// The same refusal of an older version with what `changed` finds between the one that was expected and the one that is there.
+pub(crate) async fn told<T>(
+    done: Result<T>,
+    expected: Option<i64>,
+    changed: impl AsyncFnOnce(i64, i64) -> Result<Vec<FieldChange>>,
+) -> Result<T> {
+    match (done, expected) {
+        (
+            Err(Error::Stale {
+                message, version, ..
+            }),
+            Some(expected),
+        ) => Err(Error::Stale {
+            message,
+            version,
+            changes: changed(expected, version).await?,
+        }),
+        (done, _) => done,
+    }
+}
+
 impl App {
-    /// The same refusal with what has changed since the version that was expected, as far as that is known.
+    /// The same refusal with what has changed since, as far as the audit log knows it.
     pub(crate) async fn since<T>(
         &self,
         target: &str,
         expected: Option<i64>,
         done: Result<T>,
     ) -> Result<T> {
-        let (
-            Err(Error::Stale {
-                message, version, ..
-            }),
-            Some(expected),
-        ) = (&done, expected)
-        else {
-            return done;
-        };
-        let (message, version) = (message.clone(), *version);
-        let changes = self.changed_by_last(target, version - expected).await?;
-        Err(Error::Stale {
-            message,
-            version,
-            changes,
+        told(done, expected, |expected, version| {
+            self.changed_by_last(target, version - expected)
         })
+        .await
     }
 
     /// What the last so many changes came to.

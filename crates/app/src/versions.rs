@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::plan::VERSIONS_WITH_VALUES;
 use crate::tools::{Terms, ToolView, only_owner, read_body};
 use crate::writer::Write;
-use crate::{App, page, time};
+use crate::{App, page, since, time};
 use catalog::auth::{Reference, mask_all, sealed_in};
 use catalog::caller::{Caller, Scope};
 use catalog::policy::Verdict;
@@ -128,7 +128,6 @@ impl App {
             .await
     }
 
-    /// Brings a deleted tool back as it was.
     /// Whether the last version of a tool that is gone would be hidden if it were there.
     async fn is_hidden_past(&self, caller: &Caller, id: Uuid) -> Result<bool> {
         let Some(head) = self.store.head(id).await? else {
@@ -150,6 +149,7 @@ impl App {
         Ok(policy.verdict(caller, &tool) == Verdict::Hidden)
     }
 
+    /// Brings a deleted tool back as it was.
     pub async fn restore_tool(&self, caller: Arc<Caller>, target: &str) -> Result<ToolView> {
         if let Ok(entry) = self.visible(&caller, target)
             && entry.tool.shelf != Shelf::Builtin
@@ -248,30 +248,16 @@ impl App {
         expected: Option<i64>,
         done: Result<T>,
     ) -> Result<T> {
-        let (
-            Err(Error::Stale {
-                message, version, ..
-            }),
-            Some(expected),
-        ) = (&done, expected)
-        else {
-            return done;
-        };
-        let (message, version) = (message.clone(), *version);
-        let reader = self.reader(caller, id).await?;
-        let (old, new) = (
-            self.store.version(id, expected).await?,
-            self.store.version(id, version).await?,
-        );
-        let changes = match (&old, &new) {
-            (Some(old), Some(new)) => self.changes_between(old, new, reader),
-            _ => Vec::new(),
-        };
-        Err(Error::Stale {
-            message,
-            version,
-            changes,
+        since::told(done, expected, async |expected, version| {
+            let reader = self.reader(caller, id).await?;
+            let old = self.store.version(id, expected).await?;
+            let new = self.store.version(id, version).await?;
+            Ok(match (&old, &new) {
+                (Some(old), Some(new)) => self.changes_between(old, new, reader),
+                _ => Vec::new(),
+            })
         })
+        .await
     }
 
     async fn version_row(&self, id: Uuid, version: i64) -> Result<VersionRow> {
