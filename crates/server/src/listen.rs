@@ -8,6 +8,7 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use hyper_util::server::graceful::GracefulShutdown;
+use std::cell::Cell;
 use std::convert::Infallible;
 use std::io;
 use std::pin::{Pin, pin};
@@ -16,9 +17,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, UnixListener};
-use tokio::sync::Semaphore;
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 /// Where the server listens.
 pub struct Listeners {
@@ -27,41 +29,52 @@ pub struct Listeners {
     pub unix: Option<UnixListener>,
 }
 
-/// Serves until `stop` fires, then lets open requests finish within `grace`.
+/// How long a connection that is open when the server stops may take to say what it wants.
+const FIRST_REQUEST_WITHIN: Duration = Duration::from_secs(1);
+
+/// How many are taken from one queue at the end; it is no longer than that where nobody floods it.
+const WAITING_MAX: usize = 4_096;
+
+/// Serves until `stop` fires, then closes the ports and lets open requests finish within `grace`. Whoever had connected by then
+/// found an open port, and may have sent what cannot be sent again: they are answered as well.
 pub async fn serve(
     server: Arc<Server>,
     listeners: Listeners,
     stop: CancellationToken,
     grace: Duration,
 ) {
-    let face = Arc::new(Face {
+    let face = Face {
         api: Arc::new(Api::new(Arc::clone(&server))),
         connections: Arc::new(Semaphore::new(server.limits.connections_max)),
         head_timeout: server.limits.head_timeout,
+        silent: TaskTracker::new(),
         graceful: GracefulShutdown::new(),
-    });
-    let tcp = accept_tcp(&face, listeners.tcp);
-    let unix = accept_unix(&face, listeners.unix);
+    };
     tokio::select! {
         () = stop.cancelled() => {}
-        () = tcp => {}
-        () = unix => {}
+        () = accept_tcp(&face, listeners.tcp.as_ref()) => {}
+        () = accept_unix(&face, listeners.unix.as_ref()) => {}
     }
+    let until = tokio::time::Instant::now() + grace;
+    face.accept_waiting(listeners);
+    // A connection that has said nothing yet would be closed at once, whatever is on its way.
+    face.silent.close();
+    let first_requests = face.silent.wait();
+    let _ = tokio::time::timeout(FIRST_REQUEST_WITHIN.min(grace), first_requests).await;
     server.face.stop();
-    // The accept loops are gone now, and with them every other holder of the face.
-    if let Some(face) = Arc::into_inner(face) {
-        let _ = tokio::time::timeout(grace, face.graceful.shutdown()).await;
-    }
+    let _ = tokio::time::timeout_at(until, face.graceful.shutdown()).await;
 }
 
 struct Face {
     api: Arc<Api>,
     connections: Arc<Semaphore>,
     head_timeout: Duration,
+    /// The connections that have asked for nothing yet.
+    silent: TaskTracker,
     graceful: GracefulShutdown,
 }
 
-async fn accept_tcp(face: &Face, listener: Option<TcpListener>) {
+async fn accept_tcp(face: &Face, listener: Option<&TcpListener>) {
     let Some(listener) = listener else {
         return std::future::pending().await;
     };
@@ -73,14 +86,14 @@ async fn accept_tcp(face: &Face, listener: Option<TcpListener>) {
             Ok((stream, peer)) => {
                 // Without it an answer in two parts waits for the other side's delayed acknowledgement.
                 let _ = stream.set_nodelay(true);
-                face.start(stream, Door::Network(peer.ip()), permit);
+                face.start(stream, Door::Network(peer.ip()), Some(permit));
             }
             Err(error) => pause_after(&error).await,
         }
     }
 }
 
-async fn accept_unix(face: &Face, listener: Option<UnixListener>) {
+async fn accept_unix(face: &Face, listener: Option<&UnixListener>) {
     let Some(listener) = listener else {
         return std::future::pending().await;
     };
@@ -91,7 +104,7 @@ async fn accept_unix(face: &Face, listener: Option<UnixListener>) {
             return;
         };
         match listener.accept().await {
-            Ok((stream, _)) => face.start(stream, Door::Socket, permit),
+            Ok((stream, _)) => face.start(stream, Door::Socket, Some(permit)),
             Err(error) => pause_after(&error).await,
         }
     }
@@ -101,6 +114,22 @@ async fn accept_unix(face: &Face, listener: Option<UnixListener>) {
 async fn pause_after(error: &io::Error) {
     tracing::warn!(%error, "a connection could not be accepted");
     tokio::time::sleep(Duration::from_millis(50)).await;
+}
+
+/// What waits in a listener's queue, asked for until there is no more.
+fn waiting<T>(accept: impl Fn() -> io::Result<T>) -> impl Iterator<Item = T> {
+    let tries = std::iter::repeat_with(accept).take(WAITING_MAX);
+    let until_none = tries.take_while(|tried| match tried {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
+        // Whoever gave up meanwhile is none of the others' business.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => true,
+        Err(error) => {
+            tracing::warn!(%error, "connections that wait could not be accepted");
+            false
+        }
+        Ok(_) => true,
+    });
+    until_none.flatten()
 }
 
 fn is_stream(response: &axum::response::Response) -> bool {
@@ -135,15 +164,43 @@ impl hyper::body::Body for Busy {
 }
 
 impl Face {
+    /// Takes whoever waits already and closes the ports. The system is asked directly: the runtime may not have heard of the last
+    /// ones. They need no permit, because nobody comes after them.
+    fn accept_waiting(&self, listeners: Listeners) {
+        if let Some(tcp) = listeners.tcp.and_then(|tcp| tcp.into_std().ok()) {
+            for (stream, peer) in waiting(|| tcp.accept()) {
+                let _ = stream.set_nodelay(true);
+                let stream = stream
+                    .set_nonblocking(true)
+                    .and_then(|()| TcpStream::from_std(stream));
+                if let Ok(stream) = stream {
+                    self.start(stream, Door::Network(peer.ip()), None);
+                }
+            }
+        }
+        if let Some(unix) = listeners.unix.and_then(|unix| unix.into_std().ok()) {
+            for (stream, _) in waiting(|| unix.accept()) {
+                let stream = stream
+                    .set_nonblocking(true)
+                    .and_then(|()| UnixStream::from_std(stream));
+                if let Ok(stream) = stream {
+                    self.start(stream, Door::Socket, None);
+                }
+            }
+        }
+    }
+
     fn start(
         &self,
         stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
         door: Door,
-        permit: tokio::sync::OwnedSemaphorePermit,
+        permit: Option<OwnedSemaphorePermit>,
     ) {
         let idle = Arc::new(Idle::new(self.head_timeout));
         let (api, of_requests) = (Arc::clone(&self.api), Arc::clone(&idle));
+        let silent = Cell::new(Some(self.silent.token()));
         let service = service_fn(move |request: axum::http::Request<Incoming>| {
+            silent.set(None);
             let (api, idle) = (Arc::clone(&api), Arc::clone(&of_requests));
             async move {
                 idle.begin();

@@ -20,6 +20,7 @@ mod hostile;
 mod keys;
 mod leases;
 mod leases_lost;
+mod leaving;
 mod limits;
 mod limits_followed;
 mod lines;
