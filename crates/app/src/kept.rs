@@ -25,7 +25,7 @@ pub(crate) struct Head<'a> {
 }
 
 impl Head<'_> {
-    fn may_see(&self, caller: &Caller) -> bool {
+    pub(crate) fn may_see(&self, caller: &Caller) -> bool {
         self.owner == caller.user || self.is_public || caller.scopes.allow(Scope::Admin)
     }
 

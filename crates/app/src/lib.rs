@@ -40,6 +40,7 @@ pub mod select;
 pub mod servers;
 pub mod sessions;
 pub mod shelf;
+mod shown;
 pub mod sign_in;
 mod since;
 pub mod skills;

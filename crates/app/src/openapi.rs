@@ -6,7 +6,8 @@ use crate::tools::{Before, Terms};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
-use openapi::{Made, Offer, Options};
+use openapi::sharing::{Uses, objections};
+use openapi::{Made, Needed, Offer, Options};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -35,6 +36,9 @@ pub struct OpenApiImport {
     /// Whether the tools show nothing to be let in.
     #[serde(default)]
     pub no_auth: bool,
+    /// Whether secrets whose names are made up may be shown to others than they are for by now, and on several sites.
+    #[serde(default)]
+    pub share_secrets: bool,
     /// Whether tools of yours that have such a name are replaced.
     #[serde(default)]
     pub force: bool,
@@ -86,6 +90,8 @@ pub struct NeededSecret {
     pub what: String,
     /// Whether you have one of that name; without it the tools that refer to it are refused.
     pub is_set: bool,
+    /// The addresses that see it, or a token that is given for it.
+    pub shown_to: Vec<String>,
 }
 
 impl App {
@@ -108,10 +114,15 @@ impl App {
         let read = read.map_err(|e| Error::Internal(format!("a document was lost: {e}")))?;
         let read = read.map_err(|why| Error::invalid(format!("document: {why}")))?;
         let own = self.named_secrets(&caller).await?;
-        let secrets = read.secrets.into_iter().map(|(name, what)| NeededSecret {
-            is_set: own.iter().any(|(own, _)| *own == name),
-            name,
-            what,
+        let uses = self.uses_of_secrets(&caller, &own);
+        if !asked.share_secrets {
+            check_sharing(&read.secrets, &uses)?;
+        }
+        let secrets = read.secrets.into_iter().map(|needed| NeededSecret {
+            is_set: uses.contains_key(&needed.name),
+            name: needed.name,
+            what: needed.what,
+            shown_to: needed.shown_to.into_iter().collect(),
         });
         let mut imported = OpenApiImported {
             title: read.title,
@@ -228,4 +239,16 @@ impl App {
             "",
         ))
     }
+}
+
+/// A document that shows a secret to somebody else is not taken over by halves: nothing of it is to be trusted.
+fn check_sharing(secrets: &[Needed], uses: &Uses) -> Result<()> {
+    let objections = objections(secrets, uses);
+    if objections.is_empty() {
+        return Ok(());
+    }
+    Err(Error::conflict(format!(
+        "Nothing was taken over, because the document itself chose these secrets: {}. Name the secret that is meant for each scheme (`secrets`), the same or one of its own; or agree to all of it (`share_secrets`)",
+        objections.join("; ")
+    )))
 }

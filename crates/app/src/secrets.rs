@@ -6,15 +6,13 @@ use crate::auth::{VALUE_BYTES_MAX, not_found};
 use crate::decided::Known;
 use crate::error::{Error, Result};
 use crate::page::{self, Part};
+use crate::shown::secrets_of;
 use crate::time;
-use crate::uses::Users;
 use crate::vault::Sealable;
-use catalog::auth::Reference;
 use catalog::caller::{Caller, Scope};
 use catalog::tool::is_valid_name;
 use serde::Serialize;
 use serde_json::json;
-use std::collections::HashMap;
 use store::Write;
 use store::feed::Subject;
 use store::seal::SealingKeys;
@@ -40,6 +38,9 @@ pub struct SecretView {
     pub updated_at: String,
     /// The tools you may see that refer to it.
     pub used_by: Vec<String>,
+    /// What it is for by now, in words: the addresses that HTTP tools show it to, other tools and agents that have it, and somebody
+    /// else whose it is. What you may not see is not named.
+    pub used_for: Vec<String>,
 }
 
 /// What is shown in place of a value.
@@ -87,12 +88,7 @@ impl App {
     ) -> Result<(Vec<SecretView>, Option<String>)> {
         let rows = self.named_secrets(caller).await?;
         let (rows, next) = page::cut(rows, part, |(name, _)| name.clone())?;
-        let mut users = self.users_of_secrets(caller);
-        let view = |(name, row): (String, SecretRow)| {
-            let used_by = users.remove(&name).unwrap_or_default().seen;
-            self.secret_view(row, name, used_by)
-        };
-        Ok((rows.into_iter().map(view).collect(), next))
+        Ok((self.secret_views(caller, rows).collect(), next))
     }
 
     /// Those that the caller may handle, by name.
@@ -170,12 +166,10 @@ impl App {
         ];
         self.store.write(&writes).await?;
         self.vault.put(std::slice::from_ref(&row));
-        let used_by = self.users_of_secrets(caller).remove(name);
-        let used_by = used_by.unwrap_or_default().seen;
-        Ok((
-            self.secret_view(row, name.to_owned(), used_by),
-            old.is_none(),
-        ))
+        let mut views = self.secret_views(caller, vec![(name.to_owned(), row)]);
+        let view = views.next();
+        let view = view.ok_or_else(|| Error::Internal("a secret was lost".to_owned()))?;
+        Ok((view, old.is_none()))
     }
 
     /// Removes a secret. One that a tool needs is only removed with `force`.
@@ -199,7 +193,8 @@ impl App {
         };
         let row = row.filter(|row| is_mine(caller, row));
         let row = row.ok_or_else(|| not_found(name))?;
-        let users = self.users_of_secrets(caller).remove(name);
+        let mut users = self.users_of(caller, |tool| secrets_of(tool).collect());
+        let users = users.remove(name);
         if let Some(users) = users.filter(|_| !force) {
             return Err(Error::conflict(format!(
                 "The secret '{name}' is used by {users}; change what uses it first, or force its removal (?force=true, or --force on the command line)"
@@ -328,20 +323,16 @@ impl App {
         })
     }
 
-    fn users_of_secrets(&self, caller: &Caller) -> HashMap<String, Users> {
-        self.users_of(caller, |tool| {
-            let references = Reference::all_of(&tool.definition).into_iter();
-            references
-                .filter_map(|(_, reference)| match reference {
-                    Reference::Secret(name) => Some(name),
-                    _ => None,
-                })
-                .collect()
-        })
-    }
-
-    fn secret_view(&self, row: SecretRow, name: String, used_by: Vec<String>) -> SecretView {
-        SecretView {
+    fn secret_views(
+        &self,
+        caller: &Caller,
+        rows: Vec<(String, SecretRow)>,
+    ) -> impl Iterator<Item = SecretView> {
+        let mut users = self.users_of(caller, |tool| secrets_of(tool).collect());
+        let mut uses = self.uses_of_secrets(caller, &rows);
+        rows.into_iter().map(move |(name, row)| SecretView {
+            used_by: users.remove(&name).unwrap_or_default().seen,
+            used_for: uses.remove(&name).into_iter().flatten().collect(),
             name,
             owner: self.user_name(row.owner_id),
             value: SecretMask {
@@ -351,8 +342,7 @@ impl App {
             key_id: row.key_id,
             created_at: time::rfc3339(row.created_at),
             updated_at: time::rfc3339(row.updated_at),
-            used_by,
-        }
+        })
     }
 }
 

@@ -174,7 +174,7 @@ pub fn read(root: &Value, options: &Options) -> Result<Imported, Error> {
             }
         }
     }
-    imported.secrets = secrets.into_iter().collect();
+    imported.secrets = secrets.into_values().collect();
     Ok(imported)
 }
 

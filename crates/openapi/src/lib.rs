@@ -8,6 +8,7 @@ mod operation;
 mod parameters;
 mod schema;
 mod security;
+pub mod sharing;
 #[cfg(test)]
 mod tests;
 mod write;
@@ -16,6 +17,7 @@ pub use document::{Error, Options, read};
 pub use write::{Offer, write};
 
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// What became of the operations of a document.
 #[derive(Debug, Default)]
@@ -24,8 +26,20 @@ pub struct Imported {
     pub title: String,
     pub tools: Vec<Made>,
     pub left_out: Vec<LeftOut>,
-    /// The names of the secrets that the tools refer to, each with what it is for.
-    pub secrets: Vec<(String, String)>,
+    /// The secrets that the tools refer to, by name.
+    pub secrets: Vec<Needed>,
+}
+
+/// A secret that tools refer to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Needed {
+    pub name: String,
+    /// What it is, for whoever has to set it.
+    pub what: String,
+    /// Whether its name comes from the document, and not from whoever imports it.
+    pub is_made_up: bool,
+    /// The origins that see it, or a token that is given for it.
+    pub shown_to: BTreeSet<String>,
 }
 
 /// An operation that has become a tool.

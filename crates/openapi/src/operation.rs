@@ -5,9 +5,8 @@ use crate::body::body;
 use crate::document::{Document, Options};
 use crate::parameters::parameters;
 use crate::schema::Schemas;
-use crate::security::{Access, access};
+use crate::security::{Access, Secrets, access};
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
 
 /// Every agent reads a description in every request.
 const DESCRIPTION_CHARS_MAX: usize = 2_000;
@@ -83,7 +82,7 @@ impl Draft<'_> {
 pub(crate) fn operation(
     context: &Context<'_>,
     written: &Value,
-    secrets: &mut BTreeMap<String, String>,
+    secrets: &mut Secrets,
 ) -> Result<Made, String> {
     if context.method == "TRACE" {
         return Err("tools make no TRACE requests".to_owned());

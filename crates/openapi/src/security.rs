@@ -1,9 +1,11 @@
 //! What an operation wants to see to let somebody in, as a tool's `auth_config`: always with references, never with values.
 
+use crate::Needed;
 use crate::names::plain;
 use crate::operation::Context;
+use crate::sharing::origin;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a tool is let in.
 #[derive(Debug, Default)]
@@ -14,8 +16,8 @@ pub(crate) struct Access {
     pub(crate) note: Option<String>,
 }
 
-/// The secrets that something refers to, each with what it is for.
-type Secrets = BTreeMap<String, String>;
+/// The secrets that something refers to, by name.
+pub(crate) type Secrets = BTreeMap<String, Needed>;
 
 /// The first way to be let in that a tool can go.
 pub(crate) fn access(
@@ -38,7 +40,9 @@ pub(crate) fn access(
         let mut needed = Secrets::new();
         match together(context, way, &mut needed) {
             Ok(access) => {
-                secrets.extend(needed);
+                for needed in needed.into_values() {
+                    add(secrets, needed);
+                }
                 return Ok(access);
             }
             Err(reason) => why.push(reason),
@@ -90,24 +94,24 @@ fn one(
     scopes: &Value,
     secrets: &mut Secrets,
 ) -> Result<(Value, Option<String>), String> {
-    let base = match context.options.secrets.get(name) {
-        Some(secret) => secret.clone(),
-        None => {
-            let title = plain(
-                context.document.root["info"]["title"]
-                    .as_str()
-                    .unwrap_or_default(),
-            );
-            let name = plain(&format!("{title}_{name}")).to_lowercase();
-            name.chars().take(48).collect()
-        }
-    };
-    let mut secret = |end: &str, what: &str| {
-        let secret = format!("{base}{end}");
-        secrets.insert(secret.clone(), format!("{what} of the scheme '{name}'"));
-        json!({"$secret": secret})
-    };
+    let chosen = context.options.secrets.get(name);
+    let base = chosen.cloned().unwrap_or_else(|| made_up(context, name));
     let text = |key: &str| scheme[key].as_str().unwrap_or_default();
+    let token_url = scheme["flows"]["clientCredentials"]["tokenUrl"].as_str();
+    let token_url = token_url.filter(|url| text("type") == "oauth2" && is_url(url));
+    let addresses = context.base_url.into_iter().chain(token_url);
+    let shown_to: BTreeSet<String> = addresses.map(origin).collect();
+    let mut secret = |end: &str, what: &str| {
+        let needed = Needed {
+            name: format!("{base}{end}"),
+            what: format!("{what} of the scheme '{name}'"),
+            is_made_up: chosen.is_none(),
+            shown_to: shown_to.clone(),
+        };
+        let reference = json!({"$secret": needed.name});
+        add(secrets, needed);
+        reference
+    };
     let http = text("scheme").to_ascii_lowercase();
     Ok(match (text("type"), text("in"), http.as_str()) {
         ("apiKey", "header", _) => (
@@ -128,9 +132,9 @@ fn one(
             None,
         ),
         ("http", _, other) => return Err(format!("the HTTP scheme '{other}' is not known")),
-        ("oauth2", _, _) if is_url(&scheme["flows"]["clientCredentials"]["tokenUrl"]) => {
+        ("oauth2", _, _) if token_url.is_some() => {
             let mut auth = json!({
-                "type": "oauth2", "token_url": scheme["flows"]["clientCredentials"]["tokenUrl"],
+                "type": "oauth2", "token_url": token_url,
                 "client_id": secret("_client_id", "the client's id"), "client_secret": secret("_client_secret", "the client's secret"),
             });
             let scopes: Vec<&str> = scopes
@@ -155,7 +159,23 @@ fn one(
     })
 }
 
-fn is_url(value: &Value) -> bool {
-    let url = value.as_str().unwrap_or_default();
+/// The name of a secret that nobody has named, after the document and the scheme.
+fn made_up(context: &Context<'_>, scheme: &str) -> String {
+    let title = context.document.root["info"]["title"].as_str();
+    let title = plain(title.unwrap_or_default());
+    let name = plain(&format!("{title}_{scheme}")).to_lowercase();
+    name.chars().take(48).collect()
+}
+
+/// Of one that several schemes or operations refer to all addresses count, and one that made it up.
+fn add(secrets: &mut Secrets, mut needed: Needed) {
+    if let Some(known) = secrets.remove(&needed.name) {
+        needed.is_made_up |= known.is_made_up;
+        needed.shown_to.extend(known.shown_to);
+    }
+    secrets.insert(needed.name.clone(), needed);
+}
+
+fn is_url(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }

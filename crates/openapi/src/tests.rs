@@ -164,11 +164,7 @@ fn styles_are_written_or_told() {
 fn what_lets_in_is_referred_to() {
     let auth = |security: Value| {
         let imported = imported(&document(&json!({"/x": {"get": {"security": security}}})));
-        let secrets: Vec<String> = imported
-            .secrets
-            .iter()
-            .map(|(name, _)| name.clone())
-            .collect();
+        let secrets: Vec<String> = imported.secrets.iter().map(|it| it.name.clone()).collect();
         let auth = imported
             .tools
             .first()
@@ -227,7 +223,45 @@ fn what_lets_in_is_referred_to() {
         &named,
     )
     .expect("read");
-    assert_eq!(named.secrets[0].0, "mine");
+    let mine = &named.secrets[0];
+    assert_eq!((mine.name.as_str(), mine.is_made_up), ("mine", false));
+}
+
+#[test]
+fn it_is_told_who_would_be_shown_a_secret() {
+    let paths = json!({
+        "/a": {"get": {"security": [{"Client": []}]}},
+        "/b": {"get": {"security": [{"Token": [], "ApiKey": []}]}},
+        "/c": {"get": {"security": [{"ApiKey": []}], "servers": [{"url": "https://Up.Example.com:443/x"}]}},
+    });
+    let imported = imported(&document(&paths));
+    let told: Vec<(&str, Vec<&str>)> = imported
+        .secrets
+        .iter()
+        .map(|it| {
+            let places = it.shown_to.iter().map(String::as_str).collect();
+            (it.name.as_str(), places)
+        })
+        .collect();
+    let (api, up) = ("https://eu.example.com", "https://up.example.com");
+    let token = "https://id.example.com";
+    assert_eq!(
+        told,
+        [
+            ("pet_shop_apikey", vec![api, up]),
+            ("pet_shop_client_client_id", vec![api, token]),
+            ("pet_shop_client_client_secret", vec![api, token]),
+            ("pet_shop_token", vec![api]),
+        ]
+    );
+    assert!(imported.secrets.iter().all(|it| it.is_made_up));
+    // One scheme is told which secret to use, another makes the same name up.
+    let named = Options {
+        secrets: [("Token".to_owned(), "pet_shop_apikey".to_owned())].into(),
+        ..Options::default()
+    };
+    let named = read(&document(&paths), &named).expect("read");
+    assert!(named.secrets[0].is_made_up, "{:?}", named.secrets);
 }
 
 #[test]
@@ -338,7 +372,7 @@ fn tools_that_are_written_can_be_read_again() {
     );
     let arguments = &walk.definition["input_schema"]["properties"]["arguments"];
     assert_eq!(arguments["required"], json!(["node"]), "{arguments:#}");
-    assert_eq!(again.secrets[0].0, "mine_key");
+    assert_eq!(again.secrets[0].name, "mine_key");
 }
 
 /// Whatever a document says, there is an answer and no crash.

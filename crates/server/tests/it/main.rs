@@ -68,6 +68,7 @@ mod servers_down;
 mod servers_fit;
 mod servers_held;
 mod sessions;
+mod sharing;
 mod shelf;
 mod sign_in;
 mod sign_in_elsewhere;

@@ -18,7 +18,7 @@ async fn person(app: &TestApp, name: &str, role: &str, scopes: &[&str]) -> Strin
     key.body["key"].as_str().unwrap().to_owned()
 }
 
-async fn author(app: &TestApp, name: &str) -> String {
+pub(crate) async fn author(app: &TestApp, name: &str) -> String {
     person(app, name, "author", &["read", "call", "author"]).await
 }
 

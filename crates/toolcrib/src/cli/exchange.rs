@@ -47,6 +47,9 @@ pub(crate) struct OpenApiImport {
     /// Which secret a security scheme uses, instead of one that is named after it; `none` for tools that show nothing
     #[arg(long, value_name = "SCHEME=SECRET|none")]
     pub(crate) auth: Vec<String>,
+    /// Let the document choose secrets also where they are for something else by now, or would be shown on several sites
+    #[arg(long)]
+    pub(crate) share_secrets: bool,
     /// Show what would become of each operation, without asking anybody
     #[arg(long, conflicts_with_all = ["dry_run", "force"])]
     pub(crate) preview: bool,

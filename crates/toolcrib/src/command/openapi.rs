@@ -7,6 +7,7 @@ use crate::cli::OpenApiImport;
 use crate::client::{Client, query};
 use crate::context::Context;
 use crate::out::{Cause, Failure, Out, Result};
+use openapi::sharing::{Uses, objections, origin};
 use openapi::{Imported, Made, Options};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +35,7 @@ pub(crate) async fn import(context: &Context, args: &OpenApiImport) -> Result {
     }
     let mut told = TakenOver::default();
     let done = Client::with(context, async |client| {
-        check_secrets(client, &imported).await?;
+        check_secrets(client, &imported, args.share_secrets).await?;
         for made in &imported.tools {
             take_over(client, made, args, &mut told).await?;
         }
@@ -97,46 +98,29 @@ fn options(args: &OpenApiImport) -> Result<Options> {
     Ok(options)
 }
 
-/// Every operation with what becomes of it.
 /// Every address that the tools would call, and which secrets each would be shown: a document may name any.
-fn places(imported: &Imported) -> BTreeMap<String, Vec<String>> {
-    let mut places: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+fn places(imported: &Imported) -> BTreeMap<String, Vec<&str>> {
+    let mut places: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     for made in &imported.tools {
-        let definition = &made.definition;
-        let mut shown = BTreeSet::new();
-        named_secrets(&definition["auth_config"], &mut shown);
-        let token = definition["auth_config"]["token_url"].as_str();
-        let base = definition["config"]["base_url"].as_str();
-        for place in base.into_iter().chain(token) {
-            let known = places.entry(origin(place).to_owned()).or_default();
-            known.extend(shown.iter().cloned());
+        let base = made.definition["config"]["base_url"].as_str();
+        places.entry(origin(base.unwrap_or_default())).or_default();
+    }
+    for secret in &imported.secrets {
+        for place in &secret.shown_to {
+            let shown = places.entry(place.clone()).or_default();
+            shown.push(&secret.name);
         }
     }
-    let places = places.into_iter();
     places
-        .map(|(place, secrets)| (place, secrets.into_iter().collect()))
-        .collect()
 }
 
-/// An address without its path.
-fn origin(url: &str) -> &str {
-    let host = url.find("://").map_or(0, |at| at + 3);
-    let end = url[host..].find('/').map_or(url.len(), |at| host + at);
-    &url[..end]
-}
-
-fn named_secrets(value: &Value, found: &mut BTreeSet<String>) {
-    if let Some(name) = value["$secret"].as_str() {
-        found.insert(name.to_owned());
-    }
-    let members = value.as_object().into_iter().flatten();
-    members.for_each(|(_, value)| named_secrets(value, found));
-}
-
+/// Every operation with what becomes of it.
 fn preview(out: &Out, imported: &Imported) {
+    // What the secrets are for by now is known only to who is asked for it.
+    let objections = objections(&imported.secrets, &Uses::new());
     if out.json {
         out.value(&json!({
-            "title": imported.title, "secrets": secrets(imported), "left_out": left_out(imported),
+            "title": imported.title, "secrets": secrets(imported), "left_out": left_out(imported), "objections": objections,
             "calls": places(imported).into_iter().map(|(place, secrets)| json!({"address": place, "secrets": secrets})).collect::<Vec<_>>(),
             "tools": imported.tools.iter().map(|made| json!({
                 "name": made.name, "method": made.method, "path": made.path, "lost": made.lost, "definition": made.definition,
@@ -156,8 +140,8 @@ fn preview(out: &Out, imported: &Imported) {
     });
     let rows: Vec<Vec<String>> = made.chain(left).collect();
     out.table(&["name", "method", "path", "lost"], &rows);
-    for (name, what) in &imported.secrets {
-        out.done(format!("needs the secret {name}: {what}"));
+    for it in &imported.secrets {
+        out.done(format!("needs the secret {}: {}", it.name, it.what));
     }
     for (place, secrets) in places(imported) {
         out.done(match secrets.is_empty() {
@@ -165,6 +149,7 @@ fn preview(out: &Out, imported: &Imported) {
             false => format!("calls {place} and shows it {}", secrets.join(", ")),
         });
     }
+    objections.iter().for_each(|it| out.warn(it));
     out.done(format!(
         "{} operations: {} tools, {} left out",
         rows.len(),
@@ -175,7 +160,7 @@ fn preview(out: &Out, imported: &Imported) {
 
 fn secrets(imported: &Imported) -> Vec<Value> {
     let all = imported.secrets.iter();
-    all.map(|(name, what)| json!({"name": name, "what": what}))
+    all.map(|it| json!({"name": it.name, "what": it.what, "shown_to": it.shown_to}))
         .collect()
 }
 
@@ -185,33 +170,45 @@ fn left_out(imported: &Imported) -> Vec<Value> {
         .collect()
 }
 
-/// A tool that refers to a secret which is not there is refused; that is told once, and not for each.
-async fn check_secrets(client: &Client, imported: &Imported) -> Result {
+/// A tool that refers to a secret which is not there is refused; that is told once, and not for each. Nor does a document choose
+/// who is shown a secret that is there, unless somebody agrees.
+async fn check_secrets(client: &Client, imported: &Imported, shares: bool) -> Result {
     if imported.secrets.is_empty() {
         return Ok(());
     }
     let page = whole(client, "/api/v1/secrets").await?;
-    let own: Vec<&str> = page["items"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|it| text(it, "name"))
+    let items = page["items"].as_array().into_iter().flatten();
+    let own: Uses = items
+        .map(|it| (text(it, "name").to_owned(), used_for(it)))
         .collect();
-    let missing = imported
-        .secrets
-        .iter()
-        .filter(|(name, _)| !own.contains(&name.as_str()));
-    let errors: Vec<String> = missing
-        .map(|(name, what)| {
-            format!("the secret '{name}' is not set, {what}: `toolcrib secrets set {name}`")
-        })
-        .collect();
-    if errors.is_empty() {
-        return Ok(());
-    }
+    let needed = imported.secrets.iter();
+    let missing = needed.filter(|it| !own.contains_key(&it.name)).map(|it| {
+        let (name, what) = (&it.name, &it.what);
+        format!("the secret '{name}' is not set, {what}: `toolcrib secrets set {name}`")
+    });
+    let missing: Vec<String> = missing.collect();
+    let objections = match shares {
+        true => Vec::new(),
+        false => objections(&imported.secrets, &own),
+    };
     let mut failure = Failure::failed("");
-    failure.errors = errors;
-    Err(failure.hint("nothing was taken over; set them, use one that is there with --auth SCHEME=SECRET, or leave it out with --auth none"))
+    if !missing.is_empty() {
+        failure = failure.hint("nothing was taken over; set them, use one that is there with --auth SCHEME=SECRET, or leave it out with --auth none");
+    }
+    if !objections.is_empty() {
+        failure = failure.hint("nothing was taken over, because the document itself chose these secrets: name the one that is meant with --auth SCHEME=SECRET, the same or one of its own, or agree to all of it with --share-secrets");
+    }
+    failure.errors = [missing, objections].concat();
+    match failure.errors.is_empty() {
+        true => Ok(()),
+        false => Err(failure),
+    }
+}
+
+/// What a secret that is there is for by now.
+fn used_for(secret: &Value) -> BTreeSet<String> {
+    let all = secret["used_for"].as_array().into_iter().flatten();
+    all.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 async fn take_over(

@@ -22,6 +22,7 @@ mod moving;
 mod moving_found;
 mod moving_openapi;
 mod moving_refused;
+mod moving_shared;
 mod moving_world;
 mod newcomer;
 mod pooler;

@@ -5,7 +5,7 @@ use crate::site::Site;
 use serde_json::{Value, json};
 
 /// An API with a key, in front of a site that tells what it was asked.
-fn petshop(url: &str) -> String {
+pub(crate) fn petshop(url: &str) -> String {
     json!({
         "openapi": "3.1.0", "info": {"title": "Shop", "version": "1"}, "servers": [{"url": url}],
         "security": [{"key": []}],
@@ -23,7 +23,7 @@ fn petshop(url: &str) -> String {
     .to_string()
 }
 
-fn sandbox() -> Sandbox {
+pub(crate) fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("toolcrib.toml", "[http]\nallow = [\"127.0.0.1\"]\n");
     sandbox

@@ -16,7 +16,15 @@ import { Card } from "../../ui/page";
 import { Failed } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 
-type Options = { text: string; baseUrl: string; prefix: string; noAuth: boolean; force: boolean };
+type Options = {
+  text: string;
+  baseUrl: string;
+  prefix: string;
+  noAuth: boolean;
+  shareSecrets: boolean;
+  force: boolean;
+};
+const none: Options = { text: "", baseUrl: "", prefix: "", noAuth: false, shareSecrets: false, force: false };
 
 const tones: Record<string, Tone> = { added: "ok", replaced: "info", unchanged: "plain", failed: "danger" };
 const placeOf = (tool: ImportedTool) => `${tool.method} ${tool.path}`;
@@ -30,6 +38,7 @@ function send(options: Options, dryRun: boolean, pick: string[]) {
         base_url: options.baseUrl.trim() || undefined,
         prefix: options.prefix.trim() || undefined,
         no_auth: options.noAuth,
+        share_secrets: options.shareSecrets,
         force: options.force,
         ...(pick.length > 0 && { pick }),
       },
@@ -105,7 +114,11 @@ function Found({
       ))}
       {found.secrets.map((secret) => (
         <Note key={secret.name} tone={secret.is_set ? "plain" : "warn"}>
-          {t(secret.is_set ? "openapi.secretSet" : "openapi.secretNeeded", { name: secret.name, what: secret.what })}
+          {t(secret.is_set ? "openapi.secretSet" : "openapi.secretNeeded", {
+            name: secret.name,
+            what: secret.what,
+            places: secret.shown_to.join(", "),
+          })}
         </Note>
       ))}
     </div>
@@ -115,7 +128,7 @@ function Found({
 function Import() {
   const { t } = useTranslation("settings");
   const queries = useQueryClient();
-  const [options, setOptions] = useState<Options>({ text: "", baseUrl: "", prefix: "", noAuth: false, force: false });
+  const [options, setOptions] = useState<Options>(none);
   const [picked, setPicked] = useState<Set<string>>(new Set());
   const look = useMutation({
     mutationFn: () => send(options, true, []),
@@ -172,6 +185,11 @@ function Import() {
             label={t("openapi.noAuth")}
             checked={options.noAuth}
             onChange={(event) => set({ noAuth: event.target.checked })}
+          />
+          <Check
+            label={t("openapi.shareSecrets")}
+            checked={options.shareSecrets}
+            onChange={(event) => set({ shareSecrets: event.target.checked })}
           />
           <Check
             label={t("openapi.force")}
