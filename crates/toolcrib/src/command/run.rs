@@ -176,7 +176,8 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
     };
     let answer = match is_approval {
         true => json!({"decision": line}),
-        false => typed(&pending["schema"], &line),
+        // The server reads it as what the question wants.
+        false => Value::from(line),
     };
     let body = json!({"request_id": pending["request_id"], "answer": answer});
     let place = format!("{}/input", path(text(view, "id")));
@@ -200,14 +201,6 @@ fn prompted(prompt: &str) -> Option<String> {
     read.ok()
         .filter(|bytes| *bytes > 0)
         .map(|_| line.trim().to_owned())
-}
-
-/// Words as the schema wants them: JSON where they are JSON of its type, else a text.
-pub(super) fn typed(schema: &Value, words: &str) -> Value {
-    if schema["type"] == "string" {
-        return Value::from(words);
-    }
-    serde_json::from_str(words).unwrap_or_else(|_| Value::from(words))
 }
 
 struct Teller<'a> {

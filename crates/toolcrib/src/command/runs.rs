@@ -1,7 +1,7 @@
 //! `toolcrib runs`: what is under way, what waits for somebody, and answering it.
 
 use super::limits::show;
-use super::run::{ended, follow, path, typed};
+use super::run::{ended, follow, path};
 use super::tools::text;
 use crate::cli::Runs;
 use crate::client::{Client, encode};
@@ -119,7 +119,8 @@ async fn answer_one(
                     None => json!({"decision": answer}),
                 },
             },
-            _ => typed(&pending["schema"], answer),
+            // The server reads it as what the question wants.
+            _ => Value::from(answer),
         };
         let body = json!({"request_id": pending["request_id"], "answer": answer});
         let place = format!("{}/input", path(id));

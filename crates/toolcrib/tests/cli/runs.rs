@@ -1,7 +1,10 @@
 //! `toolcrib run` on a fresh machine: the examples of the README, without any key and any model.
 
 use crate::harness::Sandbox;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Receiver, channel};
 
 /// What a run answered.
 fn run(sandbox: &Sandbox, request: &str) -> Value {
@@ -9,27 +12,88 @@ fn run(sandbox: &Sandbox, request: &str) -> Value {
     serde_json::from_str(&done.stdout).unwrap_or_else(|error| panic!("{error}: {done:?}"))
 }
 
+/// A command of the README, what it prints, and what somebody types in between.
+struct Example {
+    command: String,
+    prints: Vec<String>,
+    typed: Option<String>,
+}
+
+/// Those of the block that shows runs, in order.
+fn examples() -> Vec<Example> {
+    let readme = include_str!("../../../../README.md");
+    let blocks = readme.split("```console\n").skip(1);
+    let mut blocks = blocks.map(|it| it.split("```").next().unwrap());
+    let block = blocks.find(|it| it.contains("toolcrib run ")).unwrap();
+    let mut all: Vec<Example> = Vec::new();
+    for line in block.lines() {
+        if let Some(command) = line.strip_prefix("$ ") {
+            all.push(Example {
+                command: command.to_owned(),
+                prints: Vec::new(),
+                typed: None,
+            });
+            continue;
+        }
+        let last = all.last_mut().unwrap();
+        match line.strip_prefix("> ") {
+            Some(typed) => last.typed = Some(typed.to_owned()),
+            None => last.prints.push(line.to_owned()),
+        }
+    }
+    all
+}
+
 #[test]
 fn the_examples_of_the_readme_work_without_any_key() {
     let sandbox = Sandbox::new();
-    sandbox.write("notes.md", "# Minutes\n\nThe launch is on 3 March.\n");
-    for (request, tool, holds) in [
-        ("What is 12.5% of 340?", "calculator", "42.5"),
-        ("340의 12.5%는 얼마야?", "calculator", "42.5"),
-        ("how many miles are 5 km", "convert_units", "3.10"),
-        ("multiply 48 by 125", "multiply_numbers", "6000"),
-        (
-            "how many calls a day may hong make",
-            "get_user_daily_limit",
-            "50",
-        ),
-        ("kim의 일일 제한량은?", "get_user_daily_limit", "100"),
-        ("Read the document notes.md", "doc_parser", "3 March"),
+    let mut runs = 0;
+    for Example {
+        command,
+        prints,
+        typed,
+    } in examples()
+    {
+        if let Some(text) = command.strip_prefix("echo \"") {
+            let (text, file) = text.split_once("\" > ").unwrap();
+            sandbox.write(file, &format!("{text}\n"));
+            continue;
+        }
+        let request = command.strip_prefix("toolcrib run \"").unwrap();
+        let request = request.strip_suffix('"').unwrap();
+        runs += 1;
+        let done = sandbox.run(&["run", request]);
+        let Some(typed) = typed else {
+            let lines: Vec<&str> = done.stdout.lines().collect();
+            assert_eq!(
+                (lines, done.code),
+                (prints.iter().map(String::as_str).collect(), 0),
+                "{request}"
+            );
+            continue;
+        };
+        // Nobody sits at a terminal here: what is asked is told, and answered by another command.
+        assert_eq!(done.code, 1, "{request}: {done:?}");
+        let (asked, answer) = (&prints[0], &prints[1]);
+        assert!(done.stderr.contains(asked.as_str()), "{request}: {done:?}");
+        let waiting = sandbox.json(&["runs", "list", "--status", "needs_input"]);
+        let id = waiting["items"][0]["id"].as_str().unwrap();
+        let answered = sandbox.ok(&["runs", "answer", id, &typed]);
+        assert_eq!(answered.trim(), answer, "{request}");
+    }
+    assert!(runs >= 10, "the README shows {runs}");
+}
+
+#[test]
+fn a_request_goes_to_its_tool() {
+    let sandbox = Sandbox::new();
+    for (request, tool) in [
+        ("What is 12.5% of 340?", "calculator"),
+        ("multiply 48 by 125", "multiply_numbers"),
+        ("kim의 일일 제한량은?", "get_user_daily_limit"),
     ] {
         let view = run(&sandbox, request);
         assert_eq!(view["status"], "done", "{request}: {view}");
-        let output = view["output"].as_str().unwrap();
-        assert!(output.contains(holds), "{request}: {output}");
         let log = sandbox.json(&["log", "--limit", "1"]);
         assert_eq!(log["items"][0]["tool_name"], tool, "{request}");
     }
@@ -87,7 +151,8 @@ fn a_run_without_a_terminal_prints_its_output_and_nothing_else() {
 fn an_agent_without_a_key_says_what_to_set() {
     let sandbox = Sandbox::new();
     let server = sandbox.serve(&[]);
-    let agent = serde_json::json!({"name": "a", "model_provider": "anthropic", "model_name": "claude-sonnet-4-5"});
+    let agent =
+        json!({"name": "a", "model_provider": "anthropic", "model_name": "claude-sonnet-4-5"});
     assert_eq!(
         server.request("POST", "/api/v1/agents", Some(&agent)).0,
         201
@@ -95,4 +160,72 @@ fn an_agent_without_a_key_says_what_to_set() {
     let done = sandbox.run(&["run", "--agent", "a", "hello"]);
     assert_eq!(done.code, 1);
     assert!(done.stderr.contains("ANTHROPIC_API_KEY"), "{done:?}");
+}
+
+/// Where somebody asks a model: what they show to be let in, once for each request. It refuses them all.
+fn asked_with() -> (String, Receiver<Option<String>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = listener.local_addr().unwrap().to_string();
+    let (sender, heard) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().take(2) {
+            let stream = stream.unwrap();
+            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let head: Vec<String> = lines
+                .map(Result::unwrap)
+                .take_while(|line| !line.is_empty())
+                .collect();
+            let shown = head.iter().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                let is_shown = name.eq_ignore_ascii_case("authorization");
+                is_shown.then(|| value.to_owned())
+            });
+            let _ = (&stream).write_all(
+                b"HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
+            );
+            sender.send(shown).unwrap();
+        }
+    });
+    (place, heard)
+}
+
+#[test]
+fn the_servers_own_key_goes_to_nobody_elses_address() {
+    let (place, heard) = asked_with();
+    let sandbox = Sandbox::new()
+        .with("OPENAI_API_KEY", "sk-of-the-server")
+        .with("TOOLCRIB_HTTP_ALLOW", &place);
+    let server = sandbox.serve(&[]);
+    let kim = json!({"name": "kim", "role": "author"});
+    assert_eq!(server.request("POST", "/api/v1/users", Some(&kim)).0, 201);
+    let key = json!({"name": "kims", "user": "kim", "scopes": ["read", "call", "author"]});
+    let (status, made) = server.request("POST", "/api/v1/keys", Some(&key));
+    assert_eq!(status, 201, "{made}");
+    let kims = made["key"].as_str().unwrap();
+    for (who, key, expected) in [
+        ("kim", kims, None),
+        // Whoever has the server's keys may send them where they like.
+        (
+            "admin",
+            server.key.as_str(),
+            Some("Bearer sk-of-the-server"),
+        ),
+    ] {
+        let agent = json!({
+            "name": format!("of-{who}"), "model_provider": "openai", "model_name": "m",
+            "base_url": format!("http://{place}/v1"),
+        });
+        let ask = |path: &str, body: &Value| {
+            server
+                .try_request_as(key, "POST", path, Some(body))
+                .unwrap()
+        };
+        let (status, made) = ask("/api/v1/agents", &agent);
+        assert_eq!(status, 201, "{made}");
+        let request = json!({"input": "x", "agent": agent["name"]});
+        let (_, run) = ask("/api/v1/runs", &request);
+        assert_eq!(run["status"], "failed", "{run}");
+        let shown = heard.recv().unwrap();
+        assert_eq!(shown.as_deref(), expected, "{who}: {run}");
+    }
 }
