@@ -7,6 +7,16 @@ use crate::writer::Write;
 use catalog::caller::Caller;
 use std::sync::Arc;
 
+/// Whether an answer says what a change does to the requests of the gold set.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum EffectAsked {
+    #[default]
+    No,
+    Yes,
+    /// Only where somebody has written such requests.
+    IfKnown,
+}
+
 /// On which terms a tool is changed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Terms {
@@ -14,8 +24,7 @@ pub struct Terms {
     pub expected_version: Option<i64>,
     /// Not really: everything is checked, and nothing is changed.
     pub dry_run: bool,
-    /// The answer says what the change does to the requests of the gold set.
-    pub effect: bool,
+    pub effect: EffectAsked,
 }
 
 impl App {
@@ -27,10 +36,7 @@ impl App {
         terms: Terms,
     ) -> Result<ToolView> {
         let asker = Arc::clone(&caller);
-        let baseline = match terms.effect {
-            true => Some(self.baseline().await?),
-            false => None,
-        };
+        let baseline = self.baseline(terms.effect).await?;
         let entry = self.queue(caller, write, terms.dry_run).await?;
         let mut view = self.checked(entry.clone(), &asker)?;
         if let (Some(baseline), Some(entry)) = (baseline, entry) {

@@ -2,7 +2,7 @@
 
 mod patched;
 
-pub use crate::dry_run::Terms;
+pub use crate::dry_run::{EffectAsked, Terms};
 
 use crate::App;
 use crate::auth::AuthChange;

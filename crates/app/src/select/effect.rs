@@ -3,6 +3,7 @@
 use super::allowed::{Named, allowed};
 use super::{Choice, item::item};
 use crate::App;
+use crate::dry_run::EffectAsked;
 use crate::error::{Error, Result};
 use crate::eval::{Chosen, Pool, Row, read_rows};
 use catalog::caller::Caller;
@@ -10,6 +11,7 @@ use catalog::catalogue::Entry;
 use selection::{Corpus, Item};
 use serde::Serialize;
 use std::collections::HashSet;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -43,16 +45,26 @@ pub(crate) struct Baseline {
 }
 
 impl App {
-    /// The requests and what is chosen for them now. Fails where there are no requests, so before anything is changed.
-    pub(crate) async fn baseline(&self) -> Result<Baseline> {
+    /// The requests and what is chosen for them now. Where they are asked for and cannot be read it fails, so before anything
+    /// is changed.
+    pub(crate) async fn baseline(&self, asked: EffectAsked) -> Result<Option<Baseline>> {
+        if asked == EffectAsked::No {
+            return Ok(None);
+        }
         let file = self.chooser.gold();
-        let text = tokio::fs::read_to_string(file).await.map_err(|error| {
-            Error::invalid(format!(
-                "effect: {} cannot be read ({}); write requests into it, one a line like {{\"query\": \"What is 2 + 2?\", \"outcome\": \"call\", \"gold\": [\"calculator\"]}}, or set selection.gold",
-                file.file_name().unwrap_or_default().display(),
-                error.kind()
-            ))
-        })?;
+        let text = match tokio::fs::read_to_string(file).await {
+            Ok(text) => text,
+            Err(error) if asked == EffectAsked::IfKnown && error.kind() == ErrorKind::NotFound => {
+                return Ok(None);
+            }
+            Err(error) => {
+                return Err(Error::invalid(format!(
+                    "effect: {} cannot be read ({}); write requests into it, one a line like {{\"query\": \"What is 2 + 2?\", \"outcome\": \"call\", \"gold\": [\"calculator\"]}}, or set selection.gold",
+                    file.file_name().unwrap_or_default().display(),
+                    error.kind()
+                )));
+            }
+        };
         let folder = file.parent().unwrap_or(&self.workspace);
         let rows = read_rows(&text, folder).map_err(|faults| {
             let name = file.file_name().unwrap_or_default().display();
@@ -62,7 +74,7 @@ impl App {
         let app = self.me.upgrade();
         let app = app.ok_or_else(|| Error::Internal("the app is gone".to_owned()))?;
         let choice = app.choice().await?;
-        Ok(Baseline { rows, choice })
+        Ok(Some(Baseline { rows, choice }))
     }
 
     /// What the tool as it is in `entry` does to them.

@@ -5,7 +5,7 @@ use crate::body::{IfMatch, JsonText, PathOf, QueryOf, tagged};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use crate::unlisted::Unlisted;
-use app::tools::{Before, Terms, ToolFilter, ToolPage, ToolView};
+use app::tools::{Before, EffectAsked, Terms, ToolFilter, ToolPage, ToolView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -113,6 +113,22 @@ pub(crate) async fn list_tools(
     Ok(Json(page))
 }
 
+#[derive(Debug, Clone, Copy, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+enum EffectQuery {
+    True,
+    False,
+    IfKnown,
+}
+
+fn asked(effect: Option<EffectQuery>) -> EffectAsked {
+    match effect {
+        None | Some(EffectQuery::False) => EffectAsked::No,
+        Some(EffectQuery::True) => EffectAsked::Yes,
+        Some(EffectQuery::IfKnown) => EffectAsked::IfKnown,
+    }
+}
+
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -123,8 +139,9 @@ pub(crate) struct CreateQuery {
     created_at: Option<String>,
     /// Whether to check everything, answer 200 with the tool as it would be, and register nothing.
     dry_run: Option<bool>,
-    /// Whether the answer says what the change does to the requests of the gold set (`selection.gold`).
-    effect: Option<bool>,
+    /// What the change does to the requests of the gold set (`selection.gold`): `true` tells it, `if_known` where there is one.
+    #[param(inline)]
+    effect: Option<EffectQuery>,
 }
 
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -133,8 +150,9 @@ pub(crate) struct CreateQuery {
 pub(crate) struct ChangeQuery {
     /// Whether to check everything, answer with the tool as it would be, and change nothing.
     dry_run: Option<bool>,
-    /// Whether the answer says what the change does to the requests of the gold set (`selection.gold`).
-    effect: Option<bool>,
+    /// What the change does to the requests of the gold set (`selection.gold`): `true` tells it, `if_known` where there is one.
+    #[param(inline)]
+    effect: Option<EffectQuery>,
 }
 
 impl ChangeQuery {
@@ -142,7 +160,7 @@ impl ChangeQuery {
         Terms {
             expected_version,
             dry_run: self.dry_run == Some(true),
-            effect: self.effect == Some(true),
+            effect: asked(self.effect),
         }
     }
 }
@@ -172,7 +190,7 @@ pub(crate) async fn create_tool(
     };
     let terms = Terms {
         dry_run: query.dry_run == Some(true),
-        effect: query.effect == Some(true),
+        effect: asked(query.effect),
         ..Terms::default()
     };
     let work = async move {

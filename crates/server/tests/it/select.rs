@@ -249,6 +249,10 @@ async fn who_changes_a_tool_learns_what_becomes_of_known_requests() {
             "{}",
             refused.message()
         );
+        let if_known = path.replace("true&", "if_known&");
+        let told = app.as_key(ADMIN, "PATCH", &if_known, patch.clone()).await;
+        assert_eq!(told.status, 200, "{}", told.body);
+        assert!(told.body["effect"].is_null(), "{}", told.body);
         let gold = [
             json!({"query": "Reserve a meeting room for ten people", "gold": ["book_room"]}),
             json!({"query": "Where is my parcel 6890012345?", "gold": ["track_parcel"]}),
@@ -259,6 +263,8 @@ async fn who_changes_a_tool_learns_what_becomes_of_known_requests() {
         let told = app.as_key(ADMIN, "PATCH", path, patch.clone()).await;
         assert_eq!(told.status, 200, "{}", told.body);
         let effect = &told.body["effect"];
+        let known = app.as_key(ADMIN, "PATCH", &if_known, patch.clone()).await;
+        assert_eq!(known.body["effect"], *effect);
         assert_eq!(
             (&effect["n"], &effect["right_before"]),
             (&json!(2), &json!(2))

@@ -193,6 +193,8 @@ function EffectCard({ check }: { check: Checked & { isFetching: boolean } }) {
             ))}
           </ul>
         </div>
+      ) : check.badGold ? (
+        <Note tone="warn">{check.badGold}</Note>
       ) : check.noGold ? (
         <Note tone="plain">{t("effect.noGold")}</Note>
       ) : (

@@ -3,8 +3,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { api, got } from "../../api/client";
-import { type Problem, problemsOf } from "../../api/errors";
-import { messageOf } from "../../ui/states";
+import { type Problem, problemAt, problemsOf } from "../../api/errors";
 import { bodyOf, type Draft, isFilled } from "./draft";
 import type { Tool } from "./queries";
 
@@ -26,7 +25,13 @@ export function useSettled<T>(value: T, ms: number): T {
   return settled;
 }
 
-export type Checked = { tool?: Tool; problems: Problem[]; message?: string; noGold: boolean };
+export type Checked = {
+  tool?: Tool;
+  problems: Problem[];
+  /** There are no gold prompts, or they cannot be read, and why. */
+  noGold?: boolean;
+  badGold?: string;
+};
 
 /** A definition that is not complete yet is checked all the same, with something in the place of what is missing. */
 function checkable(draft: Draft): Record<string, unknown> {
@@ -38,8 +43,10 @@ function checkable(draft: Draft): Record<string, unknown> {
   };
 }
 
+const told = (error: unknown): Checked => ({ problems: problemsOf(error) });
+
 async function ask(draft: Draft, body: Record<string, unknown>, effect: boolean, stored: string, signal: AbortSignal) {
-  const query = { dry_run: true, ...(effect ? { effect: true } : {}) };
+  const query = { dry_run: true, ...(effect ? { effect: "if_known" as const } : {}) };
   return draft.version === 0
     ? got(api.POST("/api/v1/tools", { params: { query }, body: body as never, signal }))
     : got(api.PUT("/api/v1/tools/{name}", { params: { path: { name: stored }, query }, body: body as never, signal }));
@@ -65,21 +72,17 @@ export function useCheck(
     queryFn: async ({ signal }): Promise<Checked> => {
       const sent = JSON.parse(settled) as Record<string, unknown>;
       try {
-        return { tool: await ask(draft, sent, effect, stored, signal), problems: [], noGold: false };
+        const tool = await ask(draft, sent, effect, stored, signal);
+        return { tool, problems: [], noGold: effect && !tool.effect };
       } catch (error) {
         if (signal.aborted) throw error;
-        const problems = problemsOf(error);
-        // Without a file of gold prompts there is no effect to tell; the rest is checked without it.
-        if (effect && /^effect:/.test(messageOf(error))) {
-          try {
-            return { tool: await ask(draft, sent, false, stored, signal), problems: [], noGold: true };
-          } catch (again) {
-            return { problems: problemsOf(again), message: messageOf(again), noGold: true };
-          }
-        }
-        return { problems, message: messageOf(error), noGold: false };
+        const bad = problemAt(error, "effect");
+        if (!bad) return told(error);
+        // Gold prompts that cannot be read say nothing about the tool.
+        const checked = ask(draft, sent, false, stored, signal).then((tool) => ({ tool, problems: [] }), told);
+        return { ...(await checked), badGold: bad };
       }
     },
   });
-  return { ...(found.data ?? { problems: [], noGold: false }), isFetching: found.isFetching };
+  return { ...(found.data ?? { problems: [] }), isFetching: found.isFetching };
 }
