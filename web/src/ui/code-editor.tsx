@@ -6,7 +6,7 @@ import { linter, lintGutter, setDiagnostics } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
 import { useEffect, useRef } from "react";
 import type { CodeProps } from "./code";
-import { createEditor } from "./code-mirror";
+import { createEditor, putText } from "./code-mirror";
 
 // An empty document is not yet wrong.
 const jsonLinter = linter((view) => (view.state.doc.length === 0 ? [] : jsonParseLinter()(view)));
@@ -36,9 +36,7 @@ export default function CodeEditor({ value, onChange, language = "text", label, 
     return () => made.destroy();
   }, [language, label, readOnly]);
   useEffect(() => {
-    const made = view.current;
-    if (!made || made.state.doc.toString() === value) return;
-    made.dispatch({ changes: { from: 0, to: made.state.doc.length, insert: value } });
+    if (view.current) putText(view.current, value);
   }, [value]);
   useEffect(() => {
     const made = view.current;

@@ -5,7 +5,7 @@ import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap } from "@codemirror/lint";
 import { search, searchKeymap } from "@codemirror/search";
-import { EditorState, type Extension } from "@codemirror/state";
+import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, dropCursor, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { nonce } from "../nonce";
@@ -44,6 +44,24 @@ const look = EditorView.theme({
   ".cm-completionDetail": { marginLeft: "10px", fontStyle: "normal" },
   ".cm-panels": { backgroundColor: "var(--sunken)", color: "var(--fg)" },
 });
+
+// What an editor has told and nobody has handed back yet, in its order.
+const told = new WeakMap<EditorView, string[]>();
+const fromOutside = Annotation.define<boolean>();
+
+/** Puts a text into an editor. One that it told itself a moment ago is older than what somebody typed since, and is left out. */
+export function putText(view: EditorView, text: string) {
+  const waiting = told.get(view) ?? [];
+  const isThere = view.state.doc.toString() === text;
+  const at = waiting.indexOf(text);
+  told.set(view, isThere ? [] : waiting.slice(at + 1));
+  if (isThere || at >= 0) return;
+  told.set(view, []);
+  view.dispatch({
+    changes: { from: 0, to: view.state.doc.length, insert: text },
+    annotations: fromOutside.of(true),
+  });
+}
 
 type Options = {
   parent: HTMLElement;
@@ -84,7 +102,11 @@ export function createEditor({ parent, text, label, readOnly, extensions, onChan
           ...defaultKeymap,
         ]),
         EditorView.updateListener.of((update) => {
-          if (update.docChanged) onChange?.(update.state.doc.toString());
+          if (!update.docChanged) return;
+          const text = update.state.doc.toString();
+          const isOwn = !update.transactions.some((one) => one.annotation(fromOutside));
+          if (isOwn && onChange) told.set(update.view, [...(told.get(update.view) ?? []), text]);
+          onChange?.(text);
         }),
       ],
     }),

@@ -17,7 +17,7 @@ import {
 import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { Compartment, type EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, keymap, placeholder, ViewPlugin, type ViewUpdate } from "@codemirror/view";
-import { createEditor } from "../../ui/code-mirror";
+import { createEditor, putText } from "../../ui/code-mirror";
 import { parametersIn } from "./sql-parameters";
 
 export const DRAGGED = "application/x-toolcrib-name";
@@ -214,10 +214,7 @@ export function createSqlEditor(options: SqlOptions): SqlEditor {
   return {
     view,
     insert: (text) => insertAt(view, text, view.state.selection.main.from, view.state.selection.main.to),
-    setText: (text) => {
-      if (view.state.doc.toString() !== text)
-        view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
-    },
+    setText: (text) => putText(view, text),
     selected: () => view.state.sliceDoc(view.state.selection.main.from, view.state.selection.main.to),
     setTables: (schema) => view.dispatch({ effects: tables.reconfigure(language(options.dialect, schema)) }),
     setKnown: (known) => view.dispatch({ effects: setKnown.of(known) }),
