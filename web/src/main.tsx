@@ -1,4 +1,4 @@
-// Where the page begins: texts first, then the router; a chunk that an upgrade took away makes the tab load anew, once.
+// Where the page begins: texts first, then the router.
 
 import "./theme.css";
 import { QueryClientProvider } from "@tanstack/react-query";
@@ -10,10 +10,10 @@ import { startTexts } from "./i18n";
 import { nonce } from "./nonce";
 import { queries } from "./queries";
 import { router } from "./routes";
-import { reloadWhenStale } from "./stale";
+import { noteMissing } from "./stale";
 import { TipProvider } from "./ui/tip";
 
-reloadWhenStale();
+noteMissing();
 // What locks the page's scrolling behind a dialog brings a style of its own.
 setNonce(nonce());
 

@@ -2,6 +2,7 @@
 
 import { QueryClient } from "@tanstack/react-query";
 import { ApiError } from "./api/errors";
+import { connection } from "./api/session";
 
 export const queries = new QueryClient({
   defaultOptions: {
@@ -11,4 +12,12 @@ export const queries = new QueryClient({
       retry: (count, error) => count < 2 && !(error instanceof ApiError && error.status < 500),
     },
   },
+});
+
+// What could not be asked while the server was away is asked once it is back.
+let wasReachable = true;
+connection.subscribe(() => {
+  const { reachable } = connection.current();
+  if (reachable && !wasReachable) void queries.invalidateQueries();
+  wasReachable = reachable;
 });

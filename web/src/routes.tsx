@@ -6,6 +6,7 @@ import { meQuery } from "./api/me";
 import { queries } from "./queries";
 import { Broken, NotFound } from "./shell/failures";
 import { Shell } from "./shell/shell";
+import { isMissing, PageMissing } from "./stale";
 import { Skeleton } from "./ui/states";
 
 const root = createRootRoute({
@@ -26,7 +27,12 @@ const root = createRootRoute({
 const search = (found: Record<string, unknown>) => found as Record<string, string | undefined>;
 
 function page(path: string, load: () => Promise<{ default: () => React.ReactNode }>) {
-  return createRoute({ getParentRoute: () => root, path, validateSearch: search, component: lazyRouteComponent(load) });
+  const loaded = () =>
+    load().catch((cause) => {
+      throw isMissing(cause) ? new PageMissing(cause) : cause;
+    });
+  const component = lazyRouteComponent(loaded);
+  return createRoute({ getParentRoute: () => root, path, validateSearch: search, component });
 }
 
 const routes = [
@@ -66,6 +72,8 @@ const routes = [
 export const router = createRouter({
   routeTree: root.addChildren(routes),
   defaultPreload: "intent",
+  // A page that breaks takes nothing of what stands around it along.
+  defaultErrorComponent: Broken,
   defaultPendingComponent: () => <Skeleton />,
   defaultPendingMs: 150,
   scrollRestoration: true,

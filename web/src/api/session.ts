@@ -26,16 +26,22 @@ export const connection = {
     if (!probe) probe = setTimeout(look, 2000);
   },
   found: () => set({ reachable: true }),
+  /** Whether the server answers now. */
+  async answers(): Promise<boolean> {
+    try {
+      await fetch("/healthz", { cache: "no-store" });
+      connection.found();
+      return true;
+    } catch {
+      connection.lost();
+      return false;
+    }
+  },
 };
 
-async function look() {
+function look() {
   probe = undefined;
-  try {
-    await fetch("/healthz", { cache: "no-store" });
-    connection.found();
-  } catch {
-    probe = setTimeout(look, 2000);
-  }
+  void connection.answers();
 }
 
 /// Resolves with true once somebody has logged in again.

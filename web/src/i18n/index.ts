@@ -3,6 +3,7 @@
 
 import i18next, { type BackendModule } from "i18next";
 import { initReactI18next } from "react-i18next";
+import { isMissing, reloadWhenAnswered } from "../stale";
 import type en from "./en";
 
 export type Language = "en" | "ko";
@@ -24,7 +25,11 @@ const backend: BackendModule = {
     if (!load) return done(new Error(`no texts for ${area} in ${language}`), null);
     load().then(
       (loaded) => done(null, loaded.default),
-      (error) => done(error, null),
+      (error) => {
+        // Until then there is nothing to show but the names of texts.
+        if (isMissing(error)) reloadWhenAnswered();
+        done(error, null);
+      },
     );
   },
 };
