@@ -133,8 +133,8 @@ const typeName = ({ kind, schema }: Shape) =>
 function Label({ name, shape }: Pick<FieldProps, "name" | "shape">) {
   return (
     <>
-      <span className="font-mono">{name}</span>
-      <span className="ml-1.5 text-xs font-normal text-muted">{typeName(shape)}</span>
+      <span className="font-mono">{name}</span>{" "}
+      <span className="ml-1 text-xs font-normal text-muted">{typeName(shape)}</span>
     </>
   );
 }

@@ -12,6 +12,7 @@ import { Button, buttonClass, IconButton } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
+import { nameOf } from "../tools/sql-parameters";
 import { schemaQuery, type TableView } from "./queries";
 
 const fullName = (table: TableView) => (table.schema ? `${table.schema}.${table.name}` : table.name);
@@ -71,7 +72,7 @@ function OneTable({ source, table, isOpen }: { source: string; table: TableView;
         {mayAuthor && (
           <Link
             to="/tools/new"
-            search={{ source, table: name } as never}
+            search={{ source, table: nameOf(table) } as never}
             aria-label={t("schema.makeToolOf", { name })}
             className={buttonClass("quiet", true)}
           >

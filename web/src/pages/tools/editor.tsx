@@ -21,11 +21,12 @@ import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
 import { Basics } from "./basics";
 import { Conflict } from "./conflict";
-import { bodyOf, type Draft, draftOf, drafts, emptyDraft, isFilled, STEPS, type StepId, stepOf } from "./draft";
+import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf } from "./draft";
 import { useCheck } from "./editor-state";
 import { Logic } from "./logic";
 import { Parameters } from "./parameters";
-import { isChangeable, isConflict, type Tool, toolQuery } from "./queries";
+import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
+import { argumentsIn, startKey, startOf } from "./start";
 import { TestStep } from "./test-step";
 
 export default function ToolEditor() {
@@ -33,6 +34,8 @@ export default function ToolEditor() {
   const [found] = useAddress();
   const source = name ?? found.from;
   const tool = useQuery({ ...toolQuery(source ?? ""), enabled: !!source, refetchOnWindowFocus: false });
+  const server = name ? "" : (found.server ?? "");
+  const offers = useQuery(offersQuery(server));
   const { t } = useTranslation(["editor", "frame"]);
   if (source && tool.error)
     return (
@@ -47,45 +50,38 @@ export default function ToolEditor() {
         <Failed error={tool.error} again={() => void tool.refetch()} />
       </Page>
     );
-  if (source && !tool.data) return <Skeleton />;
+  // What a server says of its tool comes along, but a server that does not answer keeps nobody from beginning.
+  if ((source && !tool.data) || (server && offers.isLoading)) return <Skeleton />;
   return (
     <Editing
-      key={name ?? `new ${source ?? ""}`}
+      key={name ?? `new ${startKey(found)}`}
       stored={name ? tool.data : undefined}
       from={name ? undefined : tool.data}
+      offer={offers.data?.find((one) => one.name === found.tool)}
     />
   );
 }
 
-function firstDraft(stored?: Tool, from?: Tool): Draft {
-  if (stored) return draftOf(stored);
-  if (!from) return emptyDraft();
-  const copy = draftOf(from);
-  return {
-    ...copy,
-    name: `${from.name}_copy`.slice(0, 64),
-    version: 0,
-    shelf: "database",
-    auth_config: undefined,
-    rest: { ...copy.rest, is_public: undefined },
-  };
-}
-
-function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
+function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: Offer }) {
   const { t } = useTranslation(["editor", "frame"]);
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [found, setAddress] = useAddress();
   const may = useMay("author") && (!stored || isChangeable(stored));
-  const key = stored?.name ?? (from ? `+copy ${from.name}` : "");
-  const original = useMemo(() => firstDraft(stored, from), [stored, from]);
+  const [begun] = useState(found);
+  const key = stored?.name ?? startKey(begun);
+  const original = useMemo(
+    () => (stored ? draftOf(stored) : startOf(begun, from, offer)),
+    [stored, from, offer, begun],
+  );
   const [draft, setDraft] = useState<Draft>(() => drafts.read(key) ?? original);
   const [restored, setRestored] = useState(() => drafts.read(key) !== null);
   const [tried, setTried] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const [saving, setSaving] = useState(false);
   const saved = useRef(false);
-  const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : "basics";
+  const given = useMemo(() => argumentsIn(found), [found]);
+  const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
   const dirty = useMemo(() => JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(original)), [draft, original]);
   const check = useCheck(draft, stored?.name ?? "", step === "basics", may);
   const change = useCallback((some: Partial<Draft>) => {
@@ -95,10 +91,30 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
   useEffect(() => {
     if (saved.current) return;
     if (!dirty) return drafts.drop(key);
-    const later = setTimeout(() => drafts.write(key, draft), 300);
-    return () => clearTimeout(later);
+    const write = () => drafts.write(key, draft);
+    const later = setTimeout(write, 300);
+    // Whoever goes on at once, or loads the page anew, keeps the last words, too.
+    addEventListener("pagehide", write);
+    return () => {
+      clearTimeout(later);
+      removeEventListener("pagehide", write);
+    };
   }, [draft, dirty, key]);
-  const open = useCallback((id: string) => setAddress({ step: id === "basics" ? undefined : id }), [setAddress]);
+  const open = useCallback(
+    (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, arguments: undefined }),
+    [setAddress],
+  );
+  const wasAsked = useRef(false);
+  // From the foot of the page one goes on at the top of the next step, not behind it.
+  const goTo = (id: StepId) => {
+    wasAsked.current = true;
+    open(id);
+  };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another step does it
+  useEffect(() => {
+    if (wasAsked.current) document.querySelector<HTMLElement>("main [role=tabpanel][data-state=active]")?.focus();
+    wasAsked.current = false;
+  }, [step]);
   const all = failure ? problemsOf(failure) : check.problems;
   const problem = useCallback(
     (path: string) => {
@@ -167,7 +183,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
     basics: <Basics {...props} check={check} isNew={!stored} />,
     parameters: <Parameters {...props} />,
     logic: <Logic {...props} isNew={!stored} />,
-    test: <TestStep {...props} stored={stored} may={may} />,
+    test: <TestStep {...props} stored={stored} may={may} given={given} />,
   };
   const wrong = new Set(all.filter((one) => tried || hasValue(draft, one.path)).map((one) => stepOf(one.path)));
   const title = stored ? <span className="font-mono">{stored.name}</span> : t(from ? "editor:newCopy" : "editor:new");
@@ -235,14 +251,14 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
         }))}
       />
       <footer className="-mx-4 flex shrink-0 items-center gap-2 border-t bg-panel px-4 py-2.5 md:-mx-6 md:px-6">
-        <Button look="quiet" icon={ChevronLeft} disabled={at === 0} onClick={() => open(STEPS[at - 1]!)}>
+        <Button look="quiet" icon={ChevronLeft} disabled={at === 0} onClick={() => goTo(STEPS[at - 1]!)}>
           {t("editor:back")}
         </Button>
         <Button
           look="quiet"
           icon={ChevronRight}
           disabled={at === STEPS.length - 1}
-          onClick={() => open(STEPS[at + 1]!)}
+          onClick={() => goTo(STEPS[at + 1]!)}
         >
           {t("editor:next")}
         </Button>
@@ -256,7 +272,7 @@ function Editing({ stored, from }: { stored?: Tool; from?: Tool }) {
           )}
         </span>
         {step !== "test" && (
-          <Button icon={FlaskConical} className="max-sm:hidden" onClick={() => open("test")}>
+          <Button icon={FlaskConical} className="max-sm:hidden" onClick={() => goTo("test")}>
             {t("editor:testRun")}
           </Button>
         )}

@@ -27,6 +27,7 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
   const { t } = useTranslation("editor");
   const { config } = draft;
   const [pasting, setPasting] = useState(false);
+  const [pasted, setPasted] = useState(0);
   const set = (key: string, value: unknown) => change({ config: without(config, key, value) });
   const text = (key: string) => String(config[key] ?? "");
   const response = config.response;
@@ -93,7 +94,7 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
         onChange={(auth_config) => change({ auth_config })}
         problem={problem("auth_config")}
       />
-      {!["GET", "HEAD"].includes(text("method")) && <Body config={config} set={set} problem={problem} />}
+      {!["GET", "HEAD"].includes(text("method")) && <Body key={pasted} config={config} set={set} problem={problem} />}
       <Field
         label={t("http.response")}
         hint={t("http.responseHint")}
@@ -122,6 +123,8 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
             if (Object.keys(headers).length > 0) next.headers = headers;
             if (body !== undefined) Object.assign(next, { body, body_type });
             change({ config: next, ...(auth ? { auth_config: auth } : {}) });
+            // The body's text is its field's own until another comes from outside.
+            setPasted(pasted + 1);
           }}
         />
       )}

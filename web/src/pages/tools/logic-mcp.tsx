@@ -9,15 +9,14 @@ import { Button } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { Field, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
-import { parseJson, type Schema } from "../../ui/schema";
+import { parseJson } from "../../ui/schema";
 import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
 import { parametersOf } from "./draft";
 import type { StepProps } from "./editor-state";
 import { without } from "./logic-http";
-import { type Offer, offersQuery, serversQuery } from "./queries";
-
-const schemaOfOffer = (offer: Offer) => (offer.inputSchema ?? offer.input_schema ?? {}) as Schema;
+import { offersQuery, serversQuery } from "./queries";
+import { schemaOfOffer } from "./start";
 
 export function LogicMcp({ draft, change, problem }: StepProps) {
   const { t } = useTranslation("editor");

@@ -36,3 +36,9 @@ export function verbOf(sql: string): { verb: string; reads: boolean } | null {
 
 /** An identifier as it must be written to mean itself. */
 export const quoted = (name: string) => (/^[a-z_][a-z0-9_$]*$/i.test(name) ? name : `"${name.replace(/"/g, '""')}"`);
+
+/** A table as a query names it. */
+export const nameOf = (table: { schema?: string | null; name: string }) =>
+  table.schema && table.schema !== "public" && table.schema !== "main"
+    ? `${quoted(table.schema)}.${quoted(table.name)}`
+    : quoted(table.name);

@@ -8,8 +8,8 @@ import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "../../ui/button";
 import { inputClass } from "../../ui/field";
 import { Failed, Skeleton } from "../../ui/states";
-import { type Table, tablesQuery } from "./queries";
-import { quoted } from "./sql-parameters";
+import { tablesQuery } from "./queries";
+import { nameOf, quoted } from "./sql-parameters";
 
 // The editor's own name for what is dragged; the editor itself is loaded only where one is shown.
 const DRAGGED = "application/x-toolcrib-name";
@@ -19,11 +19,6 @@ const drag = (text: string) => (event: DragEvent) => {
   event.dataTransfer.setData("text/plain", text);
   event.dataTransfer.effectAllowed = "copy";
 };
-
-export const nameOf = (table: Table) =>
-  table.schema && table.schema !== "public" && table.schema !== "main"
-    ? `${quoted(table.schema)}.${quoted(table.name)}`
-    : quoted(table.name);
 
 const item =
   "flex h-7 w-full cursor-grab items-center gap-1.5 rounded px-1.5 text-left text-sm hover:bg-sunken active:cursor-grabbing";

@@ -31,9 +31,16 @@ export const passes = (one: Case, answer: Answer) =>
     ? answer.error?.code === one.expect_error
     : answer.status === "success" && same(answer.data, one.expect);
 
-export function TestStep({ draft, change, problem, dirty, stored, may }: StepProps & { stored?: Tool; may: boolean }) {
+type Props = StepProps & {
+  stored?: Tool;
+  may: boolean;
+  /** Arguments to begin with, such as those of a past call. */
+  given?: Values;
+};
+
+export function TestStep({ draft, change, problem, dirty, stored, may, given }: Props) {
   const { t } = useTranslation("editor");
-  const [start, setStart] = useState<Values>();
+  const [start, setStart] = useState(given);
   const [outcomes, setOutcomes] = useState<Array<Answer | undefined>>([]);
   const [busy, setBusy] = useState(false);
   const queries = useQueryClient();
