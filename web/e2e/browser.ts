@@ -1,6 +1,6 @@
 // A real Chromium. Every page is watched: an error in its console, or something its policy blocks, fails the test.
 
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, type BrowserContext, type ConsoleMessage, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
 
 const FLAGS = [
@@ -18,6 +18,10 @@ export const openBrowser = (): Promise<Browser> =>
 
 export type Look = { theme?: "light" | "dark"; language?: "en" | "ko"; width?: number; height?: number };
 
+/** A definition that somebody is still writing is refused while it is checked, which browsers write down. */
+const isHalfWritten = (message: ConsoleMessage) =>
+  message.location().url.includes("dry_run=true") && message.text().includes("422");
+
 export class Tab {
   readonly complaints: string[] = [];
   private constructor(
@@ -30,6 +34,8 @@ export class Tab {
     { theme = "light", language = "en", width = 1440, height = 900 }: Look = {},
   ): Promise<Tab> {
     const context = await browser.newContext({ viewport: { width, height } });
+    // What has not come by then does not come: better told soon than late.
+    context.setDefaultTimeout(15_000);
     await context.addInitScript(
       ([theme, language]) => {
         // A choice that was made on the page is kept.
@@ -40,7 +46,7 @@ export class Tab {
     );
     const tab = new Tab(context, await context.newPage());
     tab.page.on("console", (message) => {
-      if (message.type() === "error") tab.complaints.push(message.text());
+      if (message.type() === "error" && !isHalfWritten(message)) tab.complaints.push(message.text());
     });
     tab.page.on("pageerror", (error) => tab.complaints.push(error.message));
     return tab;

@@ -1,7 +1,7 @@
 // The real program on a workspace of its own, started for one file of tests and ended with it.
 
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,17 +25,33 @@ const freePort = () =>
     });
   });
 
+async function until(isSo: () => boolean | Promise<boolean>) {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** Writes a setting into a workspace, in the place of the line that shows its default. */
+export function set(workspace: string, line: string, setting: string) {
+  const file = join(workspace, "toolcrib.toml");
+  const text = readFileSync(file, "utf8");
+  if (text.split(`\n${line}\n`).length !== 2) throw new Error(`${line} is not in toolcrib.toml, or more than once`);
+  writeFileSync(file, text.replace(`\n${line}\n`, `\n${setting}\n`));
+}
+
 export class Toolcrib {
   readonly workspace = mkdtempSync(join(tmpdir(), "toolcrib-e2e-"));
   url = "";
   private process?: ChildProcess;
   private said = "";
 
-  static async start(): Promise<Toolcrib> {
+  /** `prepare` may write into the workspace before the program reads it. */
+  static async start(prepare: (workspace: string) => void = () => {}): Promise<Toolcrib> {
     const it = new Toolcrib();
     execFileSync(binary(), ["init", it.workspace], { env: environment });
+    prepare(it.workspace);
     it.url = `http://127.0.0.1:${await freePort()}`;
     await it.serve();
+    // What it says comes another way than what it answers, and may come later.
+    await until(() => /tck_/.test(it.said) && /\/login\//.test(it.said));
     return it;
   }
 
@@ -53,12 +69,10 @@ export class Toolcrib {
   }
 
   private async answers(started: ChildProcess) {
-    for (;;) {
+    await until(async () => {
       if (started.exitCode !== null) throw new Error(`the server ended:\n${this.said}`);
-      const answer = await fetch(`${this.url}/readyz`).catch(() => null);
-      if (answer?.ok) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+      return (await fetch(`${this.url}/readyz`).catch(() => null))?.ok ?? false;
+    });
   }
 
   /** The link that the first start prints, to log in as the admin. */
