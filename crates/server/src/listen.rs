@@ -51,6 +51,8 @@ pub async fn serve(
         graceful: GracefulShutdown::new(),
     };
     tokio::select! {
+        // Once it is told, nobody is taken here any more: there is one way to end.
+        biased;
         () = stop.cancelled() => {}
         () = accept_tcp(&face, listeners.tcp.as_ref()) => {}
         () = accept_unix(&face, listeners.unix.as_ref()) => {}
