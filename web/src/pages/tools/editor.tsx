@@ -23,6 +23,7 @@ import { Basics } from "./basics";
 import { Conflict } from "./conflict";
 import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf } from "./draft";
 import { useCheck } from "./editor-state";
+import { useKeptDraft } from "./keep-draft";
 import { Logic } from "./logic";
 import { Parameters } from "./parameters";
 import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
@@ -88,18 +89,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
     setFailure(undefined);
     setDraft((before) => ({ ...before, ...some }));
   }, []);
-  useEffect(() => {
-    if (saved.current) return;
-    if (!dirty) return drafts.drop(key);
-    const write = () => drafts.write(key, draft);
-    const later = setTimeout(write, 300);
-    // Whoever goes on at once, or loads the page anew, keeps the last words, too.
-    addEventListener("pagehide", write);
-    return () => {
-      clearTimeout(later);
-      removeEventListener("pagehide", write);
-    };
-  }, [draft, dirty, key]);
+  useKeptDraft(key, draft, dirty, saved);
   const open = useCallback(
     (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, arguments: undefined }),
     [setAddress],
