@@ -46,7 +46,8 @@ export class Tab {
     );
     const tab = new Tab(context, await context.newPage());
     tab.page.on("console", (message) => {
-      if (message.type() === "error" && !isHalfWritten(message)) tab.complaints.push(message.text());
+      if (message.type() === "error" && !isHalfWritten(message))
+        tab.complaints.push(`${message.text()} (${message.location().url}, at ${tab.page.url()})`);
     });
     tab.page.on("pageerror", (error) => tab.complaints.push(error.message));
     return tab;

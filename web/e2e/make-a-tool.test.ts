@@ -74,19 +74,23 @@ test("by mouse, with tables and columns dropped into the query", { timeout: 120_
   const query = field("SQL query");
   await query.click();
   await page.keyboard.type("SELECT u., l.max_count FROM ");
-  await drag(page, tables.getByRole("button", { name: "h_user", exact: true }), await behind(query, "FROM "));
+  // Whoever drops something sees it there before they go on.
+  const drop = async (what: Locator, letters: string, name: string) => {
+    await drag(page, what, () => behind(query, letters));
+    await expect.poll(() => query.textContent()).toContain(letters + name);
+  };
+  await drop(tables.getByRole("button", { name: "h_user", exact: true }), "FROM ", "h_user");
   await page.keyboard.type(" u JOIN ");
-  const limits = tables.getByRole("button", { name: "h_mcp_tool_limit", exact: true });
-  await drag(page, limits, await behind(query, "JOIN "));
+  await drop(tables.getByRole("button", { name: "h_mcp_tool_limit", exact: true }), "JOIN ", "h_mcp_tool_limit");
   await page.keyboard.type(" l ON u.uid = l.");
   await click("Columns of h_mcp_tool_limit");
-  await drag(page, column("target_id"), await behind(query, "= l."));
+  await drop(column("target_id"), "= l.", "target_id");
   await page.keyboard.type(" WHERE u.user_nm = :user");
   await page.getByRole("option", { name: /^user_name/ }).click();
   await page.keyboard.type(" AND l.target_type = 'USER'");
   await click("Columns of h_user");
-  await drag(page, column("user_nm"), await behind(query, "SELECT u."));
-  await expect.poll(() => query.textContent()).toBe(QUERY);
+  await drop(column("user_nm"), "SELECT u.", "user_nm");
+  expect(await query.textContent()).toBe(QUERY);
   await page.getByText("Result, bounds, writing").click();
   await page.getByLabel("What comes back").selectOption("row");
 

@@ -12,10 +12,11 @@ const middle = async (of: Locator): Promise<Point> => {
 };
 
 /** Drags something, with the button held down all the way. */
-export async function drag(page: Page, what: Locator, to: Locator | Point) {
-  const from = await middle(what);
-  const end = "x" in to ? to : await middle(to);
-  await page.mouse.move(from.x, from.y);
+export async function drag(page: Page, what: Locator, to: Locator | (() => Promise<Point>)) {
+  await what.scrollIntoViewIfNeeded();
+  const end = typeof to === "function" ? await to() : await middle(to);
+  // Waits until it stands still and is what the pointer is on.
+  await what.hover();
   await page.mouse.down();
   await page.mouse.move(end.x, end.y, { steps: 6 });
   await page.mouse.up();

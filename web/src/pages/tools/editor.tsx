@@ -84,7 +84,8 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
   const given = useMemo(() => argumentsIn(found), [found]);
   const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
   const dirty = useMemo(() => JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(original)), [draft, original]);
-  const check = useCheck(draft, stored?.name ?? "", step === "basics", may);
+  // What is being saved is not new any more by the time that it is looked at.
+  const check = useCheck(draft, stored?.name ?? "", step === "basics", may && !saving && !saved.current);
   const change = useCallback((some: Partial<Draft>) => {
     setFailure(undefined);
     setDraft((before) => ({ ...before, ...some }));
@@ -118,6 +119,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
   const save = async (version = draft.version) => {
     setTried(true);
     setSaving(true);
+    void queries.cancelQueries({ queryKey: ["tools", "check"] });
     try {
       const body = bodyOf(draft) as never;
       const after = stored

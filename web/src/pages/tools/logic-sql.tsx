@@ -123,18 +123,6 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
           {t("sql.runSelection")}
         </Button>
       </div>
-      {missing.length > 0 && (
-        <Note
-          tone="warn"
-          actions={
-            <Button small icon={Plus} className="text-fg" onClick={() => declare(missing)}>
-              {t("sql.addFound", { count: missing.length })}
-            </Button>
-          }
-        >
-          {t("sql.foundUndeclared", { names: missing.join(", ") })}
-        </Note>
-      )}
       <div className="grid gap-3 lg:h-[26rem] lg:grid-cols-[17rem_minmax(0,1fr)]">
         <TableExplorer source={source} onInsert={(text) => editor.current?.insert(text)} />
         <div
@@ -155,6 +143,19 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
           </Suspense>
         </div>
       </div>
+      {/* Below the editor: whoever types a name is not moved while it is not finished. */}
+      {missing.length > 0 && (
+        <Note
+          tone="warn"
+          actions={
+            <Button small icon={Plus} className="text-fg" onClick={() => declare(missing)}>
+              {t("sql.addFound", { count: missing.length })}
+            </Button>
+          }
+        >
+          {t("sql.foundUndeclared", { names: missing.join(", ") })}
+        </Note>
+      )}
       {problem("config.query") && (
         <p role="alert" className="text-sm text-danger">
           {problem("config.query")}
