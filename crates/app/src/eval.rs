@@ -114,6 +114,8 @@ pub struct Report {
     pub top1: Share,
     /// How often exactly the tools were chosen that requests for several need.
     pub several: Share,
+    /// The same of all requests for which something is to be called: not only its first tool is right.
+    pub exact: Share,
     /// The most frequent first.
     pub confusions: Vec<Confusion>,
 }
@@ -144,8 +146,12 @@ impl Report {
                     .top1
                     .add(best.is_some_and(|it| row.gold.contains(it)));
             }
-            if row.gold.len() > 1 && row.outcome.is_some() {
-                report.several.add(row.is_exact(chosen));
+            if row.outcome == Some(Outcome::Call) {
+                let is_exact = row.is_exact(chosen);
+                report.exact.add(is_exact);
+                if row.gold.len() > 1 {
+                    report.several.add(is_exact);
+                }
             }
             if !is_right {
                 let told = match row.outcome {
@@ -190,6 +196,7 @@ mod tests {
             query: query.to_owned(),
             outcome,
             gold: gold.iter().map(|it| (*it).to_owned()).collect(),
+            about: None,
             language: "en".to_owned(),
             pool: Pool::All,
         }
@@ -224,21 +231,24 @@ mod tests {
             row("two", Some(Outcome::Call), &["a"]),
             row("three", Some(Outcome::None), &[]),
             row("four", Some(Outcome::Call), &["a", "b"]),
+            row("five", Some(Outcome::Call), &["a", "b"]),
         ];
         let answers = [
             chosen(Outcome::Call, &["a"], "a"),
             chosen(Outcome::Call, &["b"], "b"),
             chosen(Outcome::Call, &["b"], "b"),
             chosen(Outcome::Call, &["b", "a"], "b"),
+            chosen(Outcome::Call, &["a"], "a"),
         ];
         let report = Report::new(rows.iter().zip(&answers));
-        assert_eq!((report.n, report.accuracy), (4, 0.5));
+        assert_eq!((report.n, report.accuracy), (5, 0.6));
         let call = report.by_outcome["call"];
-        assert_eq!((call.n, call.right), (3, 2));
-        assert_eq!(report.by_language["en"].n, 4);
+        assert_eq!((call.n, call.right), (4, 3));
+        assert_eq!(report.by_language["en"].n, 5);
         assert_eq!(report.balanced, 0.5);
-        assert_eq!((report.top1.n, report.top1.right), (3, 2));
-        assert_eq!((report.several.n, report.several.right), (1, 1));
+        assert_eq!((report.top1.n, report.top1.right), (4, 3));
+        assert_eq!((report.several.n, report.several.right), (2, 1));
+        assert_eq!((report.exact.n, report.exact.right), (4, 2));
         let told: Vec<(&str, &str)> = report
             .confusions
             .iter()

@@ -36,6 +36,9 @@ pub const CANDIDATES_MAX: usize = 50;
 pub const QUERY_MAX: usize = 10_000;
 const AMONG_MAX: usize = 10_000;
 
+/// What whoever sent a long request should know.
+const CUT: &str = "the request is long: only its beginning and its end were read, so say there what is to be done";
+
 /// What somebody wants to have done.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
@@ -94,15 +97,21 @@ impl App {
         let app = Arc::clone(self);
         let choose = move || {
             let policy = app.executor.policy.load_full();
-            let allowed = app
+            let shown = app
                 .chooser
                 .allowed
                 .of(&choice, &policy, &caller, request.may_wait);
             let named = Named::new(request.among.as_deref())?;
-            let visible = |at: usize| allowed[at] && named.has(&choice.entries[at]);
-            let selected = choice.corpus.select(&request.query, visible, limit);
-            let note = app.chooser.note(&choice, selected.has_meaning);
-            Ok(view(&choice, &selected, note))
+            let is_named = |at: usize| named.has(&choice.entries[at]);
+            let corpus = &choice.corpus;
+            let selected = corpus.select_among(&request.query, &shown, is_named, limit);
+            let mut notes: Vec<String> = selected
+                .is_cut
+                .then(|| CUT.to_owned())
+                .into_iter()
+                .collect();
+            notes.extend(app.chooser.note(&choice, selected.has_meaning));
+            Ok(view(&choice, &selected, notes))
         };
         let chosen = tokio::task::spawn_blocking(choose).await;
         chosen.map_err(|error| Error::Internal(format!("a selection was lost: {error}")))?
@@ -139,7 +148,7 @@ fn checked(request: &Request) -> Result<usize> {
     }
 }
 
-fn view(choice: &Choice, selected: &Selection, note: Option<String>) -> SelectView {
+fn view(choice: &Choice, selected: &Selection, notes: Vec<String>) -> SelectView {
     let name = |at: usize| choice.entries[at].name.to_string();
     let found: Vec<String> = selected.tools.iter().map(|at| name(*at)).collect();
     let (tools, about) = match selected.outcome {
@@ -159,7 +168,7 @@ fn view(choice: &Choice, selected: &Selection, note: Option<String>) -> SelectVi
         candidates: selected.candidates.iter().map(candidate).collect(),
         certainty: rounded(selected.certainty),
         because: selected.because.clone(),
-        notes: note.into_iter().collect(),
+        notes,
     }
 }
 

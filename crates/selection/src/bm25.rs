@@ -38,13 +38,23 @@ impl Bag {
     }
 }
 
-/// The words of all tools, and what each is worth for which of them.
+/// The words of all tools, and how often each has them.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// In order, each with where its worths begin.
+    /// In order, each with where its tools begin.
     words: Vec<(u32, u32)>,
-    /// The number of a tool, and what the word is worth for it.
-    worths: Vec<(u32, f32)>,
+    /// The number of a tool, and how much it has of the word.
+    times: Vec<(u32, f32)>,
+    lengths: Vec<f32>,
+}
+
+/// What is known of words by the tools that are shown, and by no others.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// How many of them have each word.
+    with: Vec<u32>,
+    /// What each tool loses for its length.
+    dampings: Vec<f32>,
     tools: usize,
 }
 
@@ -57,55 +67,70 @@ impl Index {
             all.extend(bag.words.iter().map(|(key, times)| (*key, number, *times)));
         }
         all.sort_unstable_by_key(|(key, number, _)| (*key, *number));
-        let mean = mean(&lengths);
         let mut index = Index {
             words: Vec::new(),
-            worths: Vec::with_capacity(all.len()),
-            tools: lengths.len(),
+            times: Vec::with_capacity(all.len()),
+            lengths,
         };
         for found in all.chunk_by(|a, b| a.0 == b.0) {
-            let start = u32::try_from(index.worths.len()).unwrap_or(u32::MAX);
+            let start = u32::try_from(index.times.len()).unwrap_or(u32::MAX);
             index.words.push((found[0].0, start));
-            let rarity = rarity(lengths.len(), found.len());
-            index.worths.extend(found.iter().map(|(_, number, times)| {
-                let length = lengths[*number as usize] / mean;
-                let damping = SATURATION * (1.0 - LENGTH + LENGTH * length);
-                let worth = rarity * times * (SATURATION + 1.0) / (times + damping);
-                (*number, worth)
-            }));
+            let times = found.iter().map(|(_, number, times)| (*number, *times));
+            index.times.extend(times);
         }
         index
     }
 
+    pub(crate) fn seen(&self, is_shown: &[bool]) -> Seen {
+        let lengths = self.lengths.iter().zip(is_shown);
+        let lengths: Vec<f32> = lengths.filter(|it| *it.1).map(|it| *it.0).collect();
+        let mean = mean(&lengths);
+        let damping = |length: &f32| SATURATION * (1.0 - LENGTH + LENGTH * (length / mean));
+        let count = |at: usize| {
+            let shown = self.tools_of(at).iter();
+            let shown = shown.filter(|(number, _)| is_shown[*number as usize]);
+            u32::try_from(shown.count()).unwrap_or(u32::MAX)
+        };
+        Seen {
+            with: (0..self.words.len()).map(count).collect(),
+            dampings: self.lengths.iter().map(damping).collect(),
+            tools: lengths.len(),
+        }
+    }
+
     /// Adds what the words of a request are worth to the scores of the tools. Gives what they would be worth to a tool
     /// that had each of them once. No tool has a number: that it has some number is worth little, and which one is left over.
-    pub(crate) fn add(&self, asked: &[Word], scores: &mut [f32]) -> f32 {
-        let mut seen: Vec<u32> = Vec::with_capacity(asked.len());
+    pub(crate) fn add(&self, seen: &Seen, asked: &[Word], scores: &mut [f32]) -> f32 {
+        let mut said: Vec<u32> = Vec::with_capacity(asked.len());
         let mut mass = 0.0;
         for word in asked {
             if word.is_number() {
-                mass += rarity(self.tools, 0);
+                mass += rarity(seen.tools, 0);
             }
-            if seen.contains(&word.key) {
+            if said.contains(&word.key) {
                 continue;
             }
-            seen.push(word.key);
+            said.push(word.key);
             let weight = if word.is_common { COMMON } else { 1.0 };
-            let worths = self.worths_of(word.key);
-            mass += weight * rarity(self.tools, worths.len());
-            for (number, worth) in worths {
-                scores[*number as usize] += weight * worth;
+            let at = self.words.binary_search_by_key(&word.key, |it| it.0).ok();
+            let with = at.map_or(0, |at| seen.with[at]);
+            let rarity = rarity(seen.tools, with as usize);
+            mass += weight * rarity;
+            let Some(at) = at.filter(|_| with > 0) else {
+                continue;
+            };
+            let most = weight * rarity * (SATURATION + 1.0);
+            for (number, times) in self.tools_of(at) {
+                let number = *number as usize;
+                scores[number] += most * times / (times + seen.dampings[number]);
             }
         }
         mass
     }
 
-    fn worths_of(&self, key: u32) -> &[(u32, f32)] {
-        let Ok(at) = self.words.binary_search_by_key(&key, |it| it.0) else {
-            return &[];
-        };
+    fn tools_of(&self, at: usize) -> &[(u32, f32)] {
         let end = self.words.get(at + 1).map(|(_, end)| *end as usize);
-        &self.worths[self.words[at].1 as usize..end.unwrap_or(self.worths.len())]
+        &self.times[self.words[at].1 as usize..end.unwrap_or(self.times.len())]
     }
 }
 
@@ -143,7 +168,9 @@ mod tests {
     fn best(tools: &[(&str, &str)], query: &str) -> Option<usize> {
         let bags = bags(tools);
         let mut scores = vec![0.0; bags.len()];
-        Index::new(bags.iter()).add(&words(query), &mut scores);
+        let index = Index::new(bags.iter());
+        let seen = index.seen(&vec![true; bags.len()]);
+        index.add(&seen, &words(query), &mut scores);
         let best = (0..scores.len()).max_by(|a, b| scores[*a].total_cmp(&scores[*b]))?;
         (scores[best] > 0.0).then_some(best)
     }

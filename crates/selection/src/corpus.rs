@@ -11,7 +11,6 @@ use crate::parts::{Key, Making, Part, Texts, key};
 use crate::rank::Weights;
 use crate::reach::{Reach, reach_from};
 use crate::vectors::{Encode, Vectors};
-use crate::words::spoken;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -31,8 +30,6 @@ pub struct Corpus {
     pub(crate) reader: Reader,
     reach: Reach,
     keys: Vec<Key>,
-    /// By what a sentence may call them.
-    names: HashMap<String, usize>,
 }
 
 /// Texts that requests are read by, whatever tools there are.
@@ -80,7 +77,6 @@ impl Corpus {
             spellings: grams::Index::default(),
             spelt: grams::Index::default(),
             keys: Vec::new(),
-            names: HashMap::new(),
         };
         empty.with(items, vectors)
     }
@@ -113,10 +109,6 @@ impl Corpus {
         let parts = items.iter().zip(&keys).zip(new).map(part);
         let parts: Vec<Arc<Part>> = parts.collect();
         let vector = parts.iter().find_map(|it| it.blended.as_ref());
-        let mut names = HashMap::with_capacity(parts.len());
-        for (at, part) in parts.iter().enumerate() {
-            names.entry(spoken(&part.name)).or_insert(at);
-        }
         Corpus {
             encoder: Arc::clone(&self.encoder),
             background: self.background.clone(),
@@ -133,7 +125,6 @@ impl Corpus {
             spelt: grams::Index::new(parts.iter().map(|it| &it.spelt)),
             parts,
             keys,
-            names,
         }
     }
 
@@ -165,11 +156,6 @@ impl Corpus {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.parts.is_empty()
-    }
-
-    /// The tool that a sentence calls so.
-    pub(crate) fn named(&self, name: &str) -> Option<usize> {
-        self.names.get(&spoken(name)).copied()
     }
 }
 
@@ -233,13 +219,5 @@ mod tests {
         let before = vectors.len();
         Corpus::tidy(&all[..4], &mut vectors);
         assert_eq!(before - vectors.len(), 2);
-    }
-
-    #[test]
-    fn tools_are_known_by_what_sentences_call_them() {
-        let corpus = Corpus::new(&items(3), Arc::new(Words("words")), &mut Vectors::default());
-        assert_eq!(corpus.named("Tool_1"), Some(1));
-        assert_eq!(corpus.named("tool 2"), Some(2));
-        assert_eq!(corpus.named("other"), None);
     }
 }

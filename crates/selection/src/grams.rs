@@ -19,7 +19,7 @@ const COMMON_SHARE: f32 = 0.2;
 const COMMON_LEAST: usize = 64;
 
 /// The slots of one text in order, each with how often it is hit.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spelling(Vec<(u16, u16)>);
 
 impl Spelling {
@@ -95,12 +95,20 @@ fn slot(bytes: &[u8]) -> u16 {
 /// The spellings of all tools.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    /// Where the worths of each slot begin, and one more.
+    /// Where the tools of each slot begin, and one more.
     starts: Vec<u32>,
-    /// The number of a tool, and what the run is worth for it, as parts of a vector of length 1.
-    worths: Vec<(u32, f32)>,
-    /// How many tools have each slot; those in most have no worths.
+    /// The number of a tool, and how much it has of the run.
+    weights: Vec<(u32, f32)>,
+    tools: usize,
+}
+
+/// What is known of spellings by the tools that are shown, and by no others.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// How many of them have each slot.
     with: Vec<u32>,
+    /// What makes each tool's spelling a vector of length 1.
+    shares: Vec<f32>,
     tools: usize,
 }
 
@@ -114,51 +122,81 @@ impl Index {
                 with[usize::from(*slot)] += 1;
             }
         }
-        let common = common(tools);
         let mut starts = Vec::with_capacity(SLOTS + 1);
         let mut total = 0;
         for count in &with {
             starts.push(total);
-            total += if *count > common { 0 } else { *count };
+            total += count;
         }
         starts.push(total);
-        let mut worths = vec![(0, 0.0); total as usize];
+        let mut weights = vec![(0, 0.0); total as usize];
         let mut next = starts.clone();
         for (number, spelling) in (0_u32..).zip(spellings) {
-            let rarity = |slot: u16| rarity(tools, with[usize::from(slot)]);
-            let length = length(spelling, rarity);
             for (slot, count) in &spelling.0 {
                 let at = usize::from(*slot);
-                if with[at] <= common {
-                    let worth = weight(*count) * rarity(*slot) / length;
-                    worths[next[at] as usize] = (number, worth);
-                    next[at] += 1;
-                }
+                weights[next[at] as usize] = (number, weight(*count));
+                next[at] += 1;
             }
         }
         Index {
             starts,
-            worths,
-            with,
+            weights,
             tools,
         }
     }
 
-    /// Adds the cosine of a request's spelling with that of each tool to the scores.
-    pub(crate) fn add(&self, asked: &Spelling, scores: &mut [f32]) {
+    pub(crate) fn seen(&self, is_shown: &[bool]) -> Seen {
         if self.tools == 0 {
+            return Seen::default();
+        }
+        let tools = is_shown.iter().filter(|it| **it).count();
+        let mut squares = vec![0.0_f32; self.tools];
+        let slot = |at: usize| {
+            let own = self.tools_of(at);
+            let shown = own
+                .iter()
+                .filter(|(number, _)| is_shown[*number as usize])
+                .count();
+            let with = u32::try_from(shown).unwrap_or(u32::MAX);
+            let rarity = rarity(tools, with);
+            for (number, weight) in own {
+                squares[*number as usize] += (weight * rarity).powi(2);
+            }
+            with
+        };
+        Seen {
+            with: (0..SLOTS).map(slot).collect(),
+            shares: squares.iter().map(|it| 1.0 / long(*it)).collect(),
+            tools,
+        }
+    }
+
+    /// Adds the cosine of a request's spelling with that of each tool to the scores, which are nothing before.
+    pub(crate) fn add(&self, seen: &Seen, asked: &Spelling, scores: &mut [f32]) {
+        if seen.tools == 0 {
             return;
         }
-        let rarity = |slot: u16| rarity(self.tools, self.with[usize::from(slot)]);
-        let length = length(asked, rarity);
+        let common = common(seen.tools);
+        let rarity = |slot: u16| rarity(seen.tools, seen.with[usize::from(slot)]);
+        let square = |(slot, count): &(u16, u16)| (weight(*count) * rarity(*slot)).powi(2);
+        let length = long(asked.0.iter().map(square).sum());
         for (slot, count) in &asked.0 {
             let at = usize::from(*slot);
-            let worths = &self.worths[self.starts[at] as usize..self.starts[at + 1] as usize];
-            let own = weight(*count) * rarity(*slot) / length;
-            for (number, worth) in worths {
-                scores[*number as usize] += own * worth;
+            if !(1..=common).contains(&seen.with[at]) {
+                continue;
+            }
+            let own = weight(*count) * rarity(*slot).powi(2) / length;
+            for (number, weight) in self.tools_of(at) {
+                scores[*number as usize] += own * weight;
             }
         }
+        for (score, share) in scores.iter_mut().zip(&seen.shares) {
+            *score *= share;
+        }
+    }
+
+    fn tools_of(&self, at: usize) -> &[(u32, f32)] {
+        &self.weights[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 }
 
@@ -184,10 +222,9 @@ fn rarity(all: usize, with: u32) -> f32 {
     ((1.0 + all as f32) / (1.0 + with as f32)).ln() + 1.0
 }
 
-fn length(spelling: &Spelling, rarity: impl Fn(u16) -> f32) -> f32 {
-    let square = |(slot, count): &(u16, u16)| (weight(*count) * rarity(*slot)).powi(2);
-    let sum: f32 = spelling.0.iter().map(square).sum();
-    sum.sqrt().max(1e-6)
+/// The length of a vector from the sum of its squares; never nothing, since it is divided by.
+fn long(squares: f32) -> f32 {
+    squares.sqrt().max(1e-6)
 }
 
 #[cfg(test)]
@@ -197,7 +234,9 @@ mod tests {
     fn scores(tools: &[&str], query: &str) -> Vec<f32> {
         let spellings: Vec<Spelling> = tools.iter().map(|it| Spelling::new(it)).collect();
         let mut scores = vec![0.0; tools.len()];
-        Index::new(spellings.iter()).add(&Spelling::new(query), &mut scores);
+        let index = Index::new(spellings.iter());
+        let seen = index.seen(&vec![true; tools.len()]);
+        index.add(&seen, &Spelling::new(query), &mut scores);
         scores
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct Making<'a> {
 #[derive(Debug)]
 pub(crate) struct Part {
     pub(crate) name: String,
+    /// Whether whoever runs the server answers for it.
+    pub(crate) is_trusted: bool,
     pub(crate) bag: Bag,
     pub(crate) spelling: Spelling,
     pub(crate) spelt: Spelling,
@@ -111,6 +113,7 @@ impl Part {
             usual_nearest,
             usual_apart,
             name: item.name.clone(),
+            is_trusted: item.trusted,
             bag: bag(item, &texts.plain),
             spelling: Spelling::new(&format!("{} {}", texts.name, texts.plain)),
             spelt: Spelling::of_examples(&texts.examples),

@@ -5,6 +5,7 @@ use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::parts::{Part, spread};
 use crate::request::core;
+use crate::shown::Shown;
 use crate::turns::Turns;
 use crate::words::{Word, words};
 use std::borrow::Cow;
@@ -126,7 +127,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    pub(crate) fn new(asked: &Asked<'_>, corpus: &Corpus) -> Self {
+    pub(crate) fn new(asked: &Asked<'_>, corpus: &Corpus, shown: &Shown) -> Self {
         let none = || vec![0.0; corpus.parts.len()];
         let (mut scores, mut by_words) = (none(), none());
         let (mut spelling, mut spelt) = (none(), none());
@@ -136,14 +137,15 @@ impl Signals {
         let weights = &corpus.weights;
         let mut mass = 0.0;
         if weights.words > 0.0 {
-            mass = corpus.words.add(&asked.words, &mut by_words);
+            mass = corpus.words.add(&shown.words, &asked.words, &mut by_words);
         }
         if weights.spelling > 0.0 {
-            corpus.spellings.add(&asked.spelling, &mut spelling);
+            let seen = &shown.spellings;
+            corpus.spellings.add(seen, &asked.spelling, &mut spelling);
         }
         if weights.spelt > 0.0 {
-            corpus.spelt.add(&asked.spelling, &mut spelt);
-            stand_in(&mut spelt, &spelling, corpus);
+            corpus.spelt.add(&shown.spelt, &asked.spelling, &mut spelt);
+            stand_in(&mut spelt, &spelling, corpus, shown);
         }
         let share = 1.0 / f32::max(mass, 1e-6);
         // Nothing was near, so nothing is nearer than usual.
@@ -184,10 +186,11 @@ impl Signals {
 /// Of a tool without examples nobody knows how it is asked for, and a few say little. It would lose to every tool that has
 /// many, were that worth nothing, so it counts as much as one that is somewhat more alike than they are on the whole.
 #[expect(clippy::cast_precision_loss, reason = "a mean need not be exact")]
-fn stand_in(spelt: &mut [f32], spelling: &[f32], corpus: &Corpus) {
+fn stand_in(spelt: &mut [f32], spelling: &[f32], corpus: &Corpus, shown: &Shown) {
     let (mut count, mut sum, mut squares) = (0_usize, 0.0, 0.0);
-    for (it, part) in spelt.iter().zip(&corpus.parts) {
-        if !part.examples.is_empty() {
+    for at in &shown.places {
+        let it = spelt[*at];
+        if !corpus.parts[*at].examples.is_empty() {
             count += 1;
             sum += it;
             squares += it * it;

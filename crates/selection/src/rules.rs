@@ -4,7 +4,8 @@ use crate::corpus::Corpus;
 use crate::parts::Part;
 use crate::preference::{Kind, Rule};
 use crate::rank::Asked;
-use crate::select::Ranked;
+use crate::ranking::Ranked;
+use crate::words::spoken;
 
 /// A rule moves only what is near the top anyway: it decides between tools that fit, and brings in no stranger.
 const REACH: usize = 5;
@@ -77,7 +78,7 @@ fn lose(corpus: &Corpus, asked: &Asked<'_>, it: &mut Ranked) {
 fn prefer(corpus: &Corpus, rule: &Rule, host: usize, near: &mut [Ranked]) {
     let place = |at: usize, near: &[Ranked]| near.iter().position(|it| it.at == at);
     let (target, before) = match &rule.kind {
-        Kind::Prefer(name) => (corpus.named(name), place(host, near)),
+        Kind::Prefer(name) => (named(corpus, name, near), place(host, near)),
         Kind::Own => (Some(host), Some(0)),
         Kind::Only | Kind::Not => return,
     };
@@ -86,9 +87,10 @@ fn prefer(corpus: &Corpus, rule: &Rule, host: usize, near: &mut [Ranked]) {
         return;
     };
     if from > to {
-        let score = near[to].score;
+        let (displaced, score) = (near[to].at, near[to].score);
         near[to..=from].rotate_right(1);
         near[to].score = score + 1e-4;
+        near[to].instead_of = Some(displaced);
         let name = &corpus.parts[host].name;
         let when = match rule.condition.as_str() {
             "" => "always".to_owned(),
@@ -96,4 +98,19 @@ fn prefer(corpus: &Corpus, rule: &Rule, host: usize, near: &mut [Ranked]) {
         };
         near[to].rule = Some(format!("preferred by {name} {when}"));
     }
+}
+
+/// The tool that a rule calls so, if it is near: by its very name, or else the only trusted one whose name is spoken so. Anybody
+/// may give a tool a name that is spoken like another's.
+fn named(corpus: &Corpus, name: &str, near: &[Ranked]) -> Option<usize> {
+    let part = |it: &&Ranked| &*corpus.parts[it.at];
+    let exact = near.iter().find(|it| part(it).name == name);
+    if let Some(exact) = exact {
+        return Some(exact.at);
+    }
+    let name = spoken(name);
+    let is_called = |it: &&Ranked| part(it).is_trusted && spoken(&part(it).name) == name;
+    let mut found = near.iter().filter(is_called);
+    let only = found.next()?;
+    found.next().is_none().then_some(only.at)
 }

@@ -16,6 +16,8 @@ pub struct Row {
     /// None where only the right tool is said.
     pub outcome: Option<Outcome>,
     pub gold: Vec<String>,
+    /// Of a request that says too little, the tool that it is about.
+    pub about: Option<String>,
     /// en or ko, unless the row says another.
     pub language: String,
     pub pool: Pool,
@@ -30,6 +32,18 @@ pub enum Pool {
     Named(Vec<String>),
     /// Tools that come with the row.
     Given(Arc<Vec<Item>>),
+}
+
+impl Row {
+    /// All tools of the workspace that it speaks of.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        let among = match &self.pool {
+            Pool::Named(names) => names.as_slice(),
+            Pool::All | Pool::Given(_) => &[],
+        };
+        let all = self.gold.iter().chain(&self.about).chain(among);
+        all.map(String::as_str)
+    }
 }
 
 /// What is wrong with a file of rows.
@@ -107,6 +121,7 @@ fn row(line: &str, pools: &mut Pools<'_>) -> Result<Row, String> {
         query,
         outcome,
         gold,
+        about: row["about"].as_str().map(str::to_owned),
         pool: pools.of(&row)?,
     })
 }

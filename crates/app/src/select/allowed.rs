@@ -1,17 +1,21 @@
 //! Which tools somebody may be told to call: the verdict on all tools, asked once for each caller and again when the tools
-//! or the policy have changed, so that a request costs no more than its ranking.
+//! or the policy have changed, so that a request costs no more than its ranking. What words are worth among these tools is
+//! kept with it, once for all callers who may call the same.
 
 use super::{ASKING, Choice};
 use crate::error::{Error, Result};
 use catalog::caller::{Caller, Role, Scope};
 use catalog::catalogue::Entry;
 use catalog::policy::{Denial, Policy, Verdict};
+use selection::Shown;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use uuid::Uuid;
 
 /// For how many callers it is kept.
 const CALLERS_MAX: usize = 256;
+/// And for how many different sets of tools: each takes half a megabyte, and some bytes for each tool.
+const SETS_MAX: usize = 32;
 
 /// All of a caller that a verdict looks at, but for their scopes: whoever may ask is told what they could call.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -42,22 +46,23 @@ impl Who {
 struct Known {
     choice: Weak<Choice>,
     policy: Weak<Policy>,
-    allowed: Arc<[bool]>,
+    allowed: Vec<bool>,
+    shown: Arc<Shown>,
 }
 
 #[derive(Debug, Default)]
 pub(crate) struct Allowed(Mutex<HashMap<Who, Known>>);
 
 impl Allowed {
-    /// Of each tool of a choice, whether this caller may be told to call it: also one that somebody has to approve first,
-    /// where they may wait for that.
+    /// The tools of a choice that this caller may be told to call: also those that somebody has to approve first, where they
+    /// may wait for that.
     pub(crate) fn of(
         &self,
         choice: &Arc<Choice>,
         policy: &Arc<Policy>,
         caller: &Caller,
         may_wait: bool,
-    ) -> Arc<[bool]> {
+    ) -> Arc<Shown> {
         let who = Who::of(caller, may_wait);
         let (chosen, judge) = (Arc::downgrade(choice), Arc::downgrade(policy));
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,25 +70,32 @@ impl Allowed {
             && known.choice.ptr_eq(&chosen)
             && known.policy.ptr_eq(&judge)
         {
-            return Arc::clone(&known.allowed);
+            return Arc::clone(&known.shown);
         }
-        let allowed: Arc<[bool]> = allowed(policy, &choice.entries, caller, may_wait).into();
+        let allowed = allowed(policy, &choice.entries, caller, may_wait);
+        let same = |it: &&Known| it.choice.ptr_eq(&chosen) && it.allowed == allowed;
+        let same = lock().values().find(same).map(|it| Arc::clone(&it.shown));
+        let shown = same.unwrap_or_else(|| Arc::new(choice.corpus.shown(|at| allowed[at])));
         let mut kept = lock();
-        if kept.len() >= CALLERS_MAX {
+        // Those of tools as they were are of no use to anybody.
+        kept.retain(|_, it| it.choice.ptr_eq(&chosen));
+        let sets: HashSet<*const Shown> = kept.values().map(|it| Arc::as_ptr(&it.shown)).collect();
+        if kept.len() >= CALLERS_MAX || sets.len() >= SETS_MAX {
             // Rare enough to begin anew.
             kept.clear();
         }
         let known = Known {
             choice: chosen,
             policy: judge,
-            allowed: Arc::clone(&allowed),
+            allowed,
+            shown: Arc::clone(&shown),
         };
         kept.insert(who, known);
-        allowed
+        shown
     }
 }
 
-/// The same of any tools, asked anew.
+/// Of each of some tools, whether this caller may be told to call it.
 pub(crate) fn allowed(
     policy: &Policy,
     entries: &[Arc<Entry>],

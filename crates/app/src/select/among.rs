@@ -9,7 +9,7 @@ use catalog::catalogue::Entry;
 use catalog::toolset::{Pick, Shown};
 use selection::{Corpus, Item};
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use uuid::Uuid;
 
 /// The tools of one list.
@@ -20,11 +20,23 @@ pub struct Among {
     /// somebody first looks, and anew when other requests are confirmed or others are admins: the list itself stays the
     /// same then.
     own: ArcSwapOption<Own>,
+    /// Where they are among all tools, where nothing else is told of them.
+    seen: ArcSwapOption<Seen>,
+}
+
+/// The tools of a list among those of a choice.
+#[derive(Debug)]
+struct Seen {
+    choice: Weak<Choice>,
+    shown: selection::Shown,
+    /// Of each tool of the choice, its place in the list.
+    places: Vec<Option<usize>>,
 }
 
 #[derive(Debug)]
 struct Own {
     corpus: Corpus,
+    shown: selection::Shown,
     confirmed: Arc<Requests>,
     admins: Arc<HashSet<Uuid>>,
 }
@@ -53,6 +65,7 @@ impl Among {
         Among {
             tools: shown.iter().map(told).collect(),
             own: ArcSwapOption::empty(),
+            seen: ArcSwapOption::empty(),
         }
     }
 
@@ -75,11 +88,30 @@ impl Among {
     }
 
     /// The places of the tools that fit best, the best first.
-    fn best(&self, chooser: &Chooser, choice: &Choice, query: &str, most: usize) -> Vec<usize> {
+    fn best(
+        &self,
+        chooser: &Chooser,
+        choice: &Arc<Choice>,
+        query: &str,
+        most: usize,
+    ) -> Vec<usize> {
         if !self.tools.iter().all(Told::is_as_it_is) {
             let own = self.own(chooser, choice);
-            let found = own.corpus.select(query, |_| true, most).candidates;
-            return found.into_iter().map(|it| it.at).collect();
+            let found = own.corpus.select_among(query, &own.shown, |_| true, most);
+            return found.candidates.into_iter().map(|it| it.at).collect();
+        }
+        let seen = self.seen(choice);
+        let corpus = &choice.corpus;
+        let found = corpus.select_among(query, &seen.shown, |_| true, most);
+        let found = found.candidates.into_iter();
+        found.filter_map(|it| seen.places[it.at]).collect()
+    }
+
+    fn seen(&self, choice: &Arc<Choice>) -> Arc<Seen> {
+        let of = Arc::downgrade(choice);
+        let made = self.seen.load_full();
+        if let Some(made) = made.filter(|it| it.choice.ptr_eq(&of)) {
+            return made;
         }
         let mut places: Vec<Option<usize>> = vec![None; choice.entries.len()];
         for (place, told) in self.tools.iter().enumerate() {
@@ -90,9 +122,13 @@ impl Among {
                 places[at] = Some(place);
             }
         }
-        let found = choice.corpus.select(query, |at| places[at].is_some(), most);
-        let found = found.candidates.into_iter();
-        found.filter_map(|it| places[it.at]).collect()
+        let seen = Arc::new(Seen {
+            shown: choice.corpus.shown(|at| places[at].is_some()),
+            places,
+            choice: of,
+        });
+        self.seen.store(Some(Arc::clone(&seen)));
+        seen
     }
 
     fn own(&self, chooser: &Chooser, choice: &Choice) -> Arc<Own> {
@@ -104,8 +140,10 @@ impl Among {
         };
         let current = made.filter(is_current);
         current.unwrap_or_else(|| {
+            let corpus = chooser.apart(choice, &self.items(choice));
             let own = Arc::new(Own {
-                corpus: chooser.apart(choice, &self.items(choice)),
+                shown: corpus.shown(|_| true),
+                corpus,
                 confirmed: Arc::clone(&choice.confirmed),
                 admins: Arc::clone(&choice.admins),
             });

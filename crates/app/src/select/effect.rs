@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::eval::{Chosen, Pool, Row, read_rows};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
-use selection::{Corpus, Item};
+use selection::{Corpus, Item, Selection, Shown};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::io::ErrorKind;
@@ -107,8 +107,12 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
     // Made in the same way, so that only the change makes a difference.
     let (unchanged, corpus) = (corpus(&choice.entries), corpus(&entries));
     let policy = app.executor.policy.load();
-    let allowed_before = allowed(&policy, &choice.entries, caller, false);
-    let allowed_after = allowed(&policy, &entries, caller, false);
+    let shown = |entries: &[Arc<Entry>], corpus: &Corpus| {
+        let allowed = allowed(&policy, entries, caller, false);
+        corpus.shown(|at| allowed[at])
+    };
+    let shown_before = shown(&choice.entries, &unchanged);
+    let shown_after = shown(&entries, &corpus);
     let mut effect = Effect {
         n: 0,
         right_before: 0,
@@ -118,7 +122,7 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
     // A row about a tool that the caller may not know of is none of theirs.
     let known = entries.iter().filter(|it| app.may_know(caller, it));
     let known: HashSet<&str> = known.map(|it| &*it.name).collect();
-    let is_theirs = |row: &&Row| row.gold.iter().all(|it| known.contains(it.as_str()));
+    let is_theirs = |row: &&Row| row.names().all(|it| known.contains(it));
     for row in baseline.rows.iter().filter(is_theirs) {
         let among = match &row.pool {
             Pool::All => None,
@@ -127,13 +131,13 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
             Pool::Given(_) => continue,
         };
         let named = Named::new(among)?;
-        let of = |entries: &[Arc<Entry>], corpus: &Corpus, allowed: &[bool]| {
-            chosen(row, entries, corpus, |at| {
-                allowed[at] && named.has(&entries[at])
-            })
+        let of = |entries: &[Arc<Entry>], corpus: &Corpus, shown: &Shown| {
+            let is_named = |at: usize| named.has(&entries[at]);
+            let found = corpus.select_among(&row.query, shown, is_named, 1);
+            chosen(&found, entries)
         };
-        let before = of(&choice.entries, &unchanged, &allowed_before);
-        let after = of(&entries, &corpus, &allowed_after);
+        let before = of(&choice.entries, &unchanged, &shown_before);
+        let after = of(&entries, &corpus, &shown_after);
         let (was, is) = (row.is_right(&before), row.is_right(&after));
         effect.n += 1;
         effect.right_before += usize::from(was);
@@ -155,13 +159,7 @@ fn compared(app: &App, caller: &Caller, baseline: &Baseline, entry: &Arc<Entry>)
     Ok(effect)
 }
 
-fn chosen(
-    row: &Row,
-    entries: &[Arc<Entry>],
-    corpus: &Corpus,
-    visible: impl Fn(usize) -> bool,
-) -> Chosen {
-    let found = corpus.select(&row.query, visible, 1);
+fn chosen(found: &Selection, entries: &[Arc<Entry>]) -> Chosen {
     let name = |at: usize| entries[at].name.to_string();
     Chosen {
         outcome: found.outcome,

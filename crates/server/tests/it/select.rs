@@ -173,6 +173,55 @@ async fn nobody_is_told_of_a_tool_that_they_may_not_call() {
     .await;
 }
 
+/// A key of somebody who is no admin, and owns a public tool for parcels.
+async fn author(app: &TestApp) -> String {
+    app.person("kim", "author").await;
+    let key = json!({"name": "kim's", "user": "kim", "scopes": ["read", "call", "author"]});
+    let made = app.post("/api/v1/keys", key).await.body;
+    let key = made["key"].as_str().unwrap().to_owned();
+    let own = tool("find_parcel", "Finds a parcel by its number", "number");
+    let made = app.as_key(&key, "POST", "/api/v1/tools", own).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+    key
+}
+
+#[tokio::test]
+async fn what_is_hidden_from_somebody_changes_no_figure_that_they_are_told() {
+    on_both(async |app: &TestApp| {
+        let key = author(app).await;
+        let query = json!({"query": "Find the parcel of project zebra in the office", "limit": 50});
+        let before = app.as_key(&key, "POST", PATH, query.clone()).await.body;
+        shop(app).await;
+        let secret = tool("zebra", "Keeps the parcels of project zebra", "project");
+        assert_eq!(app.post("/api/v1/tools", secret).await.status, 201);
+        let after = app.as_key(&key, "POST", PATH, query).await.body;
+        assert_eq!(before.to_string(), after.to_string());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_effect_tells_no_request_about_a_tool_that_is_hidden() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        let key = author(app).await;
+        let rows = [
+            json!({"query": "Find parcel 6890012345", "gold": ["find_parcel"]}),
+            json!({"query": "Find it", "outcome": "ask", "gold": [], "about": "track_parcel"}),
+            json!({"query": "Hello", "outcome": "none", "gold": [], "tools": ["book_room", "find_parcel"]}),
+        ];
+        let text: String = rows.iter().map(|it| format!("{it}\n")).collect();
+        std::fs::write(app.tools_file().with_file_name("gold.jsonl"), text).unwrap();
+        let path = "/api/v1/tools/find_parcel?effect=true&dry_run=true";
+        let unlike = json!({"description": "Bakes bread"});
+        let told = app.as_key(&key, "PATCH", path, unlike.clone()).await.body;
+        assert_eq!(told["effect"]["n"], 1, "{told}");
+        let told = app.as_key(ADMIN, "PATCH", path, unlike).await.body;
+        assert_eq!(told["effect"]["n"], 3, "{told}");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_rule_counts_for_the_very_next_request_of_those_it_is_for() {
     on_both(async |app: &TestApp| {

@@ -175,6 +175,7 @@ fn tell(
     let more = [
         ("best candidate", &report.top1),
         ("several tools, exactly", &report.several),
+        ("all calls, exactly", &report.exact),
     ];
     rows.extend(
         more.iter()

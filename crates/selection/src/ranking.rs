@@ -1,0 +1,327 @@
+//! The tools that may be seen, in the order in which they fit a request, and what is known of the first of them.
+
+use crate::copies;
+use crate::corpus::Corpus;
+use crate::deed;
+use crate::features::Top;
+use crate::preference::is_identifier;
+use crate::rank::{Asked, Signals, nearest};
+use crate::rules;
+use crate::shown::Shown;
+use crate::signs::is_formula;
+use crate::values::Given;
+use crate::why::Why;
+
+/// So many are looked at closely.
+const CLOSE: usize = 48;
+/// And so many more of trusted tools, where others might have crowded them out.
+const CLOSE_TRUSTED: usize = 8;
+
+/// What a request gains for a tool that it calls by its name.
+const CALLED: f32 = 0.5;
+
+/// What a tool gains that takes all that the request gives and only some tools take: an address, a file, a number of
+/// an order. One that takes nothing of it loses as much.
+const TAKES: f32 = 0.04;
+
+/// What a tool loses of which nothing that it needs is given. One that needs nothing loses half of it: that nothing is
+/// missing says little there.
+const LACKS: f32 = 0.055;
+
+/// What a tool gains that looks something up where the request asks for that, or does something where it asks for that. The
+/// other way round it loses as much.
+const DEED: f32 = 0.015;
+
+/// What a tool loses that wants numbers one by one where a formula is given.
+const FORMULA: f32 = 0.15;
+
+/// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
+const CLAUSE_SHARE: f32 = 0.6;
+
+/// A tool while it is looked at closely.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranked {
+    pub(crate) at: usize,
+    pub(crate) score: f32,
+    /// Of the texts that were asked, the one that it fits best.
+    text: usize,
+    example: Option<f32>,
+    pub(crate) rule: Option<String>,
+    /// The trusted tool that this one is nearly the same as.
+    pub(crate) copy_of: Option<usize>,
+    /// The tool that a rule has put this one before.
+    pub(crate) instead_of: Option<usize>,
+}
+
+/// The request, and its clauses if it has several.
+pub(crate) struct Texts<'a> {
+    pub(crate) asked: Vec<Asked<'a>>,
+}
+
+pub(crate) struct Ranking<'a> {
+    corpus: &'a Corpus,
+    texts: &'a Texts<'a>,
+    /// The places of the tools that are ranked.
+    places: Vec<usize>,
+    signals: Vec<Signals>,
+}
+
+impl<'a> Ranking<'a> {
+    pub(crate) fn new(
+        corpus: &'a Corpus,
+        texts: &'a Texts<'a>,
+        shown: &Shown,
+        named: impl Fn(usize) -> bool,
+    ) -> Self {
+        let signals = texts.asked.iter();
+        let places = shown.places.iter().copied();
+        Ranking {
+            corpus,
+            texts,
+            places: places.filter(|at| named(*at)).collect(),
+            signals: signals.map(|it| Signals::new(it, corpus, shown)).collect(),
+        }
+    }
+
+    /// The best in order, as rules would have it.
+    pub(crate) fn ranked(&self, given: &Given) -> Vec<Ranked> {
+        let mut ranked = self.close(given);
+        copies::sink(self.corpus, &self.texts.asked[0].text, &mut ranked);
+        rules::apply(self.corpus, &self.texts.asked[0], &mut ranked);
+        ranked
+    }
+
+    /// How well a tool fits the text that it fits best, and which that is.
+    fn best(&self, at: usize, clause: f32) -> (usize, f32) {
+        let weight = |text: usize| if text == 0 { 1.0 } else { clause };
+        let scores = self.signals.iter().enumerate();
+        let scores = scores.map(|(text, it)| (text, weight(text) * it.scores[at]));
+        scores
+            .max_by(|a, b| a.1.total_cmp(&b.1))
+            .unwrap_or((0, 0.0))
+    }
+
+    /// The places and scores of the best. Of all tools no more is kept than that: there may be many.
+    fn best_of_all(&self) -> Vec<(usize, f32)> {
+        let clause = self.corpus.weights.clauses;
+        let is_trusted = |at: usize| self.corpus.parts[at].is_trusted;
+        let first = |a: &(usize, f32), b: &(usize, f32)| {
+            let by_trust = || is_trusted(b.0).cmp(&is_trusted(a.0));
+            b.1.total_cmp(&a.1).then_with(by_trust).then(a.0.cmp(&b.0))
+        };
+        let places = self.places.iter();
+        let mut best: Vec<(usize, f32)> =
+            places.map(|at| (*at, self.best(*at, clause).1)).collect();
+        if best.len() <= CLOSE {
+            return best;
+        }
+        best.select_nth_unstable_by(CLOSE, first);
+        let mut rest = best.split_off(CLOSE);
+        // However many copies of a tool anybody makes, it is looked at itself.
+        rest.retain(|it| is_trusted(it.0));
+        if rest.len() > CLOSE_TRUSTED {
+            rest.select_nth_unstable_by(CLOSE_TRUSTED, first);
+            rest.truncate(CLOSE_TRUSTED);
+        }
+        if best.iter().any(|it| !is_trusted(it.0)) {
+            best.append(&mut rest);
+        }
+        best
+    }
+
+    fn close(&self, given: &Given) -> Vec<Ranked> {
+        let (corpus, asked) = (self.corpus, &self.texts.asked[0]);
+        let clause = corpus.weights.clauses;
+        let deed = DEED * deed::of_request(&asked.text);
+        let is_formula = is_formula(&asked.text);
+        let rank = |(at, mut score): (usize, f32)| {
+            let text = self.best(at, clause).0;
+            let part = &corpus.parts[at];
+            let found = nearest(&self.texts.asked[text], part, &corpus.weights);
+            score += found.map_or(0.0, |it| it.1);
+            score += self.texts.asked[text].better(part, &corpus.weights);
+            score += TAKES * part.slots.takes(given);
+            score += deed * part.deed;
+            score -= LACKS * part.slots.fill(given).loss();
+            if is_formula && part.slots.counts() {
+                score -= FORMULA;
+            }
+            if is_identifier(&part.name) && is_called(&asked.text, &part.name) {
+                score += CALLED;
+            }
+            Ranked {
+                at,
+                score,
+                text,
+                example: found.map(|it| it.0),
+                rule: None,
+                copy_of: None,
+                instead_of: None,
+            }
+        };
+        let mut ranked: Vec<Ranked> = self.best_of_all().into_iter().map(rank).collect();
+        ranked.sort_unstable_by(|a, b| {
+            let is_trusted = |it: &Ranked| corpus.parts[it.at].is_trusted;
+            let by_trust = is_trusted(b).cmp(&is_trusted(a));
+            b.score
+                .total_cmp(&a.score)
+                .then(by_trust)
+                .then(a.at.cmp(&b.at))
+        });
+        ranked
+    }
+
+    /// What is known of the best one, against all others that may be seen. One that a rule has put there fits as well as
+    /// the one that it was put before: what the rule is about is asked for in that one's words.
+    pub(crate) fn top(&self, given: &Given, ranked: &[Ranked]) -> Top {
+        let Some(first) = ranked.first() else {
+            return Top::default();
+        };
+        let (mean, spread) = self.spread();
+        let host = first
+            .instead_of
+            .and_then(|host| ranked.iter().find(|it| it.at == host));
+        let own = self.fit(first);
+        let fit = host.map_or(own, |host| own.or_better(self.fit(host)));
+        let is_other =
+            |it: &&Ranked| it.copy_of != Some(first.at) && Some(it.at) != first.instead_of;
+        let second = ranked[1..].iter().find(is_other);
+        let part = &self.corpus.parts[first.at];
+        let asked = &self.texts.asked[0];
+        Top {
+            about: fit.about,
+            name: fit.name,
+            example: fit.example,
+            words: fit.words,
+            spelling: fit.spelling,
+            score: fit.score,
+            above: (fit.score - mean) / spread,
+            margin: first.score - second.map_or(mean, |it| it.score),
+            shown: self.places.len(),
+            filled: part.slots.fill(given),
+            usual: part.slots.usual[usize::from(given.is_korean)],
+            lacks: part.slots.lacks(given),
+            world: part.world,
+            asked_deed: deed::of_request(&asked.text),
+            deed: part.deed,
+            nature: self.corpus.reader.read(asked.vector.as_ref(), &asked.turns),
+            usual_nature: part.natures[usize::from(given.is_korean)],
+        }
+    }
+
+    fn fit(&self, it: &Ranked) -> Fit {
+        let (part, asked) = (&self.corpus.parts[it.at], &self.texts.asked[0]);
+        let whole = &self.signals[0];
+        Fit {
+            about: asked
+                .near(part.about.as_deref())
+                .max(asked.near(part.user.as_deref())),
+            name: asked.near(part.named.as_deref()),
+            example: it.example,
+            words: whole.words(it.at),
+            spelling: whole.spelling(it.at),
+            score: whole.scores[it.at],
+        }
+    }
+
+    /// The mean and the spread of all scores.
+    #[expect(clippy::cast_precision_loss, reason = "a mean need not be exact")]
+    fn spread(&self) -> (f32, f32) {
+        let scores = self.places.iter().map(|at| self.signals[0].scores[*at]);
+        let count = self.places.len().max(1) as f32;
+        let mean = scores.clone().sum::<f32>() / count;
+        let square = scores.map(|it| (it - mean).powi(2)).sum::<f32>() / count;
+        (mean, square.sqrt().max(0.02))
+    }
+
+    /// The tools of all clauses; the best one, where the request is one.
+    pub(crate) fn needed(&self, ranked: &[Ranked]) -> Vec<usize> {
+        let corpus = self.corpus;
+        let first = ranked.first().map(|it| it.at);
+        let original = |at: usize| {
+            let found = ranked.iter().find(|it| it.at == at);
+            found.and_then(|it| it.copy_of).unwrap_or(at)
+        };
+        let mut found: Vec<(usize, f32)> = Vec::new();
+        for (signals, asked) in self.signals.iter().zip(&self.texts.asked).skip(1) {
+            let score = |at: usize| {
+                let more = nearest(asked, &corpus.parts[at], &corpus.weights);
+                signals.scores[at] + more.map_or(0.0, |it| it.1)
+            };
+            let best = self.places.iter().map(|at| (*at, signals.scores[*at]));
+            let best = best.max_by(|a, b| a.1.total_cmp(&b.1));
+            found.extend(best.map(|(at, _)| (original(at), score(original(at)))));
+        }
+        let most = found.iter().map(|it| it.1).fold(0.0, f32::max);
+        found.retain(|it| it.1 >= CLAUSE_SHARE * most);
+        let mut tools: Vec<usize> = Vec::new();
+        for (at, _) in found {
+            if !tools.contains(&at) {
+                tools.push(at);
+            }
+        }
+        match (tools.len(), first) {
+            (0 | 1, Some(first)) => vec![first],
+            _ => tools,
+        }
+    }
+
+    pub(crate) fn why(&self, ranked: Ranked) -> Why {
+        let part = &self.corpus.parts[ranked.at];
+        let asked = &self.texts.asked[ranked.text];
+        let signals = &self.signals[ranked.text];
+        let mut matched: Vec<String> = Vec::new();
+        for word in &asked.words {
+            if !word.is_common && part.bag.has(word.key) && !matched.contains(&word.text) {
+                matched.push(word.text.clone());
+            }
+        }
+        Why {
+            meaning: asked.near(part.about.as_deref()).max(0.0),
+            words: signals.words(ranked.at),
+            matched,
+            spelling: signals.spelling(ranked.at),
+            example: ranked.example,
+            clause: (ranked.text > 0).then(|| asked.text.clone().into_owned()),
+            rule: ranked.rule,
+        }
+    }
+}
+
+/// How well a tool fits a request.
+#[derive(Clone, Copy)]
+struct Fit {
+    about: f32,
+    name: f32,
+    example: Option<f32>,
+    words: f32,
+    spelling: f32,
+    score: f32,
+}
+
+impl Fit {
+    /// Each the better of both.
+    fn or_better(self, other: Fit) -> Fit {
+        Fit {
+            about: self.about.max(other.about),
+            name: self.name.max(other.name),
+            example: match (self.example, other.example) {
+                (Some(a), Some(b)) => Some(a.max(b)),
+                (a, b) => a.or(b),
+            },
+            words: self.words.max(other.words),
+            spelling: self.spelling.max(other.spelling),
+            score: self.score.max(other.score),
+        }
+    }
+}
+
+/// Whether a text has a name as a word of its own.
+pub(crate) fn is_called(text: &str, name: &str) -> bool {
+    let mut found = text.match_indices(name);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    found.any(|(at, _)| {
+        let rest = &text[at + name.len()..];
+        !text[..at].ends_with(is_part) && !rest.starts_with(is_part)
+    })
+}
