@@ -31,6 +31,12 @@ OUTCOME_MIN = 15
 WEB_MIN = 50
 # Two prompts whose character trigrams overlap by this much are one prompt in two spellings.
 NEAR = 0.8
+# What is learned from may not come as near as this to a row of a test half.
+LEAK = 0.55
+# What is learned from: texts in the program, and rows.
+LEARNED = [
+    "src/kinds.rs", "src/background.rs", "examples/evaluate/idle.rs", "training/ask.jsonl", "training/plain.jsonl",
+    "training/pool.jsonl", "training/style.jsonl", "training/web.jsonl"]
 
 
 def half(query):
@@ -116,6 +122,26 @@ def check_doubles(rows, examples, fail):
                 fail(f"{at}: an example of a tool: {query[:60]}")
 
 
+def learned(path):
+    """The texts of a file and where they stand."""
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if path.suffix == ".jsonl":
+            yield number, json.loads(line)["query"]
+        else:
+            for text in re.findall(r'"((?:[^"\\\\]|\\\\.)*)"', line):
+                yield number, text
+
+
+def leaks(rows):
+    """Where something is learned from that is nearly a row of a test half. Which row is not told: nobody is to read it."""
+    held = [trigrams(row["query"]) for row in rows if half(row["query"]) == "test"]
+    for name in LEARNED:
+        for number, text in learned(HERE.parent / name):
+            grams = trigrams(text)
+            if any(len(grams & others) / len(grams | others) >= LEAK for others in held):
+                yield name, number
+
+
 def table(rows, title):
     print(f"\n{title}: {len(rows)} rows")
     print(f"{'':14}{'all':>6}" + "".join(f"{f'{part} {language}':>9}" for part in ("dev", "test") for language in LANGUAGES))
@@ -176,6 +202,11 @@ def main():
         check_row(row, pool, required, faults.append)
     check_doubles(rows + web, examples, faults.append)
     check_counts(rows, web, faults.append)
+    found = collections.Counter()
+    for name, number in leaks(rows + web):
+        found[name] += 1
+        faults.append(f"{name}:{number}: nearly a row of a test half")
+    print("near to a row of a test half:", ", ".join(f"{name} {found[name]}" for name in LEARNED))
     table(rows, "gold.jsonl")
     table(web, "web_search.jsonl")
     used = collections.Counter(name for row in rows for name in row["gold"])

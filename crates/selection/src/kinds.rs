@@ -1,4 +1,4 @@
-//! Requests of six kinds, in both languages: what a request is like is seen by what it is near to.
+//! Requests of seven kinds, in both languages: what a request is like is seen by what it is near to.
 
 /// Nobody needs a tool to answer these: greetings, thanks, feelings, and what is about the assistant itself.
 pub(crate) const TALK: [&str; 63] = [
@@ -68,22 +68,17 @@ pub(crate) const TALK: [&str; 63] = [
 ];
 
 /// What has been known for long, and does not change.
-pub(crate) const KNOWLEDGE: [&str; 66] = [
+pub(crate) const KNOWLEDGE: [&str; 61] = [
     "What is the capital of Australia?",
     "Who wrote Romeo and Juliet?",
     "how does a refrigerator work",
-    "What does photosynthesis mean?",
-    "When did the Roman Empire fall?",
     "Explain the theory of relativity in simple terms.",
-    "what is the difference between a virus and a bacterium",
     "how many bones are there in the human body",
-    "What is the chemical symbol of gold?",
     "At what temperature does water freeze?",
     "How tall is Mount Everest?",
     "what does the word ubiquitous mean",
     "Why is the ocean salty?",
     "What is machine learning?",
-    "How do vaccines work?",
     "In what year was the telephone invented?",
     "why do dogs wag their tails",
     "What is a stock exchange and why does it exist?",
@@ -138,7 +133,7 @@ pub(crate) const KNOWLEDGE: [&str; 66] = [
 ];
 
 /// Words of one's own are wanted: a text, an idea, a piece of advice, an opinion.
-pub(crate) const THOUGHT: [&str; 63] = [
+pub(crate) const THOUGHT: [&str; 62] = [
     "Write a poem about the sea.",
     "Tell me a joke.",
     "make up a bedtime story for my son",
@@ -147,7 +142,6 @@ pub(crate) const THOUGHT: [&str; 63] = [
     "Which is better, tea or coffee?",
     "Should I quit my job?",
     "How can I become more confident?",
-    "give me three tips for sleeping better",
     "Write a slogan for a bakery.",
     "Suggest a name for my cat.",
     "help me write a wedding speech",
@@ -357,7 +351,7 @@ pub(crate) const WORK: [&str; 116] = [
 ];
 
 /// How the world is just now: what is new, and what changes from day to day.
-pub(crate) const WORLD: [&str; 68] = [
+pub(crate) const WORLD: [&str; 67] = [
     "What is in the news this morning?",
     "Who won the Champions League final this year?",
     "did the parliament pass the new budget",
@@ -387,7 +381,6 @@ pub(crate) const WORLD: [&str; 68] = [
     "What happened in the talks between the two countries last night?",
     "which companies announced layoffs recently",
     "google the opening date of the new airport",
-    "what's the newest stable release of PostgreSQL",
     "오늘 아침 뉴스에 뭐 나왔어?",
     "올해 월드시리즈 누가 우승했어?",
     "국회에서 예산안 통과됐나요?",

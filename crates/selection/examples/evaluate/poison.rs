@@ -1,6 +1,6 @@
-//! Do descriptions that praise themselves, or claim everything, gain anything?
+//! Do descriptions that praise themselves, claim everything, or say what another tool says, gain anything?
 
-use crate::data::rows;
+use crate::data::{Row, rows};
 use crate::ranking::share;
 use crate::{Bench, say};
 use selection::Item;
@@ -45,24 +45,74 @@ pub(crate) fn measure(bench: &mut Bench) {
         });
     }
     let first = plain.len();
-    for (name, items, from) in [
-        ("plain", &plain, None),
-        ("20 of them praised", &praised, None),
-        ("20 more that claim all", &claimed, Some(first)),
-    ] {
-        let weights = bench.weights.clone();
-        let corpus = bench.corpus(items, &weights);
-        let (mut right, mut bad) = (0, 0);
-        for row in &rows {
-            let best = corpus.select(&row.query, |_| true, 1).candidates;
-            let Some(best) = best.first() else { continue };
-            right += usize::from(items[best.at].name == row.gold[0]);
-            bad += usize::from(from.map_or(is_bad(best.at), |from| best.at >= from));
-        }
-        let (top, error) = share(right, rows.len());
-        say(&format!(
-            "MetaTool {name:<24} top-1 {top:.1} ± {error:.1}; first are the {BAD} in {:.1}",
-            share(bad, rows.len()).0
-        ));
+    // Copies whose names sort before those of the tools that they are copies of.
+    let copies = plain.iter().step_by(step).take(BAD).map(|it| Item {
+        name: format!("-{}", it.name.replace('_', "-")),
+        trusted: false,
+        ..it.clone()
+    });
+    let trusted = plain.iter().map(|it| Item {
+        trusted: true,
+        ..it.clone()
+    });
+    let copied: Vec<Item> = copies.chain(trusted).collect();
+    let is_new = |at: usize| at >= first;
+    let is_copy = |at: usize| at < BAD;
+    let before = first_of(bench, &rows, &plain, is_bad);
+    tell("plain", &before, None);
+    let praised = first_of(bench, &rows, &praised, is_bad);
+    tell("20 of them praised", &praised, Some(&before));
+    let none = First { bad: 0, ..before };
+    let claimed = first_of(bench, &rows, &claimed, is_new);
+    tell("20 more that claim all", &claimed, Some(&none));
+    let copied = first_of(bench, &rows, &copied, is_copy);
+    tell("20 copies by others", &copied, Some(&none));
+}
+
+/// How often the right tool comes first, and how often a bad one does.
+#[derive(Clone, Copy)]
+struct First {
+    right: usize,
+    bad: usize,
+    all: usize,
+}
+
+fn first_of(
+    bench: &mut Bench,
+    rows: &[Row],
+    items: &[Item],
+    is_bad: impl Fn(usize) -> bool,
+) -> First {
+    let weights = bench.weights.clone();
+    let corpus = bench.corpus(items, &weights);
+    let mut first = First {
+        right: 0,
+        bad: 0,
+        all: rows.len(),
+    };
+    for row in rows {
+        let best = corpus.select(&row.query, |_| true, 1).candidates;
+        let Some(best) = best.first() else { continue };
+        first.right += usize::from(items[best.at].name == row.gold[0]);
+        first.bad += usize::from(is_bad(best.at));
     }
+    first
+}
+
+/// Bad tools may come first no more often than before, nor right ones less often, within one standard error.
+fn tell(name: &str, found: &First, before: Option<&First>) {
+    let (top, error) = share(found.right, found.all);
+    let bad = share(found.bad, found.all).0;
+    let verdict = match before {
+        None => "     ",
+        Some(it) => {
+            let (was, within) = share(it.right, it.all);
+            let most = share(it.bad, it.all).0 + within;
+            let is_met = top + within >= was && bad <= most;
+            if is_met { "PASS " } else { "FAIL " }
+        }
+    };
+    say(&format!(
+        "{verdict} MetaTool {name:<24} top-1 {top:.1} ± {error:.1}; first are the {BAD} in {bad:.1}"
+    ));
 }

@@ -176,6 +176,9 @@ pub(crate) fn clauses(bench: &mut Bench) {
     }
 }
 
+/// What three example prompts for each tool must gain at least, in points.
+const GAIN: f64 = 8.0;
+
 /// With k example prompts for each tool, taken from the other rows: asked are those rows whose tool has as many.
 pub(crate) fn examples(bench: &mut Bench) {
     let rows = rows(&bench.folder, "metatool_single.dev.jsonl");
@@ -192,6 +195,7 @@ pub(crate) fn examples(bench: &mut Bench) {
         .collect();
     let weights = bench.weights.clone();
     let base = bench.corpus(&rows[0].tools, &weights);
+    let mut without = 0.0;
     for k in [0, 1, MOST] {
         let mut first = 0;
         for fold in 0..=MOST {
@@ -225,8 +229,18 @@ pub(crate) fn examples(bench: &mut Bench) {
         }
         let (top, error) = share(first, asked.len());
         say(&format!(
-            "MetaTool, {} rows, {k} examples: top-1 {top:.1} ± {error:.1}",
+            "      MetaTool, {} rows, {k} examples: top-1 {top:.1} ± {error:.1}",
             asked.len()
         ));
+        if k == 0 {
+            without = top;
+        }
+        if k == MOST {
+            let gain = top - without;
+            let verdict = if gain >= GAIN { "PASS" } else { "FAIL" };
+            say(&format!(
+                "{verdict}  {MOST} examples gain {gain:.1} points (goal >= {GAIN})"
+            ));
+        }
     }
 }
