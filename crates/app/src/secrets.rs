@@ -172,7 +172,7 @@ impl App {
         Ok((view, old.is_none()))
     }
 
-    /// Removes a secret. One that a tool needs is only removed with `force`.
+    /// Removes a secret. One that a tool or an agent needs is only removed with `force`.
     pub async fn remove_secret(&self, caller: &Caller, name: &str, force: bool) -> Result<()> {
         self.decided(&self.vault.changes, Some(caller), |known| {
             self.take_secret(caller, name, force, known)
@@ -194,8 +194,15 @@ impl App {
         let row = row.filter(|row| is_mine(caller, row));
         let row = row.ok_or_else(|| not_found(name))?;
         let mut users = self.users_of(caller, |tool| secrets_of(tool).collect());
-        let users = users.remove(name);
-        if let Some(users) = users.filter(|_| !force) {
+        let mut users = users.remove(name).unwrap_or_default();
+        for (_, agent) in self
+            .agents_with_secrets(caller)
+            .into_iter()
+            .filter(|(it, _)| it == name)
+        {
+            users.add_agent(agent);
+        }
+        if !force && !users.is_empty() {
             return Err(Error::conflict(format!(
                 "The secret '{name}' is used by {users}; change what uses it first, or force its removal (?force=true, or --force on the command line)"
             )));

@@ -44,18 +44,26 @@ impl App {
                 }
             }
         }
-        for agent in self.agents.load().live() {
-            let key = agent.config.0.get("api_key").and_then(Reference::of);
-            let Some(Reference::Secret(name)) = key else {
-                continue;
-            };
-            let head = agent.head();
-            match head.may_see(caller) {
-                true => tell(&name, format!("the agent '{}'", head.name)),
-                false => tell(&name, HIDDEN.to_owned()),
-            }
+        for (secret, agent) in self.agents_with_secrets(caller) {
+            let agent = agent.map(|name| format!("the agent '{name}'"));
+            tell(&secret, agent.unwrap_or_else(|| HIDDEN.to_owned()));
         }
         uses
+    }
+
+    /// The secrets that agents show their models, each with the agent where the caller may see it.
+    pub(crate) fn agents_with_secrets(&self, caller: &Caller) -> Vec<(String, Option<String>)> {
+        let agents = self.agents.load();
+        let all = agents.live().filter_map(|agent| {
+            let key = agent.config.0.get("api_key").and_then(Reference::of);
+            let Some(Reference::Secret(secret)) = key else {
+                return None;
+            };
+            let head = agent.head();
+            let name = head.may_see(caller).then(|| head.name.to_owned());
+            Some((secret, name))
+        });
+        all.collect()
     }
 
     /// What an admin has set is there for every admin; what somebody else has set is for them alone.

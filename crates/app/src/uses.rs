@@ -1,4 +1,4 @@
-//! Which tools refer to something by its name, so that nothing is removed that somebody still needs.
+//! Which tools and agents refer to something by its name, so that nothing is removed that somebody still needs.
 
 use crate::App;
 use catalog::caller::Caller;
@@ -7,10 +7,12 @@ use catalog::tool::Tool;
 use std::collections::HashMap;
 use std::fmt;
 
-/// The tools that refer to one thing.
+/// Those that refer to one thing.
 #[derive(Default)]
 pub(crate) struct Users {
+    /// Tools, by name.
     pub(crate) seen: Vec<String>,
+    agents: Vec<String>,
     /// Those that the asker may not see.
     hidden: usize,
 }
@@ -41,11 +43,26 @@ impl App {
     }
 }
 
+impl Users {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.seen.is_empty() && self.agents.is_empty() && self.hidden == 0
+    }
+
+    /// An agent; without its name where the asker may not see it.
+    pub(crate) fn add_agent(&mut self, name: Option<String>) {
+        match name {
+            Some(name) => self.agents.push(name),
+            None => self.hidden += 1,
+        }
+    }
+}
+
 impl fmt::Display for Users {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let seen = self.seen.iter().map(|name| format!("'{name}'"));
         let hidden = (self.hidden > 0).then(|| format!("{} that you cannot see", self.hidden));
-        let all: Vec<String> = seen.chain(hidden).collect();
+        let agents = self.agents.iter().map(|name| format!("the agent '{name}'"));
+        let all: Vec<String> = seen.chain(agents).chain(hidden).collect();
         f.write_str(&all.join(", "))
     }
 }

@@ -34,6 +34,7 @@ mod shown;
 mod signs;
 mod slot;
 mod slots;
+mod sums;
 mod turns;
 mod values;
 mod vectors;

@@ -11,6 +11,7 @@ use crate::preference::{Kind, Rule, read};
 use crate::rank::Weights;
 use crate::reach::Reach;
 use crate::slots::{Slots, same_language};
+use crate::sums::operations;
 use crate::turns::Turns;
 use crate::vectors::Vectors;
 use crate::words::{cut, spoken, words};
@@ -59,6 +60,8 @@ pub(crate) struct Part {
     pub(crate) slots: Slots,
     /// Whether it looks something up or does something, by its name.
     pub(crate) deed: f32,
+    /// What it does with numbers, by all that it says of itself.
+    pub(crate) operations: u8,
     /// Whether all its texts have vectors. One without some is made anew at the next chance.
     pub(crate) is_whole: bool,
     /// How much it can be asked about anything in the world.
@@ -125,6 +128,7 @@ impl Part {
             rules,
             slots: Slots::new(item),
             deed: deed::of_tool(&item.name),
+            operations: operations(&format!("{} {}", spoken(&item.name), item.description)),
             is_whole,
         }
     }

@@ -8,7 +8,7 @@ use crate::preference::is_identifier;
 use crate::rank::{Asked, Signals, nearest};
 use crate::rules;
 use crate::shown::Shown;
-use crate::signs::is_formula;
+use crate::sums::Sum;
 use crate::values::Given;
 use crate::why::Why;
 
@@ -31,9 +31,6 @@ const LACKS: f32 = 0.055;
 /// What a tool gains that looks something up where the request asks for that, or does something where it asks for that. The
 /// other way round it loses as much.
 const DEED: f32 = 0.015;
-
-/// What a tool loses that wants numbers one by one where a formula is given.
-const FORMULA: f32 = 0.15;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
@@ -133,7 +130,7 @@ impl<'a> Ranking<'a> {
         let (corpus, asked) = (self.corpus, &self.texts.asked[0]);
         let clause = corpus.weights.clauses;
         let deed = DEED * deed::of_request(&asked.text);
-        let is_formula = is_formula(&asked.text);
+        let sum = Sum::new(&asked.text);
         let rank = |(at, mut score): (usize, f32)| {
             let text = self.best(at, clause).0;
             let part = &corpus.parts[at];
@@ -143,8 +140,8 @@ impl<'a> Ranking<'a> {
             score += TAKES * part.slots.takes(given);
             score += deed * part.deed;
             score -= LACKS * part.slots.fill(given).loss();
-            if is_formula && part.slots.counts() {
-                score -= FORMULA;
+            if part.slots.counts() {
+                score -= sum.loss(part.operations);
             }
             if is_identifier(&part.name) && is_called(&asked.text, &part.name) {
                 score += CALLED;

@@ -8,6 +8,7 @@ use crate::outcome::{Outcome, Verdict, judge};
 use crate::rank::Asked;
 use crate::ranking::{Ranked, Ranking, Texts};
 use crate::shown::Shown;
+use crate::signs::spaced;
 use crate::values::Given;
 use crate::why::Why;
 use crate::words::cut;
@@ -136,8 +137,8 @@ impl<'a> Read<'a> {
         let request = request.trim();
         let is_long = request.len() > REQUEST_BYTES_MAX;
         let read = |most: usize| match is_long {
-            true => Cow::Owned(ends(request, most)),
-            false => Cow::Borrowed(request),
+            true => Cow::Owned(spaced(&ends(request, most)).into_owned()),
+            false => spaced(request),
         };
         Read {
             whole: read(REQUEST_BYTES_MAX),

@@ -35,6 +35,34 @@ pub(crate) fn spelled(text: &str) -> Cow<'_, str> {
     Cow::Owned(spelled)
 }
 
+/// A text with room around its signs of arithmetic, as in `2 + 2`: an encoder reads `2+2` as one odd word.
+pub(crate) fn spaced(text: &str) -> Cow<'_, str> {
+    let chars: Vec<char> = text.chars().collect();
+    let is_tight = |at: usize| {
+        let c = chars[at];
+        let beside = |at: Option<usize>| {
+            at.and_then(|at| chars.get(at))
+                .is_some_and(|c| c.is_numeric())
+        };
+        c != '%'
+            && name(c).is_some()
+            && is_sign(&chars, at)
+            && beside(at.checked_sub(1))
+            && beside(Some(at + 1))
+    };
+    if !(0..chars.len()).any(is_tight) {
+        return Cow::Borrowed(text);
+    }
+    let mut spaced = String::with_capacity(text.len() + 16);
+    for (at, c) in chars.iter().enumerate() {
+        match is_tight(at) {
+            true => spaced.extend([' ', *c, ' ']),
+            false => spaced.push(*c),
+        }
+    }
+    Cow::Owned(spaced)
+}
+
 /// Whether a text works out more than one step: `3+4*2`.
 pub(crate) fn is_formula(text: &str) -> bool {
     let chars: Vec<char> = text.chars().collect();
@@ -67,6 +95,18 @@ fn is_sign(chars: &[char], at: usize) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_sum_has_room_around_its_signs() {
+        for (text, expected) in [
+            ("What is 2+2?", "What is 2 + 2?"),
+            ("3*4^2", "3 * 4 ^ 2"),
+            ("2 + 2", "2 + 2"),
+            ("C++ on 2026-11-17, 15%", "C++ on 2026-11-17, 15%"),
+        ] {
+            assert_eq!(spaced(text), expected);
+        }
+    }
 
     #[test]
     fn a_formula_has_several_steps() {

@@ -141,6 +141,24 @@ async fn authors_handle_their_own_secrets_and_admins_all() {
 }
 
 #[tokio::test]
+async fn a_secret_that_an_agent_shows_its_model_is_not_removed_by_accident() {
+    on_both(async |app: &TestApp| {
+        let path = "/api/v1/secrets/model-key";
+        put(app, path, json!({"value": TOKEN})).await;
+        let agent = json!({
+            "name": "clerk", "model_provider": "openai", "model_name": "m",
+            "config": {"api_key": {"$secret": "model-key"}},
+        });
+        assert_eq!(app.post("/api/v1/agents", agent).await.status, 201);
+        let refused = app.as_key(ADMIN, "DELETE", path, Value::Null).await;
+        assert_eq!(refused.status, 409, "{}", refused.body);
+        let told = refused.message();
+        assert!(told.contains("the agent 'clerk'"), "{told}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_secret_in_use_is_not_removed_by_accident() {
     on_both(async |app: &TestApp| {
         put(app, "/api/v1/secrets/weather", json!({"value": TOKEN})).await;

@@ -99,6 +99,28 @@ fn a_request_goes_to_its_tool() {
     }
 }
 
+/// Two numbers alone do not make a product: each is worked out as it is asked for.
+#[test]
+fn numbers_are_put_together_as_it_is_asked_for() {
+    let sandbox = Sandbox::new();
+    for (request, answer) in [
+        ("Sum of 48 and 125", "173"),
+        ("What is 2+2?", "4"),
+        ("What is 48 over 125?", "0.384"),
+        ("100 빼기 4", "96"),
+        ("100을 4로 나누면?", "25"),
+        ("100과 4를 더해줘", "104"),
+        ("multiply 48 by 125", "6000"),
+        ("12랑 34 곱하면 얼마야", "408"),
+    ] {
+        let view = run(&sandbox, request);
+        assert_eq!(view["output"], answer, "{request}: {view}");
+    }
+    // What is not surely understood is asked for.
+    let view = run(&sandbox, "average of 48 and 125");
+    assert_eq!(view["status"], "needs_input", "{view}");
+}
+
 #[test]
 fn no_tool_is_called_where_none_is_needed() {
     let sandbox = Sandbox::new();
