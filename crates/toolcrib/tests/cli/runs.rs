@@ -23,8 +23,9 @@ struct Example {
 fn examples() -> Vec<Example> {
     let readme = include_str!("../../../../README.md");
     let blocks = readme.split("```console\n").skip(1);
-    let mut blocks = blocks.map(|it| it.split("```").next().unwrap());
-    let block = blocks.find(|it| it.contains("toolcrib run ")).unwrap();
+    let mut blocks = blocks.map(|it| it.split("```").next().unwrap_or_default());
+    let block = blocks.find(|it| it.contains("toolcrib run "));
+    let block = block.expect("the README shows runs");
     let mut all: Vec<Example> = Vec::new();
     for line in block.lines() {
         if let Some(command) = line.strip_prefix("$ ") {
@@ -35,7 +36,7 @@ fn examples() -> Vec<Example> {
             });
             continue;
         }
-        let last = all.last_mut().unwrap();
+        let last = all.last_mut().expect("a block begins with a command");
         match line.strip_prefix("> ") {
             Some(typed) => last.typed = Some(typed.to_owned()),
             None => last.prints.push(line.to_owned()),
@@ -186,15 +187,17 @@ fn an_agent_without_a_key_says_what_to_set() {
 
 /// Where somebody asks a model: what they show to be let in, once for each request. It refuses them all.
 fn asked_with() -> (String, Receiver<Option<String>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let place = listener.local_addr().unwrap().to_string();
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port is free");
+    let place = listener.local_addr().expect("it has an address");
+    let place = place.to_string();
     let (sender, heard) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().take(2) {
-            let stream = stream.unwrap();
-            let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+            let stream = stream.expect("somebody came");
+            let lines =
+                BufReader::new(stream.try_clone().expect("it can be read and written")).lines();
             let head: Vec<String> = lines
-                .map(Result::unwrap)
+                .map_while(Result::ok)
                 .take_while(|line| !line.is_empty())
                 .collect();
             let shown = head.iter().find_map(|line| {
@@ -205,7 +208,7 @@ fn asked_with() -> (String, Receiver<Option<String>>) {
             let _ = (&stream).write_all(
                 b"HTTP/1.1 400 Bad Request\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}",
             );
-            sender.send(shown).unwrap();
+            let _ = sender.send(shown);
         }
     });
     (place, heard)
