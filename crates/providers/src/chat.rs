@@ -122,6 +122,8 @@ fn echoed(message: &Map<String, Value>) -> Value {
     if !message.contains_key("content") && !message.contains_key("tool_calls") {
         message.insert("content".to_owned(), json!(""));
     }
+    // Some servers leave it out of what they stream; none takes a message without it.
+    message.entry("role").or_insert_with(|| json!("assistant"));
     Value::Object(message)
 }
 

@@ -10,7 +10,8 @@ use crate::router::Server;
 use app::runs::{Answer, Position, RunEvent, RunFilter, RunPage, RunRequest, RunView};
 use axum::Json;
 use axum::extract::State;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use executor::Code;
 use serde::{Deserialize, Serialize};
@@ -84,7 +85,7 @@ pub(crate) async fn begin_run(
             .app
             .follow_run(&caller, &id, Position::default())
             .await?;
-        return Ok(told(&server, caller, follower, seat));
+        return Ok((place(&id), told(&server, caller, follower, seat)).into_response());
     }
     let view = match body.wait.unwrap_or(true) {
         true => server.app.wait_for_run(&caller, &id, within).await?,
@@ -94,7 +95,12 @@ pub(crate) async fn begin_run(
         "running" => StatusCode::ACCEPTED,
         _ => StatusCode::OK,
     };
-    Ok((status, Json(view)).into_response())
+    Ok((status, place(&id), Json(view)).into_response())
+}
+
+/// Where a run is found: whoever only follows its events could neither answer nor cancel it else.
+fn place(id: &str) -> [(HeaderName, String); 1] {
+    [(LOCATION, format!("/api/v1/runs/{id}"))]
 }
 
 fn waited(seconds: Option<f64>) -> Result<Duration, ApiError> {

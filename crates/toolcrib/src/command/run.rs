@@ -171,26 +171,38 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
         true => "approve, always or reject: ",
         false => "> ",
     };
-    let Some(line) = prompted(prompt) else {
-        return Ok(false);
-    };
-    let answer = match is_approval {
-        true => json!({"decision": line}),
-        // The server reads it as what the question wants.
-        false => Value::from(line),
-    };
-    let body = json!({"request_id": pending["request_id"], "answer": answer});
     let place = format!("{}/input", path(text(view, "id")));
-    match client.request("POST", &place, Some(body)).await?.ok() {
-        Ok(_) => {}
-        // Said, and asked again.
-        Err(failure) => {
-            for error in &failure.errors {
-                context.out.warn(printable(error));
-            }
+    loop {
+        let Some(line) = prompted(prompt) else {
+            return Ok(false);
+        };
+        let answer = match is_approval {
+            true => json!({"decision": decision(&line)}),
+            // The server reads it as what the question wants.
+            false => Value::from(line),
+        };
+        let body = json!({"request_id": pending["request_id"], "answer": answer});
+        let said = client.request("POST", &place, Some(body)).await?;
+        if said.is_success() {
+            return Ok(true);
+        }
+        for error in &said.failure().errors {
+            context.out.warn(printable(error));
+        }
+        // What does not fit is asked for again; of what is not asked any more the run tells.
+        if said.status != 422 {
+            return Ok(true);
         }
     }
-    Ok(true)
+}
+
+/// What people say for it.
+fn decision(line: &str) -> &str {
+    match line.to_lowercase().as_str() {
+        "y" | "yes" | "ok" | "네" | "예" => "approve",
+        "n" | "no" | "아니요" | "아니오" => "reject",
+        _ => line,
+    }
 }
 
 fn prompted(prompt: &str) -> Option<String> {
