@@ -6,18 +6,24 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+const DIST: &str = "../../web/dist";
+const PLACEHOLDER: &str = "placeholder";
+
 fn main() -> io::Result<()> {
-    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
-    let dist = here.join("../../web/dist");
+    // Asked when it runs: clones that share a target folder share this program, too. For the same reason cargo is told of
+    // folders by their place in the package.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+    let here = here.ok_or_else(|| io::Error::other("cargo sets CARGO_MANIFEST_DIR"))?;
+    let dist = here.join(DIST);
     // Also fires when it appears later.
-    println!("cargo::rerun-if-changed={}", dist.display());
+    println!("cargo::rerun-if-changed={DIST}");
+    println!("cargo::rerun-if-changed={PLACEHOLDER}");
     let is_built = dist.join("index.html").is_file();
     let folder = if is_built {
         dist.canonicalize()?
     } else {
-        here.join("placeholder")
+        here.join(PLACEHOLDER)
     };
-    println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
     walk(&folder, "", &mut files)?;
     files.sort();

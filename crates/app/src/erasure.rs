@@ -4,6 +4,7 @@
 use crate::App;
 use crate::audit::act;
 use crate::error::{Error, Result};
+use crate::reassign::recipient;
 use crate::users::not_found;
 use catalog::caller::Caller;
 use executions::Erased;
@@ -48,6 +49,9 @@ impl App {
         dry_run: bool,
     ) -> Result<ErasureView> {
         let found = self.access.load().user_named(name).cloned();
+        if let Some(to) = to {
+            recipient(&self.access.load(), to)?;
+        }
         let begun = self.store.erasures().await?;
         let is_meant =
             |row: &&ErasureRow| row.name.as_deref() == Some(name) || row.pseudonym == name;

@@ -50,6 +50,7 @@ pub mod time;
 pub mod tool_tests;
 pub mod tools;
 pub mod toolsets;
+mod unmatched;
 pub mod upstreams;
 pub mod users;
 mod uses;

@@ -54,6 +54,8 @@ pub struct PolicyView {
     /// TOOL_WHITELIST; null allows every tool.
     pub whitelist: Option<Vec<String>>,
     pub rules: Vec<RuleText>,
+    /// Patterns that fit no tool, such as mistyped names.
+    pub warnings: Vec<String>,
 }
 
 /// What a new policy would change for one caller and tool.
@@ -73,6 +75,8 @@ pub struct DryRun {
     pub total: usize,
     /// The first of them.
     pub changes: Vec<PolicyChange>,
+    /// Patterns that fit no tool, such as mistyped names.
+    pub warnings: Vec<String>,
 }
 
 impl App {
@@ -133,6 +137,7 @@ impl App {
             enforced: policy.enforced,
             whitelist,
             rules: stored.rules.iter().map(|rule| names.shown(rule)).collect(),
+            warnings: self.unmatched(&stored.rules),
         }
     }
 
@@ -142,12 +147,14 @@ impl App {
         let stored = self.names(&in_force).stored(rules)?;
         let (old, new) = (self.executor.policy.load_full(), self.with_rules(&stored)?);
         let callers = self.everyone(&old, &new);
+        let warnings = self.unmatched(rules);
         let catalogue = self.executor.catalogue.load_full();
         // People times tools: too long for a thread that answers requests.
         let work = move || {
             let mut run = DryRun {
                 total: 0,
                 changes: Vec::new(),
+                warnings,
             };
             for (who, caller) in &callers {
                 for entry in catalogue.after(None) {

@@ -1,6 +1,7 @@
 //! What somebody leaves behind goes to somebody else: tools, agents, toolsets, servers and secrets, all in one commit.
 
 use crate::App;
+use crate::access::Access;
 use crate::audit::act;
 use crate::error::{Error, Result};
 use crate::toolsets::with_rows;
@@ -40,6 +41,13 @@ pub struct Reassign {
     pub(crate) rest: Vec<store::Write>,
 }
 
+/// Who gets it: somebody who is there.
+pub(crate) fn recipient<'a>(access: &'a Access, name: &str) -> Result<&'a UserRow> {
+    let found = access.user_named(name);
+    let found = found.filter(|user| user.deleted_at.is_none());
+    found.ok_or_else(|| Error::invalid("to: expected the name of a user who is there"))
+}
+
 impl App {
     /// Gives what one user owns to another: all of it, removed things among it, or the tools that are named.
     pub async fn reassign(
@@ -51,10 +59,7 @@ impl App {
     ) -> Result<Reassigned> {
         let access = self.access.load_full();
         let from = access.user_named(from).ok_or_else(|| not_found(from))?;
-        let living = |u: &&UserRow| u.deleted_at.is_none();
-        let to = access.user_named(to).filter(living);
-        let to =
-            to.ok_or_else(|| Error::invalid("to: expected the name of a user who is there"))?;
+        let to = recipient(&access, to)?;
         let Some(names) = tools else {
             return self.reassign_all(caller, from, to).await;
         };

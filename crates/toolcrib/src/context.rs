@@ -206,7 +206,9 @@ impl Context {
         };
         let to_collector = ToCollector::default();
         let logging = tracing_subscriber::registry()
-            .with(tracing_subscriber::EnvFilter::new(level))
+            .with(tracing_subscriber::EnvFilter::new(format!(
+                "{DRIVERS},{level}"
+            )))
             .with(written)
             .with(serving.then(|| to_collector.clone()));
         // Only a second subscriber can fail here, and there is none.
@@ -214,6 +216,10 @@ impl Context {
         to_collector
     }
 }
+
+/// What the database driver tells of every statement that takes long and of every table that was there already: noise at each
+/// start. Whoever wants it names it in `telemetry.level`, which counts over this.
+const DRIVERS: &str = "sqlx::query=error,sqlx::postgres::notice=warn";
 
 /// What a server lets its clients hold and make it wait for.
 pub(crate) fn limits(config: &Config) -> server::Limits {

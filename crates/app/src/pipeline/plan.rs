@@ -30,6 +30,11 @@ pub(super) fn read(plan: &Map<String, Value>) -> Result<Vec<Step>> {
         };
         Error::invalid(format!("plan.{what}, got {kind}"))
     };
+    // Any other member is kept; this one is mistaken for it, and nothing would be called.
+    if plan.contains_key("tool") {
+        let why = "plan.tool: unknown; expected plan.tools, a list of names of tools";
+        return Err(Error::invalid(why));
+    }
     let names = match plan.get("tools") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(names)) => names,

@@ -30,7 +30,7 @@ impl App {
     ) -> Option<&'static str> {
         if !self.pipeline.mcp_tools {
             tracing::info!("Step 4 (tools) skipped (mcp_tools flag OFF)");
-            return Some("mcp_tools flag OFF");
+            return Some("mcp_tools flag OFF; FEATURE_MCP_TOOLS=true turns it on");
         }
         if steps.is_empty() {
             tracing::info!("Step 4 (tools) skipped (no tools in plan)");

@@ -20,6 +20,10 @@ const ABOUT: &str = "about";
 
 impl Driver {
     pub(crate) async fn think_without_model(&mut self) -> std::result::Result<(), Lost> {
+        if let Some(why) = self.nothing_worked() {
+            self.fail(RunError::new("tools_failed", why));
+            return Ok(());
+        }
         match self.planned_turn().await {
             Ok(turn) => self.journal.add(Entry::Turn {
                 turn: Box::new(turn),
@@ -49,6 +53,19 @@ impl Driver {
             [(call, _)] if about(call).is_none() => self.chosen().await,
             several => Ok(self.after_answers(several)),
         }
+    }
+
+    /// What is to be said where everything that was called has failed: then nothing is done. What a person did not want is
+    /// no failure.
+    fn nothing_worked(&self) -> Option<String> {
+        let (last, _) = self.turns().last()?;
+        if self.journal.state.calls == 0 {
+            return None;
+        }
+        let is_over = last.calls.iter().all(|call| call.name != ASKING);
+        let results = self.turns().flat_map(|(_, results)| results);
+        let failed = results.filter(|it| it.name != ASKING).all(|it| it.is_error);
+        (is_over && failed).then(|| self.composed())
     }
 
     /// What this run has called and been told so far.

@@ -71,7 +71,7 @@ impl Driver {
             }
             Err(error) => {
                 let code = format!("model_{}", error.class.as_str());
-                let message = format!("The model did not answer: {}", error.message);
+                let message = unanswered(&model, &error);
                 self.fail(RunError { code, message });
             }
         }
@@ -229,6 +229,30 @@ impl Driver {
         span.set("gen_ai.request.model", model.name.as_str());
         Some(span)
     }
+}
+
+/// Why there is no answer, and what may be done about it.
+fn unanswered(model: &Model, error: &providers::Error) -> String {
+    let status = error.status.map(|it| format!(" (status {it})"));
+    let status = status.unwrap_or_default();
+    let remedy = match error.class {
+        Class::Auth => {
+            "check the key: the agent's config.api_key, or the provider's where the server runs"
+        }
+        Class::Quota => "what the key may spend is used up",
+        Class::RateLimited | Class::Overloaded => "try it again later",
+        Class::Network | Class::Timeout => {
+            "check that the provider is reached from the server, and config.base_url"
+        }
+        Class::Protocol => {
+            "check config.base_url: what answers there does not speak as this provider does"
+        }
+        Class::TooLong => "begin a new run, or ask a model with a larger context",
+        Class::BadRequest => "check model_name and the agent's config",
+        Class::Filtered => "ask for something else",
+    };
+    let (name, said) = (&model.name, error.message.trim_end_matches('.'));
+    format!("The model {name} did not answer{status}: {said}; {remedy}")
 }
 
 /// What an answer lacks that did not end by itself.

@@ -346,3 +346,20 @@ fn a_turn_without_words_is_left_out_of_messages() {
     assert_eq!(sent["messages"].as_array().unwrap().len(), 1);
     assert_eq!(sent["messages"][0]["content"].as_array().unwrap().len(), 2);
 }
+
+/// There are servers that leave it out of what they stream, and none that takes a message back without it.
+#[test]
+fn a_message_that_came_without_a_role_goes_back_with_one() {
+    for api in [Api::Chat, Api::Zhipu] {
+        let mut answer = whole(api);
+        let message = answer["choices"][0]["message"].as_object_mut();
+        message.unwrap().remove("role").unwrap();
+        let answer = answer.to_string();
+        let turn = Written::new(api, &request()).read(answer.as_bytes());
+        let sent = body(api, &after_calls(turn.unwrap()));
+        let messages = sent["messages"].as_array().unwrap();
+        let roles: Vec<&Value> = messages.iter().map(|it| &it["role"]).collect();
+        assert!(roles.contains(&&json!("assistant")), "{sent}");
+        assert!(!roles.contains(&&Value::Null), "{sent}");
+    }
+}

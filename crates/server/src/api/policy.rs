@@ -25,6 +25,8 @@ pub(crate) struct PolicyBody {
     _enforced: Option<bool>,
     #[serde(rename = "whitelist")]
     _whitelist: Option<Vec<String>>,
+    #[serde(rename = "warnings")]
+    _warnings: Option<Vec<String>>,
 }
 
 #[derive(Debug, Deserialize, IntoParams)]

@@ -72,6 +72,8 @@ async fn nothing_names_them_afterwards() {
         assert!(refused.message().contains("1 tools"), "{}", refused.body);
 
         let before = everything(app).await;
+        let unknown = format!("{erase}?dry_run=true&to=nobody");
+        assert_eq!(app.post(&unknown, Value::Null).await.status, 422);
         let tried = app
             .post(&format!("{erase}?dry_run=true&to=lee"), Value::Null)
             .await;
@@ -105,6 +107,8 @@ async fn nothing_names_them_afterwards() {
             .post(&format!("/api/v1/users/{pseudonym}/erase"), Value::Null)
             .await;
         assert_eq!((again.status, &again.body["executions"]), (200, &json!(0)));
+        let unknown = format!("/api/v1/users/{pseudonym}/erase?to=nobody");
+        assert_eq!(app.post(&unknown, Value::Null).await.status, 422);
         let back = format!("/api/v1/users/{pseudonym}/restore");
         assert_eq!(app.post(&back, Value::Null).await.status, 409);
         // The name is anybody's again.

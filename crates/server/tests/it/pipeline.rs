@@ -75,7 +75,9 @@ async fn without_the_flag_the_tools_step_changes_nothing() {
             let state = run(app, json!({"query": "1+1", "plan": plan})).await;
             assert_eq!(state["tool_results"], json!([]));
             assert_eq!(state["plan"], plan);
-            assert_eq!(state["skipped"], json!({"tools": "mcp_tools flag OFF"}));
+            let why = state["skipped"]["tools"].as_str().unwrap();
+            assert!(why.starts_with("mcp_tools flag OFF"), "{state}");
+            assert!(why.contains("FEATURE_MCP_TOOLS"), "{state}");
             assert_eq!(state["answer"], Value::Null);
             assert!(logged(app).await.is_empty());
             for step in STEPS {
@@ -189,6 +191,10 @@ async fn wrong_input_and_unknown_tools_are_failures_of_their_own() {
         // Without an input, and with a query that gives none: the tool refuses what is missing.
         let state = run(app, json!({"query": "hello", "plan": {"tools": ["calculator"]}})).await;
         assert!(self::errors(&state)[0].starts_with("Input validation failed: "));
+        // It is mistaken for `tools`, and nothing would be called.
+        let body = json!({"query": "x", "plan": {"tool": "calculator"}});
+        let refused = app.post("/api/v1/pipeline", body).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
     })
     .await;
 }

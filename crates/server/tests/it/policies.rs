@@ -235,6 +235,32 @@ async fn a_dry_run_shows_what_would_change_for_whom_and_changes_nothing() {
     .await;
 }
 
+/// Mostly a typo, and then nothing is refused that should be; but a tool may come later.
+#[tokio::test]
+async fn what_fits_no_tool_is_told() {
+    on_both(async |app: &TestApp| {
+        let names = ["calculater", "calculator", "calc*", "clac*"];
+        let body = json!({"rules": [{"subject": "everyone", "deny": names, "hide": ["none"]}]});
+        let said = json!([
+            "rules[0].deny: 'calculater' fits no tool",
+            "rules[0].deny: 'clac*' fits no tool",
+            "rules[0].hide: 'none' fits no tool",
+        ]);
+        let path = "/api/v1/policy";
+        let dry = format!("{path}?dry_run=true");
+        for path in [dry.as_str(), path] {
+            let set = app.as_key(ADMIN, "PUT", path, body.clone()).await;
+            assert_eq!((set.status, &set.body["warnings"]), (200, &said), "{path}");
+        }
+        let shown = app.get(path).await.body;
+        assert_eq!(shown["warnings"], said);
+        // What was fetched can be sent back.
+        let again = app.as_key(ADMIN, "PUT", path, shown).await;
+        assert_eq!(again.status, 200, "{}", again.body);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_policy_is_versioned_checked_and_outlives_a_restart() {
     on_both(async |app: &TestApp| {

@@ -244,6 +244,8 @@ async fn what_a_provider_refuses_is_told() {
         app.agent(&model, json!({})).await;
         let run = app.run("hello").await;
         assert_eq!((&run["status"], &run["error"]["code"]), (&json!("failed"), &json!("model_auth")), "{run}");
+        let said = run["error"]["message"].as_str().unwrap();
+        assert!(said.contains("401") && said.contains("invalid x-api-key") && said.contains("config.api_key"), "{said}");
         assert_eq!(model.requests().len(), 1, "nobody tries again with a wrong key");
     })
     .await;
@@ -376,11 +378,15 @@ async fn whoever_reads_along_reads_every_piece_once() {
                 let events = app.events(&run, "").await;
                 names(&events).contains(&"text_delta").then_some(run)
             });
-            run.await;
+            let run = run.await;
             model.go_on();
+            run
         };
-        let (read, ()) = tokio::join!(reading, speaking);
+        let (read, run) = tokio::join!(reading, speaking);
         assert_eq!(read.headers["content-type"], "text/event-stream");
+        // Else whoever follows it could neither answer nor cancel it.
+        let place = format!("/api/v1/runs/{}", run["id"].as_str().unwrap());
+        assert_eq!(read.headers["location"], place.as_str());
         let text = read.body.as_str().unwrap();
         let pieces = text.split("event: text_delta\ndata: ").skip(1);
         let pieces =

@@ -178,3 +178,19 @@ async fn where_nobody_can_be_asked_it_is_said_what_is_missing() {
     })
     .await;
 }
+
+/// Whoever reads only how a run ended must not think that something was done.
+#[tokio::test]
+async fn a_run_whose_only_call_failed_has_failed() {
+    on_both(async |app: &TestApp| {
+        let ran = app
+            .post("/api/v1/runs", json!({"input": "What is 1 / 0?"}))
+            .await
+            .body;
+        assert_eq!(ran["status"], "failed", "{ran}");
+        assert_eq!(ran["error"]["code"], "tools_failed", "{ran}");
+        let said = ran["error"]["message"].as_str().unwrap();
+        assert!(said.contains("calculator"), "{ran}");
+    })
+    .await;
+}

@@ -63,6 +63,9 @@ pub(crate) enum Users {
         /// Say what would be erased, and change nothing
         #[arg(long)]
         dry_run: bool,
+        /// Do not ask first
+        #[arg(long)]
+        yes: bool,
     },
     /// Print a link that lets a user in once, within 15 minutes
     LoginLink { name: String },

@@ -193,6 +193,7 @@ struct Answers {
     reached: super::replicas::Reached,
     tools: Vec<Value>,
     toolsets: Vec<Value>,
+    policy: Value,
     latest: Value,
     servers: Value,
     sources: Vec<(Value, Value)>,
@@ -208,6 +209,7 @@ async fn gather(client: &Client) -> Result<Answers> {
         reached: super::replicas::look(client, &ready["replicas"]).await,
         ready,
         tools: in_time("for its tools", all(client, &check, usize::MAX)).await?,
+        policy: in_time("for its policy", client.get("/api/v1/policy")).await?,
         toolsets: in_time(
             "for its toolsets",
             pages(client, "/api/v1/toolsets", &check, usize::MAX),
@@ -292,6 +294,7 @@ fn told(findings: &mut Findings, context: &Context, asked: Result<Answers>, know
     super::keys::judge(findings, &answers.keys);
     kinds(findings, tools, config);
     whitelist(findings, tools, known);
+    rules(findings, &answers.policy);
 }
 
 /// Tools that are stored and may not work.
@@ -439,6 +442,15 @@ fn builtin_names<'a>(findings: &mut Findings, tools: &'a [Value], mut known: Vec
             None => format!("set config.name to one of {}", known.join(", ")),
         };
         findings.warning("tools.builtin", message, remedy);
+    }
+}
+
+fn rules(findings: &mut Findings, policy: &Value) {
+    let warnings = policy["warnings"].as_array().into_iter().flatten();
+    for warning in warnings.filter_map(Value::as_str) {
+        let message = format!("the policy's {warning}, so it does nothing");
+        let remedy = "correct the name with `toolcrib policy set`";
+        findings.warning("policy.unknown_tool", message, remedy);
     }
 }
 

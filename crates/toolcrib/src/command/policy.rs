@@ -5,7 +5,7 @@ use super::tools::text;
 use crate::cli::{Explain, Policy};
 use crate::client::{Client, query};
 use crate::context::Context;
-use crate::out::{Failure, Out, Result};
+use crate::out::{Failure, Out, Result, printable};
 use serde_json::Value;
 
 const PATH: &str = "/api/v1/policy";
@@ -15,6 +15,7 @@ pub(crate) async fn run(context: &Context, command: Policy) -> Result {
         Policy::Show => {
             let policy = Client::with(context, async |client| client.get(PATH).await).await?;
             context.out.value(&policy);
+            warn(&context.out, &policy);
             Ok(())
         }
         Policy::Set { document, dry_run } => set(context, &document, dry_run).await,
@@ -32,6 +33,7 @@ async fn set(context: &Context, document: &str, dry_run: bool) -> Result {
     })
     .await?;
     let out = &context.out;
+    warn(out, &answer);
     if out.json {
         out.value(&answer);
     } else if dry_run {
@@ -43,6 +45,13 @@ async fn set(context: &Context, document: &str, dry_run: bool) -> Result {
         ));
     }
     Ok(())
+}
+
+fn warn(out: &Out, answer: &Value) {
+    let warnings = answer["warnings"].as_array().into_iter().flatten();
+    for warning in warnings.filter_map(Value::as_str) {
+        out.warn(printable(warning));
+    }
 }
 
 fn show_changes(out: &Out, answer: &Value) {

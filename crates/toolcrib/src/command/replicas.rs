@@ -65,7 +65,11 @@ pub(crate) fn judge(findings: &mut Findings, replicas: &Value, reached: &Reached
 }
 
 fn one(findings: &mut Findings, other: &Value, reached: &Reached) {
-    let node = text(other, "node");
+    // Its number says nothing to people; where it is reached does.
+    let node = match other["address"].as_str() {
+        Some(address) => format!("at {address}"),
+        None => text(other, "node").to_owned(),
+    };
     if other["same_keys"] == false {
         findings.bad(
             "replicas.keys",
@@ -102,10 +106,10 @@ fn one(findings: &mut Findings, other: &Value, reached: &Reached) {
         Some(_) if version != env!("CARGO_PKG_VERSION") => None,
         Some(address) => match reached.get(address) {
             Some(Ok(who)) if who != text(other, "instance") => Some(format!(
-                "the server {node} says that it is reached at {address}, but another one answers there, {lost}"
+                "another server answers at {address} than the one that says it is reached there, {lost}"
             )),
             Some(Err(why)) => Some(format!(
-                "the server {node} says that it is reached at {address}, but is not ({why}), {lost}"
+                "a server says that it is reached at {address}, but is not ({why}), {lost}"
             )),
             _ => None,
         },

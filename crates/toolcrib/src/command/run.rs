@@ -167,19 +167,15 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
             printable(choice.as_str().unwrap_or_default())
         ));
     }
-    let prompt = match is_approval {
-        true => "approve, always or reject: ",
-        false => "> ",
-    };
     let place = format!("{}/input", path(text(view, "id")));
     loop {
-        let Some(line) = prompted(prompt) else {
-            return Ok(false);
-        };
         let answer = match is_approval {
-            true => json!({"decision": decision(&line)}),
-            // The server reads it as what the question wants.
-            false => Value::from(line),
+            true => prompted("approve, always or reject: ")
+                .map(|line| json!({"decision": decision(&line)})),
+            false => typed(&pending["schema"]),
+        };
+        let Some(answer) = answer else {
+            return Ok(false);
         };
         let body = json!({"request_id": pending["request_id"], "answer": answer});
         let said = client.request("POST", &place, Some(body)).await?;
@@ -194,6 +190,20 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
             return Ok(true);
         }
     }
+}
+
+/// An answer as it was typed, a line for each member of a form; the server reads it as what the question wants.
+fn typed(schema: &Value) -> Option<Value> {
+    let members = schema["properties"].as_object();
+    let members = members.filter(|all| all.len() > 1 && schema["type"] == "object");
+    let Some(members) = members else {
+        return prompted("> ").map(Value::from);
+    };
+    let line = |name: &String| Some((name.clone(), Value::from(prompted(&format!("{name}> "))?)));
+    let lines = members.keys().map(line).collect::<Option<Vec<_>>>()?;
+    // What is left empty is left out.
+    let given = lines.into_iter().filter(|(_, line)| line != "");
+    Some(Value::Object(given.collect()))
 }
 
 /// What people say for it.
@@ -231,6 +241,8 @@ impl Teller<'_> {
         let line = match text(event, "event") {
             "text_delta" => return self.write(text(data, "text")),
             "text_reset" => "… again".to_owned(),
+            // The question itself is shown where it is asked.
+            "tool_call" if text(data, "tool") == "request_human_input" => return,
             "tool_call" => format!(
                 "→ {} {}",
                 text(data, "tool"),

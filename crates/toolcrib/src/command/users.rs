@@ -6,13 +6,12 @@ use crate::client::{Client, encode, query};
 use crate::context::Context;
 use crate::out::{Failure, Out, Result};
 use serde_json::{Value, json};
-use std::io::BufRead;
+use std::io::{BufRead, IsTerminal};
 
 const PATH: &str = "/api/v1/users";
 
 pub(crate) async fn run(context: &Context, command: Users) -> Result {
     let out = &context.out;
-    let of = |name: &str, rest: &str| format!("{PATH}/{}{rest}", encode(name));
     match command {
         Users::List => list(context).await,
         Users::Show { name } => {
@@ -71,13 +70,12 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             done(out, &moved, &said);
             Ok(())
         }
-        Users::Erase { name, to, dry_run } => {
-            let dry_run = dry_run.then(|| "true".to_owned());
-            let asked = query(&[("to", to), ("dry_run", dry_run)]);
-            let erased = ask(context, "POST", &of(&name, &format!("/erase{asked}")), None).await?;
-            erase_told(out, &name, &erased);
-            Ok(())
-        }
+        Users::Erase {
+            name,
+            to,
+            dry_run,
+            yes,
+        } => erase(context, &name, to, dry_run, yes).await,
         Users::LoginLink { name } => {
             let link = ask(context, "POST", &of(&name, "/login-link"), None).await?;
             if out.json {
@@ -88,6 +86,41 @@ pub(crate) async fn run(context: &Context, command: Users) -> Result {
             Ok(())
         }
     }
+}
+
+fn of(name: &str, rest: &str) -> String {
+    format!("{PATH}/{}{rest}", encode(name))
+}
+
+/// Nothing brings back what is erased: whoever sits at a terminal sees first what it would be.
+async fn erase(
+    context: &Context,
+    name: &str,
+    to: Option<String>,
+    dry_run: bool,
+    yes: bool,
+) -> Result {
+    let out = &context.out;
+    let erased = async |dry_run: bool| {
+        let dry_run = dry_run.then(|| "true".to_owned());
+        let asked = query(&[("to", to.clone()), ("dry_run", dry_run)]);
+        ask(context, "POST", &of(name, &format!("/erase{asked}")), None).await
+    };
+    if dry_run || !(yes || out.json) && std::io::stdin().is_terminal() {
+        erase_told(out, name, &erased(true).await?);
+        if dry_run {
+            return Ok(());
+        }
+        out.say(format!("write {name} to erase them for good:"));
+        let mut line = String::new();
+        let read = std::io::stdin().read_line(&mut line);
+        read.map_err(|error| Failure::failed(format!("stdin cannot be read: {error}")))?;
+        if line.trim() != name {
+            return Err(Failure::failed("nothing was erased"));
+        }
+    }
+    erase_told(out, name, &erased(false).await?);
+    Ok(())
 }
 
 fn erase_told(out: &Out, name: &str, erased: &Value) {
@@ -110,7 +143,7 @@ fn erase_told(out: &Out, name: &str, erased: &Value) {
     out.done(format!("{name} is {pseudonym} from now on"));
     if let Some(left) = erased["servers_left"].as_u64().filter(|left| *left > 0) {
         out.note(format!(
-            "{left} other servers still have to erase what they keep; they do it within seconds. Run it again to see whether they have"
+            "{left} other servers still have to erase what they keep; they do it within seconds. `toolcrib users erase {pseudonym}` tells whether they have"
         ));
     }
     out.note("backups that were made before still hold everything");

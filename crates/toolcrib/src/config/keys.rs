@@ -413,10 +413,17 @@ pub(crate) fn address(text: &str) -> Option<SocketAddr> {
 
 /// The known name that a mistyped one most likely meant.
 pub(crate) fn nearest<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let scored = known.map(|name| (distance(typed, name), name));
+    let known: Vec<&str> = known.collect();
+    let scored = known.iter().map(|name| (distance(typed, name), *name));
     let (steps, name) = scored.min()?;
     // What is further away was meant for something else.
-    (steps <= 1 + typed.len() / 8).then_some(name)
+    if steps <= 1 + typed.len() / 8 {
+        return Some(name);
+    }
+    // TOOLCRIB_LISTEN for TOOLCRIB_SERVER_LISTEN, where there is but one of it.
+    let last = |name: &str| name.rsplit(['_', '.']).next().map(str::to_owned);
+    let mut alike = known.into_iter().filter(|name| last(name) == last(typed));
+    alike.next().filter(|_| alike.next().is_none())
 }
 
 /// How many letters must be typed, removed or changed to get from one text to the other.
@@ -437,6 +444,25 @@ fn distance(from: &str, to: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_name_is_guessed_from_few_letters_or_from_its_only_end() {
+        let known = [
+            "server.listen",
+            "server.url",
+            "tools.url",
+            "log.retention_days",
+        ];
+        for (typed, meant) in [
+            ("server.listn", Some("server.listen")),
+            ("listen", Some("server.listen")),
+            ("web.listen", Some("server.listen")),
+            ("web.url", None),
+            ("colour", None),
+        ] {
+            assert_eq!(nearest(typed, known.into_iter()), meant, "{typed}");
+        }
+    }
 
     #[test]
     fn a_server_is_reached_in_its_own_network() {

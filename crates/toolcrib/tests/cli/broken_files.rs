@@ -427,6 +427,21 @@ const KEYS_AND_TOOLS: &[Mistake] = &[
         },
     },
     Mistake {
+        id: "policy.unknown_tool",
+        is_fatal: false,
+        says: &["rules[0].deny: 'calculater' fits no tool"],
+        remedy: "toolcrib policy set",
+        make: || {
+            let sandbox = sound();
+            sandbox.ok(&[
+                "policy",
+                "set",
+                r#"{"rules": [{"subject": "everyone", "deny": ["calculater", "unit_*"]}]}"#,
+            ]);
+            Some(Broken::new(sandbox))
+        },
+    },
+    Mistake {
         id: "policy.empty",
         is_fatal: false,
         says: &["the whitelist is empty"],

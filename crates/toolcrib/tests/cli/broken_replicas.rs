@@ -44,7 +44,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "replicas.files",
         is_fatal: true,
-        says: &["tools.json or mcp.json of the server"],
+        says: &["tools.json or mcp.json of the server at http:"],
         remedy: "put the same files on all servers",
         make: || {
             let empty = |sandbox: Sandbox, _: &Running| {
@@ -72,7 +72,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         id: "replicas.address",
         is_fatal: false,
-        says: &["but another one answers there", "MCP sessions"],
+        says: &["another server answers at http:", "MCP sessions"],
         remedy: "server.advertise",
         make: || {
             let wrong = |sandbox: Sandbox, first: &Running| {

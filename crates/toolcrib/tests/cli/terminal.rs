@@ -5,11 +5,21 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 
 /// Runs a command whose stdout is a terminal; gives its lines without their colours.
 fn on_terminal(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Vec<String> {
+    typed_on_terminal(sandbox, columns, arguments, None)
+}
+
+/// The same with somebody who types these lines, which the terminal shows as they are typed.
+fn typed_on_terminal(
+    sandbox: &Sandbox,
+    columns: u16,
+    arguments: &[&str],
+    typed: Option<&str>,
+) -> Vec<String> {
     let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("there are pseudo-terminals");
     grantpt(&ours).expect("it is ours");
     unlockpt(&ours).expect("it is ours");
@@ -22,18 +32,25 @@ fn on_terminal(sandbox: &Sandbox, columns: u16, arguments: &[&str]) -> Vec<Strin
     tcsetwinsize(&ours, size).expect("a terminal has a size");
     let name = ptsname(&ours, Vec::new()).expect("it has a name");
     let path = OsStr::from_bytes(name.as_bytes());
-    let theirs = File::options().read(true).write(true).open(path);
+    let open = || File::options().read(true).write(true).open(path);
     let mut command = sandbox.command(arguments);
     command
-        .stdout(theirs.expect("the other end can be opened"))
+        .stdout(open().expect("the other end can be opened"))
         .stderr(std::process::Stdio::null())
         .env("NO_COLOR", "1");
+    let mut ours = File::from(ours);
+    if let Some(typed) = typed {
+        command.stdin(open().expect("the other end can be opened"));
+        command.stderr(open().expect("the other end can be opened"));
+        ours.write_all(typed.as_bytes())
+            .expect("it can be typed ahead");
+    }
     let mut child = command.spawn().expect("the program can be started");
     // It holds our copy of the other end, which must be closed for the reading to end.
     drop(command);
     let mut text = Vec::new();
     // A terminal whose other end is closed gives an error instead of an end.
-    let _ = File::from(ours).read_to_end(&mut text);
+    let _ = ours.read_to_end(&mut text);
     child.wait().expect("a child can be waited for");
     let text = String::from_utf8(text).expect("the program prints UTF-8");
     text.lines()
@@ -150,4 +167,18 @@ fn one_thing_is_shown_member_by_member() {
         let json = on_terminal(&sandbox, 120, &[&arguments[..], &["--json"]].concat());
         assert_eq!(json[0], "{", "{arguments:?}: {json:?}");
     }
+}
+
+/// What does not fit is asked for again, a form line by line, and what fits goes on.
+#[test]
+fn a_question_is_asked_until_its_answer_fits() {
+    let sandbox = Sandbox::new();
+    let arguments = ["run", "Multiply two numbers"];
+    let typed = "many\n7\n6\n7\n";
+    let lines = typed_on_terminal(&sandbox, 120, &arguments, Some(typed));
+    assert!(lines.iter().any(|line| line == "42"), "{lines:?}");
+    let text = lines.join("\n");
+    let asked = |name: &str| text.matches(name).count();
+    assert_eq!((asked("num1> "), asked("num2> ")), (2, 2), "{lines:?}");
+    assert_eq!(asked("request_human_input"), 0, "{lines:?}");
 }
