@@ -57,7 +57,7 @@ e2e: page ## run the page's tests in a real browser
 .PHONY: screenshots
 screenshots: page ## take pictures of every page, web/screenshots/
 	cargo test --locked --workspace --no-run
-	SCREENSHOTS=1 E2E_BINARY=$(CARGO_TARGET_DIR)/debug/toolcrib scripts/page e2e
+	E2E_FILE=screenshots E2E_BINARY=$(CARGO_TARGET_DIR)/debug/toolcrib scripts/page e2e
 
 # Built as `make test` builds it, so that nothing is compiled twice; the suite's client is an example.
 .PHONY: conformance

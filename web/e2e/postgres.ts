@@ -59,15 +59,32 @@ const TABLES = `
   INSERT INTO h_mcp_tool_limit VALUES ('USER', 1, 50), ('USER', 2, 7), ('TOOL', 1, 999);
 `;
 
-/** The address of a new database with the tables, for somebody who may read them. */
-export async function seeded(): Promise<string> {
+/** The address of a new database with the tables of seed 003, for somebody who may read them. */
+export const seeded = (): Promise<string> => withTables(TABLES);
+
+/** The same with as many tables as asked for, of a few columns each, in two schemas. */
+export async function crowded(count: number): Promise<string> {
+  const subjects = ["invoice", "shipment", "ticket", "sensor", "survey", "expense", "meeting", "order"];
+  const tables = Array.from({ length: count }, (_, at) => {
+    const subject = subjects[at % subjects.length];
+    const schema = at % 10 === 9 ? "archive" : "public";
+    const columns = `${subject}_id integer PRIMARY KEY, title text, amount numeric, owner_id integer, created_at timestamptz`;
+    return `CREATE TABLE ${schema}.${subject}_${String(at).padStart(4, "0")} (${columns});`;
+  });
+  return withTables(`CREATE SCHEMA archive; ${tables.join("\n")}`, "public, archive");
+}
+
+async function withTables(tables: string, schemas = "public"): Promise<string> {
   const name = `e2e_${process.pid}_${Date.now()}`;
   const server = theirs();
   await run(server, `CREATE DATABASE ${name}`);
   await run(server, `CREATE ROLE ${name} LOGIN`);
   const own = new URL(server);
   own.pathname = `/${name}`;
-  await run(own, `${TABLES} GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${name};`);
+  await run(
+    own,
+    `${tables} GRANT USAGE ON SCHEMA ${schemas} TO ${name}; GRANT SELECT ON ALL TABLES IN SCHEMA ${schemas} TO ${name};`,
+  );
   own.username = name;
   return own.href;
 }

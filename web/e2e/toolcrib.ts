@@ -89,6 +89,12 @@ export class Toolcrib {
     return found[0];
   }
 
+  /** Another link, for somebody who logs in once more: each works once. */
+  async newLoginLink(): Promise<string> {
+    const { url } = await this.api("POST", "/users/admin/login-link");
+    return this.url + new URL(url).pathname;
+  }
+
   async api(method: string, path: string, body?: unknown) {
     const answer = await fetch(`${this.url}/api/v1${path}`, {
       method,

@@ -1,6 +1,6 @@
 // Bars over time that one can drag over to choose a span. Whoever has no mouse chooses it in the fields beside it.
 
-import { type PointerEvent, useRef, useState } from "react";
+import { memo, type PointerEvent, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { momentLabel, type Span } from "../span";
 
@@ -15,12 +15,24 @@ type Props = {
   height?: number;
 };
 
+/** Drawn anew only when the counts change, not while the pointer moves over them. */
+const Columns = memo(({ bars }: { bars: Bar[] }) => {
+  const top = Math.max(1, ...bars.map((bar) => bar.calls));
+  return bars.map((bar) => (
+    <div key={bar.from} className="relative flex h-full min-w-0 flex-1 flex-col justify-end">
+      {bar.calls > bar.errors && (
+        <div className="bg-accent" style={{ height: `${((bar.calls - bar.errors) / top) * 100}%`, minHeight: 2 }} />
+      )}
+      {bar.errors > 0 && <div className="bg-danger" style={{ height: `${(bar.errors / top) * 100}%`, minHeight: 2 }} />}
+    </div>
+  ));
+});
+
 export function Bars({ bars, label, names, onChoose, height = 64 }: Props) {
   const { i18n } = useTranslation();
   const place = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<[number, number]>();
   const [over, setOver] = useState<number>();
-  const top = Math.max(1, ...bars.map((bar) => bar.calls));
   const at = (event: PointerEvent) => {
     const box = place.current?.getBoundingClientRect();
     if (!box?.width) return 0;
@@ -42,7 +54,11 @@ export function Bars({ bars, label, names, onChoose, height = 64 }: Props) {
     const [first, last] = chosen[0] <= chosen[1] ? chosen : [chosen[1], chosen[0]];
     if (bars[first] && bars[last]) onChoose?.({ from: bars[first].from, to: bars[last].to });
   };
-  const isIn = (index: number) => !!chosen && index >= Math.min(...chosen) && index <= Math.max(...chosen);
+  const marked = chosen
+    ? ([Math.min(...chosen), Math.max(...chosen)] as const)
+    : over === undefined
+      ? undefined
+      : ([over, over] as const);
   const size = bars[0] ? bars[0].to - bars[0].from : 0;
   const told = over === undefined ? undefined : bars[over];
   const labels = bars.length > 1 ? [bars[0]!, bars[Math.floor(bars.length / 2)]!, bars.at(-1)!] : bars;
@@ -60,22 +76,16 @@ export function Bars({ bars, label, names, onChoose, height = 64 }: Props) {
         onPointerCancel={() => setChosen(undefined)}
         onPointerLeave={() => setOver(undefined)}
       >
-        {bars.map((bar, index) => (
+        {marked && (
           <div
-            key={bar.from}
-            className={`flex h-full min-w-0 flex-1 flex-col justify-end ${isIn(index) ? "bg-accent-soft" : over === index ? "bg-sunken" : ""}`}
-          >
-            {bar.calls > bar.errors && (
-              <div
-                className="bg-accent"
-                style={{ height: `${((bar.calls - bar.errors) / top) * 100}%`, minHeight: 2 }}
-              />
-            )}
-            {bar.errors > 0 && (
-              <div className="bg-danger" style={{ height: `${(bar.errors / top) * 100}%`, minHeight: 2 }} />
-            )}
-          </div>
-        ))}
+            className={`absolute inset-y-0 ${chosen ? "bg-accent-soft" : "bg-sunken"}`}
+            style={{
+              left: `${(marked[0] / bars.length) * 100}%`,
+              width: `${((marked[1] - marked[0] + 1) / bars.length) * 100}%`,
+            }}
+          />
+        )}
+        <Columns bars={bars} />
       </div>
       <figcaption className="mt-1 flex justify-between text-xs text-muted tabular-nums">
         {told ? (

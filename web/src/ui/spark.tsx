@@ -1,21 +1,28 @@
 // A line as small as a word.
 
+const WIDTH = 80;
+const HEIGHT = 20;
+
+/** All bars as one path: a list has one of these in every row. */
+function path(list: number[], top: number): string {
+  const step = WIDTH / Math.max(1, list.length);
+  const wide = Math.max(1, step - 1).toFixed(2);
+  return list
+    .map((value, at) => {
+      if (value === 0) return "";
+      const tall = Math.max(1.5, (value / top) * HEIGHT);
+      return `M${(at * step).toFixed(2)} ${HEIGHT}v-${tall.toFixed(2)}h${wide}V${HEIGHT}z`;
+    })
+    .join("");
+}
+
 export function Spark({ values, bad, label }: { values: number[]; bad?: number[]; label: string }) {
   const top = Math.max(1, ...values);
-  const width = 80;
-  const height = 20;
-  const step = width / Math.max(1, values.length);
-  const bars = (list: number[], fill: string) =>
-    list.map((value, at) => {
-      const tall = value === 0 ? 0 : Math.max(1.5, (value / top) * height);
-      // biome-ignore lint/suspicious/noArrayIndexKey: a bar is its place
-      return <rect key={at} x={at * step} y={height - tall} width={Math.max(1, step - 1)} height={tall} fill={fill} />;
-    });
   return (
-    <svg role="img" aria-label={label} width={width} height={height} className="block">
-      <line x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} stroke="var(--border)" />
-      {bars(values, "var(--accent)")}
-      {bad && bars(bad, "var(--danger)")}
+    <svg role="img" aria-label={label} width={WIDTH} height={HEIGHT} className="block shrink-0">
+      <path d={`M0 ${HEIGHT - 0.5}h${WIDTH}`} stroke="var(--border)" />
+      <path d={path(values, top)} fill="var(--accent)" />
+      {bad && <path d={path(bad, top)} fill="var(--danger)" />}
     </svg>
   );
 }

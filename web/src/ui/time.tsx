@@ -1,7 +1,6 @@
 // Times as people say them; the exact one is in the tooltip and for machines.
 
 import { useTranslation } from "react-i18next";
-import { Tip } from "./tip";
 
 const UNITS: Array<[Intl.RelativeTimeFormatUnit, number]> = [
   ["day", 86_400],
@@ -9,24 +8,42 @@ const UNITS: Array<[Intl.RelativeTimeFormatUnit, number]> = [
   ["minute", 60],
 ];
 
+type Formats = { relative: Intl.RelativeTimeFormat; date: Intl.DateTimeFormat; exact: Intl.DateTimeFormat };
+const known = new Map<string, Formats>();
+
+/** Made once for each language: making one costs as much as drawing the row that a time stands in. */
+function formats(language: string): Formats {
+  const found = known.get(language) ?? {
+    relative: new Intl.RelativeTimeFormat(language, { numeric: "auto" }),
+    date: new Intl.DateTimeFormat(language),
+    exact: new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" }),
+  };
+  known.set(language, found);
+  return found;
+}
+
 export function ago(at: Date, language: string, now = Date.now()): string {
   const seconds = (at.getTime() - now) / 1000;
-  const format = new Intl.RelativeTimeFormat(language, { numeric: "auto" });
+  const { relative, date } = formats(language);
   const unit = UNITS.find(([, size]) => Math.abs(seconds) >= size);
-  if (unit?.[0] === "day" && Math.abs(seconds) > 30 * 86_400) return at.toLocaleDateString(language);
-  return unit ? format.format(Math.round(seconds / unit[1]), unit[0]) : format.format(Math.round(seconds), "second");
+  if (unit?.[0] === "day" && Math.abs(seconds) > 30 * 86_400) return date.format(at);
+  return unit
+    ? relative.format(Math.round(seconds / unit[1]), unit[0])
+    : relative.format(Math.round(seconds), "second");
 }
+
+/** A moment in full, as a tooltip tells it. */
+export const exactly = (at: Date, language: string) => formats(language).exact.format(at);
 
 export function When({ at }: { at: string | null | undefined }) {
   const { i18n } = useTranslation();
   if (!at) return <span className="text-muted">—</span>;
   const date = new Date(at);
+  // The browser's own tooltip: a list has one in every row, and ours are dear.
   return (
-    <Tip text={date.toLocaleString(i18n.language, { dateStyle: "full", timeStyle: "long" })}>
-      <time dateTime={at} className="whitespace-nowrap tabular-nums">
-        {ago(date, i18n.language)}
-      </time>
-    </Tip>
+    <time dateTime={at} title={exactly(date, i18n.language)} className="whitespace-nowrap tabular-nums">
+      {ago(date, i18n.language)}
+    </time>
   );
 }
 

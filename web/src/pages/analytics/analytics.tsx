@@ -6,7 +6,7 @@ import { ChartColumn } from "lucide-react";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
-import { errorsOf, type Stats, statsQuery, useSeries } from "../../api/stats";
+import { type Stats, statsQuery, useSeries } from "../../api/stats";
 import { useAddress } from "../../search";
 import { spanOf, stepsOf } from "../../span";
 import { Bars } from "../../ui/bars";
@@ -145,13 +145,7 @@ export default function Analytics() {
     return { from: steps[0]!.from, to: steps.at(-1)!.to };
   }, [since]);
   const stats = useQuery({ ...statsQuery(span), enabled: isAdmin });
-  const { steps } = useSeries(span, 49, isAdmin);
-  const bars = steps.map(({ from, to, stats: one }) => ({
-    from,
-    to,
-    calls: one?.total ?? 0,
-    errors: one ? errorsOf(one) : 0,
-  }));
+  const { steps } = useSeries(span, 49, { enabled: isAdmin });
   const total = stats.data?.total ?? 0;
   const title = t("total", { count: total, shown: total.toLocaleString(i18n.language) });
   return (
@@ -191,7 +185,7 @@ export default function Analytics() {
         {stats.data && total > 0 && (
           <>
             <Card title={title}>
-              <Bars bars={bars} label={title} names={{ calls: t("calls"), errors: t("errors") }} height={180} />
+              <Bars bars={steps} label={title} names={{ calls: t("calls"), errors: t("errors") }} height={180} />
             </Card>
             <Told stats={stats.data} since={since} />
           </>

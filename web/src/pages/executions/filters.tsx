@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
-import { useEffect, useMemo, useState } from "react";
+import { memo, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
 import { statsQuery } from "../../api/stats";
@@ -15,6 +15,14 @@ import { type Execution, NO_FILTER, SPANS, STATUSES, USUAL_SPAN } from "./querie
 type Props = { found: Search; onChange: (change: Search) => void; loaded: Execution[] };
 
 const OFFERED = 300;
+
+const Offered = memo(({ id, names }: { id: string; names: string[] }) => (
+  <datalist id={id}>
+    {names.slice(0, OFFERED).map((name) => (
+      <option key={name} value={name} />
+    ))}
+  </datalist>
+));
 
 /** A name to filter by: typed or picked, taken when it is one of those offered, on Enter, or when one goes on. */
 function NameFilter({
@@ -48,11 +56,7 @@ function NameFilter({
         onKeyDown={(event) => event.key === "Enter" && !event.nativeEvent.isComposing && take(text)}
         onBlur={() => take(text)}
       />
-      <datalist id={id}>
-        {offered.slice(0, OFFERED).map((name) => (
-          <option key={name} value={name} />
-        ))}
-      </datalist>
+      <Offered id={id} names={offered} />
     </>
   );
 }
@@ -97,8 +101,11 @@ export function Filters({ found, onChange, loaded }: Props) {
     return { from: steps[0]!.from, to: steps.at(-1)!.to };
   }, [found.since, found.until]);
   const stats = useQuery({ ...statsQuery(span), enabled: isAdmin });
-  const tools = stats.data?.tools.map((tool) => tool.tool_name) ?? loaded.map((one) => one.tool_name);
-  const callers = stats.data?.callers.map((one) => one.caller) ?? [];
+  const tools = useMemo(
+    () => [...new Set(stats.data?.tools.map((tool) => tool.tool_name) ?? loaded.map((one) => one.tool_name))],
+    [stats.data, loaded],
+  );
+  const callers = useMemo(() => stats.data?.callers.map((one) => one.caller) ?? [], [stats.data]);
   const since = found.since || USUAL_SPAN;
   const isOwn = found.until !== undefined || (since !== "all" && spanLength(since) === undefined);
   const offered = [...SPANS, ...(isOwn || SPANS.some((one) => one === since) ? [] : [since])];
@@ -142,7 +149,7 @@ export function Filters({ found, onChange, loaded }: Props) {
       <NameFilter
         label={t("filter.tool")}
         value={found.tool ?? ""}
-        offered={[...new Set(tools)]}
+        offered={tools}
         onChange={(tool) => onChange({ tool: tool || undefined })}
       />
       {isAdmin && (

@@ -2,28 +2,16 @@
 
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { errorsOf, type Stats, useSeries } from "../../api/stats";
+import { useSeries } from "../../api/stats";
 import type { Search } from "../../search";
 import { spanOf } from "../../span";
 import { Bars } from "../../ui/bars";
 import { USUAL_SPAN } from "./queries";
 
-// The server counts by tool and by caller, not by both: what is counted is said beside it.
-function counted(stats: Stats | undefined, tool: string | undefined, caller: string | undefined) {
-  if (!stats) return { calls: 0, errors: 0 };
-  if (tool) return stats.tools.find((one) => one.tool_name === tool) ?? { calls: 0, errors: 0 };
-  if (caller) return stats.callers.find((one) => one.caller === caller) ?? { calls: 0, errors: 0 };
-  return { calls: stats.total, errors: errorsOf(stats) };
-}
-
 export function Histogram({ found, onChange }: { found: Search; onChange: (change: Search) => void }) {
   const { t, i18n } = useTranslation("executions");
   const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
-  const { steps, error, isPending } = useSeries(span, 48);
-  const bars = steps.map(({ from, to, stats }) => {
-    const { calls, errors } = counted(stats, found.tool, found.caller);
-    return { from, to, calls, errors };
-  });
+  const { steps: bars, error, isPending } = useSeries(span, 48, { tool: found.tool, caller: found.caller });
   const total = bars.reduce((sum, bar) => sum + bar.calls, 0);
   // The list says what is wrong; a second time here would help nobody.
   if (error) return null;

@@ -1,12 +1,14 @@
 // The calls themselves: only the rows in sight are drawn, and the next page is asked for before one gets there.
 
-import { Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
 import { memo, useEffect, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { withName } from "../../i18n/with-name";
 import { type Shortcut, useShortcuts } from "../../keys";
-import type { Search } from "../../search";
+import { type Search, useAddress } from "../../search";
+import { useNarrow } from "../../ui/narrow";
+import { RowLink } from "../../ui/row-link";
 import { duration, When } from "../../ui/time";
 import { inOneLine } from "./curl";
 import type { Execution } from "./queries";
@@ -23,8 +25,7 @@ type Props = {
 const columns =
   "grid-cols-[auto_minmax(0,1fr)_auto] md:grid-cols-[7.5rem_7rem_minmax(8rem,14rem)_minmax(6rem,9rem)_minmax(0,1fr)_6rem]";
 
-// Two lines on a narrow screen.
-const rowHeight = () => (globalThis.matchMedia?.("(min-width: 48rem)").matches ? 40 : 64);
+type RowTexts = { filterBy: string; open: (tool: string) => string };
 
 // The link of a row covers all of it; what else can be clicked stands above that.
 const valueClass =
@@ -32,6 +33,10 @@ const valueClass =
 
 type RowProps = {
   one: Execution;
+  /** This list's address, up to the id of the one that is looked at. */
+  here: string;
+  isNarrow: boolean;
+  texts: RowTexts;
   isPeeked: boolean;
   onFilter: (change: Search) => void;
   index: number;
@@ -39,8 +44,7 @@ type RowProps = {
   height: number;
 };
 
-const Row = memo(function Row({ one, isPeeked, onFilter, index, top, height }: RowProps) {
-  const { t } = useTranslation("executions");
+const Row = memo(function Row({ one, here, isNarrow, texts, isPeeked, onFilter, index, top, height }: RowProps) {
   const problem = (one.error as { message?: string } | null)?.message;
   return (
     <tr
@@ -50,7 +54,7 @@ const Row = memo(function Row({ one, isPeeked, onFilter, index, top, height }: R
       style={{ height, transform: `translateY(${top}px)` }}
       data-status={one.status}
       className={clsx(
-        "absolute inset-x-0 top-0 grid items-center gap-x-2 border-b px-3 text-sm",
+        "absolute inset-x-0 top-0 grid contain-strict items-center gap-x-2 border-b px-3 text-sm",
         columns,
         isPeeked ? "bg-accent-soft" : "hover:bg-sunken",
       )}
@@ -60,49 +64,54 @@ const Row = memo(function Row({ one, isPeeked, onFilter, index, top, height }: R
           type="button"
           className="relative z-1 rounded"
           onClick={() => onFilter({ status: one.status })}
-          title={t("filterBy")}
+          title={texts.filterBy}
         >
           <StatusBadge status={one.status} />
         </button>
       </td>
-      <td className="hidden text-muted md:block">
-        <When at={one.started_at} />
-      </td>
+      {!isNarrow && (
+        <td className="text-muted">
+          <When at={one.started_at} />
+        </td>
+      )}
       <td className="min-w-0 self-end md:self-auto">
         <button
           type="button"
           className={clsx(valueClass, "font-mono")}
           onClick={() => onFilter({ tool: one.tool_name })}
-          title={t("filterBy")}
+          title={texts.filterBy}
         >
           {one.tool_name}
         </button>
       </td>
-      <td className="hidden min-w-0 md:block">
-        <button
-          type="button"
-          className={valueClass}
-          onClick={() => onFilter({ caller: one.caller })}
-          title={t("filterBy")}
-        >
-          {one.caller}
-        </button>
-      </td>
+      {!isNarrow && (
+        <td className="min-w-0">
+          <button
+            type="button"
+            className={valueClass}
+            onClick={() => onFilter({ caller: one.caller })}
+            title={texts.filterBy}
+          >
+            {one.caller}
+          </button>
+        </td>
+      )}
       <td className="order-last col-span-2 col-start-2 min-w-0 self-start md:order-none md:col-span-1 md:col-start-auto md:self-auto">
-        <Link
-          to="."
-          search={(before: Search) => ({ ...before, peek: one.id })}
+        <RowLink
+          href={`${here}${one.id}`}
           data-row-link
           className="flex h-6 min-w-0 items-center gap-2 no-underline after:absolute after:inset-0"
-          aria-label={t("open", { tool: one.tool_name })}
+          aria-label={texts.open(one.tool_name)}
         >
-          <span className="shrink-0 text-muted md:hidden">
-            <When at={one.started_at} />
-          </span>
+          {isNarrow && (
+            <span className="shrink-0 text-muted">
+              <When at={one.started_at} />
+            </span>
+          )}
           <span className={clsx("truncate font-mono text-xs", problem ? "text-danger" : "text-muted")}>
             {problem ?? inOneLine(one.arguments)}
           </span>
-        </Link>
+        </RowLink>
       </td>
       <td className="self-end text-right whitespace-nowrap text-muted tabular-nums md:self-auto">
         {one.status === "started" ? "…" : duration(one.elapsed)}
@@ -114,11 +123,20 @@ const Row = memo(function Row({ one, isPeeked, onFilter, index, top, height }: R
 export function Rows({ items, peeked, onFilter, hasMore, onMore }: Props) {
   const { t } = useTranslation("executions");
   const scroller = useRef<HTMLElement>(null);
+  const isNarrow = useNarrow();
+  const texts = useMemo<RowTexts>(
+    () => ({ filterBy: t("filterBy"), open: withName((tool) => t("open", { tool })) }),
+    [t],
+  );
+  const [found] = useAddress();
+  const kept = Object.entries(found).filter(([key, value]) => value && key !== "peek") as Array<[string, string]>;
+  const here = `/executions?${new URLSearchParams([...kept, ["peek", ""]])}`;
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: rowHeight,
-    overscan: 12,
+    // Two lines on a narrow screen.
+    estimateSize: () => (isNarrow ? 64 : 40),
+    overscan: 4,
     // What is scrolled to must not end under the head.
     scrollPaddingStart: 36,
     scrollPaddingEnd: 36,
@@ -129,6 +147,13 @@ export function Rows({ items, peeked, onFilter, hasMore, onMore }: Props) {
   useEffect(() => {
     if (hasMore && last >= items.length - 30) onMore();
   }, [hasMore, last, items.length, onMore]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are measured anew when their height changes
+  useEffect(() => rows.measure(), [isNarrow]);
+  // Another list begins at its top.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only another filter does it
+  useEffect(() => {
+    if (!peeked) rows.scrollToOffset(0);
+  }, [here]);
   const at = peeked ? items.findIndex((one) => one.id === peeked) : -1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another one is looked at
   useEffect(() => {
@@ -182,6 +207,9 @@ export function Rows({ items, peeked, onFilter, hasMore, onMore }: Props) {
               <Row
                 key={row.key}
                 one={one}
+                here={here}
+                isNarrow={isNarrow}
+                texts={texts}
                 index={row.index}
                 top={row.start}
                 height={row.size}

@@ -3,7 +3,6 @@
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
-import { errorsOf } from "../../api/stats";
 import { Bars } from "../../ui/bars";
 import { Button } from "../../ui/button";
 import { Card, Page } from "../../ui/page";
@@ -19,12 +18,6 @@ export default function Home() {
   const isAdmin = useMay("admin");
   const [dismissed, setDismissed] = useState(isDismissed);
   const day = useDay(isAdmin);
-  const bars = day.steps.map(({ from, to, stats }) => ({
-    from,
-    to,
-    calls: stats?.total ?? 0,
-    errors: stats ? errorsOf(stats) : 0,
-  }));
   return (
     <Page
       title={t("title")}
@@ -44,7 +37,12 @@ export default function Home() {
           <>
             <Tiles day={day} />
             <Card title={t("chart")}>
-              <Bars bars={bars} label={t("chart")} names={{ calls: t("calls"), errors: t("errors") }} height={140} />
+              <Bars
+                bars={day.steps}
+                label={t("chart")}
+                names={{ calls: t("calls"), errors: t("errors") }}
+                height={140}
+              />
             </Card>
           </>
         )}

@@ -4,10 +4,10 @@ import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { errorsOf } from "../../api/stats";
+import { slowest } from "../../behind/jobs";
 import { Spark } from "../../ui/spark";
 import { duration } from "../../ui/time";
-import { change, type Day, errorShare, slowest } from "./use-day";
+import { change, type Day, errorShare } from "./use-day";
 
 type TileProps = {
   label: string;
@@ -56,18 +56,16 @@ function Tile({ label, value, of, spark, bad, delta, isKnown, to, search }: Tile
 export function Tiles({ day }: { day: Day }) {
   const { t, i18n } = useTranslation("home");
   const { now, before, steps } = day;
-  const slow = slowest(now);
+  const slow = slowest(now?.tools ?? []);
   const number = (value: number) => value.toLocaleString(i18n.language);
   const percent = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 1 });
-  const callers = now?.callers.length ?? 0;
-  const hours = steps.map((step) => step.stats);
-  const perHour = (of: (at: number) => number) => hours.map((_, at) => of(at));
+  const callers = now?.callers_in_all ?? 0;
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-4">
       <Tile
         label={t("tile.calls")}
         value={now ? number(now.total) : "…"}
-        spark={perHour((at) => hours[at]?.total ?? 0)}
+        spark={steps.map((step) => step.calls)}
         delta={change(now?.total ?? 0, before?.total)}
         isKnown={before !== undefined}
         to="/executions"
@@ -75,8 +73,8 @@ export function Tiles({ day }: { day: Day }) {
       <Tile
         label={t("tile.errors")}
         value={now ? percent.format(errorShare(now)) : "…"}
-        spark={perHour((at) => hours[at]?.total ?? 0)}
-        bad={perHour((at) => (hours[at] ? errorsOf(hours[at]) : 0))}
+        spark={steps.map((step) => step.calls)}
+        bad={steps.map((step) => step.errors)}
         delta={before?.total ? errorShare(now) - errorShare(before) : undefined}
         isKnown={before !== undefined}
         to="/executions"
@@ -86,7 +84,7 @@ export function Tiles({ day }: { day: Day }) {
         label={t("tile.p95")}
         value={slow ? duration(slow.p95_us / 1e6) : now ? "—" : "…"}
         of={slow && <span className="truncate font-mono">{slow.tool_name}</span>}
-        spark={perHour((at) => slowest(hours[at])?.p95_us ?? 0)}
+        spark={steps.map((step) => step.p95_us)}
         delta={undefined}
         isKnown={before !== undefined}
         to="/analytics"
@@ -94,8 +92,8 @@ export function Tiles({ day }: { day: Day }) {
       <Tile
         label={t("tile.callers")}
         value={now ? number(callers) : "…"}
-        spark={perHour((at) => hours[at]?.callers.length ?? 0)}
-        delta={change(callers, before?.callers.length)}
+        spark={steps.map((step) => step.callers)}
+        delta={change(callers, before?.callers_in_all)}
         isKnown={before !== undefined}
         to="/analytics"
       />

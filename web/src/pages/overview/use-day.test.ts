@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Stats } from "../../api/stats";
-import { change, errorShare, failing, slowest } from "./use-day";
+import { change, errorShare, failing } from "./use-day";
 
 const tool = (tool_name: string, calls: number, errors: number, p95_us: number) => ({
   tool_name,
@@ -19,6 +19,8 @@ const stats = (tools: Stats["tools"]): Stats => ({
   by_error_code: {},
   tools,
   callers: [],
+  errors: tools.reduce((sum, one) => sum + one.errors, 0),
+  callers_in_all: 0,
 });
 
 test("a change needs something before it", () => {
@@ -31,11 +33,6 @@ test("the share of errors, also of nothing", () => {
   expect(errorShare(stats([tool("a", 8, 2, 1), tool("b", 2, 0, 1)]))).toBe(0.2);
   expect(errorShare(stats([]))).toBe(0);
   expect(errorShare(undefined)).toBe(0);
-});
-
-test("the slowest tool is one that was called more than by chance, if there is one", () => {
-  expect(slowest(stats([tool("rare", 1, 0, 900), tool("often", 50, 0, 30)]))?.tool_name).toBe("often");
-  expect(slowest(stats([tool("rare", 1, 0, 900)]))?.tool_name).toBe("rare");
 });
 
 test("failing tools, most errors first, without those that have none", () => {

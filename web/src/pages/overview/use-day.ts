@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { errorsOf, type Stats, type Step, statsQuery, useSeries } from "../../api/stats";
+import { type Stats, type Step, statsQuery, useSeries } from "../../api/stats";
 
 const HOUR = 3_600_000;
 
@@ -24,7 +24,7 @@ export function useDay(enabled: boolean): Day {
   const now = useQuery({ ...statsQuery(day), enabled, refetchInterval: 15_000 });
   const before = useQuery({ ...statsQuery({ from: day.from - 24 * HOUR, to: day.from }), enabled });
   // Asked for last: the whole days are what the tiles wait for.
-  const { steps } = useSeries(day, 25, enabled);
+  const { steps } = useSeries(day, 25, { enabled });
   return { steps, now: now.data, before: before.data, error: now.error, again: () => void now.refetch() };
 }
 
@@ -33,17 +33,7 @@ export function change(now: number, before: number | undefined): number | undefi
   return before ? (now - before) / before : undefined;
 }
 
-export const errorShare = (stats: Stats | undefined) => (stats?.total ? errorsOf(stats) / stats.total : 0);
-
-/** The tool whose calls take longest; those that were hardly called say little. */
-export function slowest(stats: Stats | undefined) {
-  const tools = stats?.tools ?? [];
-  const often = tools.filter((tool) => tool.calls >= 5);
-  return (often.length ? often : tools).reduce<(typeof tools)[number] | undefined>(
-    (most, tool) => (!most || tool.p95_us > most.p95_us ? tool : most),
-    undefined,
-  );
-}
+export const errorShare = (stats: Stats | undefined) => (stats?.total ? stats.errors / stats.total : 0);
 
 /** Those with the most errors first. */
 export const failing = (stats: Stats | undefined) =>

@@ -1,7 +1,7 @@
 // The rows of the list, of which only those in sight are drawn. On a narrow screen each is a card.
 
-import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useQueryClient } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
 import {
@@ -15,46 +15,36 @@ import {
   Trash2,
   TriangleAlert,
 } from "lucide-react";
-import {
-  type ButtonHTMLAttributes,
-  type MouseEvent,
-  memo,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from "react";
+import { type ButtonHTMLAttributes, type MouseEvent, memo, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
+import type { ToolDay } from "../../behind/jobs";
+import { withName } from "../../i18n/with-name";
 import { useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { buttonClass } from "../../ui/button";
 import { Menu } from "../../ui/menu";
+import { useNarrow } from "../../ui/narrow";
+import { RowLink } from "../../ui/row-link";
+import { Spark } from "../../ui/spark";
 import { messageOf } from "../../ui/states";
 import { Switch } from "../../ui/switch";
-import { ago, duration } from "../../ui/time";
+import { ago, duration, exactly } from "../../ui/time";
 import { Tip } from "../../ui/tip";
 import { toast } from "../../ui/toast";
 import { KindBadge } from "./kind";
-import { isChangeable, removeTool, restoreTool, statsQuery, switchTool, type Tool, type ToolStats } from "./queries";
+import { isChangeable, removeTool, restoreTool, switchTool, type Tool } from "./queries";
 
 const columns =
-  "md:grid-cols-[2rem_3rem_minmax(12rem,1fr)_7.5rem_4rem_9rem_7rem_6.5rem] md:grid-rows-1 md:gap-x-3 md:px-3";
+  "md:grid-cols-[2rem_3rem_minmax(12rem,1fr)_7.5rem_4rem_12rem_7rem_6.5rem] md:grid-rows-1 md:gap-x-3 md:px-3";
 
-const narrow = matchMedia("(max-width: 767px)");
-const useNarrow = () =>
-  useSyncExternalStore(
-    (tell) => {
-      narrow.addEventListener("change", tell);
-      return () => narrow.removeEventListener("change", tell);
-    },
-    () => narrow.matches,
-  );
+/** How tools went in the last day, by name. */
+export type Days = ReadonlyMap<string, ToolDay>;
 
 type Props = {
   tools: Tool[];
+  days: Days;
   stale: boolean;
   /** What the list is filtered by: another filter begins at the top. */
   filter: string;
@@ -63,19 +53,19 @@ type Props = {
   onEnd: () => void;
 };
 
-export function ToolRows({ tools, stale, filter, chosen, onChoose, onEnd }: Props) {
+export function ToolRows({ tools, days, stale, filter, chosen, onChoose, onEnd }: Props) {
   const { t } = useTranslation("tools");
   const may = useMay("author");
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useNarrow();
-  const stats = useQuery(statsQuery).data;
+  const texts = useRowTexts();
   const [active, setActive] = useState(-1);
   const height = isNarrow ? 112 : 44;
   const rows = useVirtualizer({
     count: tools.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => height,
-    overscan: 8,
+    overscan: 3,
     getItemKey: (at) => tools[at]!.id,
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are measured anew when their height changes
@@ -133,8 +123,10 @@ export function ToolRows({ tools, stale, filter, chosen, onChoose, onEnd }: Prop
                 top={row.start}
                 height={height}
                 size={tools.length}
-                stats={stats?.get(tool.name)}
+                day={days.get(tool.name)}
                 may={may && isChangeable(tool)}
+                isNarrow={isNarrow}
+                texts={texts}
                 isChosen={chosen.has(tool.name)}
                 isActive={active === row.index}
                 onActive={setActive}
@@ -201,14 +193,28 @@ function useRowKeys(
   );
 }
 
+const NAMED = ["chooseOne", "switchOne", "testOne", "moreOne"] as const;
+type RowTexts = Record<(typeof NAMED)[number], (name: string) => string>;
+
+/** The texts that every row has with its own name in them. */
+function useRowTexts(): RowTexts {
+  const { t } = useTranslation("tools");
+  return useMemo(
+    () => Object.fromEntries(NAMED.map((key) => [key, withName((name) => t(key, { name }))])) as RowTexts,
+    [t],
+  );
+}
+
 type RowProps = {
   tool: Tool;
   at: number;
   top: number;
   height: number;
   size: number;
-  stats?: ToolStats;
+  day?: ToolDay;
   may: boolean;
+  isNarrow: boolean;
+  texts: RowTexts;
   isChosen: boolean;
   isActive: boolean;
   onActive: (at: number) => void;
@@ -219,7 +225,21 @@ const isControl = (target: EventTarget | null) =>
   !!(target as HTMLElement | null)?.closest("a, button, input, [role=menuitem]");
 
 const ToolRow = memo(
-  function ToolRow({ tool, at, top, height, size, stats, may, isChosen, isActive, onActive, onChoose }: RowProps) {
+  function ToolRow({
+    tool,
+    at,
+    top,
+    height,
+    size,
+    day,
+    may,
+    isNarrow,
+    texts,
+    isChosen,
+    isActive,
+    onActive,
+    onChoose,
+  }: RowProps) {
     const { t, i18n } = useTranslation("tools");
     const navigate = useNavigate();
     const queries = useQueryClient();
@@ -236,6 +256,7 @@ const ToolRow = memo(
     const open = (event: MouseEvent) => {
       if (!isControl(event.target) && !getSelection()?.toString()) void navigate({ to });
     };
+    const about = tool.description_user || tool.description;
     const count = Object.keys((tool.input_schema as { properties?: object }).properties ?? {}).length;
     return (
       // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row does the same for the keyboard
@@ -249,57 +270,57 @@ const ToolRow = memo(
         onFocus={() => onActive(at)}
         style={{ height, transform: `translateY(${top}px)` }}
         className={clsx(
-          "group absolute inset-x-0 top-0 grid cursor-pointer grid-cols-[auto_minmax(0,1fr)_auto] grid-rows-[auto_auto_auto] content-center items-center gap-x-3 gap-y-1 border-b px-3 hover:bg-sunken/60",
+          "group absolute contain-strict inset-x-0 top-0 grid cursor-pointer grid-cols-[auto_minmax(0,1fr)_auto] grid-rows-[auto_auto_auto] content-center items-center gap-x-3 gap-y-1 border-b px-3 hover:bg-sunken/60",
           columns,
           isChosen && "bg-accent-soft/50",
           isActive && "shadow-[inset_2px_0_var(--accent)]",
         )}
       >
-        <span className="order-2 hidden md:order-0 md:block">
+        {!isNarrow && (
           <input
             type="checkbox"
-            aria-label={t("chooseOne", { name: tool.name })}
+            aria-label={texts.chooseOne(tool.name)}
             className="size-4 accent-accent"
             checked={isChosen}
             onChange={(event) => onChoose(tool.name, event.target.checked)}
           />
-        </span>
+        )}
         <span className="flex items-center">
           {may ? (
-            <Switch on={tool.is_active} label={t("switchOne", { name: tool.name })} onChange={turn} />
+            <Switch on={tool.is_active} label={texts.switchOne(tool.name)} onChange={turn} />
           ) : (
             <span className="text-xs text-muted">{t(tool.is_active ? "on" : "off")}</span>
           )}
         </span>
         <span className="min-w-0 md:flex md:items-baseline md:gap-3">
-          <Link
-            to={to}
+          <RowLink
+            href={to}
             className="block truncate font-mono font-medium no-underline hover:underline md:max-w-[60%] md:shrink-0"
           >
             {tool.name}
-          </Link>
-          <span className="block min-w-0 truncate text-sm text-muted max-md:hidden">
-            {tool.description_user || tool.description}
-          </span>
+          </RowLink>
+          {!isNarrow && <span className="block min-w-0 truncate text-sm text-muted">{about}</span>}
         </span>
-        <span className="col-span-full row-start-2 truncate text-sm text-muted md:hidden">
-          {tool.description_user || tool.description}
-        </span>
+        {isNarrow && <span className="col-span-full row-start-2 truncate text-sm text-muted">{about}</span>}
         <span className="flex items-center gap-1 max-md:col-span-full max-md:row-start-3">
           <KindBadge kind={tool.kind} />
-          <Flags tool={tool} />
+          {isFlagged(tool) && <Flags tool={tool} />}
         </span>
-        <span className="text-sm text-muted tabular-nums max-md:hidden">{count}</span>
-        <span className="text-sm max-md:hidden">
-          <DayFigures stats={stats} />
-        </span>
-        <span className="text-sm text-muted max-md:hidden">
-          <time dateTime={tool.updated_at} title={new Date(tool.updated_at).toLocaleString(i18n.language)}>
-            {ago(new Date(tool.updated_at), i18n.language)}
-          </time>
-        </span>
+        {!isNarrow && (
+          <>
+            <span className="text-sm text-muted tabular-nums">{count}</span>
+            <DayFigures day={day} />
+            <time
+              className="text-sm text-muted"
+              dateTime={tool.updated_at}
+              title={exactly(new Date(tool.updated_at), i18n.language)}
+            >
+              {ago(new Date(tool.updated_at), i18n.language)}
+            </time>
+          </>
+        )}
         <span className="flex justify-end gap-0.5 max-md:col-start-3 max-md:row-start-1">
-          <RowActions tool={tool} may={may} />
+          <RowActions tool={tool} may={may} texts={texts} />
         </span>
       </li>
     );
@@ -311,11 +332,16 @@ const ToolRow = memo(
     a.top === b.top &&
     a.height === b.height &&
     a.size === b.size &&
-    a.stats === b.stats &&
+    a.day === b.day &&
     a.may === b.may &&
+    a.isNarrow === b.isNarrow &&
+    a.texts === b.texts &&
     a.isChosen === b.isChosen &&
     a.isActive === b.isActive,
 );
+
+/** Most tools have none, and cost nothing. */
+const isFlagged = (tool: Tool) => !!tool.trouble || !!tool.flags?.length || !!tool.tested?.failed;
 
 function Flags({ tool }: { tool: Tool }) {
   const { t } = useTranslation("tools");
@@ -338,25 +364,23 @@ function Flags({ tool }: { tool: Tool }) {
   );
 }
 
-function DayFigures({ stats }: { stats?: ToolStats }) {
+function DayFigures({ day }: { day?: ToolDay }) {
   const { t } = useTranslation("tools");
-  if (!stats || stats.calls === 0) return <span className="text-muted">—</span>;
-  const share = Math.round((100 * stats.errors) / stats.calls);
+  if (!day || day.calls === 0) return <span className="text-sm text-muted">—</span>;
+  const told = t("dayTip", {
+    calls: day.calls,
+    errors: day.errors,
+    p50: duration(day.p50_us / 1e6),
+    p95: duration(day.p95_us / 1e6),
+  });
   return (
-    <Tip
-      text={t("dayTip", {
-        calls: stats.calls,
-        errors: stats.errors,
-        p50: duration(stats.p50_us / 1e6),
-        p95: duration(stats.p95_us / 1e6),
-      })}
-    >
-      <span className="tabular-nums">
-        {t("calls", { count: stats.calls })}
-        <span className={stats.errors > 0 ? "ml-1.5 text-danger" : "ml-1.5 text-muted"}>{share}%</span>
-        <span className="ml-1.5 text-muted">{duration(stats.p95_us / 1e6)}</span>
+    <span className="flex items-center gap-2 text-sm tabular-nums" title={told}>
+      <Spark values={day.series} bad={day.bad} label={told} />
+      <span className={day.errors > 0 ? "text-danger" : "text-muted"}>
+        {Math.round((100 * day.errors) / day.calls)}%
       </span>
-    </Tip>
+      <span className="text-muted">{duration(day.p95_us / 1e6)}</span>
+    </span>
   );
 }
 
@@ -377,7 +401,7 @@ function RowButton({ icon: Icon, label, className, ...rest }: ButtonProps) {
   );
 }
 
-function RowActions({ tool, may }: { tool: Tool; may: boolean }) {
+function RowActions({ tool, may, texts }: { tool: Tool; may: boolean; texts: RowTexts }) {
   const { t } = useTranslation("tools");
   const [, change] = useAddress();
   const navigate = useNavigate();
@@ -401,18 +425,12 @@ function RowActions({ tool, may }: { tool: Tool; may: boolean }) {
     <>
       <RowButton
         icon={FlaskConical}
-        label={t("testOne", { name: tool.name })}
+        label={texts.testOne(tool.name)}
         onClick={() => change({ test: tool.name }, { push: true })}
       />
-      <RowButton
-        icon={Pencil}
-        label={t("editOne", { name: tool.name })}
-        className="max-md:hidden"
-        onClick={() => void navigate({ to })}
-      />
       <Menu
-        trigger={<RowButton icon={Ellipsis} label={t("moreOne", { name: tool.name })} />}
-        entries={[
+        trigger={<RowButton icon={Ellipsis} label={texts.moreOne(tool.name)} />}
+        entries={() => [
           { label: t("edit"), icon: Pencil, onSelect: () => void navigate({ to }) },
           { label: t("test"), icon: FlaskConical, onSelect: () => change({ test: tool.name }, { push: true }) },
           {

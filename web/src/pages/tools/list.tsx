@@ -1,11 +1,13 @@
 // The list of tools: found, filtered, switched on and off, tried. What it shows stands in the address.
 
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { Pencil, Plus, Wrench } from "lucide-react";
-import { useCallback, useEffect, useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
+import type { ToolPage } from "../../api/schema";
+import type { ToolDay } from "../../behind/jobs";
 import { useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
 import { Button, buttonClass } from "../../ui/button";
@@ -16,20 +18,24 @@ import { Page } from "../../ui/page";
 import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { BulkBar } from "./list-bulk";
-import { ToolRows } from "./list-rows";
-import { KINDS, type Kind, type Tool, toolQuery, toolsQuery } from "./queries";
+import { type Days, ToolRows } from "./list-rows";
+import { daysQuery, KINDS, type Kind, toolQuery, toolsQuery } from "./queries";
 import { ToolTester } from "./tester";
 
 const SHELVES = ["database", "file", "builtin", "mcp"] as const;
 const STATES = ["on", "off", "trouble", "failing"] as const;
 
-/** What the server does not filter by is looked at here. */
-export function fitsState(tool: Tool, state: string | undefined, shelf: string | undefined): boolean {
-  if (shelf && tool.shelf !== shelf) return false;
-  if (state === "trouble") return !!tool.trouble || (tool.flags?.length ?? 0) > 0;
-  if (state === "failing") return (tool.tested?.failed ?? 0) > 0;
-  return true;
+/** How the tools of each page went in the last day: only admins are told. */
+function useDays(pages: ToolPage[] = []): Days {
+  const enabled = useMay("admin");
+  return useQueries({
+    queries: pages.map((page) => ({ ...daysQuery(page.items), enabled: enabled && page.items.length > 0 })),
+    combine: together,
+  });
 }
+
+const together = (answers: Array<{ data?: Record<string, ToolDay> }>): Days =>
+  new Map(answers.flatMap(({ data }) => Object.entries(data ?? {})));
 
 export default function Tools() {
   const { t } = useTranslation(["tools", "frame"]);
@@ -38,13 +44,14 @@ export default function Tools() {
   const may = useMay("author");
   const { q, kind, state, owner, shelf } = found;
   const active = state === "on" ? true : state === "off" ? false : undefined;
-  const list = useInfiniteQuery(toolsQuery({ q, kind, owner, active }));
+  const sieve = state === "trouble" || state === "failing" ? state : undefined;
+  const list = useInfiniteQuery(toolsQuery({ q, kind, owner, active }, { state: sieve, shelf }));
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
-  const loaded = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
-  const tools = useMemo(() => loaded.filter((tool) => fitsState(tool, state, shelf)), [loaded, state, shelf]);
+  const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
+  const days = useDays(list.data?.pages);
   const owners = useMemo(
-    () => [...new Set([...loaded.map((tool) => tool.owner), owner ?? ""])].filter(Boolean).sort(),
-    [loaded, owner],
+    () => [...new Set([...tools.map((tool) => tool.owner), owner ?? ""])].filter(Boolean).sort(),
+    [tools, owner],
   );
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const filtered = !!(q || kind || state || owner || shelf);
@@ -52,10 +59,6 @@ export default function Tools() {
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  // What is filtered here may leave a page nearly empty: the next one is fetched until there is something to scroll.
-  useEffect(() => {
-    if (tools.length < 40) more();
-  }, [tools.length, more]);
   useShortcuts(
     useMemo(
       () => [{ id: "new-tool", keys: "n", label: t("tools:new"), run: () => void navigate({ to: "/tools/new" }) }],
@@ -133,6 +136,7 @@ export default function Tools() {
       ) : (
         <ToolRows
           tools={tools}
+          days={days}
           filter={JSON.stringify([q, kind, state, owner, shelf])}
           stale={list.isPlaceholderData}
           chosen={chosen}

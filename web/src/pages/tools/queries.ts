@@ -10,25 +10,30 @@ import {
 import { api, every, got } from "../../api/client";
 import { ApiError, apiError } from "../../api/errors";
 import type { ToolPage, ToolResponse, ToolView } from "../../api/schema";
+import { behind } from "../../behind/ask";
 
 export type Tool = ToolView;
 export type Answer = ToolResponse;
 
 export type ToolFilter = { q?: string; kind?: string; active?: boolean; owner?: string };
+/** What the server does not filter by is looked through behind the page. */
+export type Sieve = { state?: string; shelf?: string };
 
 export const KINDS = ["sql", "expression", "http", "python", "shell", "mcp", "builtin"] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const toolsQuery = (filter: ToolFilter) =>
+export const toolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
   infiniteQueryOptions({
-    queryKey: ["tools", "list", filter],
-    queryFn: ({ pageParam, signal }) =>
-      got(
-        api.GET("/api/v1/tools", {
-          params: { query: { ...filter, limit: 200, cursor: pageParam, check: true } },
-          signal,
-        }),
-      ),
+    queryKey: ["tools", "list", filter, state, shelf],
+    queryFn: ({ pageParam, signal }): Promise<ToolPage> =>
+      state || shelf
+        ? behind("tools", { filter, state, shelf, cursor: pageParam }, signal)
+        : got(
+            api.GET("/api/v1/tools", {
+              params: { query: { ...filter, limit: 100, cursor: pageParam, check: true } },
+              signal,
+            }),
+          ),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     placeholderData: keepPreviousData,
@@ -40,20 +45,13 @@ export const toolQuery = (name: string) =>
     queryFn: () => got(api.GET("/api/v1/tools/{name}", { params: { path: { name } } })),
   });
 
-export type ToolStats = { calls: number; errors: number; p50_us: number; p95_us: number };
-
-/** What was called in the last day, by the name of the tool. */
-export const statsQuery = queryOptions({
-  queryKey: ["executions", "stats", "day"],
-  queryFn: async () => {
-    const since = new Date(Date.now() - 86_400_000).toISOString();
-    const stats = (await got(api.GET("/api/v1/executions/stats", { params: { query: { since } } }))) as {
-      tools: Array<ToolStats & { tool_name: string }>;
-    };
-    return new Map(stats.tools.map((one) => [one.tool_name, one]));
-  },
-  staleTime: 30_000,
-});
+/** How these tools went in the last day, by name. */
+export const daysQuery = (tools: Tool[]) =>
+  queryOptions({
+    queryKey: ["executions", "days", tools[0]?.name, tools.at(-1)?.name, tools.length],
+    queryFn: ({ signal }) => behind("days", { names: tools.map((tool) => tool.name) }, signal),
+    staleTime: 30_000,
+  });
 
 export const sourcesQuery = queryOptions({
   queryKey: ["sources"],

@@ -1,0 +1,46 @@
+// The worker itself: does the jobs it is told to, and tells what came of each.
+
+import { type Get, jobs } from "./jobs";
+
+export type Order = { id: number; job: string; args: unknown } | { id: number; stop: true };
+export type Done =
+  | { id: number; value: unknown }
+  | { id: number; status: number; body: unknown }
+  | { id: number; gone: true };
+
+class Refused extends Error {
+  constructor(
+    readonly status: number,
+    readonly body: unknown,
+  ) {
+    super();
+  }
+}
+
+const get: Get = async (path, query, signal) => {
+  const said = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
+  const answer = await fetch(`${path}?${new URLSearchParams(said.map(([key, value]) => [key, String(value)]))}`, {
+    signal,
+  });
+  if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => undefined));
+  return answer.json();
+};
+
+const all = jobs(get) as Record<string, (args: never, signal: AbortSignal) => Promise<unknown>>;
+const running = new Map<number, AbortController>();
+const tell = (done: Done) => postMessage(done);
+
+addEventListener("message", async ({ data }: MessageEvent<Order>) => {
+  if ("stop" in data) return running.get(data.id)?.abort();
+  const { id } = data;
+  const stop = new AbortController();
+  running.set(id, stop);
+  try {
+    tell({ id, value: await all[data.job]!(data.args as never, stop.signal) });
+  } catch (error) {
+    if (error instanceof Refused) tell({ id, status: error.status, body: error.body });
+    else if (!stop.signal.aborted) tell({ id, gone: true });
+  } finally {
+    running.delete(id);
+  }
+});
