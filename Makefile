@@ -126,6 +126,10 @@ show-selection: build ## show how tools are chosen, with figures (SELECTION_DATA
 show-runs: build ## show runs, with figures (CASSETTES names the folder of recordings)
 	scripts/with-postgres scripts/show-runs
 
+.PHONY: show-page
+show-page: build ## show the web page in a real browser, with figures
+	scripts/with-postgres scripts/show-page
+
 .PHONY: sbom
 sbom: ## write the bill of materials (CycloneDX), target/dist/toolcrib.cdx.json
 	@mkdir -p target/dist

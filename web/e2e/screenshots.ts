@@ -1,7 +1,7 @@
 // Takes a picture of every page in both themes and languages, wide and narrow, into web/screenshots/ (`make screenshots`).
 
-import { mkdirSync } from "node:fs";
-import { test } from "vitest";
+import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { expect, test } from "vitest";
 import { openBrowser, Tab } from "./browser";
 import { addresses, fill } from "./demo";
 import { Toolcrib } from "./toolcrib";
@@ -9,6 +9,7 @@ import { Toolcrib } from "./toolcrib";
 const folder = new URL("../screenshots/", import.meta.url).pathname;
 
 test("pictures", { timeout: 600_000 }, async () => {
+  rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const server = await Toolcrib.start();
   const browser = await openBrowser();
@@ -42,7 +43,12 @@ test("pictures", { timeout: 600_000 }, async () => {
         }
       }
     }
-    console.log(`pictures are in ${folder}`);
+    const pages = addresses(demo).length;
+    const count = readdirSync(folder).length;
+    console.log(`pictures: ${count} of ${pages} pages, in web/screenshots`);
+    // Two themes, two languages, two widths.
+    expect(count).toBe(pages * 8);
+    tab.quiet();
   } finally {
     await browser.close();
     await server.end();

@@ -8,7 +8,8 @@ import { Input } from "./field";
 export type Mask = { set: boolean; last4?: string | null };
 export type Pair = { id: number; name: string; value: string | Mask; kept?: Mask };
 
-let last = 0;
+// Rows that were kept from another time have numbers, too.
+let last = Date.now();
 const fresh = (name: string, value: string | Mask): Pair => {
   last += 1;
   return { id: last, name, value, kept: typeof value === "string" ? undefined : value };
@@ -20,6 +21,10 @@ export const pairsOf = (stored: Record<string, string | Mask> | null | undefined
 /** What is sent: rows without a name are left out. */
 export const storedOf = (pairs: Pair[]): Record<string, string | Mask> =>
   Object.fromEntries(pairs.filter((pair) => pair.name.trim()).map((pair) => [pair.name.trim(), pair.value]));
+
+/** A value that was typed in full is a secret; a mask or a reference to a variable or a stored secret is none. */
+export const unlessTyped = (value: string | Mask): string | Mask =>
+  typeof value === "string" && !/^\$\{[^}]*\}$/.test(value) ? "" : value;
 
 export const masked = (mask: Mask) => `••••${mask.last4 ?? ""}`;
 

@@ -7,11 +7,13 @@ import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { type Problem, problemAt, problemsOf } from "../../api/errors";
 import { useMay } from "../../api/me";
+import { useKept } from "../../kept";
 import { Button, buttonClass } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
 import { Note, ReadOnly } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
+import { Restored } from "../../ui/restored";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed, Skeleton } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
@@ -38,11 +40,13 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
   const navigate = useNavigate();
   const queries = useQueryClient();
   const mayWrite = useMay("author");
-  const [draft, setDraft] = useState<AgentDraft>(() => (stored ? draftOf(stored) : NEW_AGENT));
+  const kept = useKept<AgentDraft>(`agent.${stored?.name ?? ""}`, stored ? draftOf(stored) : NEW_AGENT);
+  const { draft, setDraft } = kept;
   const [bad, setBad] = useState<Record<string, boolean>>({});
   const save = useMutation({
     mutationFn: () => saveAgent(draft, stored),
     onSuccess: async (agent) => {
+      kept.done();
       toast(t("saved", { name: agent.name }));
       queries.setQueryData(agentQuery(agent.name).queryKey, agent);
       await navigate({ to: `/agents/${encodeURIComponent(agent.name)}` as never });
@@ -62,6 +66,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
   return (
     <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <ReadOnly scope="author" />
+      <Restored kept={kept} />
       {stored && stored.tools_missing.length > 0 && (
         <Note tone="warn">
           {t("missing", { count: stored.tools_missing.length, names: stored.tools_missing.join(", ") })}

@@ -15,6 +15,7 @@ import { type Execution, NO_FILTER, SPANS, STATUSES, USUAL_SPAN } from "./querie
 type Props = { found: Search; onChange: (change: Search) => void; loaded: Execution[] };
 
 const OFFERED = 300;
+const NONE: string[] = [];
 
 const Offered = memo(({ id, names }: { id: string; names: string[] }) => (
   <datalist id={id}>
@@ -37,6 +38,8 @@ function NameFilter({
   onChange: (name: string) => void;
 }) {
   const [text, setText] = useState(value);
+  // What is offered is drawn for whoever is about to type, not with every other filter.
+  const [isHere, setHere] = useState(false);
   useEffect(() => setText(value), [value]);
   const id = `offered-${label.replaceAll(/\s/g, "-")}`;
   const take = (name: string) => name.trim() !== value && onChange(name.trim());
@@ -54,9 +57,13 @@ function NameFilter({
           if (event.target.value === "" || offered.includes(event.target.value)) take(event.target.value);
         }}
         onKeyDown={(event) => event.key === "Enter" && !event.nativeEvent.isComposing && take(text)}
-        onBlur={() => take(text)}
+        onFocus={() => setHere(true)}
+        onBlur={() => {
+          setHere(false);
+          take(text);
+        }}
       />
-      <Offered id={id} names={offered} />
+      <Offered id={id} names={isHere ? offered : NONE} />
     </>
   );
 }

@@ -1,6 +1,6 @@
 // A server as its form has it, from and to what is stored.
 
-import { type Mask, type Pair, pairsOf, storedOf } from "../../ui/pairs";
+import { type Mask, type Pair, pairsOf, storedOf, unlessTyped } from "../../ui/pairs";
 import type { Auth, Definition, ServerView } from "./queries";
 
 export type Draft = {
@@ -94,3 +94,11 @@ export function definitionOf(draft: Draft): Definition {
     ...shared,
   };
 }
+
+/** What may stay in a browser of a draft. */
+export const withoutSecrets = (draft: Draft): Draft => ({
+  ...draft,
+  headers: draft.headers.map((pair) => ({ ...pair, value: unlessTyped(pair.value) })),
+  env: draft.env.map((pair) => ({ ...pair, value: unlessTyped(pair.value) })),
+  clientSecret: unlessTyped(draft.clientSecret),
+});

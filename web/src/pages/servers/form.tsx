@@ -2,11 +2,12 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
+import { useKept } from "../../kept";
 import { Button } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextField } from "../../ui/field";
@@ -14,24 +15,29 @@ import { Lines } from "../../ui/lines";
 import { Note, ReadOnly } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
 import { Pairs } from "../../ui/pairs";
+import { Restored } from "../../ui/restored";
 import { Failed, Skeleton } from "../../ui/states";
 import { AuthFields } from "./auth-fields";
 import { pathOf } from "./card";
-import { type Draft, definitionOf, draftOf } from "./draft";
+import { type Draft, definitionOf, draftOf, withoutSecrets } from "./draft";
 import { create, replace, type ServerView, serverQuery, useServerChange } from "./queries";
 
 function Form({ server, again }: { server?: ServerView; again?: () => void }) {
   const { t } = useTranslation(["servers", "frame"]);
   const navigate = useNavigate();
   const isAdmin = useMay("admin");
-  const [draft, setDraft] = useState<Draft>(() => draftOf(server));
+  const kept = useKept<Draft>(`server.${server?.name ?? ""}`, draftOf(server), withoutSecrets);
+  const { draft, setDraft } = kept;
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const save = useServerChange(
     (what: Draft) => {
       const body = { name: what.name.trim(), ...definitionOf(what) };
       return server ? replace({ ...body, version: server.version }) : create(body);
     },
-    (_, what) => void navigate({ to: pathOf(what.name.trim()) }),
+    (_, what) => {
+      kept.done();
+      void navigate({ to: pathOf(what.name.trim()) });
+    },
   );
   const problem = (member: string) => problemAt(save.error, member);
   const submit = (event: FormEvent) => {
@@ -40,6 +46,7 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
   };
   return (
     <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
+      <Restored kept={kept} />
       {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
       <Card>
         <div className="grid gap-4">

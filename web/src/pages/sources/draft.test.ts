@@ -1,7 +1,7 @@
 // A source's form keeps what it does not show in the clear, and sends nothing that belongs to the other kind.
 
 import { expect, test } from "vitest";
-import { bodyOf, draftOf } from "./draft";
+import { bodyOf, draftOf, withoutSecrets } from "./draft";
 import type { SourceView } from "./queries";
 
 const stored = {
@@ -43,4 +43,12 @@ test("a file has no password and no schemas; a wrong number is left for the serv
     allow_write: true,
     connections_max: "many",
   });
+});
+
+test("no password stays in the browser, neither its own nor one in the address", () => {
+  const typed = { ...draftOf(stored), password: "open sesame", url: "postgres://reader:open%20sesame@db:5432/shop" };
+  expect(withoutSecrets(typed)).toMatchObject({ password: "", url: "postgres://reader@db:5432/shop" });
+  const masked = withoutSecrets(draftOf(stored));
+  expect(masked.password).toEqual({ set: true, last4: "word" });
+  expect(withoutSecrets({ ...typed, password: "${SHOP_PASSWORD}" }).password).toBe("${SHOP_PASSWORD}");
 });

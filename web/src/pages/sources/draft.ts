@@ -1,6 +1,6 @@
 // A source as its form has it, from and to what is stored.
 
-import type { Mask } from "../../ui/pairs";
+import { type Mask, unlessTyped } from "../../ui/pairs";
 import type { Body, SourceView } from "./queries";
 
 export type Draft = {
@@ -61,3 +61,10 @@ export function bodyOf(draft: Draft): Body {
     allow_superuser: draft.superuser,
   };
 }
+
+/** What may stay in a browser of a draft: no password, be it in its field or in the address. */
+export const withoutSecrets = (draft: Draft): Draft => ({
+  ...draft,
+  password: unlessTyped(draft.password),
+  url: draft.url.replace(/^([a-z]+:\/\/[^:/@]*):[^@]*@/, "$1@"),
+});

@@ -2,11 +2,12 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import type { FormEvent } from "react";
 import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
+import { useKept } from "../../kept";
 import { Button } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextField } from "../../ui/field";
@@ -14,8 +15,9 @@ import { Lines } from "../../ui/lines";
 import { Note, ReadOnly } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
 import { masked } from "../../ui/pairs";
+import { Restored } from "../../ui/restored";
 import { Failed, Skeleton } from "../../ui/states";
-import { bodyOf, type Draft, draftOf } from "./draft";
+import { bodyOf, type Draft, draftOf, withoutSecrets } from "./draft";
 import { create, replace, type SourceView, sourceQuery, useSourceChange } from "./queries";
 import { pathOf } from "./state";
 
@@ -144,11 +146,15 @@ function Rights({ draft, set, problem }: Part) {
 function Form({ source, again }: { source?: SourceView; again: () => void }) {
   const { t } = useTranslation(["sources", "frame"]);
   const navigate = useNavigate();
-  const [draft, setDraft] = useState<Draft>(() => draftOf(source));
+  const kept = useKept<Draft>(`source.${source?.name ?? ""}`, draftOf(source), withoutSecrets);
+  const { draft, setDraft } = kept;
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const save = useSourceChange(
     (what: Draft) => (source ? replace({ body: bodyOf(what), version: source.version }) : create(bodyOf(what))),
-    (_, what) => void navigate({ to: pathOf(what.name.trim()) }),
+    (_, what) => {
+      kept.done();
+      void navigate({ to: pathOf(what.name.trim()) });
+    },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
   const submit = (event: FormEvent) => {
@@ -157,6 +163,7 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
   };
   return (
     <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
+      <Restored kept={kept} />
       {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
       <Card>
         <div className="grid gap-4">

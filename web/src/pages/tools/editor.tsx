@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { problemsOf } from "../../api/errors";
 import { useMay } from "../../api/me";
+import { useKeeping } from "../../kept";
 import { shownKeys, useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
@@ -16,6 +17,7 @@ import { Crumbs } from "../../ui/crumbs";
 import { Note, ReadOnly } from "../../ui/note";
 import { Dialog } from "../../ui/overlay";
 import { Page } from "../../ui/page";
+import { Restored } from "../../ui/restored";
 import { Failed, Skeleton } from "../../ui/states";
 import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
@@ -23,7 +25,6 @@ import { Basics } from "./basics";
 import { Conflict } from "./conflict";
 import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf } from "./draft";
 import { useCheck } from "./editor-state";
-import { useKeptDraft } from "./keep-draft";
 import { Logic } from "./logic";
 import { Parameters } from "./parameters";
 import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
@@ -90,7 +91,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
     setFailure(undefined);
     setDraft((before) => ({ ...before, ...some }));
   }, []);
-  useKeptDraft(key, draft, dirty, saved);
+  useKeeping(drafts, key, draft, dirty, saved);
   const open = useCallback(
     (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, arguments: undefined }),
     [setAddress],
@@ -196,18 +197,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
           {t("editor:fixed", { shelf: stored.shelf })}
         </Note>
       )}
-      {restored && dirty && (
-        <Note
-          className="mb-3"
-          actions={
-            <Button small onClick={discard} className="text-fg">
-              {t("editor:discard")}
-            </Button>
-          }
-        >
-          {t("editor:restored")}
-        </Note>
-      )}
+      <Restored className="mb-3" kept={{ isRestored: restored && dirty, discard }} />
       {isConflict(failure) && stored && failure.details ? (
         <Conflict
           error={failure}

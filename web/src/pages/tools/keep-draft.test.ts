@@ -2,14 +2,14 @@
 
 import { renderHook } from "@testing-library/react";
 import { beforeEach, expect, test } from "vitest";
+import { useKeeping } from "../../kept";
 import { drafts, emptyDraft } from "./draft";
-import { useKeptDraft } from "./keep-draft";
 
 beforeEach(() => localStorage.clear());
 
 const written = { ...emptyDraft(), name: "half_written" };
 const edit = (isDone = { current: false }) =>
-  renderHook(({ draft, dirty }) => useKeptDraft("a", draft, dirty, isDone), {
+  renderHook(({ draft, dirty }) => useKeeping(drafts, "a", draft, dirty, isDone), {
     initialProps: { draft: emptyDraft(), dirty: false },
   });
 

@@ -1,9 +1,10 @@
 // The rows of the list, of which only those in sight are drawn. On a narrow screen each is a card.
 
-import { useQueryClient } from "@tanstack/react-query";
+import { type QueryClient, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import clsx from "clsx";
+import type { TFunction } from "i18next";
 import {
   Copy,
   Download,
@@ -21,7 +22,7 @@ import { useMay } from "../../api/me";
 import type { ToolDay } from "../../behind/jobs";
 import { withName } from "../../i18n/with-name";
 import { useShortcuts } from "../../keys";
-import { useAddress } from "../../search";
+import { type Search, useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { buttonClass } from "../../ui/button";
 import { Menu } from "../../ui/menu";
@@ -55,10 +56,9 @@ type Props = {
 
 export function ToolRows({ tools, days, stale, filter, chosen, onChoose, onEnd }: Props) {
   const { t } = useTranslation("tools");
-  const may = useMay("author");
+  const shared = useShared();
+  const { isAuthor, isNarrow } = shared;
   const scroller = useRef<HTMLDivElement>(null);
-  const isNarrow = useNarrow();
-  const texts = useRowTexts();
   const [active, setActive] = useState(-1);
   const height = isNarrow ? 112 : 44;
   const rows = useVirtualizer({
@@ -124,9 +124,8 @@ export function ToolRows({ tools, days, stale, filter, chosen, onChoose, onEnd }
                 height={height}
                 size={tools.length}
                 day={days.get(tool.name)}
-                may={may && isChangeable(tool)}
-                isNarrow={isNarrow}
-                texts={texts}
+                may={isAuthor && isChangeable(tool)}
+                shared={shared}
                 isChosen={chosen.has(tool.name)}
                 isActive={active === row.index}
                 onActive={setActive}
@@ -196,12 +195,37 @@ function useRowKeys(
 const NAMED = ["chooseOne", "switchOne", "testOne", "moreOne"] as const;
 type RowTexts = Record<(typeof NAMED)[number], (name: string) => string>;
 
-/** The texts that every row has with its own name in them. */
-function useRowTexts(): RowTexts {
-  const { t } = useTranslation("tools");
+/** What the rows have in common: asked for once, since each row that asked for itself would watch the whole page. */
+type Shared = {
+  t: TFunction<"tools">;
+  language: string;
+  texts: RowTexts;
+  isAuthor: boolean;
+  isNarrow: boolean;
+  queries: QueryClient;
+  go: (to: string, search?: Search) => void;
+  test: (name: string) => void;
+};
+
+function useShared(): Shared {
+  const { t, i18n } = useTranslation("tools");
+  const isAuthor = useMay("author");
+  const isNarrow = useNarrow();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const [, change] = useAddress();
   return useMemo(
-    () => Object.fromEntries(NAMED.map((key) => [key, withName((name) => t(key, { name }))])) as RowTexts,
-    [t],
+    () => ({
+      t,
+      language: i18n.language,
+      texts: Object.fromEntries(NAMED.map((key) => [key, withName((name) => t(key, { name }))])) as RowTexts,
+      isAuthor,
+      isNarrow,
+      queries,
+      go: (to, search) => void navigate({ to, search: search as never }),
+      test: (name) => change({ test: name }, { push: true }),
+    }),
+    [t, i18n.language, isAuthor, isNarrow, queries, navigate, change],
   );
 }
 
@@ -213,8 +237,7 @@ type RowProps = {
   size: number;
   day?: ToolDay;
   may: boolean;
-  isNarrow: boolean;
-  texts: RowTexts;
+  shared: Shared;
   isChosen: boolean;
   isActive: boolean;
   onActive: (at: number) => void;
@@ -233,16 +256,13 @@ const ToolRow = memo(
     size,
     day,
     may,
-    isNarrow,
-    texts,
+    shared,
     isChosen,
     isActive,
     onActive,
     onChoose,
   }: RowProps) {
-    const { t, i18n } = useTranslation("tools");
-    const navigate = useNavigate();
-    const queries = useQueryClient();
+    const { t, language, texts, isNarrow, queries, go } = shared;
     const to = `/tools/${encodeURIComponent(tool.name)}`;
     const turn = async (on: boolean) => {
       try {
@@ -254,7 +274,7 @@ const ToolRow = memo(
       }
     };
     const open = (event: MouseEvent) => {
-      if (!isControl(event.target) && !getSelection()?.toString()) void navigate({ to });
+      if (!isControl(event.target) && !getSelection()?.toString()) go(to);
     };
     const about = tool.description_user || tool.description;
     const count = Object.keys((tool.input_schema as { properties?: object }).properties ?? {}).length;
@@ -309,18 +329,18 @@ const ToolRow = memo(
         {!isNarrow && (
           <>
             <span className="text-sm text-muted tabular-nums">{count}</span>
-            <DayFigures day={day} />
+            <DayFigures day={day} t={t} />
             <time
               className="text-sm text-muted"
               dateTime={tool.updated_at}
-              title={exactly(new Date(tool.updated_at), i18n.language)}
+              title={exactly(new Date(tool.updated_at), language)}
             >
-              {ago(new Date(tool.updated_at), i18n.language)}
+              {ago(new Date(tool.updated_at), language)}
             </time>
           </>
         )}
         <span className="flex justify-end gap-0.5 max-md:col-start-3 max-md:row-start-1">
-          <RowActions tool={tool} may={may} texts={texts} />
+          <RowActions tool={tool} may={may} shared={shared} />
         </span>
       </li>
     );
@@ -334,8 +354,7 @@ const ToolRow = memo(
     a.size === b.size &&
     a.day === b.day &&
     a.may === b.may &&
-    a.isNarrow === b.isNarrow &&
-    a.texts === b.texts &&
+    a.shared === b.shared &&
     a.isChosen === b.isChosen &&
     a.isActive === b.isActive,
 );
@@ -364,8 +383,7 @@ function Flags({ tool }: { tool: Tool }) {
   );
 }
 
-function DayFigures({ day }: { day?: ToolDay }) {
-  const { t } = useTranslation("tools");
+function DayFigures({ day, t }: { day?: ToolDay; t: Shared["t"] }) {
   if (!day || day.calls === 0) return <span className="text-sm text-muted">—</span>;
   const told = t("dayTip", {
     calls: day.calls,
@@ -401,12 +419,8 @@ function RowButton({ icon: Icon, label, className, ...rest }: ButtonProps) {
   );
 }
 
-function RowActions({ tool, may, texts }: { tool: Tool; may: boolean; texts: RowTexts }) {
-  const { t } = useTranslation("tools");
-  const [, change] = useAddress();
-  const navigate = useNavigate();
-  const queries = useQueryClient();
-  const author = useMay("author");
+function RowActions({ tool, may, shared }: { tool: Tool; may: boolean; shared: Shared }) {
+  const { t, texts, queries, isAuthor, go, test } = shared;
   const to = `/tools/${encodeURIComponent(tool.name)}`;
   const remove = async () => {
     try {
@@ -423,24 +437,20 @@ function RowActions({ tool, may, texts }: { tool: Tool; may: boolean; texts: Row
       .then(() => toast(t("copiedJson", { name: tool.name })));
   return (
     <>
-      <RowButton
-        icon={FlaskConical}
-        label={texts.testOne(tool.name)}
-        onClick={() => change({ test: tool.name }, { push: true })}
-      />
+      <RowButton icon={FlaskConical} label={texts.testOne(tool.name)} onClick={() => test(tool.name)} />
       <Menu
         trigger={<RowButton icon={Ellipsis} label={texts.moreOne(tool.name)} />}
         entries={() => [
-          { label: t("edit"), icon: Pencil, onSelect: () => void navigate({ to }) },
-          { label: t("test"), icon: FlaskConical, onSelect: () => change({ test: tool.name }, { push: true }) },
+          { label: t("edit"), icon: Pencil, onSelect: () => go(to) },
+          { label: t("test"), icon: FlaskConical, onSelect: () => test(tool.name) },
           {
             label: t("clone"),
             icon: Copy,
-            disabled: !author,
-            onSelect: () => void navigate({ to: "/tools/new", search: { from: tool.name } as never }),
+            disabled: !isAuthor,
+            onSelect: () => go("/tools/new", { from: tool.name }),
           },
           { label: t("copyJson"), icon: Download, onSelect: () => void copy() },
-          { label: t("history"), icon: History, onSelect: () => void navigate({ to: `${to}/versions` }) },
+          { label: t("history"), icon: History, onSelect: () => go(`${to}/versions`) },
           "line",
           { label: t("delete"), icon: Trash2, danger: true, disabled: !may, onSelect: () => void remove() },
         ]}

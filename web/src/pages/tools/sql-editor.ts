@@ -118,7 +118,7 @@ function language(dialect: SqlOptions["dialect"], schema: SQLNamespace) {
     unlessParameter(schemaCompletionSource(config)),
     unlessParameter(keywordCompletionSource(sql, true)),
   ];
-  return [sql.language.extension, autocompletion({ activateOnTypingDelay: 50, override })];
+  return [sql.language.extension, autocompletion({ activateOnTypingDelay: 5, override })];
 }
 
 const declared = ({ texts, onDeclare }: SqlOptions) =>
