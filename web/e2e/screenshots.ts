@@ -38,7 +38,7 @@ test("pictures", { timeout: 600_000 }, async () => {
               : address
                   .slice(1)
                   .replaceAll("/", "-")
-                  .replace(/[0-9a-f-]{30,}/, "one");
+                  .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "one");
           await tab.page.screenshot({ path: `${folder}${name}-${theme}-${language}-${width}.png` });
         }
       }

@@ -17,6 +17,9 @@ noteMissing();
 // What locks the page's scrolling behind a dialog brings a style of its own.
 setNonce(nonce());
 
+// Who is there and the page they want come while the texts do, not after them.
+void router.load();
+
 startTexts().then(() => {
   createRoot(document.getElementById("root") as HTMLElement).render(
     <StrictMode>

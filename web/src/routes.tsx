@@ -1,8 +1,10 @@
 // The one list of addresses. Each page is loaded when somebody goes there; what a list shows stands in its address.
 
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import type { FlatNamespace } from "i18next";
 import { ApiError } from "./api/errors";
 import { meQuery } from "./api/me";
+import { loadTexts } from "./i18n";
 import { queries } from "./queries";
 import { Broken, NotFound } from "./shell/failures";
 import { Shell } from "./shell/shell";
@@ -26,22 +28,31 @@ const root = createRootRoute({
 /** Search parameters are kept as they are: each page reads and checks its own. */
 const search = (found: Record<string, unknown>) => found as Record<string, string | undefined>;
 
-function page(path: string, load: () => Promise<{ default: () => React.ReactNode }>) {
-  const loaded = () =>
-    load().catch((cause) => {
+type Area = FlatNamespace;
+
+/** `texts` come with the page, where that is known; others are asked for by what is on it. */
+function page(path: string, load: () => Promise<{ default: () => React.ReactNode }>, texts: Area[] = []) {
+  const loaded = async () => {
+    const coming = texts.length > 0 ? loadTexts(texts) : undefined;
+    try {
+      const found = await load();
+      await coming;
+      return found;
+    } catch (cause) {
       throw isMissing(cause) ? new PageMissing(cause) : cause;
-    });
+    }
+  };
   const component = lazyRouteComponent(loaded);
   return createRoute({ getParentRoute: () => root, path, validateSearch: search, component });
 }
 
 const routes = [
-  page("/", () => import("./pages/overview/overview")),
-  page("/tools", () => import("./pages/tools/list")),
+  page("/", () => import("./pages/overview/overview"), ["home", "executions"]),
+  page("/tools", () => import("./pages/tools/list"), ["tools"]),
   page("/tools/new", () => import("./pages/tools/editor")),
   page("/tools/$name", () => import("./pages/tools/editor")),
   page("/tools/$name/versions", () => import("./pages/tools/versions")),
-  page("/executions", () => import("./pages/executions/list")),
+  page("/executions", () => import("./pages/executions/list"), ["executions"]),
   page("/executions/$id", () => import("./pages/executions/one")),
   page("/agents", () => import("./pages/agents/list")),
   page("/agents/new", () => import("./pages/agents/editor")),

@@ -1,7 +1,7 @@
 // The page's texts in English and Korean: one file for each area, loaded with the page that needs it. Keys are checked
 // against the English texts.
 
-import i18next, { type BackendModule } from "i18next";
+import i18next, { type BackendModule, type FlatNamespace } from "i18next";
 import { initReactI18next } from "react-i18next";
 import { isMissing, reloadWhenAnswered } from "../stale";
 import type en from "./en";
@@ -36,8 +36,10 @@ const backend: BackendModule = {
 
 const chosenLanguage = (): Language => (document.documentElement.lang === "ko" ? "ko" : "en");
 
-export const startTexts = () =>
-  i18next
+let started: Promise<unknown> | undefined;
+
+export const startTexts = () => {
+  started ??= i18next
     .use(backend)
     .use(initReactI18next)
     .init({
@@ -47,6 +49,14 @@ export const startTexts = () =>
       defaultNS: "frame",
       interpolation: { escapeValue: false },
     });
+  return started;
+};
+
+/** The texts of some areas, before anything asks for them. */
+export async function loadTexts(areas: FlatNamespace[]): Promise<void> {
+  await startTexts();
+  await i18next.loadNamespaces(areas);
+}
 
 export async function speak(language: Language) {
   localStorage.setItem("toolcrib.language", language);

@@ -12,6 +12,8 @@ type Props = {
   label: string;
   names: { calls: string; errors: string };
   onChoose?: (span: Span) => void;
+  /** The counts are on their way. */
+  isPending?: boolean;
   height?: number;
 };
 
@@ -28,7 +30,7 @@ const Columns = memo(({ bars }: { bars: Bar[] }) => {
   ));
 });
 
-export function Bars({ bars, label, names, onChoose, height = 64 }: Props) {
+export function Bars({ bars, label, names, onChoose, isPending, height = 64 }: Props) {
   const { i18n } = useTranslation();
   const place = useRef<HTMLDivElement>(null);
   const [chosen, setChosen] = useState<[number, number]>();
@@ -63,7 +65,7 @@ export function Bars({ bars, label, names, onChoose, height = 64 }: Props) {
   const told = over === undefined ? undefined : bars[over];
   const labels = bars.length > 1 ? [bars[0]!, bars[Math.floor(bars.length / 2)]!, bars.at(-1)!] : bars;
   return (
-    <figure className="m-0 select-none">
+    <figure className="m-0 select-none" data-status={isPending ? "loading" : undefined}>
       <div
         ref={place}
         role="img"

@@ -1,4 +1,4 @@
-// A table that can be wider than its place. `Row` with `onOpen` is opened by a click anywhere in it; for the keyboard the link
+// A table that can be wider than its place: on a narrow screen it is scrolled rather than squeezed. `Row` with `onOpen` is opened by a click anywhere in it; for the keyboard the link
 // in its first cell does the same.
 
 import clsx from "clsx";
@@ -10,7 +10,7 @@ export function Table({ label, columns, children }: { label: string; columns: Co
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
     <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border bg-panel">
-      <table className="w-full border-collapse text-left wrap-break-word">
+      <table className="w-full border-collapse text-left wrap-break-word max-md:w-max max-md:min-w-full max-md:[&_td]:max-w-60">
         <thead>
           <tr className="border-b text-xs text-muted">
             {columns.map((column, at) => (

@@ -145,7 +145,7 @@ export default function Analytics() {
     return { from: steps[0]!.from, to: steps.at(-1)!.to };
   }, [since]);
   const stats = useQuery({ ...statsQuery(span), enabled: isAdmin });
-  const { steps } = useSeries(span, 49, { enabled: isAdmin });
+  const { steps, isPending } = useSeries(span, 49, { enabled: isAdmin });
   const total = stats.data?.total ?? 0;
   const title = t("total", { count: total, shown: total.toLocaleString(i18n.language) });
   return (
@@ -185,7 +185,13 @@ export default function Analytics() {
         {stats.data && total > 0 && (
           <>
             <Card title={title}>
-              <Bars bars={steps} label={title} names={{ calls: t("calls"), errors: t("errors") }} height={180} />
+              <Bars
+                bars={steps}
+                isPending={isPending}
+                label={title}
+                names={{ calls: t("calls"), errors: t("errors") }}
+                height={180}
+              />
             </Card>
             <Told stats={stats.data} since={since} />
           </>

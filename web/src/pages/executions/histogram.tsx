@@ -31,6 +31,7 @@ export function Histogram({ found, onChange }: { found: Search; onChange: (chang
       </p>
       <Bars
         bars={bars}
+        isPending={isPending}
         label={text}
         names={{ calls: t("ofCalls"), errors: t("ofErrors") }}
         height={48}

@@ -1,9 +1,10 @@
 // One call on a page of its own.
 
 import { useQuery } from "@tanstack/react-query";
-import { Link, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useTranslation } from "react-i18next";
 import { useAddress } from "../../search";
+import { Crumbs } from "../../ui/crumbs";
 import { Card, Page } from "../../ui/page";
 import { Failed, Skeleton } from "../../ui/states";
 import { Detail, DetailActions } from "./detail";
@@ -18,11 +19,10 @@ export default function OneExecution() {
   return (
     <Page
       name={one?.tool_name ?? t("one")}
-      title={<span className="font-mono">{one?.tool_name ?? t("one")}</span>}
-      about={
-        <Link to={"/executions" as never} className="text-accent-text">
-          {t("title")}
-        </Link>
+      title={
+        <Crumbs to="/executions" label={t("title")}>
+          <span className="font-mono">{one?.tool_name ?? t("one")}</span>
+        </Crumbs>
       }
       actions={one && <DetailActions one={one} />}
     >

@@ -9,6 +9,7 @@ import type { Stats } from "../../api/stats";
 import { Badge } from "../../ui/badge";
 import { Card } from "../../ui/page";
 import { Failed, Skeleton } from "../../ui/states";
+import { Ticks } from "../../ui/ticks";
 import { duration, When } from "../../ui/time";
 import { recentQuery } from "../executions/queries";
 import { StatusBadge } from "../executions/status";
@@ -134,7 +135,9 @@ export function WaitingRuns() {
           <li key={run.id}>
             <Link to={`/runs/${run.id}` as never} className={rowClass}>
               <span className="min-w-0 grow">
-                <span className="block truncate">{run.pending[0]?.question ?? run.input}</span>
+                <span className="block truncate">
+                  <Ticks text={run.pending[0]?.question ?? run.input} />
+                </span>
                 <span className="block truncate text-sm text-muted">{run.input}</span>
               </span>
               <span className="shrink-0 text-sm text-muted">

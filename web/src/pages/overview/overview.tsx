@@ -39,6 +39,7 @@ export default function Home() {
             <Card title={t("chart")}>
               <Bars
                 bars={day.steps}
+                isPending={day.isPending}
                 label={t("chart")}
                 names={{ calls: t("calls"), errors: t("errors") }}
                 height={140}

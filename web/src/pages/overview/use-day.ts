@@ -8,6 +8,7 @@ const HOUR = 3_600_000;
 
 export type Day = {
   steps: Step[];
+  isPending: boolean;
   now: Stats | undefined;
   before: Stats | undefined;
   error: unknown;
@@ -24,8 +25,8 @@ export function useDay(enabled: boolean): Day {
   const now = useQuery({ ...statsQuery(day), enabled, refetchInterval: 15_000 });
   const before = useQuery({ ...statsQuery({ from: day.from - 24 * HOUR, to: day.from }), enabled });
   // Asked for last: the whole days are what the tiles wait for.
-  const { steps } = useSeries(day, 25, { enabled });
-  return { steps, now: now.data, before: before.data, error: now.error, again: () => void now.refetch() };
+  const { steps, isPending } = useSeries(day, 25, { enabled });
+  return { steps, isPending, now: now.data, before: before.data, error: now.error, again: () => void now.refetch() };
 }
 
 /** How much more it is than before, as a share of before; none where there was nothing to compare with. */

@@ -12,6 +12,7 @@ import { Field, TextArea } from "../../ui/field";
 import type { Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
+import { Ticks } from "../../ui/ticks";
 import { inOneLine } from "../executions/curl";
 import type { AskBlock } from "./transcript";
 
@@ -39,7 +40,7 @@ function Answered({ ask }: { ask: AskBlock }) {
   const text = made ? [t(`decided.${made}`), decision?.text].filter(Boolean).join(": ") : inOneLine(answer);
   return (
     <p className="text-sm text-muted">
-      {ask.question} — <span className="font-medium text-fg">{text}</span> ({by})
+      <Ticks text={ask.question} /> — <span className="font-medium text-fg">{text}</span> ({by})
     </p>
   );
 }
@@ -175,7 +176,9 @@ export function Ask({ run, ask, isOver }: { run: string; ask: AskBlock; isOver: 
       <div className="flex items-start gap-2">
         <Icon aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div>
-          <p className="font-medium whitespace-pre-wrap">{ask.question}</p>
+          <p className="font-medium whitespace-pre-wrap">
+            <Ticks text={ask.question} />
+          </p>
           {ask.because && <p className="text-sm text-muted">{ask.because}</p>}
         </div>
       </div>

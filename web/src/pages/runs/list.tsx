@@ -11,6 +11,7 @@ import { Input, Select } from "../../ui/field";
 import { Page } from "../../ui/page";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
+import { Ticks } from "../../ui/ticks";
 import { When } from "../../ui/time";
 import { agentsQuery } from "../agents/queries";
 import { RUN_STATUSES, type Run, runsQuery, waitingRunsQuery } from "./queries";
@@ -37,7 +38,11 @@ function RunTable({ runs, label, isAdmin }: { runs: Run[]; label: string; isAdmi
             <Link to={`/runs/${run.id}` as never} className="block truncate no-underline hover:underline">
               {run.input}
             </Link>
-            {run.pending[0] && <span className="block truncate text-sm text-warn">{run.pending[0].question}</span>}
+            {run.pending[0] && (
+              <span className="block truncate text-sm text-warn">
+                <Ticks text={run.pending[0].question} />
+              </span>
+            )}
             {run.status === "failed" && (
               <span className="block truncate text-sm text-danger">
                 {(run.error as { message?: string } | null)?.message}

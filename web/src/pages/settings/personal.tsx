@@ -17,7 +17,7 @@ import { PasswordOf } from "../users/forms";
 import { usersQuery } from "../users/queries";
 
 export function Personal() {
-  const { t, i18n } = useTranslation(["settings", "frame"]);
+  const { t, i18n } = useTranslation(["settings", "frame", "users"]);
   const me = useMe();
   const users = useQuery(usersQuery);
   const own = users.data?.find((user) => user.name === me.user);
@@ -79,7 +79,7 @@ export function Personal() {
           <Facts
             facts={[
               [t("frame:name"), <span key="n">{me.user}</span>],
-              [t("you.role"), me.role],
+              [t("you.role"), t(`users:role.${me.role as "admin"}`)],
               [
                 t("you.scopes"),
                 <span key="s" className="flex flex-wrap gap-1">

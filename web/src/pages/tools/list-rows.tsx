@@ -46,6 +46,8 @@ export type Days = ReadonlyMap<string, ToolDay>;
 type Props = {
   tools: Tool[];
   days: Days;
+  /** The days are still being counted. */
+  isCounting: boolean;
   stale: boolean;
   /** What the list is filtered by: another filter begins at the top. */
   filter: string;
@@ -54,7 +56,7 @@ type Props = {
   onEnd: () => void;
 };
 
-export function ToolRows({ tools, days, stale, filter, chosen, onChoose, onEnd }: Props) {
+export function ToolRows({ tools, days, isCounting, stale, filter, chosen, onChoose, onEnd }: Props) {
   const { t } = useTranslation("tools");
   const shared = useShared();
   const { isAuthor, isNarrow } = shared;
@@ -107,7 +109,7 @@ export function ToolRows({ tools, days, stale, filter, chosen, onChoose, onEnd }
         <span>{t("name")}</span>
         <span>{t("kind")}</span>
         <span>{t("parameters")}</span>
-        <span>{t("lastDay")}</span>
+        <span data-status={isCounting ? "loading" : undefined}>{t("lastDay")}</span>
         <span>{t("changed")}</span>
         <span className="sr-only">{t("actions")}</span>
       </div>
@@ -330,13 +332,7 @@ const ToolRow = memo(
           <>
             <span className="text-sm text-muted tabular-nums">{count}</span>
             <DayFigures day={day} t={t} />
-            <time
-              className="text-sm text-muted"
-              dateTime={tool.updated_at}
-              title={exactly(new Date(tool.updated_at), language)}
-            >
-              {ago(new Date(tool.updated_at), language)}
-            </time>
+            <Changed at={tool.updated_at} language={language} />
           </>
         )}
         <span className="flex justify-end gap-0.5 max-md:col-start-3 max-md:row-start-1">
@@ -380,6 +376,17 @@ function Flags({ tool }: { tool: Tool }) {
       )}
       {failed > 0 && <Badge tone="danger">{t("testsFailed", { count: failed })}</Badge>}
     </>
+  );
+}
+
+/** What is built in was never changed: its time is the first there is. */
+function Changed({ at, language }: { at: string; language: string }) {
+  const date = new Date(at);
+  if (date.getTime() === 0) return <span className="text-sm text-muted">—</span>;
+  return (
+    <time className="text-sm text-muted" dateTime={at} title={exactly(date, language)}>
+      {ago(date, language)}
+    </time>
   );
 }
 

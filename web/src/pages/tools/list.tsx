@@ -26,7 +26,7 @@ const SHELVES = ["database", "file", "builtin", "mcp"] as const;
 const STATES = ["on", "off", "trouble", "failing"] as const;
 
 /** How the tools of each page went in the last day: only admins are told. */
-function useDays(pages: ToolPage[] = []): Days {
+function useDays(pages: ToolPage[] = []): { days: Days; isCounting: boolean } {
   const enabled = useMay("admin");
   return useQueries({
     queries: pages.map((page) => ({ ...daysQuery(page.items), enabled: enabled && page.items.length > 0 })),
@@ -34,8 +34,10 @@ function useDays(pages: ToolPage[] = []): Days {
   });
 }
 
-const together = (answers: Array<{ data?: Record<string, ToolDay> }>): Days =>
-  new Map(answers.flatMap(({ data }) => Object.entries(data ?? {})));
+const together = (answers: Array<{ data?: Record<string, ToolDay>; isLoading: boolean }>) => ({
+  days: new Map(answers.flatMap(({ data }) => Object.entries(data ?? {}))),
+  isCounting: answers.some((one) => one.isLoading),
+});
 
 export default function Tools() {
   const { t } = useTranslation(["tools", "frame"]);
@@ -48,7 +50,7 @@ export default function Tools() {
   const list = useInfiniteQuery(toolsQuery({ q, kind, owner, active }, { state: sieve, shelf }));
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
-  const days = useDays(list.data?.pages);
+  const { days, isCounting } = useDays(list.data?.pages);
   const owners = useMemo(
     () => [...new Set([...tools.map((tool) => tool.owner), owner ?? ""])].filter(Boolean).sort(),
     [tools, owner],
@@ -137,6 +139,7 @@ export default function Tools() {
         <ToolRows
           tools={tools}
           days={days}
+          isCounting={isCounting}
           filter={JSON.stringify([q, kind, state, owner, shelf])}
           stale={list.isPlaceholderData}
           chosen={chosen}
