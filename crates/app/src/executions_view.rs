@@ -4,12 +4,15 @@ use crate::error::{Error, Result};
 use crate::{App, time};
 use catalog::caller::{Caller, Scope};
 use catalog::tool::Millis;
-use executions::{Execution, Filter, Stats, Status};
+use executions::{Execution, Filter, Span, Stats, Status};
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+/// More are not told apart in a picture.
+const SLOTS_MAX: u16 = 500;
 
 /// A logged call as it is shown.
 #[derive(Debug, Serialize, ToSchema)]
@@ -89,15 +92,34 @@ impl App {
         }
     }
 
-    pub async fn execution_stats(&self, since: Option<&str>, until: Option<&str>) -> Result<Stats> {
+    /// Counts and durations of what this caller may see; with `slots` also over time, which needs a beginning.
+    pub async fn execution_stats(
+        &self,
+        caller: &Caller,
+        filter: ExecutionFilter,
+        slots: Option<u16>,
+    ) -> Result<Stats> {
         let now = self.clock.now();
-        let at =
-            |field, text: Option<&str>| text.map(|text| time::parse(field, text, now)).transpose();
-        Ok(self
-            .executor
-            .log
-            .stats(at("since", since)?, at("until", until)?)
-            .await?)
+        let asked = asked(caller, filter, now)?;
+        if slots.is_some_and(|slots| !(1..=SLOTS_MAX).contains(&slots)) {
+            let why = format!("slots: expected 1 to {SLOTS_MAX}");
+            return Err(Error::invalid(why));
+        }
+        if slots.is_some() && asked.since.is_none() {
+            return Err(Error::invalid(
+                "since: expected a time where slots are asked for",
+            ));
+        }
+        let span = Span {
+            since: asked.since,
+            // A slot has an end.
+            until: asked.until.or(slots.map(|_| now + 1)),
+            tool: asked.tool,
+            caller: asked.caller,
+            status: asked.status,
+            slots,
+        };
+        Ok(self.executor.log.stats(span).await?)
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) use item::{item, item_of};
 
 use crate::App;
 use crate::error::{Error, Result};
-use allowed::Named;
+use allowed::{Named, allowed};
 use catalog::caller::Caller;
 use selection::{Outcome, Selection};
 use serde::Serialize;
@@ -35,6 +35,8 @@ pub const CANDIDATES_MAX: usize = 50;
 /// In characters.
 pub const QUERY_MAX: usize = 10_000;
 const AMONG_MAX: usize = 10_000;
+/// Of the named tools that cannot be called so many are told.
+const NAMES_SHOWN: usize = 5;
 
 /// What whoever sent a long request should know.
 const CUT: &str = "the request is long: only its beginning and its end were read, so say there what is to be done";
@@ -111,6 +113,12 @@ impl App {
                 .into_iter()
                 .collect();
             notes.extend(app.chooser.note(&choice, selected.has_meaning));
+            let is_there = |name: &str| {
+                let entry = app.executor.catalogue.load().get(name).cloned();
+                let is_allowed = |it| allowed(&policy, &[it], &caller, request.may_wait) == [true];
+                entry.is_some_and(is_allowed)
+            };
+            notes.extend(unusable(request.among.as_deref(), is_there));
             Ok(view(&choice, &selected, notes))
         };
         let chosen = tokio::task::spawn_blocking(choose).await;
@@ -120,6 +128,21 @@ impl App {
     /// The corpus of the catalogue as it is now.
     pub(crate) async fn choice(self: &Arc<Self>) -> Result<Arc<Choice>> {
         self.chooser.of(self).await
+    }
+}
+
+/// What is not there and what may not be called are told alike: nobody learns here what is hidden from them.
+fn unusable(names: Option<&[String]>, is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let lost = names.into_iter().flatten().filter(|name| !is_there(name));
+    let lost: Vec<&str> = lost.map(String::as_str).collect();
+    let first = lost.iter().take(NAMES_SHOWN).copied();
+    let first = first.collect::<Vec<_>>().join(", ");
+    match lost.len() {
+        0 => None,
+        1..=NAMES_SHOWN => Some(format!("tools that cannot be called here: {first}")),
+        all => Some(format!(
+            "{all} tools that cannot be called here: {first}, …"
+        )),
     }
 }
 

@@ -24,4 +24,4 @@ pub use log::{Durability, ExecutionLog, Options};
 pub use query::{Filter, Page};
 pub use record::{Execution, Status, id_time, new_id};
 pub use room::Room;
-pub use stats::{CallerStats, Stats, ToolStats};
+pub use stats::{CallerStats, Series, Span, Stats, ToolStats};

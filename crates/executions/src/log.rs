@@ -11,9 +11,8 @@ use crate::queue::{Answer, Entry, Job, Mode};
 use crate::record::Execution;
 use crate::room::{Measured, Room};
 use crate::sqlite::{self, Folder, Journal};
-use crate::stats::{Stats, Tally};
+use crate::stats::{Span, Stats, Tally};
 use catalog::clock::Clock;
-use catalog::tool::Millis;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -265,13 +264,9 @@ impl ExecutionLog {
         }
     }
 
-    /// Counts and durations of the calls started from `since` until before `until`.
-    pub async fn stats(
-        &self,
-        since: Option<Millis>,
-        until: Option<Millis>,
-    ) -> Result<Stats, LogError> {
-        let tally = Tally::new(since, until);
+    /// Counts and durations of the calls of a span.
+    pub async fn stats(&self, span: Span) -> Result<Stats, LogError> {
+        let tally = Tally::new(span);
         match &self.engine {
             Engine::Sqlite(folder, _) => {
                 let folder = self.readable(folder).await;

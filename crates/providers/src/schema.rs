@@ -197,7 +197,16 @@ impl Answer {
     }
 
     fn close_object(&mut self, object: &mut Map<String, Value>) {
+        let properties = object.get("properties").and_then(Value::as_object);
+        let required = object.get("required").and_then(Value::as_array);
+        // Closed, it could not be what it has to be.
+        let is_named = |name: &Value| {
+            let name = name.as_str();
+            name.is_some_and(|name| properties.is_some_and(|all| all.contains_key(name)))
+        };
+        let needs_others = required.is_some_and(|all| !all.iter().all(is_named));
         match object.get("additionalProperties") {
+            None if needs_others => self.is_open = true,
             None => {
                 object.insert("additionalProperties".to_owned(), json!(false));
             }
@@ -288,6 +297,9 @@ mod tests {
             json!({"type": "object", "properties": {}, "additionalProperties": {"type": "string"}});
         let open = answer(&open);
         assert!(!open.is_strict && open.is_open);
+        let unnamed = answer(&json!({"type": "object", "required": ["n"]}));
+        assert!(!unnamed.is_strict && unnamed.is_open);
+        assert!(unnamed.schema.get("additionalProperties").is_none());
         assert!(!answer(&json!({"type": "array"})).is_strict);
     }
 }

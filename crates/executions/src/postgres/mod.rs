@@ -100,7 +100,11 @@ impl Postgres {
     pub(crate) async fn stats(&self, mut tally: Tally) -> Result<Stats, LogError> {
         let query = sqlx::query(GROUPS)
             .bind(tally.from)
+            .bind(tally.slot_ms)
             .bind(tally.to)
+            .bind(tally.tool.clone())
+            .bind(tally.caller.clone())
+            .bind(tally.status)
             .bind(tally.rows_left());
         for row in &query.fetch_all(&self.pool).await? {
             tally.add(&row::group(row)?)?;

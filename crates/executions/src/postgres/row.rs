@@ -113,6 +113,7 @@ pub(super) fn group(row: &PgRow) -> Result<Group<'_>, LogError> {
         error_code: row.try_get(3)?,
         bucket: row.try_get(4)?,
         oldest: row.try_get(5)?,
-        calls: row.try_get(6)?,
+        slot: row.try_get(6)?,
+        calls: row.try_get(7)?,
     })
 }

@@ -84,7 +84,15 @@ impl Folder {
             }
             self.read(day, |connection| {
                 let mut statement = connection.prepare_cached(NEWEST)?;
-                let mut rows = statement.query((tally.from, tally.to, tally.rows_left()))?;
+                let mut rows = statement.query((
+                    tally.from,
+                    tally.slot_ms,
+                    tally.to,
+                    &tally.tool,
+                    &tally.caller,
+                    tally.status,
+                    tally.rows_left(),
+                ))?;
                 while let Some(row) = rows.next()? {
                     tally.add(&row::group(row)?)?;
                 }

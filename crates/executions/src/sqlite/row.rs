@@ -175,6 +175,7 @@ pub(super) fn group<'a>(row: &'a Row<'_>) -> Result<Group<'a>, LogError> {
         error_code: text(row, 3)?,
         bucket: row.get(4)?,
         oldest: row.get(5)?,
+        slot: row.get(6)?,
         calls: 1,
     })
 }

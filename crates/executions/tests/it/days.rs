@@ -1,7 +1,7 @@
 //! Days: rotation at midnight, rows in their own day, retention.
 
 use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
-use executions::{Execution, Filter, Options, Status};
+use executions::{Execution, Filter, Options, Span, Status};
 use std::time::{Duration, Instant};
 
 on_both!(
@@ -154,7 +154,7 @@ async fn replicas_open_at_once(place: Place) {
     }
     tasks.join_all().await;
     let log = place.open().await;
-    assert_eq!(log.stats(None, None).await.unwrap().total, count);
+    assert_eq!(log.stats(Span::default()).await.unwrap().total, count);
     if place.database.is_some() {
         // Another replica's retention takes a partition that this one still believes in.
         log.finish(execution("x", NOON - 5 * DAY, Status::Success))
@@ -166,7 +166,7 @@ async fn replicas_open_at_once(place: Place) {
                 ..Options::default()
             })
             .await;
-        assert_eq!(log.stats(None, None).await.unwrap().total, 0);
+        assert_eq!(log.stats(Span::default()).await.unwrap().total, 0);
         log.finish(execution("x", NOON - 5 * DAY, Status::Success))
             .await
             .unwrap();

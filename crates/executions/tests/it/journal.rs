@@ -1,7 +1,7 @@
 //! The journal: what it holds is found after the death of its server, whoever reads finds it, and it does not grow.
 
 use crate::place::{DAY, HOUR, NOON, Place, execution};
-use executions::{Durability, Execution, ExecutionLog, Filter, LogError, Options, Status};
+use executions::{Durability, Execution, ExecutionLog, Filter, LogError, Options, Span, Status};
 use std::sync::atomic::Ordering;
 
 const FILES: [&str; 2] = ["journal-0.jsonl", "journal-1.jsonl"];
@@ -221,7 +221,7 @@ async fn it_does_not_grow() {
     }
     // Seventy megabytes went through it.
     assert!(longest < 40_000_000, "{longest}");
-    assert_eq!(log.stats(None, None).await.unwrap().total, 3_997);
+    assert_eq!(log.stats(Span::default()).await.unwrap().total, 3_997);
     assert_eq!(lines(&place), [b"", b""]);
 }
 

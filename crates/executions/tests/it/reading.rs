@@ -1,7 +1,7 @@
 //! Reading: pages across days, filters, counts.
 
 use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
-use executions::{Execution, ExecutionLog, Filter, LogError, Status};
+use executions::{Execution, ExecutionLog, Filter, LogError, Span, Status};
 use std::borrow::Cow;
 
 on_both!(
@@ -204,7 +204,7 @@ async fn stats(place: Place) {
         };
         log.finish(row).await.unwrap();
     }
-    let stats = log.stats(None, None).await.unwrap();
+    let stats = log.stats(Span::default()).await.unwrap();
     assert_eq!((stats.total, stats.complete), (103, true));
     assert_eq!(stats.by_status[&Status::Success], 100);
     assert_eq!(stats.by_status[&Status::Started], 1);
@@ -217,9 +217,82 @@ async fn stats(place: Place) {
     assert_eq!((b.tool_name.as_str(), b.calls, b.errors), ("b", 3, 2));
     let kim = &stats.callers[1];
     assert_eq!((kim.caller.as_str(), kim.calls, kim.errors), ("kim", 3, 2));
-    let span = log.stats(Some(NOON - 10 * HOUR), Some(NOON)).await.unwrap();
+    let between = |since, until| Span {
+        since,
+        until,
+        ..Span::default()
+    };
+    let ten_hours = between(Some(NOON - 10 * HOUR), Some(NOON));
+    let span = log.stats(ten_hours.clone()).await.unwrap();
     assert_eq!((span.total, span.tools[0].p50_us), (10, 5_000));
-    assert_eq!(log.stats(Some(NOON + DAY), None).await.unwrap().total, 0);
+    let later = log.stats(between(Some(NOON + DAY), None)).await.unwrap();
+    assert_eq!(later.total, 0);
+    in_slots(&log, ten_hours).await;
+    for (counted, total) in [
+        (
+            Span {
+                tool: Some("b".to_owned()),
+                ..Span::default()
+            },
+            3,
+        ),
+        (
+            Span {
+                caller: Some("kim".to_owned()),
+                ..Span::default()
+            },
+            3,
+        ),
+        (
+            Span {
+                status: Some(Status::Error),
+                ..Span::default()
+            },
+            1,
+        ),
+        (
+            Span {
+                tool: Some("a".to_owned()),
+                status: Some(Status::Error),
+                ..Span::default()
+            },
+            0,
+        ),
+    ] {
+        let stats = log.stats(counted.clone()).await.unwrap();
+        assert_eq!(stats.total, total, "{counted:?}");
+    }
+}
+
+/// One call in each of ten hours, and three more in the hour after them, two of which went wrong.
+async fn in_slots(log: &ExecutionLog, ten_hours: Span) {
+    let slots = Some(5);
+    let stats = log
+        .stats(Span {
+            slots,
+            ..ten_hours.clone()
+        })
+        .await
+        .unwrap();
+    let series = stats.series.unwrap();
+    assert_eq!((series.from, series.slot_ms), (NOON - 10 * HOUR, 2 * HOUR));
+    assert_eq!((series.calls, series.errors), (vec![2; 5], vec![0; 5]));
+    assert_eq!(stats.tools[0].calls_by_slot, [2; 5]);
+    let until = Some(NOON + HOUR);
+    let uneven = Span {
+        slots: Some(3),
+        until,
+        ..ten_hours
+    };
+    let stats = log.stats(uneven).await.unwrap();
+    let series = stats.series.unwrap();
+    assert_eq!(series.calls.iter().sum::<u64>(), stats.total);
+    assert_eq!(series.errors, [0, 0, 2]);
+    let b = stats.tools.iter().find(|it| it.tool_name == "b").unwrap();
+    assert_eq!(
+        (&b.calls_by_slot[..], &b.errors_by_slot[..]),
+        (&[0, 0, 3][..], &[0, 0, 2][..])
+    );
 }
 
 /// The rows that limits count, or do not, around the midnight `edge`.

@@ -1,7 +1,7 @@
 //! Trouble: a full disk, a damaged file, a server that goes away; nothing acknowledged is lost, and all of it heals.
 
 use crate::place::{DAY, NOON, Place, execution};
-use executions::{Execution, ExecutionLog, Filter, LogError, Options, Status};
+use executions::{Execution, ExecutionLog, Filter, LogError, Options, Span, Status};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -179,7 +179,7 @@ async fn closing_leaves_one_plain_file_a_day() {
     // Exactly those that were told so are there.
     let again = place.open().await;
     assert_eq!(
-        again.stats(None, None).await.unwrap().total,
+        again.stats(Span::default()).await.unwrap().total,
         u64::try_from(written + 1).unwrap()
     );
 }

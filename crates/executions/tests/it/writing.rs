@@ -1,7 +1,7 @@
 //! Writing: what goes in comes out, once, and only after it is committed.
 
 use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
-use executions::{Execution, Filter, LogError, Options, Status, new_id};
+use executions::{Execution, Filter, LogError, Options, Span, Status, new_id};
 use std::borrow::Cow;
 use std::os::unix::fs::PermissionsExt;
 use uuid::Uuid;
@@ -71,10 +71,10 @@ async fn concurrent_finishes(place: Place) {
         });
     }
     tasks.join_all().await;
-    assert_eq!(log.stats(None, None).await.unwrap().total, 2_000);
+    assert_eq!(log.stats(Span::default()).await.unwrap().total, 2_000);
     log.close().await.unwrap();
     let again = place.open().await;
-    assert_eq!(again.stats(None, None).await.unwrap().total, 2_000);
+    assert_eq!(again.stats(Span::default()).await.unwrap().total, 2_000);
 }
 
 async fn started_then_finished(place: Place) {
@@ -244,7 +244,7 @@ async fn backup_and_restore(place: Place) {
     );
     // Restoring over what is there changes nothing.
     log.restore_from(&target).await.unwrap();
-    assert_eq!(log.stats(None, None).await.unwrap().total, 602);
+    assert_eq!(log.stats(Span::default()).await.unwrap().total, 602);
     assert!(matches!(
         log.restore_from(other.path()).await,
         Err(LogError::Invalid { .. })

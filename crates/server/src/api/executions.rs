@@ -1,6 +1,6 @@
 //! The execution log.
 
-use crate::auth::{CanRead, IsAdmin};
+use crate::auth::CanRead;
 use crate::body::{PathOf, QueryOf};
 use crate::error::{ApiError, ErrorBody};
 use crate::lines;
@@ -50,8 +50,15 @@ pub(crate) struct ExportQuery {
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct StatsQuery {
+    tool: Option<String>,
+    /// started, success, error, cancelled or interrupted.
+    status: Option<String>,
+    caller: Option<String>,
+    /// A time such as 2026-01-31T12:00:00Z, or a span back from now such as 2h.
     since: Option<String>,
     until: Option<String>,
+    /// Count them over time, too, in so many slots of equal length from `since` to `until`, or to now; at most 500.
+    slots: Option<u16>,
 }
 
 /// Calls, newest first.
@@ -107,17 +114,22 @@ pub(crate) async fn get_execution(
     Ok(Json(server.app.get_execution(&caller, &id).await?))
 }
 
-/// Counts and durations, per tool, status and error.
+/// Counts and durations, per tool, status and error: an admin's of all calls, anybody else's of their own.
 #[utoipa::path(get, path = "/api/v1/executions/stats", tag = "executions", params(StatsQuery),
-    responses((status = 200, body = Object), (status = "4XX", body = ErrorBody)))]
+    responses((status = 200, body = Stats), (status = "4XX", body = ErrorBody)))]
 pub(crate) async fn execution_stats(
     State(server): State<Arc<Server>>,
-    IsAdmin(_caller): IsAdmin,
+    CanRead(caller): CanRead,
     QueryOf(query): QueryOf<StatsQuery>,
 ) -> Result<Json<Stats>, ApiError> {
-    let stats = server
-        .app
-        .execution_stats(query.since.as_deref(), query.until.as_deref())
-        .await?;
-    Ok(Json(stats))
+    let filter = ExecutionFilter {
+        tool: query.tool,
+        status: query.status,
+        caller: query.caller,
+        since: query.since,
+        until: query.until,
+        ..ExecutionFilter::default()
+    };
+    let stats = server.app.execution_stats(&caller, filter, query.slots);
+    Ok(Json(stats.await?))
 }

@@ -70,6 +70,38 @@ async fn entries_are_listed_filtered_and_counted() {
     .await;
 }
 
+#[tokio::test]
+async fn calls_are_counted_over_time_everybodys_own() {
+    on_both(async |app: &TestApp| {
+        for _ in 0..3 {
+            app.post(
+                "/api/v1/tools/calculator/call",
+                json!({"arguments": {"expression": "1+1"}}),
+            )
+            .await;
+        }
+        let slots = "/api/v1/executions/stats?since=1h&slots=6&status=success";
+        let stats = app.get(slots).await.body;
+        let calls = stats["series"]["calls"].as_array().unwrap();
+        assert_eq!((calls.len(), &calls[5]), (6, &json!(3)), "{stats}");
+        assert_eq!(stats["tools"][0]["calls_by_slot"], stats["series"]["calls"]);
+        for wrong in [
+            "slots=6",
+            "since=1h&slots=0",
+            "since=1h&slots=501",
+            "status=odd",
+        ] {
+            let refused = app.get(&format!("/api/v1/executions/stats?{wrong}")).await;
+            assert_eq!(refused.status, 422, "{wrong}");
+        }
+        // Anybody else sees their own.
+        let kim = app.person("kim", "author").await;
+        let theirs = app.as_key(&kim.key, "GET", slots, Value::Null).await;
+        assert_eq!((theirs.status, &theirs.body["total"]), (200, &json!(0)));
+    })
+    .await;
+}
+
 fn lines(answer: &Answer) -> Vec<Value> {
     let line = |line: &str| serde_json::from_str(line).unwrap();
     match &answer.body {

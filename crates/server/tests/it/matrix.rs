@@ -157,7 +157,7 @@ fn of_the_logs() -> Vec<Row> {
     vec![
         row("GET", "/api/v1/executions", "/api/v1/executions", none.clone(), Read, 200),
         row("GET", "/api/v1/executions/export", "/api/v1/executions/export", none.clone(), Read, 200),
-        row("GET", "/api/v1/executions/stats", "/api/v1/executions/stats", none.clone(), Admin, 200),
+        row("GET", "/api/v1/executions/stats", "/api/v1/executions/stats", none.clone(), Read, 200),
         row("GET", "/api/v1/executions/{id}", "/api/v1/executions/none", none.clone(), Read, 404),
         row("GET", "/api/v1/audit", "/api/v1/audit", none.clone(), Admin, 200),
         row("GET", "/api/v1/audit/export", "/api/v1/audit/export", none.clone(), Admin, 200),

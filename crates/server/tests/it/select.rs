@@ -85,6 +85,11 @@ async fn a_request_finds_its_tool_in_both_languages() {
             .map(|it| &it["name"])
             .collect();
         assert_eq!(names, ["book_room"]);
+        let told = found["notes"].to_string();
+        assert!(
+            told.contains("nothing") && !told.contains("book_room"),
+            "{found}"
+        );
     })
     .await;
 }
