@@ -122,6 +122,10 @@ impl Driver {
                 Step::Later => {}
             }
         }
+        // A question is stored in one write with letting go of the run: whoever sees it may answer, and is heard.
+        if starting.is_empty() && self.running.is_empty() {
+            return Ok(());
+        }
         // Before any of them starts: what is not in the journal has not happened.
         self.journal.store().await?;
         for (call, arguments, what) in starting {
