@@ -13,6 +13,10 @@ export type Work = { total: number; script: number; layout: number; longest: num
 const QUIET_MS = 250;
 
 export class Meter {
+  /** How often the page was looked at, and what each look costs it: that is our work, and taken off. */
+  private looks = 0;
+  private perLook = 0;
+
   private constructor(
     private readonly page: Page,
     private readonly cdp: CDPSession,
@@ -22,6 +26,21 @@ export class Meter {
     const cdp = await page.context().newCDPSession(page);
     await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
     return new Meter(page, cdp);
+  }
+
+  /** What a look costs on a page that does nothing. */
+  private async calibrate() {
+    const before = (await this.spent()).total;
+    for (let look = 0; look < 8; look++) await this.look();
+    this.perLook = ((await this.spent()).total - before) / 8;
+  }
+
+  private async look(): Promise<{ total: number; isLoading: boolean }> {
+    this.looks += 1;
+    const isLoading = await this.page.evaluate(
+      () => !!document.querySelector("main [data-status=loading], main [aria-busy=true]"),
+    );
+    return { total: (await this.spent()).total, isLoading };
   }
 
   /** Has the page write down its long tasks, from its beginning. */
@@ -47,31 +66,30 @@ export class Meter {
 
   /** Until the main thread has had next to nothing to do for a while and nothing on the page is being loaded. */
   async quiet() {
-    let before = (await this.spent()).total;
+    let before = (await this.look()).total;
     for (;;) {
       await this.page.waitForTimeout(QUIET_MS);
-      const now = (await this.spent()).total;
-      const isLoading = await this.page.evaluate(
-        () => !!document.querySelector("main [data-status=loading], main [aria-busy=true]"),
-      );
-      if (now - before < 4 && !isLoading) return;
-      before = (await this.spent()).total;
+      const { total, isLoading } = await this.look();
+      if (total - before < 4 && !isLoading) return;
+      before = total;
     }
   }
 
   /** What `act` makes the page do until it is quiet again. */
   async during(act: () => Promise<unknown>): Promise<Work> {
     await this.quiet();
+    await this.calibrate();
     await this.page.evaluate(() => {
       (window as never as { longTasks: number[] }).longTasks.length = 0;
     });
     const before = await this.spent();
+    this.looks = 0;
     await act();
     await this.quiet();
     const after = await this.spent();
     const long = await this.page.evaluate(() => (window as never as { longTasks: number[] }).longTasks);
     return {
-      total: after.total - before.total,
+      total: after.total - before.total - this.looks * this.perLook,
       script: after.script - before.script,
       layout: after.layout - before.layout,
       longest: Math.max(0, ...long),

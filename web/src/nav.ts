@@ -8,7 +8,7 @@ import {
   Database,
   FileClock,
   Gauge,
-  Home,
+  House,
   KeyRound,
   Layers,
   ListChecks,
@@ -35,7 +35,7 @@ export type Place = {
 export type Group = { label?: ParseKeys<"frame">; places: Place[] };
 
 export const groups: Group[] = [
-  { places: [{ path: "/", label: "nav.home", icon: Home, key: "h" }] },
+  { places: [{ path: "/", label: "nav.home", icon: House, key: "h" }] },
   {
     label: "nav.build",
     places: [

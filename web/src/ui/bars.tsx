@@ -17,17 +17,24 @@ type Props = {
   height?: number;
 };
 
-/** Drawn anew only when the counts change, not while the pointer moves over them. */
-const Columns = memo(({ bars }: { bars: Bar[] }) => {
+/** Drawn anew only when the counts change, not while the pointer moves over them, and as two shapes however many bars there are. */
+const Columns = memo(({ bars, height }: { bars: Bar[]; height: number }) => {
   const top = Math.max(1, ...bars.map((bar) => bar.calls));
-  return bars.map((bar) => (
-    <div key={bar.from} className="relative flex h-full min-w-0 flex-1 flex-col justify-end">
-      {bar.calls > bar.errors && (
-        <div className="bg-accent" style={{ height: `${((bar.calls - bar.errors) / top) * 100}%`, minHeight: 2 }} />
-      )}
-      {bar.errors > 0 && <div className="bg-danger" style={{ height: `${(bar.errors / top) * 100}%`, minHeight: 2 }} />}
-    </div>
-  ));
+  // Whatever is there is seen, and leaves a gap to the next.
+  const tall = (count: number) => (count === 0 ? 0 : Math.max(2, (count / top) * (height - 2)));
+  const shape = (of: (bar: Bar) => [from: number, tall: number]) =>
+    bars
+      .map((bar, at) => {
+        const [from, size] = of(bar);
+        return size === 0 ? "" : `M${at + 0.04} ${height - from}v${-size}h0.92v${size}z`;
+      })
+      .join("");
+  return (
+    <svg aria-hidden className="relative size-full" viewBox={`0 0 ${bars.length} ${height}`} preserveAspectRatio="none">
+      <path fill="var(--danger)" d={shape((bar) => [0, tall(bar.errors)])} />
+      <path fill="var(--accent)" d={shape((bar) => [tall(bar.errors), tall(bar.calls - bar.errors)])} />
+    </svg>
+  );
 });
 
 export function Bars({ bars, label, names, onChoose, isPending, height = 64 }: Props) {
@@ -71,7 +78,7 @@ export function Bars({ bars, label, names, onChoose, isPending, height = 64 }: P
         role="img"
         aria-label={label}
         style={{ height }}
-        className={`relative flex touch-pan-y items-end gap-px border-b ${onChoose ? "cursor-crosshair" : ""}`}
+        className={`relative touch-pan-y border-b ${onChoose ? "cursor-crosshair" : ""}`}
         onPointerDown={begin}
         onPointerMove={move}
         onPointerUp={end}
@@ -87,7 +94,7 @@ export function Bars({ bars, label, names, onChoose, isPending, height = 64 }: P
             }}
           />
         )}
-        <Columns bars={bars} />
+        <Columns bars={bars} height={height} />
       </div>
       <figcaption className="mt-1 flex justify-between text-xs text-muted tabular-nums">
         {told ? (

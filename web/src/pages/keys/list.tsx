@@ -19,9 +19,30 @@ import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
 import { NewKeyForm } from "./form";
-import { keysQuery, stateOf } from "./queries";
+import { keysQuery, stateOf, usesQuery } from "./queries";
 
 const tones = { active: "ok", unused: "info", expired: "warn", revoked: "plain" } as const;
+
+/** What stops when the key does. */
+function UsedFor({ of }: { of: KeyView }) {
+  const { t } = useTranslation("keys");
+  const uses = useQuery(usesQuery(of)).data;
+  if (!uses || uses.looked === 0) return null;
+  const shown = uses.tools.slice(0, 5);
+  const more = uses.tools.length - shown.length;
+  return (
+    <p className="mt-2">
+      {t("revoke.calls", { count: uses.calls, looked: uses.looked, user: of.user })}
+      {shown.length > 0 && (
+        <>
+          {" "}
+          <span className="font-mono text-sm text-fg">{shown.join(", ")}</span>
+          {more > 0 && ` ${t("revoke.more", { count: more })}`}
+        </>
+      )}
+    </p>
+  );
+}
 
 function Revoke({ of, onClose }: { of: KeyView | null; onClose: () => void }) {
   const { t } = useTranslation("keys");
@@ -50,6 +71,7 @@ function Revoke({ of, onClose }: { of: KeyView | null; onClose: () => void }) {
           t("revoke.unused")
         )}
       </p>
+      {of?.last_used_at && <UsedFor of={of} />}
     </Confirm>
   );
 }
