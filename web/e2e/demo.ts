@@ -34,6 +34,8 @@ export async function fill(server: Toolcrib): Promise<Demo> {
     system_prompt: "You reckon.",
     tools: ["calculator"],
   });
+  // Nobody is asked: it is switched off.
+  await server.api("POST", "/servers", { name: "library", url: "http://127.0.0.1:9/mcp", disabled: true });
   await server.api("POST", "/users", { name: "kim", role: "author", password: "correct horse" });
   await server.api("PUT", "/limits", { target_type: "USER", target_id: "kim", max_count: 50 });
   const waiting = await server.api("POST", "/runs", { input: "Multiply 5 by something" });
@@ -47,17 +49,31 @@ export const addresses = (demo: Demo): string[] => [
   "/tools",
   "/tools/new",
   "/tools/multiply_numbers",
+  "/tools/get_user_daily_limit?step=parameters",
+  "/tools/get_user_daily_limit?step=logic",
+  "/tools/multiply_numbers?step=test",
+  "/tools/multiply_numbers/versions",
+  "/tools?test=multiply_numbers",
   "/toolsets",
+  "/toolsets/new",
   "/toolsets/sums",
   "/servers",
+  "/servers/new",
+  "/servers/library",
+  "/servers/library/edit",
   "/sources",
+  "/sources/new",
   "/sources/demo",
+  "/sources/demo?tab=schema",
   "/agents",
+  "/agents/new",
   "/agents/reckoner",
   "/playground",
+  `/playground?runs=${demo.run}`,
   "/runs",
   `/runs/${demo.run}`,
   "/executions",
+  `/executions?peek=${demo.execution}`,
   `/executions/${demo.execution}`,
   "/analytics",
   "/policies",
@@ -66,4 +82,7 @@ export const addresses = (demo: Demo): string[] => [
   "/users",
   "/audit",
   "/settings",
+  "/settings?tab=secrets",
+  "/settings?tab=openapi",
+  "/settings?tab=server",
 ];

@@ -30,7 +30,7 @@ afterAll(async () => {
 
 for (const theme of ["light", "dark"] as const) {
   for (const language of ["en", "ko"] as const) {
-    test(`${theme}, ${language}`, { timeout: 300_000 }, async () => {
+    test(`${theme}, ${language}`, { timeout: 600_000 }, async () => {
       const { page } = tab;
       await page.evaluate(
         ([theme, language]) => {

@@ -8,7 +8,7 @@ import { Toolcrib } from "./toolcrib";
 
 const folder = new URL("../screenshots/", import.meta.url).pathname;
 
-test("pictures", { timeout: 600_000 }, async () => {
+test("pictures", { timeout: 1_200_000 }, async () => {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   const server = await Toolcrib.start();
@@ -37,7 +37,7 @@ test("pictures", { timeout: 600_000 }, async () => {
               ? "home"
               : address
                   .slice(1)
-                  .replaceAll("/", "-")
+                  .replaceAll(/[/?=]/g, "-")
                   .replace(/[0-9a-f]{8}-[0-9a-f-]{27}/, "one");
           await tab.page.screenshot({ path: `${folder}${name}-${theme}-${language}-${width}.png` });
         }

@@ -62,7 +62,7 @@ export function Health() {
             facts={[
               [t("server.version"), alive.data?.version],
               [t("server.engine"), view.engine === "sqlite" ? "SQLite" : "PostgreSQL"],
-              [t("server.tools"), String(view.tools)],
+              [t("server.tools"), view.tools.toLocaleString(i18n.language)],
               [t("server.running"), String(view.running_calls)],
               [t("server.instance"), <code key="i">{view.replicas.instance}</code>],
             ]}

@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Pencil, Plus, Wrench } from "lucide-react";
+import { FileUp, Pencil, Plus, Wrench } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
@@ -91,7 +91,22 @@ export default function Tools() {
     </Link>
   );
   return (
-    <Page fill title={t("tools:title")} about={t("tools:about")} actions={may && newTool}>
+    <Page
+      fill
+      title={t("tools:title")}
+      about={t("tools:about")}
+      actions={
+        may && (
+          <>
+            <Link to="/settings" search={{ tab: "openapi" } as never} className={buttonClass("plain")}>
+              <FileUp aria-hidden className="size-4" />
+              {t("tools:importOpenApi")}
+            </Link>
+            {newTool}
+          </>
+        )
+      }
+    >
       <ReadOnly scope="author" />
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchBox label={t("tools:search")} />
