@@ -182,7 +182,10 @@ fn cuts(request: &str) -> Vec<usize> {
     for (at, found) in small.match_indices(" and ") {
         let rest = &small[at + found.len()..];
         let next = rest.split(|c: char| !c.is_alphanumeric()).next();
-        if next.is_some_and(|verb| VERBS.binary_search(&verb).is_ok()) && !is_quoted(at) {
+        let asks = ["how many ", "how much ", "what's ", "what is ", "where is "];
+        let asks = asks.iter().any(|it| rest.starts_with(it));
+        let is_done = next.is_some_and(|verb| VERBS.binary_search(&verb).is_ok());
+        if (is_done || asks) && !is_quoted(at) {
             cuts.push(at);
         }
     }
@@ -241,6 +244,7 @@ mod tests {
             ("서울 날씨를 확인하고 김 대리에게 메일을 보내줘", 2),
             ("오늘 일정을 조회한 다음 회의를 예약해줘", 2),
             ("매출을 집계해줘. 그리고 보고서를 만들어줘.", 2),
+            ("12.5 percent of 340 and how many miles are 5 km?", 2),
         ] {
             assert_eq!(clauses(request).len(), expected, "{:?}", clauses(request));
         }

@@ -6,7 +6,7 @@ use crate::slots::{Filled, Usual, number};
 use crate::values::{Given, Sort};
 
 /// What each number is, in their order.
-pub const FEATURES: [&str; 65] = [
+pub const FEATURES: [&str; 69] = [
     "meaning",
     "name",
     "example",
@@ -72,7 +72,17 @@ pub const FEATURES: [&str; 65] = [
     "looks for what does",
     "deeds agree",
     "sets apart less than examples",
+    "a sum",
+    "a sum for the tool",
+    "nearly an example",
+    "all filled by more than words",
 ];
+
+/// How many of them are seen beside how well the tool fits and is filled.
+const BESIDE: usize = 23;
+
+/// From where on a request is nearly an example prompt of the tool.
+const NEARLY: f32 = 0.7;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Features(pub [f32; FEATURES.len()]);
@@ -101,6 +111,9 @@ pub(crate) struct Top {
     /// Whether the request asks to look something up, and whether the tool does; as `deed` tells it.
     pub(crate) asked_deed: f32,
     pub(crate) deed: f32,
+    /// Whether the request is a sum with its numbers, and whether the tool does what is to be done with them.
+    pub(crate) is_sum: bool,
+    pub(crate) does_sum: bool,
     pub(crate) nature: Nature,
     /// What is read of its examples.
     pub(crate) usual_nature: Option<Nature>,
@@ -111,6 +124,39 @@ impl Top {
     fn apart(&self, kind: usize) -> f32 {
         let usual = self.usual_nature.unwrap_or(self.nature);
         ((self.nature[kind] - usual[kind]) / 4.0).clamp(-2.0, 2.0)
+    }
+
+    /// What is seen beside how well it fits and is filled: measured by its examples, and by how the request speaks.
+    fn beside(&self, given: &Given, manner: &Manner) -> [f32; BESIDE] {
+        let filled = &self.filled;
+        let lacks = 1.0 - filled.worst;
+        // Of a tool without examples nobody knows what is usual.
+        let usual = self.usual.unwrap_or(Usual::as_given(filled, given));
+        [
+            flag(self.usual.is_some()),
+            fewer(usual.sure, filled.sure),
+            fewer(usual.foreign, filled.foreign),
+            fewer(usual.said, given.said),
+            flag(filled.is_free) * lacks,
+            flag(filled.is_named) * lacks,
+            flag(manner.is_now),
+            flag(manner.is_past),
+            number(manner.points.min(3)) / 3.0,
+            flag(manner.is_own),
+            self.apart(0),
+            -self.apart(2),
+            -self.apart(3),
+            self.lacks.0,
+            self.lacks.1.min(3.0) / 3.0,
+            flag(self.asked_deed < 0.0 && self.deed > 0.0),
+            flag(self.asked_deed > 0.0 && self.deed < 0.0),
+            flag(self.asked_deed * self.deed > 0.0),
+            usual.apart - flag(given.is_apart),
+            flag(self.is_sum),
+            flag(self.does_sum),
+            ((self.example.unwrap_or(0.0) - NEARLY) / (1.0 - NEARLY)).clamp(0.0, 1.0),
+            flag(filled.needed > 0 && filled.worst >= 0.7 && filled.solid() > 0.85),
+        ]
     }
 }
 
@@ -128,9 +174,7 @@ impl Features {
         let values = number(filled.sure.min(5)) / 5.0;
         let [idle, world, complete, incomplete] = top.nature.map(|it| (it / 4.0).clamp(-2.0, 2.0));
         let worldly = worldly(&top.nature);
-        // Of a tool without examples nobody knows what is usual.
-        let usual = top.usual.unwrap_or(Usual::as_given(filled, given));
-        Features([
+        let fit = [
             meaning,
             top.name.max(0.0),
             example,
@@ -177,26 +221,12 @@ impl Features {
             share * korean,
             values * korean,
             filled.solid(),
-            flag(top.usual.is_some()),
-            fewer(usual.sure, filled.sure),
-            fewer(usual.foreign, filled.foreign),
-            fewer(usual.said, given.said),
-            flag(filled.is_free) * lacks,
-            flag(filled.is_named) * lacks,
-            flag(manner.is_now),
-            flag(manner.is_past),
-            number(manner.points.min(3)) / 3.0,
-            flag(manner.is_own),
-            top.apart(0),
-            -top.apart(2),
-            -top.apart(3),
-            top.lacks.0,
-            top.lacks.1.min(3.0) / 3.0,
-            flag(top.asked_deed < 0.0 && top.deed > 0.0),
-            flag(top.asked_deed > 0.0 && top.deed < 0.0),
-            flag(top.asked_deed * top.deed > 0.0),
-            usual.apart - flag(given.is_apart),
-        ])
+        ];
+        let mut all = [0.0; FEATURES.len()];
+        let (first, last) = all.split_at_mut(fit.len());
+        first.copy_from_slice(&fit);
+        last.copy_from_slice(&top.beside(given, &manner));
+        Features(all)
     }
 }
 

@@ -17,6 +17,23 @@ pub struct Item {
     pub trusted: bool,
 }
 
+impl Item {
+    /// A tool as the API tells it, taken at its word.
+    #[must_use]
+    pub fn of_tool(tool: &Value) -> Item {
+        let word = |key: &str| tool[key].as_str().map(str::to_owned);
+        Item {
+            name: word("name").unwrap_or_default(),
+            title: tool["annotations"]["title"].as_str().map(str::to_owned),
+            description: word("description").unwrap_or_default(),
+            description_user: word("description_user"),
+            parameters: Parameter::of_schema(&tool["input_schema"]),
+            examples: texts(&tool["examples"]).map(str::to_owned).collect(),
+            trusted: true,
+        }
+    }
+}
+
 /// What a tool is to be given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Parameter {
@@ -35,6 +52,35 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// The same from one text, `name: description; …`. Where nothing says what is required, all is that has no default.
+    #[must_use]
+    pub fn of_text(text: &str, required: Option<&[Value]>) -> Vec<Parameter> {
+        let mut all: Vec<Parameter> = Vec::new();
+        for piece in text.split("; ").filter(|it| !it.trim().is_empty()) {
+            match piece.split_once(": ") {
+                Some((name, description)) if !name.trim().contains(' ') => {
+                    let small = description.to_lowercase();
+                    let has_default = small.contains("optional") || small.contains("default");
+                    let said = required.map(|all| all.iter().any(|it| it == name));
+                    all.push(Parameter {
+                        name: name.to_owned(),
+                        description: description.to_owned(),
+                        required: said.unwrap_or(!has_default),
+                        ..Parameter::default()
+                    });
+                }
+                _ => match all.last_mut() {
+                    Some(last) => last.description = format!("{}; {piece}", last.description),
+                    None => all.push(Parameter {
+                        name: piece.trim_end_matches(':').to_owned(),
+                        ..Parameter::default()
+                    }),
+                },
+            }
+        }
+        all
+    }
+
     /// The parameters of a tool, from the JSON schema of what it takes.
     #[must_use]
     pub fn of_schema(schema: &Value) -> Vec<Parameter> {

@@ -3,6 +3,7 @@
 //!
 //! Knows nothing of who asks: what the asker may see is given with each request.
 
+mod apart;
 mod asking;
 mod background;
 mod bm25;
@@ -21,14 +22,17 @@ mod manner;
 mod nature;
 mod outcome;
 mod outcome_weights;
+mod own;
 mod parts;
 mod praise;
 mod preference;
 mod rank;
 mod ranking;
 mod reach;
+mod reasons;
 mod request;
 mod rules;
+mod runs;
 mod select;
 mod shown;
 mod signs;
@@ -45,7 +49,7 @@ mod words;
 pub use corpus::Corpus;
 pub use features::{FEATURES, Features};
 pub use item::{Item, Parameter};
-pub use nature::{usual_requests, written};
+pub use nature::{ENCODER, usual_requests, written};
 pub use outcome::Outcome;
 pub use rank::Weights;
 pub use request::core;
@@ -60,7 +64,8 @@ pub mod speech {
     pub use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
     pub use crate::clauses::clauses;
     pub use crate::lexicon::{CURRENCIES, DAYS, FILES, LANGUAGES};
-    pub use crate::slots::own_words;
+    pub use crate::own::own_words;
+    pub use crate::sums::SIGNS;
     pub use crate::wants::{Want, want};
     pub use crate::words::{is_common, is_hangul, keys, spoken};
 }

@@ -31,7 +31,7 @@ impl Manner {
             is_order: any(&ORDER),
             is_vague: any(&VAGUE),
             is_unknown: any(&UNKNOWN),
-            is_refusal: any(&REFUSAL),
+            is_refusal: any(&REFUSAL) || refuses(&small),
             points: tokens(&small).filter(|it| points(it)).count(),
             is_now: tokens(&small).any(is_now),
             is_past: tokens(&small).any(is_past),
@@ -50,6 +50,61 @@ pub(crate) fn holds(text: &str, phrase: &str) -> bool {
         !phrase.is_ascii() || (is_open(before) && is_open(after))
     })
 }
+
+/// Whether all that is said is that something is not to be done: `do not send any mail`, `메일 보내지 마`. What goes on with
+/// something else to do refuses only how: `don't mail it, send a message`.
+fn refuses(small: &str) -> bool {
+    let words: Vec<&str> = tokens(small).collect();
+    let is_polite = |it: &&&str| {
+        matches!(
+            **it,
+            "please" | "no" | "ok" | "oh" | "hey" | "wait" | "so" | "and" | "but" | "just" | "stop"
+        )
+    };
+    let start = words.iter().take_while(is_polite).count();
+    let rest = &words[start..];
+    let (is_not, after) = match rest {
+        ["don't" | "dont" | "never", after @ ..] | ["do", "not", after @ ..] => (true, after),
+        _ => (false, rest),
+    };
+    let is_kept = matches!(
+        after.first(),
+        None | Some(&("forget" | "let" | "you" | "we" | "i" | "they" | "worry" | "lose"))
+    );
+    let goes_on = [
+        ", ", "; ", " but ", " instead", " just ", ". ", " until ", " - ",
+    ]
+    .iter()
+    .any(|it| small.contains(it));
+    if is_not && !is_kept && !goes_on {
+        return true;
+    }
+    let last = small.trim_end_matches(|c: char| !c.is_alphanumeric());
+    let last = last.strip_suffix('요').unwrap_or(last);
+    let ends = NOT_KOREAN.iter().find_map(|it| last.strip_suffix(it));
+    ends.is_some_and(|before| !KEPT_KOREAN.iter().any(|it| before.trim_end().ends_with(it)))
+}
+
+/// How Korean says that something is not to be done, at the end of what is said.
+const NOT_KOREAN: [&str; 14] = [
+    "지 마",
+    "지마",
+    "지 마라",
+    "지마라",
+    "지 말아줘",
+    "지 말아 줘",
+    "지 말아주세",
+    "지 말아 주세",
+    "지 마세",
+    "지마세",
+    "지 말아",
+    "지 말자",
+    "지 말고 기다려",
+    "지 않아도 돼",
+];
+
+/// `잊지 마` asks for something.
+const KEPT_KOREAN: [&str; 5] = ["잊", "놓치", "까먹", "빠뜨리", "걱정하"];
 
 fn tokens(text: &str) -> impl Iterator<Item = &str> {
     let is_word = |c: char| c.is_alphanumeric() || c == '\'';
@@ -389,6 +444,25 @@ mod tests {
         assert!(Manner::new("그거 보내줘").is_vague);
         assert!(Manner::new("I don’t remember the number").is_unknown);
         assert!(Manner::new("아니 하지 마").is_refusal);
+        for refusal in [
+            "Do not send any mail",
+            "please don't book anything",
+            "Do not multiply 4 by 5",
+            "메일 보내지 마",
+            "회의실 예약하지 말아줘",
+            "배포하지 마세요!",
+        ] {
+            assert!(Manner::new(refusal).is_refusal, "{refusal}");
+        }
+        for wish in [
+            "Don't forget to send the mail",
+            "don't use chat, e-mail it to kim@acme.example",
+            "I don't want rain, is it dry in Seoul?",
+            "메신저 말고 이메일로 보내줘",
+            "우산 챙기는 거 잊지 마",
+        ] {
+            assert!(!Manner::new(wish).is_refusal, "{wish}");
+        }
         let pointing = Manner::new("my friend wants that, 그거 말이야");
         assert!(pointing.points == 2 && pointing.is_own);
         assert_eq!(Manner::new("서울역"), Manner::default());

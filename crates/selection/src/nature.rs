@@ -14,7 +14,7 @@ const WORLDLY: usize = 1;
 
 /// For which encoder it was trained, and what came of it: of each kind what it has without any vector, its vector, and what each
 /// turn of phrase says of it.
-const ENCODER: &str = "use-multilingual-3";
+pub const ENCODER: &str = "use-multilingual-3";
 const TRAINED: &[u8] = include_bytes!("nature.bin");
 
 /// How smooth the reading is: the higher, the less a single written request matters.

@@ -3,6 +3,7 @@
 
 use crate::features::{FEATURES, Features};
 use crate::outcome_weights::{HIDDEN, MEAN, OUT};
+use crate::reasons::reason;
 use std::fmt;
 
 /// What is to be done with a request.
@@ -85,9 +86,16 @@ fn because(features: &Features, hidden: &[f32], best: usize) -> String {
     };
     let mut all: Vec<(usize, f32)> = (0..FEATURES.len()).map(|at| (at, says(at))).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let most = all.iter().take(REASONS).filter(|it| it.1 > 0.0);
-    let named = most.map(|(at, _)| format!("{} {:.2}", FEATURES[*at], features.0[*at]));
-    named.collect::<Vec<_>>().join(", ")
+    let mut reasons: Vec<&str> = Vec::new();
+    for (at, _) in all.into_iter().filter(|it| it.1 > 0.0) {
+        let said = reason(at, features.0[at] > MEAN[at]);
+        // Several numbers may say the same.
+        reasons.extend(said.filter(|it| !reasons.contains(it)));
+        if reasons.len() == REASONS {
+            break;
+        }
+    }
+    reasons.join("; ")
 }
 
 #[cfg(test)]
@@ -134,5 +142,6 @@ mod tests {
         let verdict = judge(&near);
         assert_eq!(verdict.outcome, Outcome::Call);
         assert!(verdict.certainty > 0.5 && !verdict.because.is_empty());
+        assert!(!verdict.because.contains("0."), "{}", verdict.because);
     }
 }

@@ -85,13 +85,15 @@ pub(crate) struct Asked<'a> {
 impl<'a> Asked<'a> {
     /// Encoded together: where a model behind an endpoint does it, that is one request.
     pub(crate) fn all(texts: impl Iterator<Item = &'a str>, corpus: &Corpus) -> Vec<Self> {
-        let texts: Vec<Cow<'a, str>> = texts.map(core).collect();
+        let (turns, texts): (Vec<Turns>, Vec<Cow<'a, str>>) =
+            texts.map(|it| (Turns::new(it), core(it))).unzip();
+        let mut turns = turns.into_iter();
         let plain: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
         let mut vectors = corpus.encoder.encode_request(&plain).into_iter();
         let asked = |text: Cow<'a, str>| Asked {
             words: words(&text),
             spelling: Spelling::new(&text),
-            turns: Turns::new(&text),
+            turns: turns.next().unwrap_or_default(),
             vector: vectors.next().and_then(|it| Vector::new(&it)),
             text,
         };

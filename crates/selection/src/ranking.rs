@@ -30,7 +30,7 @@ const LACKS: f32 = 0.055;
 
 /// What a tool gains that looks something up where the request asks for that, or does something where it asks for that. The
 /// other way round it loses as much.
-const DEED: f32 = 0.015;
+const DEED: f32 = 0.02;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
@@ -140,6 +140,7 @@ impl<'a> Ranking<'a> {
             score += TAKES * part.slots.takes(given);
             score += deed * part.deed;
             score -= LACKS * part.slots.fill(given).loss();
+            score += sum.gain(part.operations);
             if part.slots.counts() {
                 score -= sum.loss(part.operations);
             }
@@ -185,7 +186,10 @@ impl<'a> Ranking<'a> {
         let second = ranked[1..].iter().find(is_other);
         let part = &self.corpus.parts[first.at];
         let asked = &self.texts.asked[0];
+        let sum = Sum::new(&asked.text);
         Top {
+            is_sum: sum.is_whole(),
+            does_sum: sum.is_done_by(part.operations),
             about: fit.about,
             name: fit.name,
             example: fit.example,

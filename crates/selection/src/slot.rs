@@ -8,6 +8,25 @@ use crate::words::spoken;
 /// More choices are not looked at: each is compared with each value of each request.
 const CHOICES_MAX: usize = 200;
 
+/// How well something fits that a tool says it is about: `onboarding guide`, given to a search in `policies, onboarding guides`.
+const LISTED: f32 = 0.5;
+
+/// Whether a word is the asker's, or one that the tool has itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Whose {
+    Asker,
+    Tool,
+    /// The tool has it in a list of the things that it is about.
+    Listed,
+}
+
+/// Something that a request gives, while slots take what fits them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Said<'a> {
+    pub(crate) value: &'a Value,
+    pub(crate) whose: Whose,
+}
+
 /// A parameter that a request has to speak of.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -81,21 +100,32 @@ impl Slot {
 
     /// Takes the value that fits best away from those that are left; says how well it fits, and whether it is more than
     /// some word.
-    pub(crate) fn take(&self, left: &mut [Option<&Value>]) -> (f32, bool) {
+    pub(crate) fn take(&self, left: &mut [Option<Said<'_>>]) -> (f32, bool) {
         let fits = left
             .iter()
             .enumerate()
-            .filter_map(|(at, it)| Some((at, self.fit((*it)?))));
+            .filter_map(|(at, it)| Some((at, self.fit_of((*it)?))));
         let best = fits.max_by(|a, b| a.1.total_cmp(&b.1));
         match best {
             Some((at, fit)) if fit > 0.0 => {
                 let Some(taken) = left[at].take() else {
                     return (0.0, false);
                 };
-                drop_run(taken, left);
-                (fit, taken.sort != Sort::Word)
+                drop_run(taken.value, left);
+                (fit, taken.value.sort != Sort::Word)
             }
             _ => (0.0, false),
+        }
+    }
+
+    /// A word of the tool's own gives it nothing, unless it is one of the choices, or one of the things that the tool says it is
+    /// about.
+    fn fit_of(&self, said: Said<'_>) -> f32 {
+        match (said.whose, self.want) {
+            (Whose::Asker, _) => self.fit(said.value),
+            (_, Want::Choice) if self.is_choice(said.value) => 1.0,
+            (Whose::Listed, Want::Query | Want::Any | Want::Name | Want::Place) => LISTED,
+            _ => 0.0,
         }
     }
 
@@ -178,12 +208,15 @@ impl Slot {
         if is_wrong { fit * 0.3 } else { fit }
     }
 
-    fn choice(&self, value: &Value) -> f32 {
-        let is_one = self.choices.iter().any(|it| {
+    fn is_choice(&self, value: &Value) -> bool {
+        self.choices.iter().any(|it| {
             let mut parts = it.split(' ');
             *it == value.text || parts.any(|part| part.len() > 2 && value.text.starts_with(part))
-        });
-        match (is_one, value.sort) {
+        })
+    }
+
+    fn choice(&self, value: &Value) -> f32 {
+        match (self.is_choice(value), value.sort) {
             (true, _) => 1.0,
             // In other words, or another language.
             (false, Sort::Word) => 0.55,
@@ -194,7 +227,7 @@ impl Slot {
 }
 
 /// `Brian Cho` is one value, and so is `Gangnam station`. Korean says in the same way what are two.
-fn drop_run(taken: &Value, left: &mut [Option<&Value>]) {
+fn drop_run(taken: &Value, left: &mut [Option<Said<'_>>]) {
     let is_part = |it: &Value| {
         matches!(it.sort, Sort::Name | Sort::Word) && it.text.is_ascii() && !it.is_from && !it.is_to
     };
@@ -207,9 +240,9 @@ fn drop_run(taken: &Value, left: &mut [Option<&Value>]) {
     }
     let mut place = taken.place;
     for it in left.iter_mut() {
-        if let Some(value) = *it
-            && value.place == place + 1
-            && is_part(value)
+        if let Some(said) = *it
+            && said.value.place == place + 1
+            && is_part(said.value)
         {
             place += 1;
             *it = None;

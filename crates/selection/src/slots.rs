@@ -1,10 +1,11 @@
 //! What a tool must be given, and how much of it a request gives.
 
 use crate::item::Item;
-use crate::slot::Slot;
+use crate::own::{listed, own_words, shape};
+use crate::slot::{Said, Slot, Whose};
 use crate::values::{Given, Sort, Value};
 use crate::wants::Want;
-use crate::words::{is_hangul, words};
+use crate::words::is_hangul;
 
 /// So many examples tell how requests fill a tool.
 const EXAMPLES_MAX: usize = 24;
@@ -36,6 +37,8 @@ pub(crate) struct Slots {
     pub(crate) shapes: Vec<String>,
     /// The words that it has itself, in order; what it only has as an example is a value.
     own: Vec<u32>,
+    /// Of these, those that name what it is about.
+    listed: Vec<u32>,
     /// What its examples give, on the whole: they say all that it needs. To be measured by are those in other languages, and
     /// those in Korean, which says as much in fewer words. Nothing, where it has none.
     pub(crate) usual: [Option<Usual>; 2],
@@ -140,6 +143,7 @@ impl Slots {
             all: item.parameters.iter().map(Slot::new).collect(),
             shapes,
             own: own_words(item),
+            listed: listed(item),
             usual: [None; 2],
         };
         slots.usual = same_language(&item.examples).map(|it| slots.usual(&it));
@@ -184,32 +188,32 @@ impl Slots {
 
     /// Whether a word is one of the tool's own: `room` gives a tool that books rooms nothing.
     fn is_own(&self, value: &Value) -> bool {
-        let all = &value.keys;
-        let known = all.iter().filter(|it| self.own.binary_search(it).is_ok());
-        known.count() * 2 >= all.len().max(1)
+        self.owned(value) * 2 >= value.keys.len().max(1)
+    }
+
+    fn owned(&self, value: &Value) -> usize {
+        let known = value
+            .keys
+            .iter()
+            .filter(|it| self.own.binary_search(it).is_ok());
+        known.count()
     }
 
     /// Gives each slot the best value that is left, those first that few values fit.
     pub(crate) fn fill(&self, given: &Given) -> Filled {
-        let is_value = |it: &&Value| match it.sort {
-            Sort::Word => !self.is_own(it),
-            Sort::Name => it.text.len() > 24 || !self.is_own(it),
-            _ => true,
+        let said = given.values.iter().map(|value| Said {
+            value,
+            whose: self.whose(value),
+        });
+        let mut left: Vec<Option<Said<'_>>> = said.map(Some).collect();
+        let asked = |left: &[Option<Said<'_>>], is_so: fn(Sort) -> bool| {
+            let asked = left.iter().flatten().filter(|it| it.whose == Whose::Asker);
+            asked.filter(|it| is_so(it.value.sort)).count()
         };
-        let mut left: Vec<Option<&Value>> =
-            given.values.iter().filter(is_value).map(Some).collect();
         let mut filled = Filled {
-            sure: left
-                .iter()
-                .flatten()
-                .filter(|it| it.sort != Sort::Word)
-                .count(),
+            sure: asked(&left, |it| it != Sort::Word),
             worst: 1.0,
-            foreign: left
-                .iter()
-                .flatten()
-                .filter(|it| matches!(it.sort, Sort::Word | Sort::Name))
-                .count(),
+            foreign: asked(&left, |it| matches!(it, Sort::Word | Sort::Name)),
             ..Filled::default()
         };
         let mut order: Vec<usize> = (0..self.all.len())
@@ -231,8 +235,31 @@ impl Slots {
                 filled.is_named = matches!(slot.want, Want::Name | Want::Place | Want::Any);
             }
         }
-        filled.over = left.iter().flatten().count();
+        filled.over = asked(&left, |_| true);
         filled
+    }
+
+    fn whose(&self, value: &Value) -> Whose {
+        let is_own = match value.sort {
+            Sort::Word => self.is_own(value),
+            // `checkout-api` is a name, though all services of the tool end so.
+            Sort::Name if value.text.contains(['-', '_', '/', '.']) => {
+                self.owned(value) == value.keys.len()
+            }
+            Sort::Name => self.is_own(value),
+            _ => false,
+        };
+        let is_listed = || {
+            value
+                .keys
+                .iter()
+                .any(|it| self.listed.binary_search(it).is_ok())
+        };
+        match is_own {
+            false => Whose::Asker,
+            true if is_listed() => Whose::Listed,
+            true => Whose::Tool,
+        }
     }
 
     /// Whether it wants its numbers one by one, so that it cannot take a formula.
@@ -285,69 +312,6 @@ pub(crate) fn same_language(examples: &[String]) -> [Vec<&str>; 2] {
 #[expect(clippy::cast_precision_loss, reason = "counts of words are small")]
 pub(crate) fn number(count: usize) -> f32 {
     count as f32
-}
-
-/// Words of the name and of what the tool says of itself; of its examples only those that stand in several.
-#[must_use]
-pub fn own_words(item: &Item) -> Vec<u32> {
-    let mut own: Vec<u32> = Vec::new();
-    let mut add = |text: &str| own.extend(words(text).into_iter().map(|it| it.key));
-    add(&item.name);
-    for text in [&item.title, &item.description_user].into_iter().flatten() {
-        add(text);
-    }
-    add(&item.description);
-    for parameter in &item.parameters {
-        add(&parameter.name);
-        let about = parameter.description.as_str();
-        let end = ["e.g.", "예:", "such as", "for example", "예 :", "예시"]
-            .iter()
-            .filter_map(|it| about.find(it))
-            .min();
-        add(&about[..end.unwrap_or(about.len())]);
-    }
-    let mut seen: Vec<u32> = Vec::new();
-    for example in &item.examples {
-        let mut keys: Vec<u32> = words(example).into_iter().map(|it| it.key).collect();
-        keys.sort_unstable();
-        keys.dedup();
-        seen.extend(keys);
-    }
-    seen.sort_unstable();
-    let often = seen
-        .chunk_by(|a, b| a == b)
-        .filter(|it| it.len() * 3 >= item.examples.len().max(6));
-    own.extend(often.map(|it| it[0]));
-    own.sort_unstable();
-    own.dedup();
-    own
-}
-
-/// `A-10021` looks like `A-20931`, and `PAY-231` like `APP-7`.
-pub(crate) fn shape(text: &str) -> String {
-    let mut shape = String::new();
-    let mut run = 0;
-    let mut last = ' ';
-    for c in text.chars() {
-        let class = match c {
-            '0'..='9' => '9',
-            'a'..='z' | 'A'..='Z' => 'A',
-            other => other,
-        };
-        run = if class == last { run + 1 } else { 1 };
-        match (class, run) {
-            ('A', 1) => shape.push(c.to_ascii_uppercase()),
-            // Which letters they are says nothing where there are several.
-            ('A', 2) => {
-                shape.pop();
-                shape.push_str("**");
-            }
-            ('A' | '9', 2..) => {}
-            _ => shape.push(class),
-        }
-        last = class;
-    }
-    shape
 }
 
 #[cfg(test)]
@@ -457,6 +421,47 @@ mod tests {
         let worst = |request: &str| slots.fill(&Given::new(request)).worst;
         assert!(worst("by car") > 0.9 && worst("a half day") > 0.9);
         assert!(worst("by 7") < 0.1);
+        // Though the tool speaks of it itself.
+        item.description = "Goes by car or half a day.".to_owned();
+        let slots = Slots::new(&item);
+        assert!(slots.fill(&Given::new("by car")).worst > 0.9);
+    }
+
+    #[test]
+    fn a_name_of_which_a_part_is_usual_is_still_a_name() {
+        let mut item = tool(&[("service", "string", "Which service")]);
+        item.examples = ["a-api", "b-api", "c-api"].map(str::to_owned).to_vec();
+        let slots = Slots::new(&item);
+        assert!(slots.fill(&Given::new("deploy coupon-api")).worst > 0.9);
+    }
+
+    #[test]
+    fn hours_from_and_to_fill_a_start_and_an_end() {
+        let room = [
+            ("room", "string", "Name of the room"),
+            ("date", "string", "Day"),
+            ("start_time", "string", "When it begins"),
+            ("end_time", "string", "When it ends"),
+        ];
+        for request in [
+            "Book the Hanra tomorrow from 3 to 4pm",
+            "한라 내일 3시부터 4시까지 예약해줘",
+            "Hanra on Friday between 2 and 3",
+            "book Hanra 10:00-11:30 on Monday",
+        ] {
+            assert_eq!(missing(&room, request), 0, "{request}");
+        }
+        assert_eq!(missing(&room, "Book the Hanra tomorrow at 3"), 1);
+    }
+
+    #[test]
+    fn what_a_tool_lists_may_be_looked_for() {
+        let mut item = tool(&[("query", "string", "What to look for")]);
+        item.description = "Searches the wiki: policies, onboarding guides.".to_owned();
+        let slots = Slots::new(&item);
+        let worst = |request: &str| slots.fill(&Given::new(request)).worst;
+        assert!(worst("search the wiki for the onboarding guide") > 0.4);
+        assert!(worst("search the wiki") < 0.1);
     }
 
     #[test]
@@ -474,10 +479,5 @@ mod tests {
                 && takes(&order, "read https://a.example") < 0.0
         );
         assert!(takes(&order, "hello").abs() < 1e-6);
-        assert_eq!(
-            (shape("PAY-231"), shape("APP-7")),
-            ("**-9".to_owned(), "**-9".to_owned())
-        );
-        assert_ne!(shape("A-1"), shape("C-1"));
     }
 }

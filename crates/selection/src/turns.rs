@@ -1,6 +1,9 @@
 //! How a request is worded, whatever it is about: its words, which follows which, and how Korean ones end. `the usual one`
-//! and `부탁드려요` say of what kind a request is where its meaning does not.
+//! and `부탁드려요` say of what kind a request is where its meaning does not. So do the sorts of things that it gives, whatever
+//! they are: a day, an hour, a text in quotes.
 
+use crate::request::core;
+use crate::values::Given;
 use crate::words::{is_hangul, key};
 
 /// Turns of phrase share a slot where their hashes do. A power of two.
@@ -15,8 +18,8 @@ pub struct Turns(Vec<u16>);
 
 impl Turns {
     #[must_use]
-    pub fn new(text: &str) -> Self {
-        let small = text.to_lowercase();
+    pub fn new(request: &str) -> Self {
+        let small = core(request).to_lowercase();
         let mut slots = Vec::new();
         let mut last = "^";
         for token in tokens(&small) {
@@ -29,6 +32,7 @@ impl Turns {
             last = token;
         }
         slots.push(slot(&[last, " $"]));
+        given(request, &mut slots);
         slots.sort_unstable();
         slots.dedup();
         Turns(slots)
@@ -43,6 +47,18 @@ impl Turns {
     pub(crate) fn each(&self) -> f32 {
         1.0 / f32::from(u16::try_from(self.0.len().max(1)).unwrap_or(u16::MAX)).sqrt()
     }
+}
+
+/// What a request gives, by its sorts, and which follows which.
+fn given(request: &str, slots: &mut Vec<u16>) {
+    let mut last = "";
+    for value in Given::new(request).values {
+        let sort = value.sort.name();
+        slots.push(slot(&["<", sort]));
+        slots.push(slot(&["<", last, " ", sort]));
+        last = sort;
+    }
+    slots.push(slot(&["<", last, " $"]));
 }
 
 /// The endings of a Korean word, and its syllables two at a time.
@@ -128,6 +144,7 @@ mod tests {
             let a = Turns::new(a).0;
             a.iter().filter(|it| b.0.contains(it)).count()
         };
+        assert!(shared("at 3pm on Friday", "tomorrow 10:30") > 1);
         assert!(shared("예약해주세요", "취소해주세요") > shared("예약해주세요", "예매했지"));
         let pairs = |word: &str| {
             let mut slots = Vec::new();

@@ -1,7 +1,9 @@
 //! What a request gives: dates, amounts, addresses, names and so on, each with what it could be given for.
 
+use crate::apart::{sets_apart, told, unquoted};
 use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
 use crate::lexicon::{CURRENCIES, DAYS, FILES, HOURS, LANGUAGES, NUMBERS, PICTURES};
+use crate::runs::{Run, runs};
 use crate::words::{is_hangul, keys, words};
 
 /// What something given is.
@@ -23,6 +25,26 @@ pub(crate) enum Sort {
     Currency,
     /// Some word that says something; whether it is a value depends on the tool.
     Word,
+}
+
+impl Sort {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Sort::Number => "number",
+            Sort::Day => "day",
+            Sort::Hour => "hour",
+            Sort::Mail => "mail",
+            Sort::Web => "web",
+            Sort::Picture => "picture",
+            Sort::File => "file",
+            Sort::Key => "key",
+            Sort::Quote => "quote",
+            Sort::Name => "name",
+            Sort::Language => "language",
+            Sort::Currency => "currency",
+            Sort::Word => "word",
+        }
+    }
 }
 
 /// Spans of time.
@@ -65,21 +87,22 @@ impl Given {
             ..Given::default()
         };
         let (plain, quotes) = unquoted(request);
-        for text in quotes {
+        for text in quotes.into_iter().chain(told(&plain)) {
             given.said += 1;
             given.values.push(value(Sort::Quote, &text));
         }
         let mut begins = true;
         let mut lead = String::new();
-        for (place, token) in plain.split_whitespace().enumerate() {
-            given.token(token, place, begins, &lead);
-            begins = token.ends_with(['.', '!', '?']);
-            lead = bare(token).to_lowercase();
+        for (place, run) in runs(&plain).iter().enumerate() {
+            given.token(run, place, begins, &lead);
+            begins = run.text.ends_with(['.', '!', '?']);
+            lead = bare(&run.text).to_lowercase();
         }
         given
     }
 
-    fn token(&mut self, token: &str, place: usize, begins: bool, lead: &str) {
+    fn token(&mut self, run: &Run<'_>, place: usize, begins: bool, lead: &str) {
+        let token = &*run.text;
         let bare = bare(token);
         let small = bare.to_lowercase();
         let stem = particle(&small);
@@ -103,11 +126,22 @@ impl Given {
         if follows_number && SPANS.iter().any(|it| small.starts_with(it)) {
             sorts.push(Sort::Hour);
         }
-        let is_from = matches!(lead, "from" | "between" | "starting" | "since" | "leaving")
+        if run.is_day || (run.is_hour && run.is_sure) {
+            sorts.clear();
+        }
+        if run.is_day {
+            sorts.push(Sort::Day);
+        }
+        if run.is_hour && !sorts.contains(&Sort::Hour) {
+            sorts.push(Sort::Hour);
+        }
+        let is_from = run.is_from
+            || matches!(lead, "from" | "between" | "starting" | "since" | "leaving")
             || ["에서", "부터", "출발"]
                 .iter()
                 .any(|it| small.ends_with(it));
-        let is_to = matches!(lead, "to" | "until" | "till" | "into" | "and" | "through")
+        let is_to = run.is_to
+            || matches!(lead, "to" | "until" | "till" | "into" | "and" | "through")
             || small.ends_with("까지")
             || (small.ends_with('로') && small.chars().any(is_hangul));
         if sorts.is_empty() {
@@ -315,57 +349,11 @@ fn numbers(bare: &str, stem: &str, is_money: bool) -> Vec<Sort> {
         || hyphens >= 2
         || digits >= 8
         || bare.matches('.').count() >= 2;
-    match is_key {
+    let is_code = is_plain && digits > 3 && bare.starts_with('0');
+    match is_key || is_code {
         true => vec![Sort::Key],
         false => vec![Sort::Number],
     }
-}
-
-/// Whether a text is given beside the words that say what to do with it.
-fn sets_apart(request: &str) -> bool {
-    let marks = [
-        ": ", "\n", "“", "「", "```", ">> ", " — ", " – ", " - ", "->",
-    ];
-    let rest = |mark: &str| {
-        request
-            .split_once(mark)
-            .is_some_and(|it| it.1.trim().len() > 4)
-    };
-    marks.into_iter().any(rest) || !unquoted(request).1.is_empty()
-}
-
-/// A request without its quotes, and what they hold.
-fn unquoted(request: &str) -> (String, Vec<String>) {
-    let mut plain = String::with_capacity(request.len());
-    let mut quotes = Vec::new();
-    let mut rest = request;
-    while let Some(at) = rest.find(['"', '“', '`', '「', '\'', '‘']) {
-        let open = rest[at..].chars().next().unwrap_or('"');
-        let close = match open {
-            '“' => '”',
-            '「' => '」',
-            '‘' => '’',
-            same => same,
-        };
-        let after = &rest[at + open.len_utf8()..];
-        // The mark in `don't` opens nothing.
-        let is_apostrophe = open == '\'' && rest[..at].ends_with(char::is_alphanumeric);
-        let end = after.find(close).filter(|_| !is_apostrophe);
-        match end {
-            Some(end) if end > 0 => {
-                plain.push_str(&rest[..at]);
-                plain.push(' ');
-                quotes.push(after[..end].to_owned());
-                rest = &after[end + close.len_utf8()..];
-            }
-            _ => {
-                plain.push_str(&rest[..at + open.len_utf8()]);
-                rest = after;
-            }
-        }
-    }
-    plain.push_str(rest);
-    (plain, quotes)
 }
 
 #[cfg(test)]

@@ -61,42 +61,13 @@ pub(crate) fn pool_of(folder: &Path, file: &str) -> Vec<Item> {
     lines.map(|tool: Value| item(&tool)).collect()
 }
 
-/// `params` is one text: `name: description; …`. Where nothing says what is required, all is that has no default.
 fn item(tool: &Value) -> Item {
     let word = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
-    let required: Option<Vec<&str>> = tool["required"]
-        .as_array()
-        .map(|all| all.iter().filter_map(Value::as_str).collect());
-    let params = word("params");
-    let mut parameters: Vec<Parameter> = Vec::new();
-    for piece in params.split("; ").filter(|it| !it.trim().is_empty()) {
-        match piece.split_once(": ") {
-            Some((name, description)) if !name.trim().contains(' ') => {
-                let small = description.to_lowercase();
-                let has_default = small.contains("optional") || small.contains("default");
-                let is_required = required
-                    .as_ref()
-                    .map_or(!has_default, |it| it.contains(&name));
-                parameters.push(Parameter {
-                    name: name.to_owned(),
-                    description: description.to_owned(),
-                    required: is_required,
-                    ..Parameter::default()
-                });
-            }
-            _ => match parameters.last_mut() {
-                Some(last) => last.description = format!("{}; {piece}", last.description),
-                None => parameters.push(Parameter {
-                    name: piece.trim_end_matches(':').to_owned(),
-                    ..Parameter::default()
-                }),
-            },
-        }
-    }
+    let required = tool["required"].as_array().map(Vec::as_slice);
     Item {
         name: word("name"),
         description: word("description"),
-        parameters,
+        parameters: Parameter::of_text(&word("params"), required),
         ..Item::default()
     }
 }

@@ -71,6 +71,6 @@ impl Encode for Own {
     }
 
     fn id(&self) -> &str {
-        "use-multilingual-3"
+        selection::ENCODER
     }
 }

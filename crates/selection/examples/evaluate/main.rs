@@ -1,6 +1,6 @@
 //! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where VECTORS is a file that
 //! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`,
-//! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `speed`.
+//! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `fresh FOLDER FILE`, `speed`.
 
 mod data;
 mod encoder;
@@ -72,6 +72,10 @@ fn main() {
             "web" => {
                 let folder = next();
                 gold::measure(&mut bench, Path::new(folder), "web_search.jsonl", next());
+            }
+            "fresh" => {
+                let folder = next();
+                gold::measure(&mut bench, Path::new(folder), next(), gold::FRESH);
             }
             "weights" => bench.weights = weights(next()),
             "speed" => speed::measure(&mut bench),

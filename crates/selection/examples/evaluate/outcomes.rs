@@ -162,12 +162,8 @@ fn own(folder: &Path) -> Vec<Case> {
         .filter(|it| it.name != "request_human_input")
         .collect();
     let tools = Arc::new(tools);
-    let case = |row: &serde_json::Value, is_web: bool| Case {
-        set: match (is_web, row["lang"] == "ko") {
-            (true, _) => "web",
-            (false, true) => "gold ko",
-            (false, false) => "gold en",
-        },
+    let case = |row: &serde_json::Value, [en, ko]: [&'static str; 2]| Case {
+        set: if row["lang"] == "ko" { ko } else { en },
         query: row["query"].as_str().unwrap_or_default().to_owned(),
         outcome: outcome(row["outcome"].as_str().unwrap_or_default()),
         group: None,
@@ -188,9 +184,20 @@ fn own(folder: &Path) -> Vec<Case> {
         },
     };
     let rows = gold::rows(folder, "gold.jsonl", "dev");
-    let mut cases: Vec<Case> = rows.iter().map(|row| case(row, false)).collect();
+    let mut cases: Vec<Case> = rows
+        .iter()
+        .map(|row| case(row, ["gold en", "gold ko"]))
+        .collect();
     let web = gold::rows(folder, "web_search.jsonl", "dev");
-    cases.extend(web.iter().map(|row| case(row, true)));
+    cases.extend(web.iter().map(|row| case(row, ["web", "web"])));
+    // Nothing is learned from these: they tell how what was learned does elsewhere.
+    for (file, sets) in [
+        ("fresh.jsonl", ["fresh en", "fresh ko"]),
+        ("fresh_web.jsonl", ["fresh web", "fresh web"]),
+    ] {
+        let rows = gold::rows(folder, file, gold::FRESH);
+        cases.extend(rows.iter().map(|row| case(row, sets)));
+    }
     let builtin = gold::BUILTIN;
     cases.extend(training::cases(
         &folder.join("../training"),
@@ -282,7 +289,7 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
     let encoder = Arc::clone(&bench.encoder);
     for (query, kind) in selection::written() {
         let vector = encoder.encode(&core(query));
-        let turns = Turns::new(&core(query));
+        let turns = Turns::new(query);
         let row = json!({"set": "kinds", "query": query, "group": query, "kind": kind, "vector": vector, "turns": turns.slots()});
         let _ = writeln!(text, "{row}");
     }
@@ -296,7 +303,7 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
             .flatten()
             .map(|it| Turns::new(it).slots().to_vec());
         let usual: Vec<Vec<u16>> = usual.collect();
-        let turns = Turns::new(&core(&case.query));
+        let turns = Turns::new(&case.query);
         let row = json!({"gold": case.gold, "examples": examples, "vector": encoder.encode(&core(&case.query)), "turns": turns.slots(), "usual": usual, "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
         let _ = writeln!(text, "{row}");
     });

@@ -1,7 +1,6 @@
 //! The requests that were written to train with, each over the tools that it was written for, and over them without their
 //! example prompts: most tools have none.
 
-use crate::gold;
 use crate::outcomes::{Case, outcome};
 use selection::Item;
 use serde_json::Value;
@@ -24,7 +23,7 @@ fn bare(items: &[Item]) -> Vec<Item> {
 
 /// `own` are the tools of the gold set, over which is asked what needs the web, and what needs any of them.
 pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Vec<Case> {
-    let items = |file| lines(folder, file).iter().map(gold::item).collect();
+    let items = |file| lines(folder, file).iter().map(Item::of_tool).collect();
     let with: Arc<Vec<Item>> = Arc::new(items("ask_tools.jsonl"));
     let plain: Vec<Item> = items("plain_tools.jsonl");
     let known = |it: &&Item| with.iter().all(|other| other.name != it.name);
@@ -33,7 +32,7 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
     let few = |it: &&Item| builtin.contains(&it.name.as_str());
     let few: Arc<Vec<Item>> = Arc::new(own.iter().filter(few).cloned().collect());
     let (ask, plain, web) = ("ask.jsonl", "plain.jsonl", "web.jsonl");
-    let (pool, style) = ("pool.jsonl", "style.jsonl");
+    let (pool, style, direct) = ("pool.jsonl", "style.jsonl", "direct.jsonl");
     let mut cases = Vec::new();
     for (set, file, tools) in [
         ("ask", ask, &with),
@@ -45,12 +44,14 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
         ("pool ko", pool, own),
         ("style en", style, own),
         ("style ko", style, own),
+        ("direct en", direct, own),
+        ("direct ko", direct, own),
     ] {
         for row in lines(folder, file) {
             let word = |key: &str| row[key].as_str().map(str::to_owned);
             // Of these files, the languages are two sets.
-            if (file == pool || file == style) && !word("lang").is_some_and(|it| set.ends_with(&it))
-            {
+            let is_one = [pool, style, direct].contains(&file);
+            if is_one && !word("lang").is_some_and(|it| set.ends_with(&it)) {
                 continue;
             }
             let named = row["gold"].as_array().into_iter().flatten();

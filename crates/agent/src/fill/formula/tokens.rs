@@ -1,7 +1,7 @@
 //! A request for a calculation in pieces: numbers, signs, units and the words that say what to do with them.
 
 use crate::fill::units::{Measures, Unit, leading_unit, unit};
-use selection::speech::is_hangul;
+use selection::speech::{SIGNS, is_hangul};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Token {
@@ -103,8 +103,8 @@ const FUNCTIONS: [&str; 13] = [
     "floor",
 ];
 
-/// What English says for a sign, longest first.
-const SAID: [(&[&str], &str); 21] = [
+/// What English says in several words, or for more than one sign, longest first. `SIGNS` has the rest.
+const SAID: [(&[&str], &str); 16] = [
     (&["to", "the", "power", "of"], "^"),
     (&["square", "root", "of"], "sqrt"),
     (&["cube", "root", "of"], "cbrt"),
@@ -112,13 +112,8 @@ const SAID: [(&[&str], &str); 21] = [
     (&["divided", "by"], "/"),
     (&["how", "many"], "many"),
     (&["how", "much"], ""),
-    (&["plus"], "+"),
-    (&["minus"], "-"),
-    (&["times"], "*"),
-    (&["over"], "/"),
     (&["squared"], "^2"),
     (&["cubed"], "^3"),
-    (&["percent"], "%"),
     (&["vat"], "tax"),
     (&["tax"], "tax"),
     (&["tip"], "tax"),
@@ -129,11 +124,7 @@ const SAID: [(&[&str], &str); 21] = [
 ];
 
 /// What Korean says, as a word begins; the longest of those that begin alike first.
-const SAID_KOREAN: [(&str, &str); 38] = [
-    ("더하기", "+"),
-    ("곱하기", "*"),
-    ("나누기", "/"),
-    ("빼기", "-"),
+const SAID_KOREAN: [(&str, &str); 34] = [
     ("제곱근", "제곱근"),
     ("제곱", "제곱"),
     ("루트", "루트"),
@@ -189,7 +180,10 @@ pub(super) fn tokens(request: &str) -> Option<Vec<Token>> {
             at += said.len();
             continue;
         }
-        word(words[at], &mut found)?;
+        match SIGNS.iter().find(|(said, _)| plain(words[at]) == *said) {
+            Some((_, sign)) => push(sign, &mut found),
+            None => word(words[at], &mut found)?,
+        }
         at += 1;
     }
     Some(found)
@@ -357,7 +351,9 @@ fn korean<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
             return Some(after);
         }
     }
-    if let Some((word, sign)) = SAID_KOREAN.iter().find(|it| rest.starts_with(it.0)) {
+    // `더하기` before `더하`.
+    let mut said = SIGNS.iter().chain(&SAID_KOREAN);
+    if let Some((word, sign)) = said.find(|it| rest.starts_with(it.0)) {
         push(sign, found);
         // Verbs and what follows them only ask: `더하면`, `곱해줘`.
         let is_verb = matches!(

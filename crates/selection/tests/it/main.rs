@@ -1,0 +1,124 @@
+//! Requests over the tools of the gold set, with the encoder of the program: what is plain to everybody has to be right, and
+//! of requests that nothing was learned from, nearly all.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail loudly")]
+
+use encoder::Encoder;
+use selection::{Corpus, Encode, Item, Outcome, Selection, Vectors};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+/// Of a hundred fresh requests, so many are right at least.
+const FRESH_LEAST: usize = 90;
+
+struct Own(Encoder);
+
+impl Encode for Own {
+    fn encode(&self, text: &str) -> Vec<f32> {
+        self.0.encode(text).to_vec()
+    }
+
+    fn id(&self) -> &str {
+        selection::ENCODER
+    }
+}
+
+static TOOLS: LazyLock<(Vec<Item>, Corpus)> = LazyLock::new(|| {
+    let pool: Value = serde_json::from_str(&read("pool.json")).unwrap();
+    let items = pool["items"].as_array().unwrap().iter().map(Item::of_tool);
+    let items: Vec<Item> = items
+        .filter(|it| it.name != "request_human_input")
+        .collect();
+    let corpus = Corpus::new(
+        &items,
+        Arc::new(Own(Encoder::open().unwrap())),
+        &mut Vectors::new(selection::ENCODER),
+    );
+    (items, corpus)
+});
+
+fn read(file: &str) -> String {
+    let folder: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("gold");
+    std::fs::read_to_string(folder.join(file)).unwrap()
+}
+
+fn select(request: &str) -> (Selection, &'static str) {
+    let (items, corpus) = &*TOOLS;
+    let found = corpus.select(request, |_| true, 1);
+    let first = items[found.candidates[0].at].name.as_str();
+    (found, first)
+}
+
+#[test]
+fn what_says_all_is_called() {
+    for (request, tool) in [
+        (
+            "Book the Hanra room tomorrow from 3 to 4pm",
+            "book_meeting_room",
+        ),
+        (
+            "한라 회의실을 내일 3시부터 4시까지 예약해줘",
+            "book_meeting_room",
+        ),
+        ("translate hello to French", "translate_text"),
+        ("search wiki for onboarding guide", "search_wiki"),
+        ("add buy milk to my todo list", "add_todo"),
+        ("100 나누기 4는 얼마야?", "calculator"),
+        ("48 modulo 5", "calculator"),
+    ] {
+        let (found, first) = select(request);
+        assert_eq!(
+            (found.outcome, first),
+            (Outcome::Call, tool),
+            "{request}: {}",
+            found.because
+        );
+    }
+}
+
+#[test]
+fn what_is_not_to_be_done_calls_nothing() {
+    for request in [
+        "Do not send any mail",
+        "메일 보내지 마",
+        "Do not multiply 4 by 5",
+    ] {
+        let (found, first) = select(request);
+        assert_eq!(
+            found.outcome,
+            Outcome::None,
+            "{request}: {first}, {}",
+            found.because
+        );
+    }
+}
+
+#[test]
+fn a_request_for_two_tools_gets_both() {
+    let (items, _) = &*TOOLS;
+    let (found, _) = select("12.5 percent of 340 and how many miles are 5 km?");
+    let names: Vec<&str> = found
+        .tools
+        .iter()
+        .map(|at| items[*at].name.as_str())
+        .collect();
+    assert_eq!(names, ["calculator", "convert_units"]);
+}
+
+#[test]
+fn what_nothing_was_learned_from_is_mostly_right() {
+    let rows = read("fresh.jsonl");
+    let rows = rows
+        .lines()
+        .map(|it| serde_json::from_str::<Value>(it).unwrap());
+    let (mut right, mut all) = (0, 0);
+    for row in rows {
+        let (found, first) = select(row["query"].as_str().unwrap());
+        let is_outcome = found.outcome.to_string() == row["outcome"].as_str().unwrap();
+        let is_tool = row["gold"].as_array().unwrap().iter().any(|it| it == first);
+        all += 1;
+        right += usize::from(is_outcome && (found.outcome != Outcome::Call || is_tool));
+    }
+    assert!(right * 100 >= FRESH_LEAST * all, "{right} of {all}");
+}
