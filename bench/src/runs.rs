@@ -128,6 +128,8 @@ async fn prepare(args: &RunsArgs, url: &str) -> Result<(), Failure> {
         "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}},
         "annotations": {"readOnlyHint": true, "openWorldHint": false}
     });
+    // The workspace may be that of a run before, on another engine.
+    ask(args, "DELETE", "/api/v1/tools/bench_site", &Value::Null).await?;
     for (path, body) in [("/api/v1/tools", tool), ("/api/v1/agents", agent)] {
         let (status, told) = ask(args, "POST", path, &body).await?;
         if status != 201 {

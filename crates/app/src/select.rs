@@ -7,6 +7,7 @@ mod confirmed;
 mod effect;
 mod encoders;
 mod item;
+mod rules;
 
 pub(crate) use allowed::Allowed;
 pub use among::Among;

@@ -61,6 +61,9 @@ pub struct ToolView {
     /// in answer to a change and in a list with `check=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trouble: Option<String>,
+    /// What its description was understood to say about when to take it. Told to who may change the tool, of one tool.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rules: Vec<String>,
     /// Of a tool of an MCP server: that its definition is another than before, or that letters hide in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
@@ -150,7 +153,18 @@ impl App {
     }
 
     pub fn get_tool(&self, caller: &Caller, name_or_id: &str) -> Result<ToolView> {
-        Ok(self.view(&*self.visible(caller, name_or_id)?, caller))
+        Ok(self.view_with_rules(&*self.visible(caller, name_or_id)?, caller))
+    }
+
+    fn view_with_rules(&self, entry: &Entry, caller: &Caller) -> ToolView {
+        let rules = match is_mine(caller, &entry.tool) {
+            true => self.rules_said(entry, caller),
+            false => Vec::new(),
+        };
+        ToolView {
+            rules,
+            ..self.view(entry, caller)
+        }
     }
 
     /// Whether a tool exists for a caller.
@@ -343,7 +357,7 @@ impl App {
     pub(crate) fn written(&self, entry: Option<Arc<Entry>>, caller: &Caller) -> Result<ToolView> {
         let entry = entry
             .ok_or_else(|| Error::conflict("The tool was removed again right after the change"))?;
-        Ok(self.view(&entry, caller))
+        Ok(self.view_with_rules(&entry, caller))
     }
 
     /// The same of a tool that was found right before it was stored, with what would keep it from working.
@@ -383,6 +397,7 @@ impl App {
             tests: definition.tests,
             tested: self.tested(entry),
             trouble: None,
+            rules: Vec::new(),
             effect: None,
             flags: self.flags_of(tool),
             approval: definition.approval,

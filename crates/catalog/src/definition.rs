@@ -68,12 +68,13 @@ pub const FIELDS: [&str; 20] = [
 
 /// What the server adds when it shows a tool: accepted and ignored in a body, so that a tool can be
 /// fetched, edited and sent back.
-const SERVER_FIELDS: [&str; 9] = [
+const SERVER_FIELDS: [&str; 10] = [
     "id",
     "owner",
     "version",
     "shelf",
     "created_at",
+    "rules",
     "tested",
     "trouble",
     "updated_at",

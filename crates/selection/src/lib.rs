@@ -40,6 +40,7 @@ mod slot;
 mod slots;
 mod sums;
 mod turns;
+mod understood;
 mod values;
 mod vectors;
 mod wants;
@@ -56,6 +57,7 @@ pub use request::core;
 pub use select::{Candidate, Selection};
 pub use shown::Shown;
 pub use turns::Turns;
+pub use understood::{Understood, understood};
 pub use vectors::{Encode, Vectors};
 pub use why::Why;
 

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// What a tool says about other tools counts where whoever runs the server has said it: it is built in, stands in the
 /// workspace's file, or an admin owns it. An upstream server speaks for itself.
-fn is_trusted(entry: &Entry, admins: &HashSet<Uuid>) -> bool {
+pub(super) fn is_trusted(entry: &Entry, admins: &HashSet<Uuid>) -> bool {
     match entry.tool.shelf {
         Shelf::Builtin | Shelf::File => true,
         Shelf::Database => admins.contains(&entry.tool.owner),

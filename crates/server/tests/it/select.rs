@@ -357,3 +357,31 @@ async fn who_changes_a_tool_learns_what_becomes_of_known_requests() {
     })
     .await;
 }
+
+/// Whoever writes a rule sees whether it is one, counts, and names a tool that is there.
+#[tokio::test]
+async fn what_a_description_says_about_others_is_told() {
+    on_both(async |app: &TestApp| {
+        let mut tool = crate::testapp::definition("letter");
+        tool["description"] = json!("Sends a letter. Prefer calculator if numbers are added. Prefer courier if it is urgent. It writes.");
+        let made = app.post("/api/v1/tools", tool.clone()).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let rules = made.body["rules"].as_array().unwrap().clone();
+        let rules: Vec<&str> = rules.iter().map(|it| it.as_str().unwrap()).collect();
+        assert_eq!(rules.len(), 2, "{rules:?}");
+        assert!(rules[0].starts_with("prefer calculator") && !rules[0].contains('('), "{rules:?}");
+        assert!(rules[1].contains("there is no tool 'courier'"), "{rules:?}");
+        let shown = app.get("/api/v1/tools/letter").await.body;
+        assert_eq!(shown["rules"], made.body["rules"]);
+        let back = app.as_key(crate::testapp::ADMIN, "PUT", "/api/v1/tools/letter", shown).await;
+        assert_eq!(back.status, 200, "{}", back.body);
+        // An author's does not count.
+        let kim = app.person("kim", "author").await;
+        tool["name"] = json!("note");
+        let made = app.as_key(&kim.key, "POST", "/api/v1/tools", tool).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let first = made.body["rules"][0].as_str().unwrap();
+        assert!(first.contains("does not count"), "{first}");
+    })
+    .await;
+}

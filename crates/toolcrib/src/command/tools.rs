@@ -143,6 +143,10 @@ fn warn(context: &Context, tool: &Value) {
             text(tool, "name")
         ));
     }
+    for rule in tool["rules"].as_array().into_iter().flatten() {
+        let rule = printable(rule.as_str().unwrap_or_default());
+        context.out.note(format!("its description says: {rule}"));
+    }
 }
 
 async fn set_active(context: &Context, name: &str, active: bool) -> Result {
