@@ -196,6 +196,10 @@ impl Context {
         } else {
             config.text("telemetry.level")
         };
+        let filter = match level {
+            "error" | "warn" | "info" => format!("{DRIVERS},{level}"),
+            more => more.to_owned(),
+        };
         let written = tracing_subscriber::fmt::layer()
             .with_writer(std::io::stderr)
             .with_ansi(self.out.colours_errors())
@@ -218,7 +222,7 @@ impl Context {
 }
 
 /// What the database driver tells of every statement that takes long and of every table that was there already: noise at each
-/// start. Whoever wants it names it in `telemetry.level`, which counts over this.
+/// start. Whoever wants more than usual gets it, too.
 const DRIVERS: &str = "sqlx::query=error,sqlx::postgres::notice=warn";
 
 /// What a server lets its clients hold and make it wait for.
