@@ -210,9 +210,7 @@ impl Context {
         };
         let to_collector = ToCollector::default();
         let logging = tracing_subscriber::registry()
-            .with(tracing_subscriber::EnvFilter::new(format!(
-                "{DRIVERS},{level}"
-            )))
+            .with(tracing_subscriber::EnvFilter::new(filter))
             .with(written)
             .with(serving.then(|| to_collector.clone()));
         // Only a second subscriber can fail here, and there is none.
