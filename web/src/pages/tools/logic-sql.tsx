@@ -13,14 +13,15 @@ import { Note } from "../../ui/note";
 import { Result } from "../../ui/result";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { bodyOf, parameter } from "./draft";
+import { parameter } from "./draft";
 import type { StepProps } from "./editor-state";
 import { sourcesQuery, tryTool } from "./queries";
 import type { SqlHandle } from "./sql-code";
-import { parametersIn, undeclared, verbOf } from "./sql-parameters";
+import { undeclared, verbOf } from "./sql-parameters";
 import { TableExplorer } from "./table-explorer";
 import { argumentsOf } from "./tester";
 import { useRun } from "./use-run";
+import { partOf, writes } from "./writing";
 
 const SqlCode = lazy(() => import("./sql-code"));
 
@@ -54,18 +55,8 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   const run = useRun(`sql:${draft.name}`);
   const go = () => {
     const text = editor.current?.selected().trim() || query;
-    const used = new Set(parametersIn(text).map((one) => one.name));
-    const parameters = draft.parameters.filter((one) => used.has(one.name));
-    const body = bodyOf({
-      ...draft,
-      name: draft.name || "untitled",
-      description: draft.description || "…",
-      parameters,
-      tests: [],
-    });
-    const given = Object.entries(argumentsOf(draft.name)).filter(([name]) => used.has(name));
-    const tool = { ...body, output_schema: null, config: { ...draft.config, query: text, result: "records" } };
-    void run.start((signal) => tryTool(tool, Object.fromEntries(given), signal));
+    const { tool, args } = partOf(draft, text, argumentsOf(draft.name));
+    void run.start((signal) => tryTool(tool, args, signal));
   };
   const format = async () => {
     try {
@@ -206,6 +197,9 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
       </details>
       {plan !== undefined && (
         <Json value={(plan as { plan: unknown }).plan} label={t("sql.explain")} className="max-h-72 overflow-auto!" />
+      )}
+      {writes(draft) && (run.error !== undefined || run.answer?.error) && (
+        <Note tone="plain">{t("sql.readsHere")}</Note>
       )}
       {run.error !== undefined && <Failed error={run.error} />}
       {run.answer && <Result answer={run.answer} />}

@@ -14,7 +14,8 @@ import { toast } from "../../ui/toast";
 import { bodyOf, type Case, inferred, schemaOf } from "./draft";
 import type { StepProps } from "./editor-state";
 import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries";
-import { Tester } from "./tester";
+import { AskToWrite, Tester } from "./tester";
+import { writes } from "./writing";
 
 const same = (a: unknown, b: unknown): boolean => {
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
@@ -43,6 +44,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
   const [start, setStart] = useState(given);
   const [outcomes, setOutcomes] = useState<Array<Answer | undefined>>([]);
   const [busy, setBusy] = useState(false);
+  const [asking, setAsking] = useState(false);
   const queries = useQueryClient();
   // What is not saved yet is tried as it stands here; what only runs as it is stored is called.
   const run = useCallback(
@@ -86,6 +88,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
           schema={schemaOf(draft)}
           run={run}
           start={start}
+          writes={writes(draft)}
           after={(args, answer) =>
             may && (
               <div className="flex flex-wrap gap-2">
@@ -107,7 +110,12 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
           title={t("test.cases", { count: draft.tests.length })}
           actions={
             draft.tests.length > 0 && (
-              <Button small icon={ListChecks} busy={busy} onClick={() => void runAll()}>
+              <Button
+                small
+                icon={ListChecks}
+                busy={busy}
+                onClick={() => (writes(draft) ? setAsking(true) : void runAll())}
+              >
                 {t("test.runAll")}
               </Button>
             )
@@ -158,6 +166,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
           )}
         </Card>
       </div>
+      <AskToWrite open={asking} onClose={() => setAsking(false)} onConfirm={() => void runAll()} />
     </div>
   );
 }

@@ -6,12 +6,14 @@ import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
 import { shownKeys } from "../../keys";
 import { Button } from "../../ui/button";
+import { Confirm } from "../../ui/overlay";
 import { Result } from "../../ui/result";
 import { firstValue, type Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
 import { type Answer, callTool, type Tool } from "./queries";
 import { useRun } from "./use-run";
+import { writes } from "./writing";
 
 type Props = {
   /** Under which name arguments and answer are kept. */
@@ -23,6 +25,8 @@ type Props = {
   after?: (args: Values, answer: Answer) => ReactNode;
   /** Arguments to begin with, such as those of a saved test. */
   start?: Values;
+  /** Whether a run may change something, so that it is asked first. */
+  writes?: boolean;
 };
 
 const lastArguments = new Map<string, Values>();
@@ -30,7 +34,7 @@ const lastArguments = new Map<string, Values>();
 /** The arguments that were last in the form kept under this name. */
 export const argumentsOf = (keep: string): Values => lastArguments.get(keep) ?? {};
 
-export function Tester({ keep, schema, run, onAnswer, after, start }: Props) {
+export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayWrite }: Props) {
   const { t } = useTranslation("tools");
   const [args, setArgs] = useState<Values>(() => start ?? lastArguments.get(keep) ?? firstValue(schema));
   const [ok, setOk] = useState(true);
@@ -48,11 +52,16 @@ export function Tester({ keep, schema, run, onAnswer, after, start }: Props) {
   useEffect(() => {
     if (start) setArgs(start);
   }, [start]);
-  const go = async () => {
-    if (!ok || state.running) return;
+  const [asking, setAsking] = useState(false);
+  const runNow = async () => {
     ran.current = args;
     const answer = await state.start((signal) => run(args, signal));
     if (answer) onAnswer?.(args, answer);
+  };
+  const go = () => {
+    if (!ok || state.running) return;
+    if (mayWrite) setAsking(true);
+    else void runNow();
   };
   const latest = useRef(go);
   latest.current = go;
@@ -63,7 +72,7 @@ export function Tester({ keep, schema, run, onAnswer, after, start }: Props) {
         return;
       if (document.querySelector("[role=dialog]") && !place.current?.closest("[role=dialog]")) return;
       event.preventDefault();
-      void latest.current();
+      latest.current();
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);
@@ -101,12 +110,23 @@ export function Tester({ keep, schema, run, onAnswer, after, start }: Props) {
           {after?.(ran.current, state.answer)}
         </>
       )}
+      <AskToWrite open={asking} onClose={() => setAsking(false)} onConfirm={() => void runNow()} />
     </div>
+  );
+}
+
+/** The question before something is run that writes. */
+export function AskToWrite(props: { open: boolean; onClose: () => void; onConfirm: () => void }) {
+  const { t } = useTranslation("tools");
+  return (
+    <Confirm {...props} title={t("writes.title")} action={t("writes.run")}>
+      {t("writes.about")}
+    </Confirm>
   );
 }
 
 /** Tries a tool that is stored. */
 export function ToolTester({ tool }: { tool: Tool }) {
   const run = useCallback((args: Values, signal: AbortSignal) => callTool(tool.name, args, signal), [tool.name]);
-  return <Tester keep={tool.name} schema={tool.input_schema as Schema} run={run} />;
+  return <Tester keep={tool.name} schema={tool.input_schema as Schema} run={run} writes={writes(tool)} />;
 }
