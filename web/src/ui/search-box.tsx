@@ -2,35 +2,21 @@
 
 import clsx from "clsx";
 import { Search } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useAddress } from "../search";
+import { useTyped } from "../typed";
 import { inputClass } from "./field";
 
 export function SearchBox({ label, param = "q", className }: { label?: string; param?: string; className?: string }) {
   const { t } = useTranslation();
-  const [found, change] = useAddress();
-  const there = found[param] ?? "";
-  const [text, setText] = useState(there);
-  const box = useRef<HTMLInputElement>(null);
-  // Going back, or Clear filters, changes the address behind the box. While somebody types, the address only follows: taking
-  // it over would lose what was typed since, and break a Korean syllable.
-  useEffect(() => {
-    if (document.activeElement !== box.current) setText(there);
-  }, [there]);
+  const typed = useTyped(param);
   return (
     <div className={clsx("relative min-w-48 grow sm:max-w-80", className)}>
       <Search aria-hidden className="pointer-events-none absolute top-2 left-2.5 size-4 text-muted" />
       <input
-        ref={box}
+        {...typed}
         type="search"
         aria-label={label ?? t("search")}
         placeholder={label ?? t("search")}
-        value={text}
-        onChange={(event) => {
-          setText(event.target.value);
-          change({ [param]: event.target.value || undefined });
-        }}
         className={clsx(inputClass, "h-8 pl-8")}
       />
     </div>

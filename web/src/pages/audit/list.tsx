@@ -8,6 +8,7 @@ import { api, got } from "../../api/client";
 import { useMay } from "../../api/me";
 import type { AuditView } from "../../api/schema";
 import { useAddress } from "../../search";
+import { useTyped } from "../../typed";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
@@ -94,6 +95,11 @@ function useVerify() {
   };
 }
 
+function TextFilter({ member, placeholder }: { member: "actor" | "action" | "target"; placeholder: string }) {
+  const { t } = useTranslation("audit");
+  return <TextField label={t(member)} placeholder={placeholder} spellCheck={false} {...useTyped(member)} />;
+}
+
 export default function Audit() {
   const { t } = useTranslation(["audit", "frame"]);
   const [found, change] = useAddress();
@@ -119,15 +125,6 @@ export default function Audit() {
   const peeked = all.find((entry) => String(entry.seq) === found.peek);
   const isFiltered = Object.keys(filter).length > 0;
   const clear = () => change(Object.fromEntries(MEMBERS.map((member) => [member, undefined])));
-  const text = (member: "actor" | "action" | "target", placeholder: string) => (
-    <TextField
-      label={t(member)}
-      placeholder={placeholder}
-      value={found[member] ?? ""}
-      onChange={(event) => change({ [member]: event.target.value || undefined })}
-      spellCheck={false}
-    />
-  );
   if (!isAdmin) {
     return (
       <Page title={t("title")}>
@@ -155,9 +152,9 @@ export default function Audit() {
     >
       {answer}
       <div className="mb-3 grid gap-3 sm:grid-cols-2 lg:grid-cols-5">
-        {text("actor", "kim")}
-        {text("action", "tool.update")}
-        {text("target", "user:kim")}
+        <TextFilter member="actor" placeholder="kim" />
+        <TextFilter member="action" placeholder="tool.update" />
+        <TextFilter member="target" placeholder="user:kim" />
         <Field label={t("since")}>
           {(told) => (
             <Select

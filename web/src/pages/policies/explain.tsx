@@ -2,9 +2,11 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, EyeOff } from "lucide-react";
+import type { ComponentProps } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
 import { useAddress } from "../../search";
+import { useTyped } from "../../typed";
 import { Badge, type Tone } from "../../ui/badge";
 import { Card } from "../../ui/page";
 import { Failed } from "../../ui/states";
@@ -20,9 +22,13 @@ const verdicts = {
 
 const effects: Record<string, Tone> = { pass: "ok", deny: "danger", hide: "warn" };
 
+function AskedAbout({ param, ...rest }: { param: string } & ComponentProps<typeof Suggest>) {
+  return <Suggest {...rest} {...useTyped(param)} />;
+}
+
 export function Explain() {
   const { t } = useTranslation("policies");
-  const [found, change] = useAddress();
+  const [found] = useAddress();
   const isAdmin = useMay("admin");
   const tools = useQuery(toolNamesQuery);
   const subjects = useQuery(subjectsQuery);
@@ -35,13 +41,12 @@ export function Explain() {
   };
   const answer = useQuery(explainQuery(question));
   const field = (member: "user" | "key" | "agent" | "toolset", disabled = false) => (
-    <Suggest
+    <AskedAbout
+      param={member}
       label={t(`explain.${member}`)}
       placeholder={t(`explain.${member}None`)}
       disabled={disabled}
       options={subjects.data?.[member] ?? []}
-      value={found[member] ?? ""}
-      onChange={(event) => change({ [member]: event.target.value || undefined })}
     />
   );
   const shown = question.tool ? answer.data : undefined;
@@ -50,13 +55,12 @@ export function Explain() {
     <Card title={t("explain.title")}>
       <div className="grid gap-3">
         <div className="grid gap-3 sm:grid-cols-2 xl:grid-cols-5">
-          <Suggest
+          <AskedAbout
+            param="tool"
             label={t("explain.tool")}
             required
             placeholder="calculator"
             options={tools.data?.map((tool) => tool.name) ?? []}
-            value={found.tool ?? ""}
-            onChange={(event) => change({ tool: event.target.value || undefined })}
           />
           {isAdmin && field("user", !!found.key)}
           {isAdmin && field("key")}
