@@ -11,23 +11,41 @@ type Props = {
   isBusy: boolean;
   isWaiting: boolean;
   isStopping: boolean;
-  onSend: (text: string) => void;
+  /** Fails where the message was not taken. */
+  onSend: (text: string) => Promise<unknown>;
   onStop: () => void;
 };
+
+// What is written and not sent yet stays in this browser.
+const KEPT = "toolcrib.message";
 
 export function Composer({ isBusy, isWaiting, isStopping, onSend, onStop }: Props) {
   const { t } = useTranslation("playground");
   const box = useRef<HTMLTextAreaElement>(null);
-  const [isEmpty, setEmpty] = useState(true);
+  const [begun] = useState(() => localStorage.getItem(KEPT) ?? "");
+  const [isEmpty, setEmpty] = useState(begun.trim() === "");
+  const write = (text: string) => {
+    if (text.trim()) localStorage.setItem(KEPT, text);
+    else localStorage.removeItem(KEPT);
+    setEmpty(text.trim() === "");
+  };
   // The field itself holds the text: what is still being composed is not React's to write over.
-  const send = () => {
+  const send = async () => {
     const text = box.current?.value.trim();
     if (!text || isBusy || !box.current) return;
     box.current.value = "";
     setEmpty(true);
-    onSend(text);
+    try {
+      await onSend(text);
+      write(box.current?.value ?? "");
+    } catch {
+      // The page says why. The message is here again, before what was written meanwhile.
+      const both = [text, box.current?.value].filter(Boolean).join("\n");
+      if (box.current) box.current.value = both;
+      write(both);
+    }
   };
-  const keys = useSendOnEnter(send);
+  const keys = useSendOnEnter(() => void send());
   return (
     <div className="border-t bg-bg pt-3 pb-3">
       <div className="flex items-end gap-2">
@@ -38,14 +56,15 @@ export function Composer({ isBusy, isWaiting, isStopping, onSend, onStop }: Prop
           aria-describedby="composer-hint"
           placeholder={t("placeholder")}
           className="max-h-48 resize-none [field-sizing:content]"
-          onChange={(event) => setEmpty(event.target.value.trim() === "")}
+          defaultValue={begun}
+          onChange={(event) => write(event.target.value)}
           {...keys}
         />
         <div className="flex flex-col gap-1.5">
           <Button icon={Square} disabled={!isBusy} busy={isStopping} onClick={onStop}>
             {t("stop")}
           </Button>
-          <Button look="primary" icon={Send} disabled={isBusy || isEmpty} onClick={send}>
+          <Button look="primary" icon={Send} disabled={isBusy || isEmpty} onClick={() => void send()}>
             {t("send")}
           </Button>
         </div>

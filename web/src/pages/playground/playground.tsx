@@ -49,8 +49,10 @@ export default function Playground() {
   );
   const send = (input: string, before: string[] = runs) => {
     toEnd();
-    begin.mutate({ input, before });
+    return begin.mutateAsync({ input, before });
   };
+  // What is not taken stands above as an error; only the composer has something to put back.
+  const trySend = (input: string, before?: string[]) => void send(input, before).catch(() => {});
   const isBusy = begin.isPending || (last !== undefined && !states[last]?.isOver);
   return (
     <Page
@@ -95,7 +97,7 @@ export default function Playground() {
                 icon={MessagesSquare}
                 title={t("empty")}
                 action={EXAMPLES.map((one) => (
-                  <Button key={one} disabled={isBusy} onClick={() => send(t(`example.${one}`))}>
+                  <Button key={one} disabled={isBusy} onClick={() => trySend(t(`example.${one}`))}>
                     {t(`example.${one}`)}
                   </Button>
                 ))}
@@ -109,7 +111,7 @@ export default function Playground() {
                 run={run}
                 input={inputs[run]}
                 onState={onState}
-                onRetry={(input) => send(input, runs.slice(0, at))}
+                onRetry={(input) => trySend(input, runs.slice(0, at))}
               />
             ))}
             {begin.error && <Failed error={begin.error} />}
@@ -132,7 +134,7 @@ export default function Playground() {
             isBusy={isBusy}
             isWaiting={last !== undefined && states[last]?.isWaiting === true}
             isStopping={stop.isPending}
-            onSend={send}
+            onSend={(input) => send(input)}
             onStop={() => last && stop.mutate(last)}
           />
         </div>
