@@ -44,28 +44,38 @@ export function BulkBar({ tools, chosen, onChoose }: Props) {
   // Only what is in the list now: a filter set afterwards takes the rest out of what is done.
   const these = tools.filter((tool) => chosen.has(tool.name));
   if (these.length === 0) return null;
-  const names = these.filter(isChangeable).map((tool) => tool.name);
+  const free = these.filter(isChangeable);
+  const names = free.map((tool) => tool.name);
   const fixed = these.length - names.length;
+  // Only what is not so already is changed, and only that is changed back.
+  const toTurn = (on: boolean) => free.filter((tool) => tool.is_active !== on).map((tool) => tool.name);
+  const complain = (failed: unknown[]) => {
+    if (failed.length > 0)
+      toast(t("someFailed", { count: failed.length, why: messageOf(failed[0]) }), { failed: true });
+  };
   const all = async (
+    which: string[],
     act: (name: string) => Promise<void>,
     text: (count: number) => string,
     undo: (name: string) => Promise<void>,
   ) => {
     setBusy(true);
-    const { done, failed } = await each(names, act);
+    const { done, failed } = await each(which, act);
     setBusy(false);
-    if (done.length > 0) toast(text(done.length), { action: { label: t("undo"), run: () => void each(done, undo) } });
-    if (failed.length > 0)
-      toast(t("someFailed", { count: failed.length, why: messageOf(failed[0]) }), { failed: true });
+    const takeBack = async () => complain((await each(done, undo)).failed);
+    if (done.length > 0) toast(text(done.length), { action: { label: t("undo"), run: () => void takeBack() } });
+    complain(failed);
   };
   const turn = (on: boolean) =>
     all(
+      toTurn(on),
       (name) => switchTool(queries, name, on),
       (count) => t(on ? "manyOn" : "manyOff", { count }),
       (name) => switchTool(queries, name, !on),
     );
   const remove = () =>
     all(
+      names,
       (name) => removeTool(queries, name),
       (count) => t("manyRemoved", { count }),
       (name) => restoreTool(queries, name),
@@ -88,10 +98,24 @@ export function BulkBar({ tools, chosen, onChoose }: Props) {
       <span className="grow" />
       {may && names.length > 0 && (
         <>
-          <Button small icon={Power} busy={busy} onClick={() => void turn(true)} className="text-fg">
+          <Button
+            small
+            icon={Power}
+            busy={busy}
+            disabled={toTurn(true).length === 0}
+            onClick={() => void turn(true)}
+            className="text-fg"
+          >
             {t("turnOn")}
           </Button>
-          <Button small icon={PowerOff} busy={busy} onClick={() => void turn(false)} className="text-fg">
+          <Button
+            small
+            icon={PowerOff}
+            busy={busy}
+            disabled={toTurn(false).length === 0}
+            onClick={() => void turn(false)}
+            className="text-fg"
+          >
             {t("turnOff")}
           </Button>
           <Button small look="danger" icon={Trash2} busy={busy} onClick={() => setAsking(true)}>
