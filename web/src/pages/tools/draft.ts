@@ -4,7 +4,14 @@
 import type { Schema } from "../../ui/schema";
 import type { Kind, Tool } from "./queries";
 
-export type Parameter = { id: number; name: string; required: boolean; schema: Schema };
+export type Parameter = {
+  id: number;
+  name: string;
+  required: boolean;
+  schema: Schema;
+  /** Its schema as it is being written, while that is no schema. */
+  unread?: string;
+};
 export type Case = { arguments: Record<string, unknown>; expect?: unknown; expect_error?: string };
 export type Config = Record<string, unknown>;
 
@@ -27,6 +34,8 @@ export type Draft = {
   tests: Case[];
   /** The version that it was made from; 0 for a new one. */
   version: number;
+  /** Texts that are no values yet, by the member that they are to become. */
+  unread?: Record<string, string>;
   /** Members that are sent back as they came. */
   rest: Record<string, unknown>;
 };
@@ -144,7 +153,24 @@ export function bodyOf(draft: Draft): Record<string, unknown> {
 export function ofKind(draft: Draft, kind: Kind): Draft {
   if (draft.kind === kind) return draft;
   const others = { ...draft.others, [draft.kind]: draft.config };
-  return { ...draft, kind, config: draft.others[kind] ?? { ...starts[kind] }, others };
+  return { ...draft, kind, config: draft.others[kind] ?? { ...starts[kind] }, others, unread: undefined };
+}
+
+/** A text for a member that is no value yet, or that it is one now. */
+export function withUnread({ unread }: Draft, path: string, text: string | undefined): Pick<Draft, "unread"> {
+  const { [path]: _, ...others } = unread ?? {};
+  return { unread: text === undefined ? others : { ...others, [path]: text } };
+}
+
+/** The members that cannot be read: until they can, there is nothing to save or to run. */
+export function unreadIn(draft: Draft): string[] {
+  const isBodyless = draft.kind === "http" && ["GET", "HEAD"].includes(String(draft.config.method));
+  return [
+    ...Object.keys(draft.unread ?? {}).filter((path) => !(isBodyless && path === "config.body")),
+    ...draft.parameters
+      .filter((one) => one.unread !== undefined)
+      .map((one) => `input_schema.properties.${one.name.trim()}`),
+  ];
 }
 
 export type StepId = "basics" | "parameters" | "logic" | "test";

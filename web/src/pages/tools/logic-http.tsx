@@ -4,15 +4,15 @@ import { ClipboardPaste } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/button";
-import { Code } from "../../ui/code";
 import { Field, Input, Select, TextArea } from "../../ui/field";
 import { Dialog } from "../../ui/overlay";
 import { parseJson } from "../../ui/schema";
 import { messageOf } from "../../ui/states";
 import { AuthFields } from "./auth-fields";
 import { parseCurl } from "./curl";
-import type { Config } from "./draft";
+import { type Config, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
+import { JsonText, type Read, readJson, textOf } from "./json-text";
 import { NameValues } from "./name-values";
 import { PlacesNote } from "./places-note";
 
@@ -94,7 +94,9 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
         onChange={(auth_config) => change({ auth_config })}
         problem={problem("auth_config")}
       />
-      {!["GET", "HEAD"].includes(text("method")) && <Body key={pasted} config={config} set={set} problem={problem} />}
+      {!["GET", "HEAD"].includes(text("method")) && (
+        <Body key={pasted} draft={draft} change={change} problem={problem} />
+      )}
       <Field
         label={t("http.response")}
         hint={t("http.responseHint")}
@@ -122,7 +124,11 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
             if (Object.keys(query).length > 0) next.query = query;
             if (Object.keys(headers).length > 0) next.headers = headers;
             if (body !== undefined) Object.assign(next, { body, body_type });
-            change({ config: next, ...(auth ? { auth_config: auth } : {}) });
+            change({
+              config: next,
+              ...withUnread(draft, "config.body", undefined),
+              ...(auth ? { auth_config: auth } : {}),
+            });
             // The body's text is its field's own until another comes from outside.
             setPasted(pasted + 1);
           }}
@@ -137,46 +143,41 @@ const responseOf = (text: string): unknown => {
   return parsed && "value" in parsed ? parsed.value : text;
 };
 
-type BodyProps = {
-  config: Config;
-  set: (key: string, value: unknown) => void;
-  problem: (path: string) => string | undefined;
-};
-
-function Body({ config, set, problem }: BodyProps) {
+function Body({ draft, change, problem }: Pick<StepProps, "draft" | "change" | "problem">) {
   const { t } = useTranslation("editor");
-  const type = String(config.body_type ?? "json");
-  const [text, setText] = useState(() =>
-    config.body === undefined
-      ? ""
-      : typeof config.body === "string" && type === "text"
-        ? config.body
-        : JSON.stringify(config.body, null, 2),
-  );
-  const change = (next: string) => {
-    setText(next);
-    if (type === "text") return set("body", next);
-    const parsed = parseJson(next);
-    if ("value" in parsed) set("body", parsed.value);
-    else if (next.trim() === "") set("body", undefined);
+  const { body } = draft.config;
+  const unread = draft.unread?.["config.body"];
+  const type = String(draft.config.body_type ?? "json");
+  const take = (read: Read, config: Config) =>
+    change(
+      "unread" in read
+        ? { config, ...withUnread(draft, "config.body", read.unread) }
+        : { config: without(config, "body", read.value), ...withUnread(draft, "config.body", undefined) },
+    );
+  // The same text may be another value, or none, as another type.
+  const retype = (next: string) => {
+    const text = unread ?? textOf(body, type === "text");
+    take(next === "text" ? { value: text } : readJson(text), { ...draft.config, body_type: next });
   };
   return (
     <div className="grid gap-2">
       <Field label={t("http.bodyType")} className="max-w-48">
         {(told) => (
-          <Select {...told} value={type} onChange={(event) => set("body_type", event.target.value)}>
+          <Select {...told} value={type} onChange={(event) => retype(event.target.value)}>
             {["json", "form", "multipart", "text"].map((one) => (
               <option key={one}>{one}</option>
             ))}
           </Select>
         )}
       </Field>
-      <Code
-        language={type === "text" ? "text" : "json"}
+      <JsonText
+        key={type}
+        plain={type === "text"}
         label={t("http.body")}
-        value={text}
-        onChange={change}
+        value={body}
+        unread={unread}
         className="h-40"
+        onChange={(read) => take(read, draft.config)}
       />
       {problem("config.body") && <p className="text-sm text-danger">{problem("config.body")}</p>}
       <p className="text-xs text-muted">{t("http.bodyHint", { place: "{{name}}" })}</p>

@@ -2,18 +2,16 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
-import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
-import { Code } from "../../ui/code";
 import { Field, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
-import { parseJson } from "../../ui/schema";
 import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
-import { parametersOf } from "./draft";
+import { parametersOf, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
+import { JsonText } from "./json-text";
 import { without } from "./logic-http";
 import { offersQuery, serversQuery } from "./queries";
 import { schemaOfOffer } from "./start";
@@ -81,44 +79,28 @@ export function LogicMcp({ draft, change, problem }: StepProps) {
           <p className="text-sm whitespace-pre-wrap text-muted">{offer.description}</p>
         </div>
       )}
-      <Pinned
-        value={config.arguments}
-        onChange={(value) => change({ config: without(config, "arguments", value) })}
-        problem={problem("config.arguments")}
-      />
-    </div>
-  );
-}
-
-function Pinned({
-  value,
-  onChange,
-  problem,
-}: {
-  value: unknown;
-  onChange: (value: unknown) => void;
-  problem?: string;
-}) {
-  const { t } = useTranslation("editor");
-  const [text, setText] = useState(() => (value ? JSON.stringify(value, null, 2) : ""));
-  return (
-    <div className="grid gap-1">
-      <p className="text-sm font-medium">{t("mcp.pinned")}</p>
-      <Code
-        language="json"
-        label={t("mcp.pinned")}
-        value={text}
-        className="h-28"
-        onChange={(next) => {
-          setText(next);
-          const parsed = parseJson(next);
-          if (next.trim() === "") onChange(undefined);
-          else if ("value" in parsed && typeof parsed.value === "object" && parsed.value !== null)
-            onChange(parsed.value);
-        }}
-      />
-      {problem && <p className="text-sm text-danger">{problem}</p>}
-      <p className="text-xs text-muted">{t("mcp.pinnedHint")}</p>
+      <div className="grid gap-1">
+        <p className="text-sm font-medium">{t("mcp.pinned")}</p>
+        <JsonText
+          object
+          label={t("mcp.pinned")}
+          value={config.arguments}
+          unread={draft.unread?.["config.arguments"]}
+          className="h-28"
+          onChange={(read) =>
+            change(
+              "unread" in read
+                ? withUnread(draft, "config.arguments", read.unread)
+                : {
+                    config: without(config, "arguments", read.value),
+                    ...withUnread(draft, "config.arguments", undefined),
+                  },
+            )
+          }
+        />
+        {problem("config.arguments") && <p className="text-sm text-danger">{problem("config.arguments")}</p>}
+        <p className="text-xs text-muted">{t("mcp.pinnedHint")}</p>
+      </div>
     </div>
   );
 }

@@ -13,8 +13,9 @@ import { Note } from "../../ui/note";
 import { Result } from "../../ui/result";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { parameter } from "./draft";
+import { type Draft, parameter, unreadIn, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
+import type { Read } from "./json-text";
 import { sourcesQuery, tryTool } from "./queries";
 import type { SqlHandle } from "./sql-code";
 import { undeclared, verbOf } from "./sql-parameters";
@@ -30,9 +31,9 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   const sources = useQuery(sourcesQuery);
   const editor = useRef<SqlHandle>(null);
   const { source = "", query = "" } = draft.config as { source?: string; query?: string };
-  const set = (key: string, value: unknown) => {
+  const set = (key: string, value: unknown, more: Partial<Draft> = {}) => {
     const { [key]: _, ...others } = draft.config;
-    change({ config: value === undefined ? others : { ...draft.config, [key]: value } });
+    change({ config: value === undefined ? others : { ...draft.config, [key]: value }, ...more });
   };
   const list = sources.data?.filter((one) => one.state !== "hidden") ?? [];
   // One source needs no choice.
@@ -54,6 +55,7 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
     change({ parameters: [...draft.parameters, ...names.map((name) => parameter(name))] });
   const run = useRun(`sql:${draft.name}`);
   const go = () => {
+    if (unreadIn(draft).length > 0) return;
     const text = editor.current?.selected().trim() || query;
     const { tool, args } = partOf(draft, text, argumentsOf(draft.name));
     void run.start((signal) => tryTool(tool, args, signal));
@@ -110,7 +112,12 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
         >
           {t("sql.explain")}
         </Button>
-        <Button icon={Play} disabled={!query.trim() || !source} busy={run.running} onClick={go}>
+        <Button
+          icon={Play}
+          disabled={!query.trim() || !source || unreadIn(draft).length > 0}
+          busy={run.running}
+          onClick={go}
+        >
           {t("sql.runSelection")}
         </Button>
       </div>
@@ -153,7 +160,7 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
         </p>
       )}
       {problem("config.write") && <p className="text-sm text-danger">{problem("config.write")}</p>}
-      <details className="rounded-md border px-3 py-2">
+      <details className="rounded-md border px-3 py-2" open={unreadIn(draft).length > 0 || undefined}>
         <summary className="font-medium">{t("sql.options")}</summary>
         <div className="mt-3 grid gap-3 sm:grid-cols-3">
           <Field label={t("sql.result")} hint={t("sql.resultHint")}>
@@ -189,7 +196,12 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
           <div className="sm:col-span-3">
             <CallerBindings
               value={(draft.config.caller ?? {}) as Record<string, string>}
-              onChange={(next) => set("caller", Object.keys(next).length > 0 ? next : undefined)}
+              unread={draft.unread?.["config.caller"]}
+              onChange={(read) =>
+                "unread" in read
+                  ? change(withUnread(draft, "config.caller", read.unread))
+                  : set("caller", read.value, withUnread(draft, "config.caller", undefined))
+              }
               problem={problem("config.caller")}
             />
           </div>
@@ -207,24 +219,40 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   );
 }
 
+/** `name = what` on each line. A line that is not finished is not left out: nothing of it can be read yet. */
+export function bindingsOf(text: string): Read {
+  const lines = text.split("\n").filter((line) => line.trim());
+  if (lines.length === 0) return { value: undefined };
+  const pairs = lines.map((line) => /^\s*([^\s=]+)\s*=\s*(\S.*?)\s*$/.exec(line));
+  if (pairs.some((pair) => pair === null)) return { unread: text };
+  return { value: Object.fromEntries(pairs.map((pair) => [pair![1]!, pair![2]!])) };
+}
+
 /** Parameters that are filled in from who calls, so that no model can choose them. */
 function CallerBindings({
   value,
+  unread,
   onChange,
   problem,
 }: {
   value: Record<string, string>;
-  onChange: (value: Record<string, string>) => void;
+  unread: string | undefined;
+  onChange: (read: Read) => void;
   problem?: string;
 }) {
   const { t } = useTranslation("editor");
   const [text, setText] = useState(
-    Object.entries(value)
-      .map(([name, what]) => `${name} = ${what}`)
-      .join("\n"),
+    unread ??
+      Object.entries(value)
+        .map(([name, what]) => `${name} = ${what}`)
+        .join("\n"),
   );
   return (
-    <Field label={t("sql.caller")} hint={t("sql.callerHint")} problem={problem}>
+    <Field
+      label={t("sql.caller")}
+      hint={t("sql.callerHint")}
+      problem={unread === undefined ? problem : t("sql.badCaller")}
+    >
       {(told) => (
         <textarea
           {...told}
@@ -235,10 +263,7 @@ function CallerBindings({
           value={text}
           onChange={(event) => {
             setText(event.target.value);
-            const pairs = event.target.value.split("\n").map((line) => line.split("=").map((part) => part.trim()));
-            onChange(
-              Object.fromEntries(pairs.filter(([name, what]) => name && what).map(([name, what]) => [name!, what!])),
-            );
+            onChange(bindingsOf(event.target.value));
           }}
         />
       )}

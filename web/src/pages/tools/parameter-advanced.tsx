@@ -2,10 +2,10 @@
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Code } from "../../ui/code";
 import { Check, Field, Input, Select } from "../../ui/field";
 import { Lines } from "../../ui/lines";
 import { parseJson, parseNumber, type Schema } from "../../ui/schema";
+import { JsonText, type Read } from "./json-text";
 
 type Props = { schema: Schema; onChange: (schema: Schema) => void };
 
@@ -49,7 +49,9 @@ export function DefaultValue({ label, schema, onChange }: Props & { label: strin
   );
 }
 
-export function Advanced({ name, schema, onChange }: Props & { name: string }) {
+type AdvancedProps = Props & { name: string; unread: string | undefined; onText: (read: Read) => void };
+
+export function Advanced({ name, schema, unread, onChange, onText }: AdvancedProps) {
   const { t } = useTranslation("editor");
   const isNumber = schema.type === "number" || schema.type === "integer";
   const isText = schema.type === "string";
@@ -127,29 +129,17 @@ export function Advanced({ name, schema, onChange }: Props & { name: string }) {
         checked={schema["x-secret"] === true}
         onChange={(event) => onChange(withMember(schema, "x-secret", event.target.checked || undefined))}
       />
-      <details className="md:col-span-3">
+      <details className="md:col-span-3" open={unread !== undefined || undefined}>
         <summary className="text-sm">{t("parameters.asSchema")}</summary>
-        <SchemaText name={name} schema={schema} onChange={onChange} />
+        <JsonText
+          object
+          label={t("parameters.of", { what: t("parameters.asSchema"), name })}
+          value={schema}
+          unread={unread}
+          className="mt-2"
+          onChange={onText}
+        />
       </details>
     </div>
-  );
-}
-
-function SchemaText({ name, schema, onChange }: Props & { name: string }) {
-  const { t } = useTranslation("editor");
-  const [text, setText] = useState(() => JSON.stringify(schema, null, 2));
-  return (
-    <Code
-      language="json"
-      label={t("parameters.of", { what: t("parameters.asSchema"), name })}
-      value={text}
-      className="mt-2"
-      onChange={(next) => {
-        setText(next);
-        const parsed = parseJson(next);
-        if ("value" in parsed && typeof parsed.value === "object" && parsed.value !== null)
-          onChange(parsed.value as Schema);
-      }}
-    />
   );
 }

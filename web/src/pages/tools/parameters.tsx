@@ -232,7 +232,17 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
         </span>
       </div>
       {problem && <p className="mt-1 text-sm text-danger">{problem}</p>}
-      {open && <Advanced name={label} schema={one.schema} onChange={(schema) => onChange({ schema })} />}
+      {open && (
+        <Advanced
+          name={label}
+          schema={one.schema}
+          unread={one.unread}
+          onChange={(schema) => onChange({ schema })}
+          onText={(read) =>
+            onChange("unread" in read ? read : { schema: (read.value ?? {}) as Schema, unread: undefined })
+          }
+        />
+      )}
     </li>
   );
 }

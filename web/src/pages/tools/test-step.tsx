@@ -11,7 +11,7 @@ import { Card } from "../../ui/page";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { bodyOf, type Case, inferred, schemaOf } from "./draft";
+import { bodyOf, type Case, inferred, schemaOf, unreadIn } from "./draft";
 import type { StepProps } from "./editor-state";
 import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries";
 import { AskToWrite, Tester } from "./tester";
@@ -45,6 +45,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
   const [outcomes, setOutcomes] = useState<Array<Answer | undefined>>([]);
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
+  const isUnread = unreadIn(draft).length > 0;
   const queries = useQueryClient();
   // What is not saved yet is tried as it stands here; what only runs as it is stored is called.
   const run = useCallback(
@@ -89,6 +90,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
           run={run}
           start={start}
           writes={writes(draft)}
+          blocked={isUnread ? t("unread") : undefined}
           after={(args, answer) =>
             may && (
               <div className="flex flex-wrap gap-2">
@@ -114,6 +116,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
                 small
                 icon={ListChecks}
                 busy={busy}
+                disabled={isUnread}
                 onClick={() => (writes(draft) ? setAsking(true) : void runAll())}
               >
                 {t("test.runAll")}

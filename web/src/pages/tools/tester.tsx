@@ -27,6 +27,8 @@ type Props = {
   start?: Values;
   /** Whether a run may change something, so that it is asked first. */
   writes?: boolean;
+  /** Why it cannot be run as it stands. */
+  blocked?: string;
 };
 
 const lastArguments = new Map<string, Values>();
@@ -34,7 +36,7 @@ const lastArguments = new Map<string, Values>();
 /** The arguments that were last in the form kept under this name. */
 export const argumentsOf = (keep: string): Values => lastArguments.get(keep) ?? {};
 
-export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayWrite }: Props) {
+export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayWrite, blocked }: Props) {
   const { t } = useTranslation("tools");
   const [args, setArgs] = useState<Values>(() => start ?? lastArguments.get(keep) ?? firstValue(schema));
   const [ok, setOk] = useState(true);
@@ -59,7 +61,7 @@ export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayW
     if (answer) onAnswer?.(args, answer);
   };
   const go = () => {
-    if (!ok || state.running) return;
+    if (!ok || blocked || state.running) return;
     if (mayWrite) setAsking(true);
     else void runNow();
   };
@@ -85,7 +87,7 @@ export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayW
         <Button
           look="primary"
           icon={Play}
-          disabled={!ok}
+          disabled={!ok || !!blocked}
           busy={state.running}
           onClick={go}
           title={shownKeys("mod+enter")[0]}
@@ -101,7 +103,7 @@ export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayW
             </Button>
           </>
         )}
-        {!ok && <span className="text-sm text-danger">{t("notYet")}</span>}
+        {(!ok || blocked) && <span className="text-sm text-danger">{blocked ?? t("notYet")}</span>}
       </div>
       {state.error !== undefined && <Failed error={state.error} />}
       {state.answer && (
