@@ -18,18 +18,19 @@ import { Note, ReadOnly } from "../../ui/note";
 import { Dialog } from "../../ui/overlay";
 import { Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
-import { Failed, Skeleton } from "../../ui/states";
+import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
 import { Basics } from "./basics";
 import { Conflict } from "./conflict";
-import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf } from "./draft";
+import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf, unreadIn } from "./draft";
 import { useCheck } from "./editor-state";
 import { Logic } from "./logic";
 import { Parameters } from "./parameters";
 import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
 import { argumentsIn, startKey, startOf } from "./start";
 import { TestStep } from "./test-step";
+import { rebased, useDraft } from "./use-draft";
 
 export default function ToolEditor() {
   const { name } = useParams({ strict: false }) as { name?: string };
@@ -76,21 +77,23 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
     () => (stored ? draftOf(stored) : startOf(begun, from, offer)),
     [stored, from, offer, begun],
   );
-  const [draft, setDraft] = useState<Draft>(() => drafts.read(key) ?? original);
-  const [restored, setRestored] = useState(() => drafts.read(key) !== null);
+  const { draft, setDraft, restored, setRestored, dirty } = useDraft(key, original);
   const [tried, setTried] = useState(false);
   const [failure, setFailure] = useState<unknown>();
   const [saving, setSaving] = useState(false);
   const saved = useRef(false);
   const given = useMemo(() => argumentsIn(found), [found]);
   const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
-  const dirty = useMemo(() => JSON.stringify(bodyOf(draft)) !== JSON.stringify(bodyOf(original)), [draft, original]);
+  const unread = unreadIn(draft);
   // What is being saved is not new any more by the time that it is looked at.
   const check = useCheck(draft, stored?.name ?? "", step === "basics", may && !saving && !saved.current);
-  const change = useCallback((some: Partial<Draft>) => {
-    setFailure(undefined);
-    setDraft((before) => ({ ...before, ...some }));
-  }, []);
+  const change = useCallback(
+    (some: Partial<Draft>) => {
+      setFailure(undefined);
+      setDraft((before) => ({ ...before, ...some }));
+    },
+    [setDraft],
+  );
   useKeeping(drafts, key, draft, dirty, saved);
   const open = useCallback(
     (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, arguments: undefined }),
@@ -117,8 +120,14 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
     },
     [all, tried, draft],
   );
+  const latest = useRef(draft);
+  latest.current = draft;
+  const isSaving = useRef(false);
   const save = async (version = draft.version) => {
+    if (isSaving.current) return;
     setTried(true);
+    if (unread[0]) return open(stepOf(unread[0]));
+    isSaving.current = true;
     setSaving(true);
     void queries.cancelQueries({ queryKey: ["tools", "check"] });
     try {
@@ -138,37 +147,51 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
       void queries.invalidateQueries({ queryKey: ["tools", "versions", after.name] });
       toast(t(stored ? "editor:saved" : "editor:made", { name: after.name, version: after.version }));
       if (stored?.name === after.name) {
-        setDraft(draftOf(after));
+        setDraft((now) => rebased(draft, now, after));
         setRestored(false);
         setFailure(undefined);
         saved.current = false;
-      } else
+      } else {
+        // Somebody may have gone on writing meanwhile.
+        if (latest.current !== draft) drafts.write(after.name, rebased(draft, latest.current, after));
         void navigate({
           to: `/tools/${encodeURIComponent(after.name)}`,
           search: { step: "test" } as never,
           ignoreBlocker: true,
         });
+      }
     } catch (error) {
       setFailure(error);
       const first = problemsOf(error)[0];
       if (first) open(stepOf(first.path));
     } finally {
+      isSaving.current = false;
       setSaving(false);
     }
   };
-  const saveNow = useRef(save);
-  saveNow.current = save;
+  const saveNow = useRef(() => {});
+  saveNow.current = () => {
+    if (may && (dirty || !stored)) void save();
+  };
   useShortcuts(
-    useMemo(
-      () => [{ id: "save", keys: "mod+s", label: t("frame:save"), run: () => may && void saveNow.current() }],
-      [t, may],
-    ),
+    useMemo(() => [{ id: "save", keys: "mod+s", label: t("frame:save"), run: () => saveNow.current() }], [t]),
   );
   const discard = () => {
     drafts.drop(key);
     setDraft(original);
     setRestored(false);
     setFailure(undefined);
+  };
+  const takeTheirs = async (name: string) => {
+    try {
+      const theirs = await queries.fetchQuery({ ...toolQuery(name), staleTime: 0 });
+      drafts.drop(key);
+      setDraft(draftOf(theirs));
+      setRestored(false);
+      setFailure(undefined);
+    } catch (error) {
+      toast(messageOf(error), { failed: true });
+    }
   };
   const props = { draft, change, problem, dirty };
   const at = STEPS.indexOf(step);
@@ -178,7 +201,8 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
     logic: <Logic {...props} isNew={!stored} />,
     test: <TestStep {...props} stored={stored} may={may} given={given} />,
   };
-  const wrong = new Set(all.filter((one) => tried || hasValue(draft, one.path)).map((one) => stepOf(one.path)));
+  const told = all.filter((one) => tried || hasValue(draft, one.path)).map((one) => one.path);
+  const wrong = new Set([...unread, ...told].map(stepOf));
   const title = stored ? <span className="font-mono">{stored.name}</span> : t(from ? "editor:newCopy" : "editor:new");
   return (
     <Page
@@ -201,10 +225,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
       {isConflict(failure) && stored && failure.details ? (
         <Conflict
           error={failure}
-          onTheirs={() => {
-            discard();
-            void queries.invalidateQueries({ queryKey: toolQuery(stored.name).queryKey });
-          }}
+          onTheirs={() => void takeTheirs(stored.name)}
           onMine={(version) => void save(version)}
         />
       ) : (
@@ -245,7 +266,9 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
           {t("editor:next")}
         </Button>
         <span role="status" className="ml-auto truncate text-sm text-muted max-sm:hidden">
-          {check.tool?.trouble ? (
+          {unread.length > 0 ? (
+            <span className="text-danger">{t("editor:unread")}</span>
+          ) : check.tool?.trouble ? (
             <span className="text-warn">{check.tool.trouble}</span>
           ) : dirty ? (
             t("editor:unsaved")

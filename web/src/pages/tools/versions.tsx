@@ -18,7 +18,7 @@ import { Page } from "../../ui/page";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
-import { restoreTool, versionsQuery } from "./queries";
+import { restoreTool, toolQuery, versionsQuery } from "./queries";
 
 export default function Versions() {
   const { name } = useParams({ strict: false }) as { name: string };
@@ -37,6 +37,8 @@ export default function Versions() {
     mutationFn: (version: number) =>
       got(api.POST("/api/v1/tools/{name}/rollback", { params: { path: { name } }, body: { version } })),
     onSuccess: (after, version) => {
+      // The editor must not begin with the version before.
+      queries.removeQueries({ queryKey: toolQuery(name).queryKey });
       void queries.invalidateQueries({ queryKey: ["tools"] });
       change({ v: undefined, with: undefined });
       toast(t("editor:versions.restored", { version, now: after.version }));
