@@ -27,6 +27,14 @@ const same = (a: unknown, b: unknown): boolean => {
   );
 };
 
+/** What came of a test belongs to its arguments, wherever in the list it stands; in any order, as they are compared. */
+export const keyOf = (one: Case) =>
+  JSON.stringify(one.arguments, (_, value: unknown) =>
+    typeof value === "object" && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
+  );
+
 export const passes = (one: Case, answer: Answer) =>
   one.expect_error !== undefined
     ? answer.error?.code === one.expect_error
@@ -42,7 +50,7 @@ type Props = StepProps & {
 export function TestStep({ draft, change, problem, dirty, stored, may, given }: Props) {
   const { t } = useTranslation("editor");
   const [start, setStart] = useState(given);
-  const [outcomes, setOutcomes] = useState<Array<Answer | undefined>>([]);
+  const [outcomes, setOutcomes] = useState<Record<string, Answer>>({});
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
   const isUnread = unreadIn(draft).length > 0;
@@ -64,16 +72,18 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
       answer.status === "success"
         ? { arguments: args, expect: answer.data }
         : { arguments: args, expect_error: answer.error?.code ?? "tool_execution_error" };
+    // It was not run as it is now.
+    setOutcomes(({ [keyOf(one)]: _, ...others }) => others);
     change({ tests: [...draft.tests.filter((it) => !same(it.arguments, args)), one] });
     toast(t("test.kept"));
   };
   const runAll = async () => {
     setBusy(true);
-    const found: Array<Answer | undefined> = [];
+    setOutcomes({});
     try {
       for (const one of draft.tests) {
-        found.push(await run(one.arguments, new AbortController().signal));
-        setOutcomes([...found]);
+        const answer = await run(one.arguments, new AbortController().signal);
+        setOutcomes((before) => ({ ...before, [keyOf(one)]: answer }));
       }
       if (stored && !dirty) void queries.invalidateQueries({ queryKey: toolQuery(stored.name).queryKey });
     } catch (error) {
@@ -133,16 +143,9 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
                 key={at}
                 one={one}
                 at={at}
-                answer={outcomes[at]}
+                answer={outcomes[keyOf(one)]}
                 onTry={() => setStart({ ...one.arguments })}
-                onRemove={
-                  may
-                    ? () => {
-                        setOutcomes([]);
-                        change({ tests: draft.tests.toSpliced(at, 1) });
-                      }
-                    : undefined
-                }
+                onRemove={may ? () => change({ tests: draft.tests.toSpliced(at, 1) }) : undefined}
               />
             ))}
           </ul>

@@ -1,0 +1,51 @@
+// What came of a test stays with it, wherever it stands in the list.
+
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import i18next from "i18next";
+import { initReactI18next } from "react-i18next";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import editor from "../../i18n/en/editor.json";
+import frame from "../../i18n/en/frame.json";
+import tools from "../../i18n/en/tools.json";
+import { TipProvider } from "../../ui/tip";
+import { type Case, emptyDraft } from "./draft";
+import { keyOf, TestStep } from "./test-step";
+
+vi.mock("./queries", () => ({
+  toolQuery: () => ({ queryKey: [] }),
+  tryTool: async (_: unknown, { a }: { a: number }) => ({ status: "success", data: a }),
+}));
+
+beforeAll(async () => {
+  const resources = { en: { editor, frame, tools } };
+  await i18next.use(initReactI18next).init({ lng: "en", resources, defaultNS: "frame" });
+});
+afterEach(cleanup);
+
+const right: Case = { arguments: { a: 1 }, expect: 1 };
+const wrong: Case = { arguments: { a: 2 }, expect: 3 };
+const queries = new QueryClient();
+const step = (tests: Case[]) => (
+  <QueryClientProvider client={queries}>
+    <TipProvider>
+      <TestStep draft={{ ...emptyDraft(), tests }} change={() => {}} problem={() => undefined} dirty may />
+    </TipProvider>
+  </QueryClientProvider>
+);
+const states = () => screen.getAllByRole("listitem").map((one) => one.dataset.status);
+
+test("an outcome goes with its arguments", async () => {
+  const { rerender } = render(step([right, wrong]));
+  await act(async () => void fireEvent.click(screen.getByRole("button", { name: editor.test.runAll })));
+  expect(states()).toEqual(["passed", "failed"]);
+  rerender(step([wrong, right]));
+  expect(states()).toEqual(["failed", "passed"]);
+  rerender(step([{ arguments: { a: 9 }, expect: 1 }, right]));
+  expect(states()).toEqual(["untried", "passed"]);
+});
+
+test("arguments are the same in any order", () => {
+  expect(keyOf({ arguments: { a: 1, b: { c: 1, d: 2 } } })).toBe(keyOf({ arguments: { b: { d: 2, c: 1 }, a: 1 } }));
+  expect(keyOf({ arguments: { a: [1, 2] } })).not.toBe(keyOf({ arguments: { a: [2, 1] } }));
+});
