@@ -36,13 +36,19 @@ function isTyping(target: EventTarget | null): boolean {
   return !!element?.closest?.("input, textarea, select, [contenteditable=true], [role=menu], [role=listbox]");
 }
 
+/** Where the keyboard writes Hangul, the key that has the letter counts. */
+function keyOf({ key, code }: KeyboardEvent): string {
+  const letter = key.length === 1 && key > "\u007f" ? /^Key([A-Z])$/.exec(code)?.[1] : undefined;
+  return (letter ?? key).toLowerCase();
+}
+
 let before = "";
 let beforeAt = 0;
 
 export function onKeyDown(event: KeyboardEvent) {
   // Letters of a Korean syllable that is not finished belong to nobody else.
   if (event.isComposing || event.keyCode === 229) return;
-  const key = event.key.toLowerCase();
+  const key = keyOf(event);
   const mod = event.ctrlKey || event.metaKey;
   const name = `${mod ? "mod+" : ""}${event.altKey ? "alt+" : ""}${key}`;
   if (!mod && isTyping(event.target)) return;

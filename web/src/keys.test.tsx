@@ -1,0 +1,35 @@
+// The keys do the same whatever language the keyboard writes.
+
+import { cleanup, fireEvent, renderHook } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { onKeyDown, useShortcuts } from "./keys";
+
+const ran = vi.fn();
+beforeEach(() => {
+  ran.mockClear();
+  addEventListener("keydown", onKeyDown);
+  const shortcuts = ["mod+k", "j", "g t", "/"].map((keys) => ({ id: keys, keys, label: keys, run: () => ran(keys) }));
+  renderHook(() => useShortcuts(shortcuts));
+});
+afterEach(() => {
+  removeEventListener("keydown", onKeyDown);
+  cleanup();
+});
+
+const press = (key: string, code: string, more: object = {}) =>
+  fireEvent.keyDown(document.body, { key, code, ...more });
+
+test("in Hangul, the key with the letter counts", () => {
+  press("ㅏ", "KeyK", { ctrlKey: true });
+  press("ㅓ", "KeyJ");
+  press("ㅎ", "KeyG");
+  press("ㅅ", "KeyT");
+  expect(ran.mock.calls.flat()).toEqual(["mod+k", "j", "g t"]);
+});
+
+test("in Latin, the letter itself, wherever the layout has it", () => {
+  press("j", "KeyC");
+  press("/", "Digit7");
+  press("é", "KeyJ", { isComposing: true });
+  expect(ran.mock.calls.flat()).toEqual(["j", "/"]);
+});
