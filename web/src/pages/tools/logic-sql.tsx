@@ -13,7 +13,7 @@ import { Note } from "../../ui/note";
 import { Result } from "../../ui/result";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { type Draft, parameter, unreadIn, withUnread } from "./draft";
+import { type Config, type Draft, parameter, unreadIn, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import type { Read } from "./json-text";
 import { sourcesQuery, tryTool } from "./queries";
@@ -30,14 +30,16 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   const { t } = useTranslation("editor");
   const sources = useQuery(sourcesQuery);
   const editor = useRef<SqlHandle>(null);
-  const { source = "", query = "" } = draft.config as { source?: string; query?: string };
+  const { query = "" } = draft.config as { query?: string };
   const set = (key: string, value: unknown, more: Partial<Draft> = {}) => {
-    const { [key]: _, ...others } = draft.config;
-    change({ config: value === undefined ? others : { ...draft.config, [key]: value }, ...more });
+    const { [key]: _, ...others } = { ...draft.config, source } as Config;
+    change({ config: value === undefined ? others : { ...others, [key]: value }, ...more });
   };
   const list = sources.data?.filter((one) => one.state !== "hidden") ?? [];
-  // One source needs no choice.
-  if (source === "" && list.length === 1 && draft.version === 0) queueMicrotask(() => set("source", list[0]!.name));
+  const source = sourceOf(
+    draft,
+    list.map((one) => one.name),
+  );
   const chosen = list.find((one) => one.name === source);
   const caller = Object.keys((draft.config.caller as object | undefined) ?? {});
   const known = useMemo(
@@ -57,7 +59,7 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   const go = () => {
     if (unreadIn(draft).length > 0) return;
     const text = editor.current?.selected().trim() || query;
-    const { tool, args } = partOf(draft, text, argumentsOf(draft.name));
+    const { tool, args } = partOf({ ...draft, config: { ...draft.config, source } }, text, argumentsOf(draft.name));
     void run.start((signal) => tryTool(tool, args, signal));
   };
   const format = async () => {
@@ -217,6 +219,12 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
       {run.answer && <Result answer={run.answer} />}
     </div>
   );
+}
+
+/** One source needs no choice. It is written down with the first thing that somebody writes, not by looking. */
+export function sourceOf(draft: Pick<Draft, "config" | "version">, names: string[]): string {
+  const written = String(draft.config.source ?? "");
+  return written === "" && draft.version === 0 && names.length === 1 ? names[0]! : written;
 }
 
 /** `name = what` on each line. A line that is not finished is not left out: nothing of it can be read yet. */
