@@ -79,7 +79,6 @@ export async function executionsAfter(
   filter: ExecutionFilter,
   signal: AbortSignal,
 ): Promise<Execution[]> {
-  const { status, tool, caller } = filter;
-  const query = { status, tool, caller, after, limit: PAGE };
+  const query = { ...filter, after, limit: PAGE };
   return (await got(api.GET("/api/v1/executions", { params: { query }, signal }))).items;
 }
