@@ -40,3 +40,12 @@ test("what somebody else broke is no draft", () => {
   localStorage.setItem("toolcrib.form.a", "{");
   expect(form().result.current.draft).toEqual(empty);
 });
+
+test("whoever leaves is asked only while something is not saved", () => {
+  const { result } = form();
+  expect(result.current.leaving).toMatchObject({ dirty: false, isDone: { current: false } });
+  act(() => result.current.setDraft({ name: "half", password: "" }));
+  expect(result.current.leaving.dirty).toBe(true);
+  act(() => result.current.done());
+  expect(result.current.leaving.isDone.current).toBe(true);
+});

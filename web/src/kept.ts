@@ -48,6 +48,8 @@ export type Kept<T> = {
   discard: () => void;
   /** It is saved: nothing of it is kept any more. */
   done: () => void;
+  /** For the question to whoever leaves. */
+  leaving: { dirty: boolean; isDone: RefObject<boolean>; onDiscard: () => void };
 };
 
 /**
@@ -73,7 +75,8 @@ export function useKept<T extends object>(
     }),
     [],
   );
-  useKeeping(store, key, draft, JSON.stringify(draft) !== JSON.stringify(begun), isDone);
+  const dirty = JSON.stringify(draft) !== JSON.stringify(begun);
+  useKeeping(store, key, draft, dirty, isDone);
   return {
     draft,
     setDraft,
@@ -86,5 +89,6 @@ export function useKept<T extends object>(
       isDone.current = true;
       store.drop(key);
     },
+    leaving: { dirty, isDone, onDiscard: () => store.drop(key) },
   };
 }

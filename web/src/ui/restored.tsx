@@ -5,6 +5,24 @@ import type { Kept } from "../kept";
 import { Button } from "./button";
 import { Note } from "./note";
 
+/** Says that what is written here was begun on a version that somebody has changed since; going on from the new one is a choice. */
+export function Outdated({ on, now, onGoOn }: { on: number; now: number; onGoOn: () => void }) {
+  const { t } = useTranslation();
+  if (on === now) return null;
+  return (
+    <Note
+      tone="warn"
+      actions={
+        <Button small onClick={onGoOn} className="text-fg">
+          {t("keepMine")}
+        </Button>
+      }
+    >
+      {t("changedMeanwhile")}
+    </Note>
+  );
+}
+
 export function Restored({
   kept,
   className,

@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { asCurl, inOneLine, testerAddress } from "./curl";
+import { asCurl, inOneLine, inTester } from "./curl";
 
 test("a shell reads the arguments back as they were", () => {
   const args = { text: `it's "quoted" $HOME \`x\` \\ 한글`, list: [1, null] };
@@ -13,9 +13,9 @@ test("a shell reads the arguments back as they were", () => {
   expect(JSON.parse(read[read.indexOf("-d") + 1]!)).toEqual({ arguments: args });
 });
 
-test("the tester's address holds the arguments", () => {
-  const address = new URL(testerAddress("a", { x: "1&2" }), "http://h");
-  expect(JSON.parse(address.searchParams.get("arguments")!)).toEqual({ x: "1&2" });
+test("the tester's address names the call, however long its arguments are", () => {
+  const call = { id: "0190", tool_name: "files/read", arguments: { text: "x".repeat(70_000) } };
+  expect(inTester(call)).toEqual({ to: "/tools/files%2Fread", search: { test: "1", replay: "0190" } });
 });
 
 test("one line, cut where it is long", () => {

@@ -10,9 +10,11 @@ export function asCurl(origin: string, tool: string, args: unknown): string {
   ].join(" \\\n");
 }
 
-/** Where the tester opens with these arguments filled in. */
-export const testerAddress = (tool: string, args: unknown) =>
-  `/tools/${encodeURIComponent(tool)}?${new URLSearchParams({ test: "1", arguments: JSON.stringify(args) })}`;
+/** Where the tester opens with a call's arguments filled in. They are asked for there: an address has no room for them. */
+export const inTester = ({ id, tool_name }: { id: string; tool_name: string }) => ({
+  to: `/tools/${encodeURIComponent(tool_name)}`,
+  search: { test: "1", replay: id },
+});
 
 /** Arguments, or whatever it is, in one line. */
 export function inOneLine(value: unknown, most = 160): string {

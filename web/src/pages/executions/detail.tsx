@@ -10,7 +10,7 @@ import { CopyButton } from "../../ui/copy";
 import { Tabs } from "../../ui/tabs";
 import { duration, When } from "../../ui/time";
 import { toast } from "../../ui/toast";
-import { asCurl, testerAddress } from "./curl";
+import { asCurl, inTester } from "./curl";
 import type { Execution } from "./queries";
 import { StatusBadge } from "./status";
 
@@ -122,10 +122,10 @@ export function DetailActions({ one }: { one: Execution }) {
       .then(() => toast(t("frame:copied")));
   return (
     <>
-      <a href={testerAddress(one.tool_name, one.arguments)} className={buttonClass("plain")}>
+      <Link {...(inTester(one) as { to: string })} className={buttonClass("plain")}>
         <FlaskConical aria-hidden className="size-4" />
         {t("openInTester")}
-      </a>
+      </Link>
       <Button icon={Terminal} onClick={copy}>
         {t("copyAsCurl")}
       </Button>

@@ -8,13 +8,16 @@ import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
 import type { PolicyView, RuleText } from "../../api/schema";
+import { useKept } from "../../kept";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { Diff } from "../../ui/diff";
+import { Leaving } from "../../ui/leaving";
 import { Lines } from "../../ui/lines";
 import { Note, ReadOnly } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
+import { Outdated, Restored } from "../../ui/restored";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { Consequences } from "./consequences";
@@ -92,10 +95,15 @@ const contentOf = ({ rules, whitelist }: Pick<Policy, "rules" | "whitelist">) =>
 function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) {
   const { t } = useTranslation(["policies", "frame"]);
   const queries = useQueryClient();
-  const [rules, setRules] = useState(stored.rules);
-  const [whitelist, setWhitelist] = useState(stored.whitelist ?? null);
+  // The version it was written on is kept with it: what others saved since is not overwritten without a word.
+  const kept = useKept("policy", {
+    rules: stored.rules,
+    whitelist: stored.whitelist ?? null,
+    version: stored.version,
+  });
+  const { rules, whitelist, version } = kept.draft;
   const [editing, setEditing] = useState<Editing | null>(null);
-  const draft: Policy = { rules: rules.map(tidy), whitelist, version: stored.version };
+  const draft: Policy = { rules: rules.map(tidy), whitelist, version };
   const before = contentOf(stored);
   const after = contentOf(draft);
   const isChanged = JSON.stringify(before) !== JSON.stringify(after);
@@ -103,18 +111,26 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
   const saving = useMutation({
     mutationFn: save,
     onSuccess: () => {
+      kept.done();
       toast(t("saved"));
       void queries.invalidateQueries({ queryKey: ["policy"] });
     },
   });
-  const change = (next: RuleText[]) => {
-    setRules(next);
+  const change = (some: Partial<typeof kept.draft>) => {
+    kept.setDraft((before) => ({ ...before, ...some }));
     trial.reset();
     saving.reset();
   };
   const error = saving.error ?? trial.error;
   return (
     <div className="grid gap-4">
+      <Restored kept={kept} />
+      <Outdated
+        on={version}
+        now={stored.version}
+        onGoOn={() => kept.setDraft((before) => ({ ...before, version: stored.version }))}
+      />
+      <Leaving {...kept.leaving} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Card
           title={t("rules")}
@@ -131,7 +147,12 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
                 {t("empty.about")}
               </Empty>
             ) : (
-              <Rules rules={rules} error={error} onChange={change} onEdit={(at) => setEditing({ at })} />
+              <Rules
+                rules={rules}
+                error={error}
+                onChange={(next) => change({ rules: next })}
+                onEdit={(at) => setEditing({ at })}
+              />
             )}
             <details open={whitelist !== null} className="rounded-md border px-3 py-2">
               <summary className="font-medium">{t("whitelist.title")}</summary>
@@ -141,10 +162,7 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
                   label={t("whitelist.label")}
                   hint={t("whitelist.hint")}
                   value={whitelist ?? []}
-                  onChange={(names) => {
-                    setWhitelist(names.length > 0 ? names : null);
-                    trial.reset();
-                  }}
+                  onChange={(names) => change({ whitelist: names.length > 0 ? names : null })}
                 />
               </div>
             </details>
@@ -181,8 +199,9 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
               <Button
                 look="quiet"
                 onClick={() => {
-                  change(stored.rules);
-                  setWhitelist(stored.whitelist ?? null);
+                  kept.discard();
+                  trial.reset();
+                  saving.reset();
                 }}
               >
                 {t("discard")}
@@ -197,7 +216,9 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
           rule={editing.at === null ? null : (rules[editing.at] ?? null)}
           onClose={() => setEditing(null)}
           onDone={(rule) => {
-            change(editing.at === null ? [...rules, rule] : rules.map((one, at) => (at === editing.at ? rule : one)));
+            change({
+              rules: editing.at === null ? [...rules, rule] : rules.map((one, at) => (at === editing.at ? rule : one)),
+            });
             setEditing(null);
           }}
         />

@@ -1,7 +1,7 @@
 // A tool is made or changed here, in four steps. What is written is kept in this browser until it is saved.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, Copy, FlaskConical, History, Save } from "lucide-react";
 import { useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
@@ -14,13 +14,15 @@ import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
+import { Leaving } from "../../ui/leaving";
 import { Note, ReadOnly } from "../../ui/note";
-import { Dialog } from "../../ui/overlay";
 import { Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
+import type { Values } from "../../ui/schema-form";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
+import { executionQuery } from "../executions/queries";
 import { Basics } from "./basics";
 import { Conflict } from "./conflict";
 import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf, unreadIn } from "./draft";
@@ -28,7 +30,7 @@ import { useCheck } from "./editor-state";
 import { Logic } from "./logic";
 import { Parameters } from "./parameters";
 import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
-import { argumentsIn, startKey, startOf } from "./start";
+import { startKey, startOf } from "./start";
 import { TestStep } from "./test-step";
 import { rebased, useDraft } from "./use-draft";
 
@@ -39,8 +41,11 @@ export default function ToolEditor() {
   const tool = useQuery({ ...toolQuery(source ?? ""), enabled: !!source, refetchOnWindowFocus: false });
   const server = name ? "" : (found.server ?? "");
   const offers = useQuery(offersQuery(server));
+  // The arguments of a past call, to begin with.
+  const replayed = useQuery({ ...executionQuery(found.replay ?? ""), enabled: !!found.replay });
   const { t } = useTranslation(["editor", "frame"]);
-  if (source && tool.error)
+  const failed = [tool, replayed].find((one) => one.error);
+  if (source && failed)
     return (
       <Page
         title={
@@ -50,22 +55,25 @@ export default function ToolEditor() {
         }
         name={source}
       >
-        <Failed error={tool.error} again={() => void tool.refetch()} />
+        <Failed error={failed.error} again={() => void failed.refetch()} />
       </Page>
     );
   // What a server says of its tool comes along, but a server that does not answer keeps nobody from beginning.
-  if ((source && !tool.data) || (server && offers.isLoading)) return <Skeleton />;
+  if ((source && !tool.data) || (server && offers.isLoading) || replayed.isLoading) return <Skeleton />;
   return (
     <Editing
       key={name ?? `new ${startKey(found)}`}
       stored={name ? tool.data : undefined}
       from={name ? undefined : tool.data}
       offer={offers.data?.find((one) => one.name === found.tool)}
+      given={replayed.data?.arguments as Values | undefined}
     />
   );
 }
 
-function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: Offer }) {
+type EditingProps = { stored?: Tool; from?: Tool; offer?: Offer; given?: Values };
+
+function Editing({ stored, from, offer, given }: EditingProps) {
   const { t } = useTranslation(["editor", "frame"]);
   const navigate = useNavigate();
   const queries = useQueryClient();
@@ -82,7 +90,6 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
   const [failure, setFailure] = useState<unknown>();
   const [saving, setSaving] = useState(false);
   const saved = useRef(false);
-  const given = useMemo(() => argumentsIn(found), [found]);
   const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
   const unread = unreadIn(draft);
   // What is being saved is not new any more by the time that it is looked at.
@@ -96,7 +103,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
   );
   useKeeping(drafts, key, draft, dirty, saved);
   const open = useCallback(
-    (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, arguments: undefined }),
+    (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, replay: undefined }),
     [setAddress],
   );
   const wasAsked = useRef(false);
@@ -294,7 +301,7 @@ function Editing({ stored, from, offer }: { stored?: Tool; from?: Tool; offer?: 
           </Button>
         )}
       </footer>
-      <Leaving dirty={dirty} saved={saved} onDiscard={() => drafts.drop(key)} />
+      <Leaving dirty={dirty} isDone={saved} onDiscard={() => drafts.drop(key)} />
     </Page>
   );
 }
@@ -341,44 +348,5 @@ function StoredActions({ tool, dirty }: { tool: Tool; dirty: boolean }) {
         {t("history")}
       </Link>
     </>
-  );
-}
-
-function Leaving({ dirty, saved, onDiscard }: { dirty: boolean; saved: { current: boolean }; onDiscard: () => void }) {
-  const { t } = useTranslation("editor");
-  const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: ({ current, next }) => dirty && !saved.current && current.pathname !== next.pathname,
-    // The draft is in the browser's store: a reload loses nothing.
-    enableBeforeUnload: false,
-    withResolver: true,
-  });
-  if (status !== "blocked") return null;
-  return (
-    <Dialog
-      open
-      onClose={reset}
-      title={t("leave.title")}
-      about={t("leave.about")}
-      footer={
-        <>
-          <Button onClick={reset}>{t("leave.stay")}</Button>
-          <Button
-            look="danger"
-            onClick={() => {
-              saved.current = true;
-              onDiscard();
-              proceed();
-            }}
-          >
-            {t("leave.discard")}
-          </Button>
-          <Button look="primary" onClick={proceed}>
-            {t("leave.keep")}
-          </Button>
-        </>
-      }
-    >
-      <p>{t("leave.more")}</p>
-    </Dialog>
   );
 }

@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { bodyOf, schemaOf } from "./draft";
-import { argumentsIn, startKey, startOf } from "./start";
+import { startKey, startOf } from "./start";
 
 test("a server's tool brings its name, its description and its parameters", () => {
   const found = { kind: "mcp", server: "files", tool: "read" };
@@ -39,11 +39,4 @@ test("drafts that began differently are kept apart", () => {
   const all = [{}, { from: "a" }, { kind: "http" }, { source: "a" }, { source: "a", table: "b" }];
   expect(new Set(all.map(startKey)).size).toBe(all.length);
   expect(startKey({})).toBe("");
-});
-
-test("arguments of a past call, unless they are none", () => {
-  expect(argumentsIn({ test: "1", arguments: '{"a":1}' })).toEqual({ a: 1 });
-  for (const text of ["", "[1]", "nonsense", "null"])
-    expect(argumentsIn({ test: "1", arguments: text })).toBeUndefined();
-  expect(argumentsIn({ arguments: '{"a":1}' })).toBeUndefined();
 });

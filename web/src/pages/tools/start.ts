@@ -1,7 +1,7 @@
 // What a new tool begins as: nothing, a copy of another, or what a link from elsewhere in the page asks for.
 
 import type { Search } from "../../search";
-import { parseJson, type Schema } from "../../ui/schema";
+import type { Schema } from "../../ui/schema";
 import { type Draft, draftOf, emptyDraft, NAME, ofKind, parametersOf } from "./draft";
 import { KINDS, type Kind, type Offer, type Tool } from "./queries";
 
@@ -47,14 +47,4 @@ export function startKey(found: Search): string {
   if (found.from) return `+copy ${found.from}`;
   const parts = [found.kind, found.server, found.tool, found.source, found.table].filter(Boolean);
   return parts.length > 0 ? `+new ${parts.join(" ")}` : "";
-}
-
-/** `?test=1&arguments=…`: the arguments that the tester begins with. */
-export function argumentsIn(found: Search): Record<string, unknown> | undefined {
-  const parsed = found.test && found.arguments ? parseJson(found.arguments) : undefined;
-  if (!parsed || !("value" in parsed)) return undefined;
-  const { value } = parsed;
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
 }

@@ -20,7 +20,8 @@ export type Draft = {
   isPublic: boolean;
 };
 
-let last = 0;
+// Rows that were kept in the browser have numbers of another time; new ones must not meet them.
+let last = Date.now();
 
 export function rowOf(entry: string | Entry): Row {
   last += 1;

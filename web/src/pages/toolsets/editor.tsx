@@ -8,15 +8,18 @@ import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay, useMe } from "../../api/me";
+import { useKept } from "../../kept";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { CopyBlock } from "../../ui/copy";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
 import { Fits } from "../../ui/fits";
+import { Leaving } from "../../ui/leaving";
 import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
+import { Outdated, Restored } from "../../ui/restored";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { argumentProblems, bodyOf, type Draft, draftOf, offered } from "./draft";
@@ -141,13 +144,16 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
   const mayAuthor = useMay("author");
   const isAdmin = useMay("admin");
   const may = mayAuthor && (!stored || (stored.owner !== "system" && (isAdmin || stored.owner === me.user)));
-  const [draft, setDraft] = useState<Draft>(() => draftOf(stored, tools));
+  // The version it was written on is kept with it: what others saved since is not overwritten without a word.
+  const kept = useKept(`toolset.${stored?.name ?? ""}`, { ...draftOf(stored, tools), version: stored?.version ?? 0 });
+  const { draft, setDraft } = kept;
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const wrong = argumentProblems(draft);
   const save = useToolsetChange(
-    (what: Draft) =>
-      stored ? replace({ name: stored.name, body: bodyOf(what), version: stored.version }) : create(bodyOf(what)),
+    (what: typeof draft) =>
+      stored ? replace({ name: stored.name, body: bodyOf(what), version: what.version }) : create(bodyOf(what)),
     (_, what) => {
+      kept.done();
       toast(t("saved", { name: what.name.trim() }));
       void navigate({ to: pathOf(what.name.trim()) });
     },
@@ -163,6 +169,13 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
       {!may && stored && (
         <Note tone="plain">{t(stored.owner === "system" ? "isBuiltIn" : "notYours", { owner: stored.owner })}</Note>
       )}
+      <Restored kept={kept} />
+      <Outdated
+        on={draft.version}
+        now={stored?.version ?? 0}
+        onGoOn={() => kept.setDraft((before) => ({ ...before, version: stored?.version ?? 0 }))}
+      />
+      <Leaving {...kept.leaving} />
       {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
       <fieldset disabled={!may} className="contents">
         <Card>
