@@ -1,7 +1,7 @@
 // What comes to the page of a long answer is what would be looked at in it.
 
 import { expect, test } from "vitest";
-import { type Get, jobs, shortened, slowest, stepOf } from "./jobs";
+import { type Get, jobs, shortened, slowest } from "./jobs";
 
 const tool = (tool_name: string, calls: number, errors = 0, p95_us = 1) => ({
   tool_name,
@@ -11,7 +11,8 @@ const tool = (tool_name: string, calls: number, errors = 0, p95_us = 1) => ({
   p95_us,
 });
 
-const counted = (tools: Array<ReturnType<typeof tool>>) => ({
+type Slots = { calls_by_slot?: number[]; errors_by_slot?: number[] };
+const counted = (tools: Array<ReturnType<typeof tool> & Slots>) => ({
   total: tools.reduce((all, one) => all + one.calls, 0),
   complete: true,
   covered_since: 0,
@@ -39,61 +40,57 @@ test("of many tools the most called, the failing and the slowest stay, and all a
   expect(short.total).toBe(many.reduce((all, one) => all + one.calls, 0));
 });
 
-test("a step counts everything, or one tool, or one caller", () => {
-  const all = counted([tool("a", 5, 2), tool("b", 4)]);
-  const span = { from: 1, to: 2 };
-  expect(stepOf(span, all)).toMatchObject({ calls: 9, errors: 2 });
-  expect(stepOf(span, all, "a")).toMatchObject({ calls: 5, errors: 2 });
-  expect(stepOf(span, all, "none")).toMatchObject({ calls: 0, errors: 0 });
-  expect(stepOf(span, all, undefined, "kim")).toMatchObject({ calls: 3, errors: 1 });
+test("the slots of a span are steps at the server's moments, and no tool's slots come along", () => {
+  const all = {
+    ...counted([{ ...tool("a", 3, 1), calls_by_slot: [1, 2], errors_by_slot: [0, 1] }]),
+    series: { from: 5_000, slot_ms: 1_000, calls: [1, 2], errors: [0, 1] },
+  };
+  const { steps, tools } = shortened(all);
+  expect(steps).toEqual([
+    { from: 5_000, to: 6_000, calls: 1, errors: 0 },
+    { from: 6_000, to: 7_000, calls: 2, errors: 1 },
+  ]);
+  expect(tools).toEqual([tool("a", 3, 1)]);
+  expect(shortened(counted([])).steps).toEqual([]);
 });
 
-test("a span that is past is asked for once; three are asked for at a time", async () => {
-  let asked = 0;
-  let now = 0;
-  let most = 0;
-  const get = (async () => {
-    asked += 1;
-    now += 1;
-    most = Math.max(most, now);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    now -= 1;
-    return counted([tool("a", 1)]);
+test("what is filtered by is counted by the server, in one question", async () => {
+  const asked: unknown[] = [];
+  const get = (async (_: string, query: unknown) => {
+    asked.push(query);
+    return counted([]);
   }) as Get;
-  const { series } = jobs(get);
-  const spans = Array.from({ length: 10 }, (_, at) => ({ from: at * 1000, to: (at + 1) * 1000 }));
-  await series({ spans }, stop);
-  await series({ spans, tool: "a" }, stop);
-  expect(asked).toBe(10);
-  expect(most).toBe(3);
+  const span = { from: 0, to: 60_000 };
+  await jobs(get).stats({ span, slots: 6, tool: "a", status: "error", caller: "kim" }, stop);
+  const [since, until] = ["1970-01-01T00:00:00.000Z", "1970-01-01T00:01:00.000Z"];
+  expect(asked).toEqual([{ since, until, slots: 6, tool: "a", status: "error", caller: "kim" }]);
 });
 
-test("whoever goes away takes nothing from those who wait for the same", async () => {
+test("a tool's day is its slots, for those that were called; pages of a list share one question", async () => {
   let asked = 0;
   const get = (async () => {
     asked += 1;
-    await new Promise((resolve) => setTimeout(resolve, 1));
-    return counted([tool("a", 1)]);
+    const slots = { calls_by_slot: [2, 4], errors_by_slot: [0, 1] };
+    return counted([{ ...tool("a", 6, 1), ...slots }, tool("b", 9)]);
   }) as Get;
-  const { series } = jobs(get);
-  const spans = Array.from({ length: 10 }, (_, at) => ({ from: at * 1000, to: (at + 1) * 1000 }));
-  const gone = new AbortController();
-  const first = series({ spans }, gone.signal).catch(() => "ended");
-  const second = series({ spans: spans.slice(0, 5) }, stop);
-  gone.abort();
-  expect(await second).toHaveLength(5);
-  expect(await first).toBe("ended");
-  expect(asked).toBe(5);
+  const { days } = jobs(get);
+  const [first, second] = await Promise.all([days({ names: ["a", "never"] }), days({ names: ["b"] })]);
+  expect(Object.keys(first)).toEqual(["a"]);
+  expect(first.a).toEqual({ calls: 6, errors: 1, p50_us: 1, p95_us: 1, series: [2, 4], bad: [0, 1] });
+  expect(Object.keys(second)).toEqual(["b"]);
+  expect(asked).toBe(1);
 });
 
-test("a tool's day is its steps in order, for those that were called", async () => {
-  const get = (async (_: string, query: { since: string; until: string }) =>
-    Date.parse(query.until) - Date.parse(query.since) > 7_200_000
-      ? counted([tool("a", 24, 12)])
-      : counted([tool("a", 2, 1), tool("b", 9)])) as never as Get;
-  const days = await jobs(get).days({ names: ["a", "never"] }, stop);
-  expect(Object.keys(days)).toEqual(["a"]);
-  expect(days.a).toMatchObject({ calls: 24, errors: 12, series: Array(12).fill(2), bad: Array(12).fill(1) });
+test("a day that could not be counted is asked for again", async () => {
+  let asked = 0;
+  const get = (async () => {
+    asked += 1;
+    if (asked === 1) throw new Error("gone");
+    return counted([tool("a", 1)]);
+  }) as Get;
+  const { days } = jobs(get);
+  await expect(days({ names: ["a"] })).rejects.toThrow("gone");
+  expect(Object.keys(await days({ names: ["a"] }))).toEqual(["a"]);
 });
 
 test("tools are looked through page by page until there are enough that fit", async () => {

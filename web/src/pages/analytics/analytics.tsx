@@ -1,14 +1,13 @@
 // How calls went over a span of time: as a series, and broken down by tool, caller and error.
 
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { ChartColumn } from "lucide-react";
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
-import { type Stats, statsQuery, useSeries } from "../../api/stats";
+import { type Stats, useStats } from "../../api/stats";
 import { useAddress } from "../../search";
-import { spanOf, stepsOf } from "../../span";
+import { spanOf } from "../../span";
 import { Bars } from "../../ui/bars";
 import { buttonClass } from "../../ui/button";
 import { Select } from "../../ui/field";
@@ -140,12 +139,8 @@ export default function Analytics() {
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const since = SPANS.find((one) => one === found.since) ?? "24h";
-  const span = useMemo(() => {
-    const steps = stepsOf(spanOf(since, undefined), 48);
-    return { from: steps[0]!.from, to: steps.at(-1)!.to };
-  }, [since]);
-  const stats = useQuery({ ...statsQuery(span), enabled: isAdmin });
-  const { steps, isPending } = useSeries(span, 49, { enabled: isAdmin });
+  const span = useMemo(() => spanOf(since, undefined), [since]);
+  const stats = useStats(span, 48, {}, { enabled: isAdmin });
   const total = stats.data?.total ?? 0;
   const title = t("total", { count: total, shown: total.toLocaleString(i18n.language) });
   return (
@@ -186,8 +181,8 @@ export default function Analytics() {
           <>
             <Card title={title}>
               <Bars
-                bars={steps}
-                isPending={isPending}
+                bars={stats.steps}
+                isPending={stats.isPending}
                 label={title}
                 names={{ calls: t("calls"), errors: t("errors") }}
                 height={180}

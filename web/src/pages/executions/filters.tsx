@@ -1,16 +1,15 @@
 // What the list of calls is filtered by. All of it stands in the address.
 
-import { useQuery } from "@tanstack/react-query";
 import { X } from "lucide-react";
 import { memo, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
-import { statsQuery } from "../../api/stats";
+import { useStats } from "../../api/stats";
 import type { Search } from "../../search";
-import { spanLength, spanOf, stepsOf } from "../../span";
+import { spanLength, spanOf } from "../../span";
 import { Button } from "../../ui/button";
 import { Input, Select } from "../../ui/field";
-import { type Execution, NO_FILTER, SPANS, STATUSES, USUAL_SPAN } from "./queries";
+import { type Execution, NO_FILTER, SPANS, STATUSES, STEPS, USUAL_SPAN } from "./queries";
 
 type Props = { found: Search; onChange: (change: Search) => void; loaded: Execution[] };
 
@@ -103,11 +102,9 @@ function OwnSpan({ found, onChange }: Omit<Props, "loaded">) {
 export function Filters({ found, onChange, loaded }: Props) {
   const { t } = useTranslation(["executions", "frame"]);
   const isAdmin = useMay("admin");
-  const span = useMemo(() => {
-    const steps = stepsOf(spanOf(found.since || USUAL_SPAN, found.until), 48);
-    return { from: steps[0]!.from, to: steps.at(-1)!.to };
-  }, [found.since, found.until]);
-  const stats = useQuery({ ...statsQuery(span), enabled: isAdmin });
+  // The same question as the bars ask while nothing is filtered.
+  const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
+  const stats = useStats(span, STEPS);
   const tools = useMemo(
     () => [...new Set(stats.data?.tools.map((tool) => tool.tool_name) ?? loaded.map((one) => one.tool_name))],
     [stats.data, loaded],

@@ -2,30 +2,31 @@
 
 import { useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { useSeries } from "../../api/stats";
+import { useStats } from "../../api/stats";
 import type { Search } from "../../search";
 import { spanOf } from "../../span";
 import { Bars } from "../../ui/bars";
-import { USUAL_SPAN } from "./queries";
+import { filterOf, STEPS, USUAL_SPAN } from "./queries";
 
 export function Histogram({ found, onChange }: { found: Search; onChange: (change: Search) => void }) {
   const { t, i18n } = useTranslation("executions");
   const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
-  const { steps: bars, error, isPending } = useSeries(span, 48, { tool: found.tool, caller: found.caller });
+  const { status, tool, caller } = filterOf(found);
+  const { steps: bars, data, error, isPending } = useStats(span, STEPS, { status, tool, caller });
   const total = bars.reduce((sum, bar) => sum + bar.calls, 0);
   // The list says what is wrong; a second time here would help nobody.
   if (error) return null;
-  const of = found.tool || found.caller;
+  const of = [tool, caller].filter(Boolean).join(" · ");
   const text = of
     ? t("callsOf", { count: total, shown: total.toLocaleString(i18n.language), name: of })
     : t("calls", { count: total, shown: total.toLocaleString(i18n.language) });
-  const half = found.tool && found.caller ? ` (${t("allCallers")})` : "";
+  const since = data && !data.complete && new Date(data.covered_since).toLocaleString(i18n.language);
   return (
     <div className="rounded-lg border bg-panel px-3 pt-2 pb-1">
       <p className="mb-1 flex flex-wrap justify-between gap-x-4 text-xs text-muted">
         <span>
           {isPending ? "…" : text}
-          {half}
+          {since && ` (${t("onlySince", { since })})`}
         </span>
         <span className="hidden md:inline">{t("dragToFilter")}</span>
       </p>

@@ -5,7 +5,6 @@ import { Link } from "@tanstack/react-router";
 import { Pause, Radio, RotateCw, ScrollText } from "lucide-react";
 import { useCallback, useMemo } from "react";
 import { useTranslation } from "react-i18next";
-import { useMay } from "../../api/me";
 import { type Search, useAddress } from "../../search";
 import { Button, buttonClass, IconButton } from "../../ui/button";
 import { Page } from "../../ui/page";
@@ -66,7 +65,6 @@ export default function Executions() {
   const [found, change] = useAddress();
   const { status, tool, caller, since, until } = found;
   const filter = useMemo(() => filterOf({ status, tool, caller, since, until }), [status, tool, caller, since, until]);
-  const isAdmin = useMay("admin");
   const queries = useQueryClient();
   const list = useInfiniteQuery(executionsQuery(filter));
   const loaded = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
@@ -106,7 +104,7 @@ export default function Executions() {
     >
       <div className="flex min-h-0 grow flex-col gap-3 pb-4">
         <Filters found={found} onChange={filtered} loaded={loaded} />
-        {isAdmin && <Histogram found={found} onChange={filtered} />}
+        <Histogram found={found} onChange={filtered} />
         {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
         {list.isPending && <Skeleton rows={10} />}
         {!list.isPending && !list.error && items.length === 0 && <Nothing found={found} onChange={filtered} />}

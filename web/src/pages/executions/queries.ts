@@ -10,6 +10,8 @@ export type Execution = ExecutionView;
 export const STATUSES = ["started", "success", "error", "cancelled", "interrupted"] as const;
 export const SPANS = ["15m", "1h", "24h", "7d", "30d", "all"] as const;
 export const USUAL_SPAN = "24h";
+/** How many bars the time is drawn in at most. */
+export const STEPS = 48;
 const PAGE = 100;
 
 export type ExecutionFilter = {

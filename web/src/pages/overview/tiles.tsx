@@ -14,7 +14,7 @@ type TileProps = {
   value: string;
   /** What the number is of, where that is not plain. */
   of?: ReactNode;
-  spark: number[];
+  spark?: number[];
   bad?: number[];
   delta: number | undefined;
   /** Whether the day before is known yet. */
@@ -36,7 +36,7 @@ function Tile({ label, value, of, spark, bad, delta, isKnown, to, search }: Tile
       <span className="text-sm text-muted">{label}</span>
       <span className="flex items-end justify-between gap-2">
         <span className="text-2xl font-semibold tabular-nums">{value}</span>
-        <Spark values={spark} bad={bad} label={t("overDay", { name: label })} />
+        {spark && <Spark values={spark} bad={bad} label={t("overDay", { name: label })} />}
       </span>
       <span className="flex min-h-5 items-center gap-1 truncate text-xs text-muted">
         {of ??
@@ -84,7 +84,6 @@ export function Tiles({ day }: { day: Day }) {
         label={t("tile.p95")}
         value={slow ? duration(slow.p95_us / 1e6) : now ? "—" : "…"}
         of={slow && <span className="truncate font-mono">{slow.tool_name}</span>}
-        spark={steps.map((step) => step.p95_us)}
         delta={undefined}
         isKnown={before !== undefined}
         to="/analytics"
@@ -92,7 +91,6 @@ export function Tiles({ day }: { day: Day }) {
       <Tile
         label={t("tile.callers")}
         value={now ? number(callers) : "…"}
-        spark={steps.map((step) => step.callers)}
         delta={change(callers, before?.callers_in_all)}
         isKnown={before !== undefined}
         to="/analytics"

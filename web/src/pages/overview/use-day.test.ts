@@ -21,6 +21,7 @@ const stats = (tools: Stats["tools"]): Stats => ({
   callers: [],
   errors: tools.reduce((sum, one) => sum + one.errors, 0),
   callers_in_all: 0,
+  steps: [],
 });
 
 test("a change needs something before it", () => {

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
-import { type Stats, type Step, statsQuery, useSeries } from "../../api/stats";
+import { type Stats, type Step, statsQuery, useStats } from "../../api/stats";
 
 const HOUR = 3_600_000;
 
@@ -22,11 +22,16 @@ export function useDay(enabled: boolean): Day {
     return () => clearInterval(timer);
   }, []);
   const day = useMemo(() => ({ from: hour - 23 * HOUR, to: hour + HOUR }), [hour]);
-  const now = useQuery({ ...statsQuery(day), enabled, refetchInterval: 15_000 });
-  const before = useQuery({ ...statsQuery({ from: day.from - 24 * HOUR, to: day.from }), enabled });
-  // Asked for last: the whole days are what the tiles wait for.
-  const { steps, isPending } = useSeries(day, 25, { enabled });
-  return { steps, isPending, now: now.data, before: before.data, error: now.error, again: () => void now.refetch() };
+  const now = useStats(day, 25, {}, { enabled, refetchInterval: 15_000 });
+  const before = useQuery({ ...statsQuery({ span: { from: day.from - 24 * HOUR, to: day.from } }), enabled });
+  return {
+    steps: now.steps,
+    isPending: now.isPending,
+    now: now.data,
+    before: before.data,
+    error: now.error,
+    again: () => void now.refetch(),
+  };
 }
 
 /** How much more it is than before, as a share of before; none where there was nothing to compare with. */
