@@ -59,10 +59,18 @@ const clients: Client[] = [
   },
 ];
 
-export function Connect({ open, onClose, toolset }: { open: boolean; onClose: () => void; toolset?: string }) {
+type Props = {
+  open: boolean;
+  onClose: () => void;
+  toolset?: string;
+  /** One that was just made: it cannot be shown again. */
+  apiKey?: string;
+};
+
+export function Connect({ open, onClose, toolset, apiKey = "" }: Props) {
   const { t } = useTranslation();
   const [chosen, setChosen] = useState("claude-code");
-  const [key, setKey] = useState("");
+  const [key, setKey] = useState(apiKey);
   const url = `${location.origin}/mcp${toolset ? `/${toolset}` : ""}`;
   const client = clients.find((one) => one.id === chosen) ?? clients[0]!;
   return (

@@ -19,6 +19,8 @@ type Props = {
   wide?: boolean;
 };
 
+const stay = (event: { preventDefault: () => void }) => event.preventDefault();
+
 const shade = "fixed inset-0 z-40 bg-black/40";
 
 function Head({
@@ -40,13 +42,15 @@ function Head({
   );
 }
 
-export function Dialog({ open, onClose, title, about, children, footer, wide }: Props) {
+/** `firm`: it goes by its buttons only, for what cannot be shown again. */
+export function Dialog({ open, onClose, title, about, children, footer, wide, firm }: Props & { firm?: boolean }) {
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className={shade} />
         <Radix.Content
           {...(about ? {} : { "aria-describedby": undefined })}
+          {...(firm ? { onInteractOutside: stay, onEscapeKeyDown: stay } : {})}
           className={clsx(
             "fixed top-1/2 left-1/2 z-50 flex max-h-[88vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border bg-raised shadow-raised",
             wide ? "max-w-3xl" : "max-w-lg",

@@ -22,13 +22,14 @@ const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default
 const SCOPES: Scope[] = ["read", "call", "author", "operate", "admin"];
 const DAYS = [7, 30, 90, 365];
 
-function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
+export function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
   const { t } = useTranslation(["keys", "frame"]);
   const [connecting, setConnecting] = useState(false);
   return (
     <Dialog
       open
       wide
+      firm
       onClose={onClose}
       title={t("made.title", { name: made.name })}
       footer={
@@ -47,7 +48,7 @@ function Made({ made, onClose }: { made: NewKey; onClose: () => void }) {
         <CopyBlock label={t("made.label")} text={made.key} />
         <CopyBlock label={t("made.try")} text={`curl -s ${location.origin}/api/v1/me -H "X-API-Key: ${made.key}"`} />
       </div>
-      <Suspense>{connecting && <Connect open onClose={() => setConnecting(false)} />}</Suspense>
+      <Suspense>{connecting && <Connect open apiKey={made.key} onClose={() => setConnecting(false)} />}</Suspense>
     </Dialog>
   );
 }
