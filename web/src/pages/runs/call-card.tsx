@@ -1,24 +1,34 @@
 // A tool's call in a run: what it was given, how it went, and the way to its entry in the log.
 
 import { Link } from "@tanstack/react-router";
-import { ChevronRight, CircleCheck, CircleX, LoaderCircle } from "lucide-react";
+import { Ban, ChevronRight, CircleCheck, CircleX, LoaderCircle } from "lucide-react";
 import { memo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { duration } from "../../ui/time";
 import { inOneLine } from "../executions/curl";
-import { type CallBlock, isCallOpen } from "./transcript";
+import { type CallBlock, isCallOpen, outcomeOf } from "./transcript";
 
 type Props = { call: CallBlock; isLast: boolean; isOver: boolean };
+
+const looks = {
+  running: [LoaderCircle, "text-info animate-spin"],
+  done: [CircleCheck, "text-ok"],
+  failed: [CircleX, "text-danger"],
+  stopped: [Ban, "text-muted"],
+} as const;
 
 export const CallCard = memo(function CallCard({ call, isLast, isOver }: Props) {
   const { t } = useTranslation("runs");
   const [chosen, setChosen] = useState<boolean>();
-  const isUnderWay = (call.state === "called" || call.state === "running") && !isOver;
-  const isOpen = isCallOpen(isOver && !isUnderWay ? { ...call, state: "done" } : call, isLast && !isOver, chosen);
-  const Icon = isUnderWay ? LoaderCircle : call.state === "failed" ? CircleX : CircleCheck;
-  const colour = isUnderWay ? "text-info animate-spin" : call.state === "failed" ? "text-danger" : "text-ok";
+  const outcome = outcomeOf(call, isOver);
+  const isOpen = isCallOpen(isOver ? { ...call, state: "done" } : call, isLast && !isOver, chosen);
+  const [Icon, colour] = looks[outcome];
   return (
-    <div className="rounded-lg border bg-panel" data-status={call.state} data-tool={call.tool}>
+    <div
+      className="rounded-lg border bg-panel"
+      data-status={outcome === "stopped" ? outcome : call.state}
+      data-tool={call.tool}
+    >
       <button
         type="button"
         aria-expanded={isOpen}
@@ -27,11 +37,9 @@ export const CallCard = memo(function CallCard({ call, isLast, isOver }: Props) 
       >
         <Icon aria-hidden className={`size-4 shrink-0 ${colour}`} />
         <span className="shrink-0 font-mono text-sm font-medium">{call.tool}</span>
-        <span className="sr-only">
-          {t(`call.${isUnderWay ? "running" : call.state === "failed" ? "failed" : "done"}`)}
-        </span>
+        <span className="sr-only">{t(`call.${outcome}`)}</span>
         <span className="min-w-0 grow truncate font-mono text-xs text-muted">
-          {call.progress && isUnderWay ? call.progress : inOneLine(call.arguments)}
+          {call.progress && outcome === "running" ? call.progress : inOneLine(call.arguments)}
         </span>
         {call.code && <span className="hidden shrink-0 text-xs text-danger sm:inline">{call.code}</span>}
         {call.elapsed !== undefined && (

@@ -1,7 +1,7 @@
 // A run's events put together: in one go, one by one, and gone on with after a break.
 
 import { expect, test } from "vitest";
-import { type Block, type CallBlock, EMPTY, isCallOpen, isWaiting, type RunEvent, told } from "./transcript";
+import { type Block, type CallBlock, EMPTY, isCallOpen, isWaiting, outcomeOf, type RunEvent, told } from "./transcript";
 
 let next = 0;
 const tell = (event: string, data: Record<string, unknown> = {}): RunEvent => {
@@ -84,4 +84,13 @@ test("a card folds when the next step begins, unless somebody chose", () => {
   expect(isCallOpen(call("done"), false, undefined)).toBe(false);
   expect(isCallOpen(call("running"), true, false)).toBe(false);
   expect(isCallOpen(call("done"), false, true)).toBe(true);
+});
+
+test("a call without a result is no success once its run has ended", () => {
+  const call = (state: CallBlock["state"]): CallBlock => ({ kind: "call", id: "a", tool: "t", arguments: {}, state });
+  expect(outcomeOf(call("called"), false)).toBe("running");
+  expect(outcomeOf(call("running"), true)).toBe("stopped");
+  expect(outcomeOf(call("called"), true)).toBe("stopped");
+  expect(outcomeOf(call("done"), true)).toBe("done");
+  expect(outcomeOf(call("failed"), true)).toBe("failed");
 });

@@ -170,5 +170,9 @@ export const isWaiting = ({ blocks, isOver }: Transcript) =>
   !isOver && blocks.some((block) => block.kind === "ask" && !block.answered);
 
 /** Open while it is under way and nothing came after it; whoever has opened or closed it themselves is right. */
+/** How a call stands. One that had no result when its run ended never got one. */
+export const outcomeOf = (call: CallBlock, isOver: boolean): "running" | "done" | "failed" | "stopped" =>
+  call.state === "done" || call.state === "failed" ? call.state : isOver ? "stopped" : "running";
+
 export const isCallOpen = (call: CallBlock, isLast: boolean, chosen: boolean | undefined): boolean =>
   chosen ?? (isLast || call.state === "running");
