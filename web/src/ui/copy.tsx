@@ -4,12 +4,13 @@ import { Check, Copy } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { IconButton } from "./button";
+import { copyText } from "./copy-text";
 
 export function CopyButton({ text, label }: { text: string; label?: string }) {
   const { t } = useTranslation();
   const [done, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    if (!(await copyText(text))) return;
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };

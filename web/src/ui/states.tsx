@@ -7,6 +7,7 @@ import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { ApiError, Unreachable } from "../api/errors";
 import { Button } from "./button";
+import { copyText } from "./copy-text";
 import { toast } from "./toast";
 
 export function Empty({
@@ -57,7 +58,7 @@ export function Failed({ error, again, className }: { error: unknown; again?: ()
   const { t } = useTranslation();
   const message = error instanceof Unreachable ? t("unreachable") : messageOf(error);
   const id = error instanceof ApiError ? error.requestId : null;
-  const copy = () => navigator.clipboard.writeText(`${message} (${id})`).then(() => toast(t("copied")));
+  const copy = async () => (await copyText(`${message} (${id})`)) && toast(t("copied"));
   return (
     <div
       role="alert"

@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 import { Button, buttonClass } from "../../ui/button";
 import { Json } from "../../ui/code";
 import { CopyButton } from "../../ui/copy";
+import { copyText } from "../../ui/copy-text";
 import { Tabs } from "../../ui/tabs";
 import { duration, When } from "../../ui/time";
 import { toast } from "../../ui/toast";
@@ -116,10 +117,8 @@ export function Detail({ one, tab, onTab }: { one: Execution; tab: string | unde
 
 export function DetailActions({ one }: { one: Execution }) {
   const { t } = useTranslation(["executions", "frame"]);
-  const copy = () =>
-    navigator.clipboard
-      .writeText(asCurl(location.origin, one.tool_name, one.arguments))
-      .then(() => toast(t("frame:copied")));
+  const copy = async () =>
+    (await copyText(asCurl(location.origin, one.tool_name, one.arguments))) && toast(t("frame:copied"));
   return (
     <>
       <Link {...(inTester(one) as { to: string })} className={buttonClass("plain")}>

@@ -25,6 +25,7 @@ import { useShortcuts } from "../../keys";
 import { type Search, useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { buttonClass } from "../../ui/button";
+import { copyText } from "../../ui/copy-text";
 import { Menu } from "../../ui/menu";
 import { useNarrow } from "../../ui/narrow";
 import { RowLink } from "../../ui/row-link";
@@ -34,6 +35,7 @@ import { Switch } from "../../ui/switch";
 import { ago, duration, exactly } from "../../ui/time";
 import { Tip } from "../../ui/tip";
 import { toast } from "../../ui/toast";
+import { type Choose, chosenWith } from "./choose";
 import { KindBadge } from "./kind";
 import { isChangeable, removeTool, restoreTool, switchTool, type Tool } from "./queries";
 
@@ -52,7 +54,7 @@ type Props = {
   /** What the list is filtered by: another filter begins at the top. */
   filter: string;
   chosen: ReadonlySet<string>;
-  onChoose: (chosen: ReadonlySet<string>) => void;
+  onChoose: Choose;
   onEnd: () => void;
 };
 
@@ -85,7 +87,7 @@ export function ToolRows({ tools, days, isCounting, stale, filter, chosen, onCho
     rows.scrollToIndex(at);
     requestAnimationFrame(() => scroller.current?.querySelector<HTMLElement>(`[data-at="${at}"] a`)?.focus());
   };
-  useRowKeys(tools, active, go, chosen, onChoose);
+  useRowKeys(tools, active, go, onChoose);
   const all = tools.length > 0 && tools.every((tool) => chosen.has(tool.name));
   const some = chosen.size > 0 && !all;
   return (
@@ -131,12 +133,7 @@ export function ToolRows({ tools, days, isCounting, stale, filter, chosen, onCho
                 isChosen={chosen.has(tool.name)}
                 isActive={active === row.index}
                 onActive={setActive}
-                onChoose={(name, on) => {
-                  const next = new Set(chosen);
-                  if (on) next.add(name);
-                  else next.delete(name);
-                  onChoose(next);
-                }}
+                onChoose={(name, on) => onChoose((before) => chosenWith(before, name, on))}
               />
             );
           })}
@@ -146,18 +143,12 @@ export function ToolRows({ tools, days, isCounting, stale, filter, chosen, onCho
   );
 }
 
-function useRowKeys(
-  tools: Tool[],
-  active: number,
-  go: (at: number) => void,
-  chosen: ReadonlySet<string>,
-  onChoose: (chosen: ReadonlySet<string>) => void,
-) {
+function useRowKeys(tools: Tool[], active: number, go: (at: number) => void, onChoose: Choose) {
   const { t } = useTranslation("tools");
   const [, change] = useAddress();
   const navigate = useNavigate();
-  const now = useRef({ tools, active, go, chosen, onChoose });
-  now.current = { tools, active, go, chosen, onChoose };
+  const now = useRef({ tools, active, go, onChoose });
+  now.current = { tools, active, go, onChoose };
   useShortcuts(
     useMemo(() => {
       const with_ = (act: (tool: Tool) => void) => () => {
@@ -184,9 +175,7 @@ function useRowKeys(
           keys: "x",
           label: t("choose"),
           run: with_((tool) => {
-            const next = new Set(now.current.chosen);
-            if (!next.delete(tool.name)) next.add(tool.name);
-            now.current.onChoose(next);
+            now.current.onChoose((before) => chosenWith(before, tool.name, !before.has(tool.name)));
           }),
         },
       ];
@@ -438,10 +427,8 @@ function RowActions({ tool, may, shared }: { tool: Tool; may: boolean; shared: S
       toast(messageOf(error), { failed: true });
     }
   };
-  const copy = () =>
-    navigator.clipboard
-      .writeText(JSON.stringify(tool, null, 2))
-      .then(() => toast(t("copiedJson", { name: tool.name })));
+  const copy = async () =>
+    (await copyText(JSON.stringify(tool, null, 2))) && toast(t("copiedJson", { name: tool.name }));
   return (
     <>
       <RowButton icon={FlaskConical} label={texts.testOne(tool.name)} onClick={() => test(tool.name)} />
