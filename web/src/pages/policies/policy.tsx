@@ -130,7 +130,7 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
         now={stored.version}
         onGoOn={() => kept.setDraft((before) => ({ ...before, version: stored.version }))}
       />
-      <Leaving {...kept.leaving} />
+      <Leaving {...kept.leaving} dirty={isChanged} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Card
           title={t("rules")}

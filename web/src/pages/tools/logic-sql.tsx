@@ -33,7 +33,8 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   const { query = "" } = draft.config as { query?: string };
   const set = (key: string, value: unknown, more: Partial<Draft> = {}) => {
     const { [key]: _, ...others } = { ...draft.config, source } as Config;
-    change({ config: value === undefined ? others : { ...others, [key]: value }, ...more });
+    // In its place: what is written back as it was is no change.
+    change({ config: value === undefined ? others : { ...draft.config, source, [key]: value }, ...more });
   };
   const list = sources.data?.filter((one) => one.state !== "hidden") ?? [];
   const source = sourceOf(
