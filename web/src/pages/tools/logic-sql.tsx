@@ -56,6 +56,8 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
   const missing = undeclared(query, [...known.map((one) => one.name), ...caller]);
   const declare = (names: string[]) =>
     change({ parameters: [...draft.parameters, ...names.map((name) => parameter(name))] });
+  // Only to begin with: it must not close over whoever has just mended it.
+  const [beginsOpen] = useState(draft.unread?.["config.caller"] !== undefined);
   const run = useRun(`sql:${draft.name}`);
   const go = () => {
     if (unreadIn(draft).length > 0) return;
@@ -163,7 +165,7 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
         </p>
       )}
       {problem("config.write") && <p className="text-sm text-danger">{problem("config.write")}</p>}
-      <details className="rounded-md border px-3 py-2" open={unreadIn(draft).length > 0 || undefined}>
+      <details className="rounded-md border px-3 py-2" open={beginsOpen || undefined}>
         <summary className="font-medium">{t("sql.options")}</summary>
         <div className="mt-3 grid gap-3 sm:grid-cols-3">
           <Field label={t("sql.result")} hint={t("sql.resultHint")}>

@@ -53,6 +53,8 @@ type AdvancedProps = Props & { name: string; unread: string | undefined; onText:
 
 export function Advanced({ name, schema, unread, onChange, onText }: AdvancedProps) {
   const { t } = useTranslation("editor");
+  // Only to begin with: it must not close over whoever has just mended it.
+  const [beginsOpen] = useState(unread !== undefined);
   const isNumber = schema.type === "number" || schema.type === "integer";
   const isText = schema.type === "string";
   const bound = (key: string, label: string) => (
@@ -129,7 +131,7 @@ export function Advanced({ name, schema, unread, onChange, onText }: AdvancedPro
         checked={schema["x-secret"] === true}
         onChange={(event) => onChange(withMember(schema, "x-secret", event.target.checked || undefined))}
       />
-      <details className="md:col-span-3" open={unread !== undefined || undefined}>
+      <details className="md:col-span-3" open={beginsOpen || undefined}>
         <summary className="text-sm">{t("parameters.asSchema")}</summary>
         <JsonText
           object
