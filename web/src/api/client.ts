@@ -1,6 +1,7 @@
 // The one way to the server: typed by its own document, errors as ApiError, a lost session or server handled once for all.
 
 import createClient from "openapi-fetch";
+import { loadTexts } from "../i18n";
 import { ApiError, apiError, Unreachable } from "./errors";
 import type { paths } from "./schema";
 import { connection, loggedInAgain } from "./session";
@@ -30,10 +31,16 @@ export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ??
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 
+/// A refusal, once the words for it are there: few need them, so they do not come with the page.
+export async function refusal(status: number, body: unknown): Promise<ApiError> {
+  await loadTexts(["errors"]);
+  return apiError(status, body);
+}
+
 /// The body of an answer, or the error it was refused with.
 export async function got<T>(asked: Promise<Answer<T>>): Promise<T> {
   const { data, error, response } = await asked;
-  if (!response.ok) throw apiError(response.status, error);
+  if (!response.ok) throw await refusal(response.status, error);
   return data as T;
 }
 

@@ -1,7 +1,10 @@
 // What the server says is wrong is found again at the member it is about.
 
-import { expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
+import { loadTexts } from "../i18n";
 import { ApiError, problemAt, problemsOf } from "./errors";
+
+beforeAll(() => loadTexts(["errors"]));
 
 const listed = new ApiError("invalid", "body:1:1: at $.url: …", 422, {
   problems: [
@@ -38,7 +41,7 @@ test("what is wrong with a call's arguments, a missing one at its own place", ()
     { path: "$.a", expected: "type number", got: '"x"' },
   ];
   expect(problemsOf({ code: "invalid_input", message: "…", details: { violations } })).toEqual([
-    { path: "b", message: 'Expected property "b".' },
-    { path: "a", message: 'Expected type number, found "x".' },
+    { path: "b", message: "This is required." },
+    { path: "a", message: 'Expected a number, found "x".' },
   ]);
 });

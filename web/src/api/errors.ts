@@ -1,4 +1,6 @@
-// What a server's refusal looks like here: the code to decide by, the message to show, the request to ask about.
+// What a server's refusal looks like here: the code to decide by, the sentence to show for it, the request to ask about.
+
+import i18next from "i18next";
 
 export class ApiError extends Error {
   constructor(
@@ -29,6 +31,12 @@ export function apiError(status: number, body: unknown): ApiError {
   );
 }
 
+/// What a code means and what to do about it, in the reader's language; nothing for a code that nobody has put into words.
+export function sentenceOf(code: string): string | undefined {
+  const key = `errors:code.${code as "internal"}` as const;
+  return i18next.exists(key) ? String(i18next.t(key)) : undefined;
+}
+
 /// One thing that is wrong in what was sent. `path` is the member, such as `url` or `rules[0].target`; empty where none is named.
 export type Problem = { path: string; message: string };
 
@@ -42,6 +50,13 @@ type Listed = {
   remedy?: unknown;
 };
 
+/// What a schema asks for, as people say it; what the server says in words of its own stays as it is.
+function wanted(expected: string): string {
+  const [, rule = "", value = ""] = /^(\w+) (.+)$/s.exec(expected) ?? [];
+  const key = (rule === "type" ? `errors:type.${value as "string"}` : `errors:rule.${rule as "minimum"}`) as never;
+  return rule && i18next.exists(key) ? i18next.t(key, { value }) : expected;
+}
+
 function problemOf(one: Listed): Problem[] {
   const place = one.path ?? one.pointer;
   const path = typeof place === "string" ? place.replace(/^\$\.?/, "") : "";
@@ -49,11 +64,14 @@ function problemOf(one: Listed): Problem[] {
   if (typeof one.expected !== "string") return [];
   // What is missing is told of the object that lacks it; people look for it at the field.
   const missing = /^property "([^"]+)"$/.exec(one.expected)?.[1];
-  if (missing) return [{ path: path ? `${path}.${missing}` : missing, message: `Expected ${one.expected}.` }];
+  if (missing) return [{ path: path ? `${path}.${missing}` : missing, message: i18next.t("errors:missing") }];
   const seen = one.found ?? one.got;
-  const found = typeof seen === "string" ? `, found ${seen}` : "";
-  const remedy = typeof one.remedy === "string" ? ` ${one.remedy}` : "";
-  return [{ path, message: `Expected ${one.expected}${found}.${remedy}` }];
+  const expected = wanted(one.expected);
+  const told =
+    typeof seen === "string"
+      ? i18next.t("errors:expectedFound", { expected, found: seen })
+      : i18next.t("errors:expected", { expected });
+  return [{ path, message: typeof one.remedy === "string" ? `${told} ${one.remedy}` : told }];
 }
 
 type Details = { problems?: unknown; violations?: unknown; errors?: unknown } | unknown[] | null;

@@ -1,6 +1,7 @@
 // Asks the worker behind the page, which is started with the first question. A lost session or server is handled as everywhere.
 
-import { apiError, Unreachable } from "../api/errors";
+import { refusal } from "../api/client";
+import { Unreachable } from "../api/errors";
 import { connection, loggedInAgain } from "../api/session";
 import type { Jobs } from "./jobs";
 import type { Done, Order } from "./worker";
@@ -56,5 +57,5 @@ export async function behind<K extends keyof Jobs>(
   connection.found();
   if ("value" in done) return done.value as Awaited<ReturnType<Jobs[K]>>;
   if (done.status === 401 && (await loggedInAgain())) return behind(job, args, signal);
-  throw apiError(done.status, done.body);
+  throw await refusal(done.status, done.body);
 }

@@ -71,7 +71,11 @@ export function Bar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => 
       <Menu
         trigger={<IconButton icon={CircleUser} label={t("account", { name: me.user })} />}
         entries={[
-          { label: `${me.user} · ${me.role}`, icon: CircleUser, onSelect: () => void navigate({ to: "/keys" }) },
+          {
+            label: `${me.user} · ${t(`role.${me.role as "admin"}`)}`,
+            icon: CircleUser,
+            onSelect: () => void navigate({ to: "/keys" }),
+          },
           { label: t("nav.settings"), icon: Settings, onSelect: () => void navigate({ to: "/settings" }) },
           "line",
           { label: t("logOut"), icon: LogOut, onSelect: () => void logOut() },

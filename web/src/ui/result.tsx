@@ -9,6 +9,7 @@ import type { ToolResponse } from "../api/schema";
 import { Badge } from "./badge";
 import { Json } from "./code";
 import { CopyButton } from "./copy";
+import { Explained } from "./explained";
 import { type Tab, Tabs } from "./tabs";
 import { duration } from "./time";
 
@@ -72,7 +73,10 @@ export function Result({ answer }: { answer: ToolResponse }) {
         )}
       </div>
       {(!good || answer.truncated) && (
-        <p className={good ? "text-sm text-warn" : "text-danger"}>{answer.error?.message ?? answer.message}</p>
+        <div className={good ? "text-sm text-warn" : "text-danger"}>
+          <Explained code={answer.error?.code} />
+          <p className="text-sm">{answer.error?.message ?? answer.message}</p>
+        </div>
       )}
       <Tabs label={t("label")} tabs={tabs} open={shown} onOpen={setOpen} />
     </section>

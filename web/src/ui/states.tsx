@@ -1,11 +1,13 @@
 // What stands where there is nothing yet, nothing that fits, something on its way, or something that failed.
 
 import clsx from "clsx";
+import i18next from "i18next";
 import type { LucideIcon } from "lucide-react";
 import { Copy, RotateCw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { ApiError, Unreachable } from "../api/errors";
+import { ApiError, sentenceOf, Unreachable } from "../api/errors";
+import { PageMissing } from "../stale";
 import { Button } from "./button";
 import { copyText } from "./copy-text";
 import { toast } from "./toast";
@@ -49,16 +51,26 @@ export function Skeleton({ rows = 6, className }: { rows?: number; className?: s
   );
 }
 
+/** What failed and what to do about it, and below it the server's own words where they say more. */
+function toldOf(error: unknown): { what: string; detail?: string } {
+  if (error instanceof Unreachable) return { what: i18next.t("unreachable") };
+  if (error instanceof PageMissing) return { what: i18next.t("partMissing") };
+  const detail = error instanceof Error ? error.message : String(error);
+  const what = error instanceof ApiError ? sentenceOf(error.code) : undefined;
+  return what ? { what, detail } : { what: detail };
+}
+
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  const { what, detail } = toldOf(error);
+  return detail ? `${what}\n${detail}` : what;
 }
 
 /** What failed, the server's own words, what to quote when asking for help, and another try. */
 export function Failed({ error, again, className }: { error: unknown; again?: () => void; className?: string }) {
   const { t } = useTranslation();
-  const message = error instanceof Unreachable ? t("unreachable") : messageOf(error);
+  const { what, detail } = toldOf(error);
   const id = error instanceof ApiError ? error.requestId : null;
-  const copy = async () => (await copyText(`${message} (${id})`)) && toast(t("copied"));
+  const copy = async () => (await copyText(`${messageOf(error)} (${id})`)) && toast(t("copied"));
   return (
     <div
       role="alert"
@@ -66,7 +78,8 @@ export function Failed({ error, again, className }: { error: unknown; again?: ()
     >
       <TriangleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
       <div className="grow">
-        <p className="whitespace-pre-wrap">{message}</p>
+        <p className="whitespace-pre-wrap">{what}</p>
+        {detail && <p className="mt-0.5 text-sm whitespace-pre-wrap">{detail}</p>}
         {id && <p className="text-xs">{t("requestId", { id })}</p>}
       </div>
       {id && (

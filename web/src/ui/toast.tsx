@@ -49,7 +49,7 @@ export function Toasts() {
             className="pointer-events-auto flex max-w-md items-center gap-2 rounded-lg border bg-raised py-2 pr-2 pl-3 shadow-raised"
           >
             <Icon aria-hidden className={news.failed ? "size-4 shrink-0 text-danger" : "size-4 shrink-0 text-ok"} />
-            <span className="grow">{news.text}</span>
+            <span className="grow whitespace-pre-line">{news.text}</span>
             {news.action && (
               <Button
                 small

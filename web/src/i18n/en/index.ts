@@ -4,6 +4,7 @@ import agents from "./agents.json";
 import analytics from "./analytics.json";
 import audit from "./audit.json";
 import editor from "./editor.json";
+import errors from "./errors.json";
 import executions from "./executions.json";
 import form from "./form.json";
 import frame from "./frame.json";
@@ -27,6 +28,7 @@ export default {
   audit,
   frame,
   editor,
+  errors,
   executions,
   form,
   home,

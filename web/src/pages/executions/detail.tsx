@@ -8,6 +8,7 @@ import { Button, buttonClass } from "../../ui/button";
 import { Json } from "../../ui/code";
 import { CopyButton } from "../../ui/copy";
 import { copyText } from "../../ui/copy-text";
+import { Explained } from "../../ui/explained";
 import { Tabs } from "../../ui/tabs";
 import { duration, When } from "../../ui/time";
 import { toast } from "../../ui/toast";
@@ -33,7 +34,8 @@ function Problem({ error }: { error: Failure }) {
     <div className="grid gap-3">
       <div className="rounded-md bg-danger-soft px-3 py-2 text-danger">
         <p className="font-mono text-sm font-semibold">{error.code}</p>
-        <p className="whitespace-pre-wrap">{error.message}</p>
+        <Explained code={error.code} />
+        <p className="text-sm whitespace-pre-wrap">{error.message}</p>
       </div>
       {error.details !== null && error.details !== undefined && <Json value={error.details} label={t("tab.error")} />}
     </div>

@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { type ReactNode, Suspense } from "react";
 import { useTranslation } from "react-i18next";
 import { api, every, got } from "../../api/client";
 import type { Stats } from "../../api/stats";
@@ -14,6 +14,8 @@ import { duration, When } from "../../ui/time";
 import { recentQuery } from "../executions/queries";
 import { StatusBadge } from "../executions/status";
 import { waitingRunsQuery } from "../runs/queries";
+import type { ServerView } from "../servers/queries";
+import { StateBadge } from "../servers/state";
 import { failing } from "./use-day";
 
 const SHOWN = 6;
@@ -112,7 +114,9 @@ export function TroubledServers() {
                 {server.cause ??
                   (server.changed.length > 0 ? t("servers.changed", { count: server.changed.length }) : "")}
               </span>
-              <Badge tone={server.state === "failed" ? "danger" : "warn"}>{server.state.replaceAll("_", " ")}</Badge>
+              <Suspense>
+                <StateBadge server={server as ServerView} />
+              </Suspense>
             </Link>
           </li>
         ))}

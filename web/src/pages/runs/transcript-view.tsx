@@ -3,6 +3,7 @@
 import { CircleAlert, Info, Wrench } from "lucide-react";
 import { lazy, memo, Suspense, useDeferredValue } from "react";
 import { useTranslation } from "react-i18next";
+import { Explained } from "../../ui/explained";
 import { Ask } from "./ask";
 import { CallCard } from "./call-card";
 import type { Block, EndBlock, Transcript } from "./transcript";
@@ -46,6 +47,7 @@ function End({ end }: { end: EndBlock }) {
           <CircleAlert aria-hidden className="mt-0.5 size-4 shrink-0" />
           <div>
             <p className="font-medium">{t(`status.${end.status as "failed"}`)}</p>
+            <Explained code={end.code} />
             {end.message && <p className="whitespace-pre-wrap">{end.message}</p>}
           </div>
         </div>

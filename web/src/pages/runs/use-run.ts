@@ -2,8 +2,7 @@
 
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
-import { send } from "../../api/client";
-import { apiError } from "../../api/errors";
+import { refusal, send } from "../../api/client";
 import { readEvents } from "./sse";
 import { EMPTY, type RunEvent, type Transcript, told } from "./transcript";
 
@@ -18,7 +17,7 @@ export async function followRun(id: string, tell: (event: RunEvent) => void, sig
       const headers: HeadersInit = last ? { "Last-Event-ID": last } : {};
       const url = new URL(`/api/v1/runs/${encodeURIComponent(id)}/events`, location.origin);
       const answer = await send(new Request(url, { headers, signal }));
-      if (!answer.ok) throw apiError(answer.status, await answer.json().catch(() => undefined));
+      if (!answer.ok) throw await refusal(answer.status, await answer.json().catch(() => undefined));
       await readEvents(answer.body!, (event) => {
         last = event.id ?? last;
         tries = 0;

@@ -79,7 +79,7 @@ export function Personal() {
           <Facts
             facts={[
               [t("frame:name"), <span key="n">{me.user}</span>],
-              [t("you.role"), t(`users:role.${me.role as "admin"}`)],
+              [t("you.role"), t(`frame:role.${me.role as "admin"}`)],
               [
                 t("you.scopes"),
                 <span key="s" className="flex flex-wrap gap-1">

@@ -5,7 +5,7 @@ import { parseCurl, words } from "./curl";
 
 test("words are split as a shell splits them", () => {
   expect(words(`curl 'a b' "c \\"d" e\\ f \\\n g''h`)).toEqual(["curl", "a b", 'c "d', "e f", "gh"]);
-  expect(() => words("curl 'a")).toThrow("not closed");
+  expect(() => words("curl 'a")).toThrow("quote");
 });
 
 test("an address with a query, headers and a token", () => {
@@ -49,6 +49,8 @@ test("places for arguments stay what they are", () => {
 });
 
 test("what cannot be taken is told", () => {
-  expect(() => parseCurl("wget x")).toThrow("curl");
-  expect(() => parseCurl("curl -H 'a: b'")).toThrow("no address");
+  expect(() => parseCurl("wget x")).toThrow("notCurl");
+  expect(() => parseCurl("curl -H 'a: b'")).toThrow("noAddress");
+  expect(() => parseCurl("curl 'https://a b/'")).toThrow("badAddress");
+  expect(() => parseCurl("curl 'https://a")).toThrow("quote");
 });

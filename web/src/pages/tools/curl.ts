@@ -11,6 +11,13 @@ export type Request = {
   auth?: { type: "basic"; username: string; password: string } | { type: "bearer"; token: string };
 };
 
+/** Why a line cannot be taken: the name of the text that says so. */
+export class BadCurl extends Error {
+  constructor(readonly why: "quote" | "notCurl" | "files" | "noAddress" | "badAddress") {
+    super(why);
+  }
+}
+
 /** Words as a shell would split them, with its quotes and its line ends. */
 export function words(line: string): string[] {
   const found: string[] = [];
@@ -24,7 +31,7 @@ export function words(line: string): string[] {
     } else if (letter === "'" || (letter === "$" && line[at + 1] === "'")) {
       if (letter === "$") at += 1;
       const end = line.indexOf("'", at + 1);
-      if (end < 0) throw new Error("a quote ' is not closed");
+      if (end < 0) throw new BadCurl("quote");
       word = (word ?? "") + line.slice(at + 1, end);
       at = end;
     } else if (letter === '"') {
@@ -33,7 +40,7 @@ export function words(line: string): string[] {
         if (line[at] === "\\" && /["\\$`]/.test(line[at + 1] ?? "")) at += 1;
         text += line[at];
       }
-      if (at >= line.length) throw new Error('a quote " is not closed');
+      if (at >= line.length) throw new BadCurl("quote");
       word = (word ?? "") + text;
     } else if (/\s/.test(letter)) {
       if (word !== null) found.push(word);
@@ -52,7 +59,7 @@ const WITH_VALUE = new Set(
 
 export function parseCurl(line: string): Request {
   const [command, ...rest] = words(line.trim());
-  if (command !== "curl") throw new Error("it does not begin with curl");
+  if (command !== "curl") throw new BadCurl("notCurl");
   let url = "";
   let method = "";
   let get = false;
@@ -121,11 +128,13 @@ export function parseCurl(line: string): Request {
         break;
       case "-F":
       case "--form":
-        throw new Error("forms with files (-F) are not taken; write the body below");
+        throw new BadCurl("files");
     }
   }
-  if (!url) throw new Error("there is no address in it");
-  const address = new URL(/^[a-z]+:\/\//i.test(url) ? url : `https://${url}`);
+  if (!url) throw new BadCurl("noAddress");
+  const whole = /^[a-z]+:\/\//i.test(url) ? url : `https://${url}`;
+  if (!URL.canParse(whole)) throw new BadCurl("badAddress");
+  const address = new URL(whole);
   const query = Object.fromEntries(address.searchParams);
   if (get) for (const [name, text] of new URLSearchParams(data.splice(0).join("&"))) query[name] = text;
   for (const name of Object.keys(headers)) {

@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/overlay";
 import { parseJson } from "../../ui/schema";
 import { messageOf } from "../../ui/states";
 import { AuthFields } from "./auth-fields";
-import { parseCurl } from "./curl";
+import { BadCurl, parseCurl } from "./curl";
 import { type Config, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import { JsonText, type Read, readJson, textOf } from "./json-text";
@@ -194,7 +194,7 @@ function PasteCurl({ onClose, onTake }: { onClose: () => void; onTake: (line: st
       onTake(line);
       onClose();
     } catch (error) {
-      setWrong(t("http.badCurl", { why: messageOf(error) }));
+      setWrong(error instanceof BadCurl ? t(`http.curl.${error.why}`) : messageOf(error));
     }
   };
   return (

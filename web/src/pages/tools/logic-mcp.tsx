@@ -17,7 +17,7 @@ import { offersQuery, serversQuery } from "./queries";
 import { schemaOfOffer } from "./start";
 
 export function LogicMcp({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation(["editor", "servers"]);
   const { config } = draft;
   const server = String(config.server_name ?? "");
   const name = String(config.tool_name ?? "");
@@ -50,7 +50,7 @@ export function LogicMcp({ draft, change, problem }: StepProps) {
               {server && !servers.data?.some((one) => one.name === server) && <option>{server}</option>}
               {servers.data?.map((one) => (
                 <option key={one.name} value={one.name}>
-                  {one.name} ({one.state})
+                  {one.name} ({t(`servers:state.${one.state as "connected"}`)})
                 </option>
               ))}
             </Select>

@@ -7,10 +7,11 @@ import {
   type QueryClient,
   queryOptions,
 } from "@tanstack/react-query";
-import { api, every, got } from "../../api/client";
-import { ApiError, apiError } from "../../api/errors";
+import { api, every, got, refusal } from "../../api/client";
+import { ApiError } from "../../api/errors";
 import type { ToolPage, ToolResponse, ToolView } from "../../api/schema";
 import { behind } from "../../behind/ask";
+import { loadTexts } from "../../i18n";
 
 export type Tool = ToolView;
 export type Answer = ToolResponse;
@@ -125,8 +126,9 @@ export const versionsQuery = (name: string) =>
 async function answered(asked: Promise<{ data?: unknown; error?: unknown; response: Response }>): Promise<Answer> {
   const { data, error, response } = await asked;
   const body = (data ?? error) as Answer | undefined;
-  if (body && typeof body === "object" && "execution_id" in body) return body;
-  throw apiError(response.status, error);
+  if (!body || typeof body !== "object" || !("execution_id" in body)) throw await refusal(response.status, error);
+  if (body.error) await loadTexts(["errors"]);
+  return body;
 }
 
 export const callTool = (name: string, args: Record<string, unknown>, signal: AbortSignal) =>

@@ -35,7 +35,7 @@ const onSubmit = (act: () => void) => (event: FormEvent) => {
 };
 
 export function NewUser({ onClose }: { onClose: () => void }) {
-  const { t } = useTranslation("users");
+  const { t } = useTranslation(["users", "frame"]);
   const [name, setName] = useState("");
   const [role, setRole] = useState<Role>("author");
   const [password, setPassword] = useState("");
@@ -71,7 +71,7 @@ export function NewUser({ onClose }: { onClose: () => void }) {
             <Select {...told} value={role} onChange={(event) => setRole(event.target.value as Role)}>
               {ROLES.map((one) => (
                 <option key={one} value={one}>
-                  {t(`role.${one}`)}
+                  {t(`frame:role.${one}`)}
                 </option>
               ))}
             </Select>

@@ -47,12 +47,12 @@ function RoleOf({ user, disabled }: { user: UserView; disabled: boolean }) {
         onError: failed,
         onSuccess: () =>
           !isUndo &&
-          toast(t("roleSet", { name: user.name, role }), {
+          toast(t("roleSet", { name: user.name, role: t(`frame:role.${role as Role}`) }), {
             action: { label: t("frame:undo"), run: () => set(user.role, true) },
           }),
       },
     );
-  if (disabled) return <Badge>{t(`role.${user.role as Role}`)}</Badge>;
+  if (disabled) return <Badge>{t(`frame:role.${user.role as Role}`)}</Badge>;
   return (
     <Select
       aria-label={t("roleOf", { name: user.name })}
@@ -62,7 +62,7 @@ function RoleOf({ user, disabled }: { user: UserView; disabled: boolean }) {
     >
       {ROLES.map((role) => (
         <option key={role} value={role}>
-          {t(`role.${role}`)}
+          {t(`frame:role.${role}`)}
         </option>
       ))}
     </Select>
@@ -159,7 +159,7 @@ export default function Users() {
             <option value="">{t("anyRole")}</option>
             {ROLES.map((role) => (
               <option key={role} value={role}>
-                {t(`role.${role}`)}
+                {t(`frame:role.${role}`)}
               </option>
             ))}
           </Select>
