@@ -29,7 +29,7 @@ framed.add("triangle-exclamation-point");
 const isIcon = (id: string) => /lucide-react\/dist\/esm\/icons\/([\w-]+)\.m?js/.exec(id)?.[1];
 /** What nearly every page is made of. */
 const PARTS =
-  /\/src\/ui\/(badge|code|copy|crumbs|facts|field|note|search-box|spark|switch|table|tabs|ticks|time)\.tsx$/;
+  /\/src\/ui\/(badge|code|copy|crumbs|facts|field|json|note|search-box|spark|switch|table|tabs|ticks|time)\.tsx$/;
 
 // Dozens of files of a few hundred bytes take a browser longer than the bytes do.
 const groups = [

@@ -1,11 +1,11 @@
-// An editor in the page for JSON, Python or plain text. Loaded when it is first shown: see `Code`.
+// An editor in the page for JSON, expressions or plain text. Loaded when it is first shown: see `Code`.
 
 import { json, jsonParseLinter } from "@codemirror/lang-json";
-import { python } from "@codemirror/lang-python";
 import { linter, lintGutter, setDiagnostics } from "@codemirror/lint";
 import type { Extension } from "@codemirror/state";
 import { useEffect, useRef } from "react";
 import type { CodeProps } from "./code";
+import { expression } from "./code-expression";
 import { createEditor, putText } from "./code-mirror";
 
 // An empty document is not yet wrong.
@@ -13,7 +13,7 @@ const jsonLinter = linter((view) => (view.state.doc.length === 0 ? [] : jsonPars
 
 const languages: Record<NonNullable<CodeProps["language"]>, () => Extension> = {
   json: () => [json(), jsonLinter, lintGutter()],
-  python: () => [python(), lintGutter()],
+  expression: () => [expression(), lintGutter()],
   text: () => [],
 };
 

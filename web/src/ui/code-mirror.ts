@@ -1,10 +1,9 @@
 // CodeMirror as all our editors have it: our colours, the page's nonce, Tab that leaves it after Esc.
 
 import { closeBrackets, closeBracketsKeymap, completionKeymap } from "@codemirror/autocomplete";
-import { defaultKeymap, history, historyKeymap } from "@codemirror/commands";
+import { history, historyKeymap, indentLess, indentMore, standardKeymap, toggleComment } from "@codemirror/commands";
 import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } from "@codemirror/language";
 import { lintKeymap } from "@codemirror/lint";
-import { search, searchKeymap } from "@codemirror/search";
 import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, dropCursor, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
@@ -63,6 +62,19 @@ export function putText(view: EditorView, text: string) {
   });
 }
 
+// Of the many keys that CodeMirror could have, those that people look for here: each brings its code along.
+const editingKeys = [
+  { key: "Mod-/", run: toggleComment },
+  { key: "Mod-]", run: indentMore },
+  { key: "Mod-[", run: indentLess },
+];
+
+/** The first search brings the searching along; after that its own keys are there. */
+function searchFirst(view: EditorView): boolean {
+  void import("./code-search").then(({ beginSearch }) => beginSearch(view));
+  return true;
+}
+
 type Options = {
   parent: HTMLElement;
   text: string;
@@ -87,7 +99,6 @@ export function createEditor({ parent, text, label, readOnly, extensions, onChan
         lineNumbers(),
         drawSelection(),
         bracketMatching(),
-        search({ top: true }),
         syntaxHighlighting(colours),
         look,
         EditorView.lineWrapping,
@@ -97,9 +108,10 @@ export function createEditor({ parent, text, label, readOnly, extensions, onChan
           ...closeBracketsKeymap,
           ...completionKeymap,
           ...lintKeymap,
-          ...searchKeymap,
+          { key: "Mod-f", run: searchFirst },
           ...historyKeymap,
-          ...defaultKeymap,
+          ...standardKeymap,
+          ...editingKeys,
         ]),
         EditorView.updateListener.of((update) => {
           if (!update.docChanged) return;

@@ -7,7 +7,7 @@ import { inputClass } from "./field";
 export type CodeProps = {
   value: string;
   onChange?: (text: string) => void;
-  language?: "json" | "python" | "text";
+  language?: "json" | "expression" | "text";
   /** Read out as its name. */
   label: string;
   readOnly?: boolean;
@@ -26,18 +26,5 @@ export function Code({ className, ...props }: CodeProps & { className?: string }
         <CodeEditor {...props} />
       </Suspense>
     </div>
-  );
-}
-
-/** A value as JSON, to read. */
-export function Json({ value, label, className }: { value: unknown; label: string; className?: string }) {
-  return (
-    <Code
-      readOnly
-      language="json"
-      label={label}
-      value={JSON.stringify(value, null, 2) ?? "null"}
-      className={className}
-    />
   );
 }

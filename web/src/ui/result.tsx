@@ -7,9 +7,12 @@ import { useTranslation } from "react-i18next";
 import { api, got } from "../api/client";
 import type { ToolResponse } from "../api/schema";
 import { Badge } from "./badge";
-import { Json } from "./code";
 import { CopyButton } from "./copy";
+
 import { Explained } from "./explained";
+
+import { Json } from "./json";
+
 import { type Tab, Tabs } from "./tabs";
 import { duration } from "./time";
 

@@ -1,12 +1,14 @@
 // A form made from a JSON schema, and the same arguments as JSON. What it hands on is exactly what will be sent.
 
-import { useCallback, useEffect, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Problem } from "../api/errors";
 import { Button } from "./button";
-import { Code } from "./code";
-import { parseJson, problemAt, type Schema } from "./schema";
+import { problemAt, type Schema } from "./schema";
 import { FormContext, SchemaFields } from "./schema-fields";
+import { Skeleton } from "./states";
+
+const SchemaJson = lazy(() => import("./schema-json"));
 
 export type Values = Record<string, unknown>;
 
@@ -46,57 +48,15 @@ export function SchemaForm({ schema, value, onChange, problems }: Props) {
       </div>
       {whole && <p className="text-sm text-danger">{whole}</p>}
       {raw ? (
-        <RawJson value={value} onChange={tell} report={report} />
+        <Suspense fallback={<Skeleton rows={3} />}>
+          <SchemaJson value={value} onChange={tell} report={report} />
+        </Suspense>
       ) : none ? (
         <p className="text-muted">{t("noArguments")}</p>
       ) : (
         <FormContext value={{ root: schema, problems, report }}>
           <SchemaFields schema={schema} value={value} onChange={tell} place="" />
         </FormContext>
-      )}
-    </div>
-  );
-}
-
-type RawProps = { value: Values; onChange: (value: Values) => void; report: (place: string, isBad: boolean) => void };
-
-function RawJson({ value, onChange, report }: RawProps) {
-  const { t } = useTranslation("form");
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
-  const [wrong, setWrong] = useState("");
-  const told = useRef(value);
-  // Another value than the one that was typed here came from outside: it is shown instead.
-  useEffect(() => {
-    if (told.current === value) return;
-    told.current = value;
-    setText(JSON.stringify(value, null, 2));
-    setWrong("");
-    report("raw", false);
-  }, [value, report]);
-  useEffect(() => () => report("raw", false), [report]);
-  const change = (next: string) => {
-    setText(next);
-    const parsed = parseJson(next);
-    if ("wrong" in parsed) {
-      setWrong(parsed.wrong === "rounded" ? t("rounded", { number: parsed.at }) : t("notJson", { why: parsed.at }));
-      return report("raw", true);
-    }
-    if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {
-      setWrong(t("notObject"));
-      return report("raw", true);
-    }
-    setWrong("");
-    told.current = parsed.value as Values;
-    report("raw", false);
-    onChange(told.current);
-  };
-  return (
-    <div className="grid gap-1">
-      <Code language="json" label={t("argumentsAsJson")} value={text} onChange={change} className="min-h-40" />
-      {wrong && (
-        <p role="alert" className="text-sm text-danger">
-          {wrong}
-        </p>
       )}
     </div>
   );

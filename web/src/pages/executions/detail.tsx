@@ -5,10 +5,13 @@ import { FlaskConical, Terminal } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, buttonClass } from "../../ui/button";
-import { Json } from "../../ui/code";
 import { CopyButton } from "../../ui/copy";
 import { copyText } from "../../ui/copy-text";
+
 import { Explained } from "../../ui/explained";
+
+import { Json } from "../../ui/json";
+
 import { Tabs } from "../../ui/tabs";
 import { duration, When } from "../../ui/time";
 import { toast } from "../../ui/toast";

@@ -10,7 +10,7 @@ import { useMay } from "../../api/me";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
-import { Json } from "../../ui/code";
+import { Json } from "../../ui/json";
 import { Drawer } from "../../ui/overlay";
 import { fits, SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";

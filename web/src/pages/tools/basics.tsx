@@ -2,8 +2,8 @@
 
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
-import { Json } from "../../ui/code";
 import { Check, Field, Input, Select, TextArea, TextField } from "../../ui/field";
+import { Json } from "../../ui/json";
 import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Card } from "../../ui/page";

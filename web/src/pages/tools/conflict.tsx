@@ -9,7 +9,7 @@ import { Note } from "../../ui/note";
 type Change = { path: string; before: unknown; after: unknown };
 type Props = { error: ApiError; onTheirs: () => void; onMine: (version: number) => void };
 
-export function Conflict({ error, onTheirs, onMine }: Props) {
+export default function Conflict({ error, onTheirs, onMine }: Props) {
   const { t } = useTranslation("editor");
   const { version, changes = [] } = error.details as { version: number; changes?: Change[] };
   return (

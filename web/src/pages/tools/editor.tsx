@@ -3,7 +3,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, Copy, FlaskConical, History, Save } from "lucide-react";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { problemsOf } from "../../api/errors";
@@ -24,7 +24,6 @@ import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
 import { executionQuery } from "../executions/queries";
 import { Basics } from "./basics";
-import { Conflict } from "./conflict";
 import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf, unreadIn } from "./draft";
 import { useCheck } from "./editor-state";
 import { Logic } from "./logic";
@@ -33,6 +32,8 @@ import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery
 import { startKey, startOf } from "./start";
 import { TestStep } from "./test-step";
 import { rebased, useDraft } from "./use-draft";
+
+const Conflict = lazy(() => import("./conflict"));
 
 export default function ToolEditor() {
   const { name } = useParams({ strict: false }) as { name?: string };
@@ -230,11 +231,13 @@ function Editing({ stored, from, offer, given }: EditingProps) {
       )}
       <Restored className="mb-3" kept={{ isRestored: restored && dirty, discard }} />
       {isConflict(failure) && stored && failure.details ? (
-        <Conflict
-          error={failure}
-          onTheirs={() => void takeTheirs(stored.name)}
-          onMine={(version) => void save(version)}
-        />
+        <Suspense fallback={<Skeleton rows={2} />}>
+          <Conflict
+            error={failure}
+            onTheirs={() => void takeTheirs(stored.name)}
+            onMine={(version) => void save(version)}
+          />
+        </Suspense>
       ) : (
         failure !== undefined && <Failed error={failure} className="mb-3" />
       )}

@@ -62,7 +62,7 @@ export function LogicExpression({ draft, change, problem }: StepProps) {
         </Note>
       )}
       <Code
-        language="python"
+        language="expression"
         label={t("expression.label")}
         value={text}
         onChange={(expression) => change({ config: { ...draft.config, expression } })}

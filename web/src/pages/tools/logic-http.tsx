@@ -15,13 +15,9 @@ import type { StepProps } from "./editor-state";
 import { JsonText, type Read, readJson, textOf } from "./json-text";
 import { NameValues } from "./name-values";
 import { PlacesNote } from "./places-note";
+import { without } from "./set-config";
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
-
-export function without(config: Config, key: string, value: unknown): Config {
-  const { [key]: _, ...others } = config;
-  return value === undefined || value === "" ? others : { ...config, [key]: value };
-}
 
 export function LogicHttp({ draft, change, problem }: StepProps) {
   const { t } = useTranslation("editor");

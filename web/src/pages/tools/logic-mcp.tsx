@@ -12,8 +12,8 @@ import { Suggest } from "../../ui/suggest";
 import { parametersOf, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import { JsonText } from "./json-text";
-import { without } from "./logic-http";
 import { offersQuery, serversQuery } from "./queries";
+import { without } from "./set-config";
 import { schemaOfOffer } from "./start";
 
 export function LogicMcp({ draft, change, problem }: StepProps) {

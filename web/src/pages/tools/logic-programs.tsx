@@ -11,9 +11,9 @@ import type { Schema } from "../../ui/schema";
 import { Suggest } from "../../ui/suggest";
 import { parametersOf } from "./draft";
 import type { StepProps } from "./editor-state";
-import { without } from "./logic-http";
 import { NameValues } from "./name-values";
 import { PlacesNote } from "./places-note";
+import { without } from "./set-config";
 import { argumentsOf } from "./tester";
 
 function Surroundings({ draft, change, problem }: StepProps) {

@@ -1,25 +1,25 @@
 // The third step: what the tool does, by its kind.
 
 import clsx from "clsx";
+import { type ComponentType, lazy, Suspense } from "react";
 import { useTranslation } from "react-i18next";
+import { Skeleton } from "../../ui/states";
 import { ofKind } from "./draft";
 import type { StepProps } from "./editor-state";
 import { kindIcons } from "./kind";
-import { LogicExpression } from "./logic-expression";
-import { LogicHttp } from "./logic-http";
-import { LogicMcp } from "./logic-mcp";
-import { LogicBuiltin, LogicPython, LogicShell } from "./logic-programs";
-import { LogicSql } from "./logic-sql";
 import { KINDS, type Kind } from "./queries";
 
-const parts: Record<Kind, (props: StepProps) => React.ReactNode> = {
-  sql: LogicSql,
-  expression: LogicExpression,
-  http: LogicHttp,
-  python: LogicPython,
-  shell: LogicShell,
-  mcp: LogicMcp,
-  builtin: LogicBuiltin,
+const part = (load: () => Promise<ComponentType<StepProps>>) => lazy(async () => ({ default: await load() }));
+
+// A tool is of one kind: what the others need stays away.
+const parts: Record<Kind, ComponentType<StepProps>> = {
+  sql: part(async () => (await import("./logic-sql")).LogicSql),
+  expression: part(async () => (await import("./logic-expression")).LogicExpression),
+  http: part(async () => (await import("./logic-http")).LogicHttp),
+  python: part(async () => (await import("./logic-programs")).LogicPython),
+  shell: part(async () => (await import("./logic-programs")).LogicShell),
+  mcp: part(async () => (await import("./logic-mcp")).LogicMcp),
+  builtin: part(async () => (await import("./logic-programs")).LogicBuiltin),
 };
 
 type PickerProps = { kind: Kind; onPick: (kind: Kind) => void; disabled?: boolean };
@@ -61,7 +61,9 @@ export function Logic({ isNew, ...props }: StepProps & { isNew: boolean }) {
         disabled={!isNew}
         onPick={(kind) => props.change(ofKind(props.draft, kind))}
       />
-      <Part key={props.draft.kind} {...props} />
+      <Suspense fallback={<Skeleton rows={4} />}>
+        <Part key={props.draft.kind} {...props} />
+      </Suspense>
     </div>
   );
 }

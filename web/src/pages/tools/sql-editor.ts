@@ -18,9 +18,7 @@ import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { Compartment, type EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, keymap, placeholder, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import { createEditor, putText } from "../../ui/code-mirror";
-import { parametersIn } from "./sql-parameters";
-
-export const DRAGGED = "application/x-toolcrib-name";
+import { DRAGGED, parametersIn } from "./sql-parameters";
 
 export type Known = { name: string; type: string; required: boolean; description?: string };
 

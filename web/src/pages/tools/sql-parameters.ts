@@ -34,6 +34,9 @@ export function verbOf(sql: string): { verb: string; reads: boolean } | null {
   return { verb: verb.toUpperCase(), reads: READS.test(verb) && !writes };
 }
 
+/** What a name is called while it is dragged from the tables into a query. */
+export const DRAGGED = "application/x-toolcrib-name";
+
 /** An identifier as it must be written to mean itself. */
 export const quoted = (name: string) => (/^[a-z_][a-z0-9_$]*$/i.test(name) ? name : `"${name.replace(/"/g, '""')}"`);
 

@@ -9,10 +9,7 @@ import { Button, IconButton } from "../../ui/button";
 import { inputClass } from "../../ui/field";
 import { Failed, Skeleton } from "../../ui/states";
 import { tablesQuery } from "./queries";
-import { nameOf, quoted } from "./sql-parameters";
-
-// The editor's own name for what is dragged; the editor itself is loaded only where one is shown.
-const DRAGGED = "application/x-toolcrib-name";
+import { DRAGGED, nameOf, quoted } from "./sql-parameters";
 
 const drag = (text: string) => (event: DragEvent) => {
   event.dataTransfer.setData(DRAGGED, text);

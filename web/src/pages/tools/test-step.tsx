@@ -6,7 +6,7 @@ import { useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
-import { Json } from "../../ui/code";
+import { Json } from "../../ui/json";
 import { Card } from "../../ui/page";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
