@@ -11,6 +11,8 @@ export const meQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
+export type Me = Awaited<ReturnType<NonNullable<typeof meQuery.queryFn>>>;
+
 export const useMe = () => useSuspenseQuery(meQuery).data;
 
 /// Whether one of the scopes lets them do it; admin may do everything.

@@ -1,14 +1,24 @@
-// A session that ended while somebody was at work: they log in where they are, and what they were doing goes on.
+// A session that ended while somebody was at work: they log in where they are, and what they were doing goes on. Where somebody
+// else has logged in, nothing goes on: what the first one sent must not be done in the other's name.
 
+import { useQueryClient } from "@tanstack/react-query";
 import { useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
-import { api, got } from "../api/client";
-import { useMe } from "../api/me";
+import { api, got, refusal } from "../api/client";
+import { type Me, meQuery, useMe } from "../api/me";
 import { connection, endExpiry } from "../api/session";
 import { Button } from "../ui/button";
 import { TextField } from "../ui/field";
 import { Dialog } from "../ui/overlay";
 import { Failed } from "../ui/states";
+
+/** Asked past the client, which would wait here for somebody to log in. */
+async function whoIsThere(): Promise<Me> {
+  const answer = await fetch("/api/v1/me", { cache: "no-store" });
+  const body: unknown = await answer.json().catch(() => undefined);
+  if (!answer.ok) throw await refusal(answer.status, body);
+  return body as Me;
+}
 
 export function LogInAgain() {
   const { t } = useTranslation();
@@ -17,13 +27,22 @@ export function LogInAgain() {
   const [password, setPassword] = useState("");
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
-  const logIn = async () => {
+  const queries = useQueryClient();
+  const goOn = async (logIn?: () => Promise<unknown>) => {
     setBusy(true);
     setError(null);
     try {
-      await got(api.POST("/api/v1/login", { body: { name: me.user, password } }));
+      await logIn?.();
+      const now = await whoIsThere();
       setPassword("");
-      endExpiry(true);
+      if (now.user === me.user) {
+        // They may have got another role meanwhile.
+        queries.setQueryData(meQuery.queryKey, now);
+        endExpiry(true);
+      } else {
+        endExpiry(false);
+        location.reload();
+      }
     } catch (cause) {
       setError(cause);
     } finally {
@@ -36,7 +55,7 @@ export function LogInAgain() {
         className="grid gap-3"
         onSubmit={(event) => {
           event.preventDefault();
-          void logIn();
+          void goOn(() => got(api.POST("/api/v1/login", { body: { name: me.user, password } })));
         }}
       >
         <TextField label={t("name")} value={me.user} readOnly autoComplete="username" />
@@ -50,7 +69,7 @@ export function LogInAgain() {
         {error !== null && <Failed error={error} />}
         <div className="flex flex-wrap justify-end gap-2">
           <Button onClick={() => window.open("/login", "_blank")}>{t("expired.otherWay")}</Button>
-          <Button onClick={() => endExpiry(true)}>{t("expired.done")}</Button>
+          <Button onClick={() => void goOn()}>{t("expired.done")}</Button>
           <Button look="primary" type="submit" busy={busy}>
             {t("logIn")}
           </Button>
