@@ -49,3 +49,49 @@ test("whoever leaves is asked only while something is not saved", () => {
   act(() => result.current.done());
   expect(result.current.leaving.isDone.current).toBe(true);
 });
+
+const stored = (version: number, text: string) => ({ text, note: "", version });
+const versioned = (version: number, text: string) =>
+  renderHook(({ now }) => useKept("b", now), { initialProps: { now: stored(version, text) } });
+
+test("what somebody else saved is taken over while nothing is written here", () => {
+  const { result, rerender } = versioned(1, "first");
+  rerender({ now: stored(2, "theirs") });
+  expect(result.current.draft).toEqual(stored(2, "theirs"));
+  expect(result.current.isOutdated).toBe(false);
+});
+
+test("what is written stays on the version it was begun on, until somebody decides", () => {
+  const { result, rerender } = versioned(1, "first");
+  act(() => result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  rerender({ now: stored(2, "theirs") });
+  expect(result.current.draft).toEqual(stored(1, "mine"));
+  expect(result.current.isOutdated).toBe(true);
+  expect(result.current.stored.text).toBe("theirs");
+  act(() => result.current.goOn());
+  expect(result.current.draft).toEqual(stored(2, "mine"));
+  expect(result.current.isOutdated).toBe(false);
+  act(() => result.current.discard());
+  expect(result.current.draft).toEqual(stored(2, "theirs"));
+});
+
+test("a draft that is found again still knows the version it was begun on", () => {
+  const first = versioned(1, "first");
+  act(() => first.result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  first.unmount();
+  const again = versioned(4, "theirs").result.current;
+  expect(again.draft).toEqual(stored(1, "mine"));
+  expect(again.isOutdated).toBe(true);
+});
+
+test("what is written while it is being saved is a change of what was saved", () => {
+  const { result } = versioned(1, "first");
+  act(() => result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  const sent = result.current.draft;
+  act(() => result.current.setDraft((before) => ({ ...before, note: "later" })));
+  act(() => result.current.saved(sent, stored(2, "mine")));
+  expect(result.current.draft).toEqual({ text: "mine", note: "later", version: 2 });
+  expect(result.current.leaving.dirty).toBe(true);
+  act(() => result.current.saved(result.current.draft, { text: "mine", note: "later", version: 3 }));
+  expect(result.current.leaving.dirty).toBe(false);
+});

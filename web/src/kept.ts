@@ -40,34 +40,52 @@ function read<T>(key: string): T | null {
   }
 }
 
+/** The version a draft was begun on, where what is stored has one: nobody overwrites what they have not seen. */
+const versionOf = (draft: object) => (draft as { version?: number }).version ?? 0;
+
+const isSame = (one: object, other: object) =>
+  JSON.stringify({ ...one, version: 0 }) === JSON.stringify({ ...other, version: 0 });
+
 export type Kept<T> = {
   draft: T;
   setDraft: Dispatch<SetStateAction<T>>;
   /** What is there was written another time. */
   isRestored: boolean;
   discard: () => void;
-  /** It is saved: nothing of it is kept any more. */
+  /** It is saved, and the form goes away: nothing of it is kept any more. */
   done: () => void;
+  /** It is saved as `next`, and the form stays: what was written since `sent` is a change of that. */
+  saved: (sent: T, next: T) => void;
+  /** What is stored now, and whether somebody saved it after this was begun. */
+  stored: T;
+  isOutdated: boolean;
+  /** What is written goes on from the version that somebody else saved since. */
+  goOn: () => void;
   /** For the question to whoever leaves. */
   leaving: { dirty: boolean; isDone: RefObject<boolean>; onDiscard: () => void };
 };
 
 /**
  * The state of a form that begins as `original`, or as what was not saved the last time. `safe` leaves out what must not stay
- * behind in a browser: passwords that were typed.
+ * behind in a browser, passwords that were typed, and puts what is stored in their place. A newer version of `original` is taken
+ * over while nothing is written; what is written stays, with the version it was begun on.
  */
 export function useKept<T extends object>(
   name: string,
   original: T,
-  safe: (draft: T) => T = (draft) => draft,
+  safe: (draft: T, stored: T) => T = (draft) => draft,
 ): Kept<T> {
   const key = `toolcrib.form.${name}`;
-  const [begun] = useState(original);
-  const [found] = useState(() => read<T>(key));
-  const [draft, setDraft] = useState<T>(() => (found ? { ...begun, ...found } : begun));
-  const [isRestored, setRestored] = useState(found !== null);
+  const [begun, setBegun] = useState(original);
+  const [draft, setDraft] = useState<T>(() => {
+    const found = read<T>(key);
+    const was = found && { ...begun, ...found };
+    return was && !isSame(was, begun) ? was : begun;
+  });
+  const [isRestored, setRestored] = useState(draft !== begun);
   const isDone = useRef(false);
-  const leaveOut = useRef(safe);
+  const leaveOut = useRef((what: T) => what);
+  leaveOut.current = (what) => safe(what, begun);
   const store = useMemo(
     (): Store<T> => ({
       write: (at, what) => localStorage.setItem(at, JSON.stringify(leaveOut.current(what))),
@@ -75,7 +93,11 @@ export function useKept<T extends object>(
     }),
     [],
   );
-  const dirty = JSON.stringify(draft) !== JSON.stringify(begun);
+  const dirty = !isSame(draft, begun);
+  if (versionOf(original) > versionOf(begun)) {
+    setBegun(original);
+    if (!dirty) setDraft(original);
+  }
   useKeeping(store, key, draft, dirty, isDone);
   return {
     draft,
@@ -89,6 +111,14 @@ export function useKept<T extends object>(
       isDone.current = true;
       store.drop(key);
     },
+    saved: (sent, next) => {
+      setBegun(next);
+      setDraft((now) => (isSame(now, sent) ? next : { ...now, version: versionOf(next) }));
+      setRestored(false);
+    },
+    stored: begun,
+    isOutdated: !isDone.current && versionOf(draft) !== versionOf(begun),
+    goOn: () => setDraft((now) => ({ ...now, version: versionOf(begun) })),
     leaving: { dirty, isDone, onDiscard: () => store.drop(key) },
   };
 }

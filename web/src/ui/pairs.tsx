@@ -22,9 +22,9 @@ export const pairsOf = (stored: Record<string, string | Mask> | null | undefined
 export const storedOf = (pairs: Pair[]): Record<string, string | Mask> =>
   Object.fromEntries(pairs.filter((pair) => pair.name.trim()).map((pair) => [pair.name.trim(), pair.value]));
 
-/** A value that was typed in full is a secret; a mask or a reference to a variable or a stored secret is none. */
-export const unlessTyped = (value: string | Mask): string | Mask =>
-  typeof value === "string" && !/^\$\{[^}]*\}$/.test(value) ? "" : value;
+/** A value that was typed in full is a secret, and what is stored stands in its place; a mask or a reference to a variable is none. */
+export const unlessTyped = (value: string | Mask, stored: string | Mask = ""): string | Mask =>
+  typeof value === "string" && value !== "" && !/^\$\{[^}]*\}$/.test(value) ? stored : value;
 
 export const masked = (mask: Mask) => `••••${mask.last4 ?? ""}`;
 

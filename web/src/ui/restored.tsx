@@ -5,31 +5,14 @@ import type { Kept } from "../kept";
 import { Button } from "./button";
 import { Note } from "./note";
 
-/** Says that what is written here was begun on a version that somebody has changed since; going on from the new one is a choice. */
-export function Outdated({ on, now, onGoOn }: { on: number; now: number; onGoOn: () => void }) {
-  const { t } = useTranslation();
-  if (on === now) return null;
-  return (
-    <Note
-      tone="warn"
-      actions={
-        <Button small onClick={onGoOn} className="text-fg">
-          {t("keepMine")}
-        </Button>
-      }
-    >
-      {t("changedMeanwhile")}
-    </Note>
-  );
-}
-
-export function Restored({
-  kept,
-  className,
-}: {
+type Props = {
   kept: Pick<Kept<never>, "isRestored" | "discard">;
+  /** Secrets can be typed in it, which are not kept. */
+  secrets?: boolean;
   className?: string;
-}) {
+};
+
+export function Restored({ kept, secrets, className }: Props) {
   const { t } = useTranslation();
   if (!kept.isRestored) return null;
   return (
@@ -42,6 +25,7 @@ export function Restored({
       }
     >
       {t("restoredDraft")}
+      {secrets && ` ${t("secretsNotKept")}`}
     </Note>
   );
 }

@@ -12,6 +12,7 @@ import { Button, buttonClass } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
 import { Note, ReadOnly } from "../../ui/note";
+import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
 import { SchemaForm, type Values } from "../../ui/schema-form";
@@ -19,7 +20,7 @@ import { Failed, Skeleton } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
 import { toast } from "../../ui/toast";
 import { DeleteAgent } from "./delete";
-import { type Agent, type AgentDraft, agentQuery, draftOf, NEW_AGENT, PROVIDERS, saveAgent } from "./queries";
+import { type Agent, type AgentDraft, agentQuery, bodyOf, draftOf, NEW_AGENT, PROVIDERS, saveAgent } from "./queries";
 import { halves, memorySchema, modelSchema, runSchema } from "./settings";
 import { ToolPicker } from "./tool-picker";
 
@@ -44,9 +45,12 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
   const { draft, setDraft } = kept;
   const [bad, setBad] = useState<Record<string, boolean>>({});
   const save = useMutation({
-    mutationFn: () => saveAgent(draft, stored),
-    onSuccess: async (agent) => {
-      kept.done();
+    mutationFn: (sent: AgentDraft) => saveAgent(sent, stored?.name),
+    // What somebody else saved meanwhile is shown beside what is written here.
+    onError: () => stored && void queries.invalidateQueries({ queryKey: agentQuery(stored.name).queryKey }),
+    onSuccess: async (agent, sent) => {
+      if (stored) kept.saved(sent, draftOf(agent));
+      else kept.done();
       toast(t("saved", { name: agent.name }));
       queries.setQueryData(agentQuery(agent.name).queryKey, agent);
       await navigate({ to: `/agents/${encodeURIComponent(agent.name)}` as never });
@@ -61,12 +65,13 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
   const isBad = Object.values(bad).some(Boolean);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (!isBad && mayWrite) save.mutate();
+    if (!isBad && mayWrite) save.mutate(draft);
   };
   return (
     <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <ReadOnly scope="author" />
-      <Restored kept={kept} />
+      <Outdated kept={kept} shown={bodyOf} onGoOn={save.reset} />
+      {!kept.isOutdated && <Restored kept={kept} />}
       {stored && stored.tools_missing.length > 0 && (
         <Note tone="warn">
           {t("missing", { count: stored.tools_missing.length, names: stored.tools_missing.join(", ") })}
@@ -183,7 +188,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
           </Card>
         </div>
       </div>
-      {save.error && <Failed error={save.error} />}
+      {save.error && !kept.isOutdated && <Failed error={save.error} />}
       {mayWrite && (
         <div className="sticky bottom-0 -mx-4 flex justify-end gap-2 border-t bg-bg px-4 py-3 md:-mx-6 md:px-6">
           <Link to={"/agents" as never} className={buttonClass("plain")}>
@@ -237,9 +242,7 @@ export default function AgentEditor() {
     >
       {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
       {name !== undefined && found.isPending && <Skeleton />}
-      {(name === undefined || agent) && (
-        <AgentForm key={agent ? `${agent.id}-${agent.version}` : "new"} stored={agent} />
-      )}
+      {(name === undefined || agent) && <AgentForm key={agent?.id ?? "new"} stored={agent} />}
       {agent && <DeleteAgent agent={agent} open={deleting} onClose={() => setDeleting(false)} />}
     </Page>
   );

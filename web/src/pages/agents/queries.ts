@@ -53,6 +53,8 @@ export type AgentDraft = {
   memory: Record<string, unknown>;
   is_active: boolean;
   is_public: boolean;
+  /** The version it was begun on. */
+  version: number;
 };
 
 export const NEW_AGENT: AgentDraft = {
@@ -67,6 +69,7 @@ export const NEW_AGENT: AgentDraft = {
   memory: {},
   is_active: true,
   is_public: false,
+  version: 0,
 };
 
 export const draftOf = (agent: AgentView): AgentDraft => ({
@@ -82,12 +85,12 @@ export const draftOf = (agent: AgentView): AgentDraft => ({
   memory: agent.memory_config ?? {},
   is_active: agent.is_active,
   is_public: agent.is_public,
+  version: agent.version,
 });
 
-export function saveAgent(draft: AgentDraft, stored: AgentView | undefined) {
-  const { memory, ...rest } = draft;
-  const body = {
-    ...rest,
+export function bodyOf({ memory, version: _, ...draft }: AgentDraft) {
+  return {
+    ...draft,
     name: draft.name.trim(),
     model_name: draft.model_name.trim(),
     description: draft.description.trim() || null,
@@ -96,11 +99,16 @@ export function saveAgent(draft: AgentDraft, stored: AgentView | undefined) {
     config: draft.config as never,
     memory_config: (Object.keys(memory).length > 0 ? { type: "sliding_window", ...memory } : null) as never,
   };
-  if (!stored) return got(api.POST("/api/v1/agents", { body }));
+}
+
+/** `stored` is the name it has, if it is there already. */
+export function saveAgent(draft: AgentDraft, stored: string | undefined) {
+  const body = bodyOf(draft);
+  if (stored === undefined) return got(api.POST("/api/v1/agents", { body }));
   return got(
     api.PUT("/api/v1/agents/{name}", {
-      params: { path: { name: stored.name } },
-      headers: { "If-Match": String(stored.version) },
+      params: { path: { name: stored } },
+      headers: { "If-Match": String(draft.version) },
       body,
     }),
   );

@@ -16,8 +16,9 @@ import { Diff } from "../../ui/diff";
 import { Leaving } from "../../ui/leaving";
 import { Lines } from "../../ui/lines";
 import { Note, ReadOnly } from "../../ui/note";
+import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
-import { Outdated, Restored } from "../../ui/restored";
+import { Restored } from "../../ui/restored";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { Consequences } from "./consequences";
@@ -124,12 +125,8 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
   const error = saving.error ?? trial.error;
   return (
     <div className="grid gap-4">
-      <Restored kept={kept} />
-      <Outdated
-        on={version}
-        now={stored.version}
-        onGoOn={() => kept.setDraft((before) => ({ ...before, version: stored.version }))}
-      />
+      {!kept.isOutdated && <Restored kept={kept} />}
+      <Outdated kept={kept} shown={contentOf} onGoOn={saving.reset} />
       <Leaving {...kept.leaving} dirty={isChanged} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Card

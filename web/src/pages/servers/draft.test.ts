@@ -1,7 +1,7 @@
 // What a form sends is what was stored and what was changed, masks kept.
 
 import { expect, test } from "vitest";
-import { definitionOf, draftOf } from "./draft";
+import { definitionOf, draftOf, withoutSecrets } from "./draft";
 import type { ServerView } from "./queries";
 
 const stored = {
@@ -38,4 +38,11 @@ test("a program has nothing of what an address has, and a new value stands in pl
 test("plain OAuth is one word; a wrong number is left for the server to judge", () => {
   const draft = { ...draftOf(), url: "https://a", auth: "server" as const, timeout: "soon" };
   expect(definitionOf(draft)).toEqual({ url: "https://a", transport: "http", auth: "oauth", timeout_seconds: "soon" });
+});
+
+test("a secret that was typed and not kept leaves the stored one", () => {
+  const draft = draftOf(stored);
+  const headers = draft.headers.map((pair) => ({ ...pair, value: "Bearer new" }));
+  const kept = withoutSecrets({ ...draft, headers, clientSecret: "new" }, draft);
+  expect(definitionOf(kept)).toEqual(definitionOf(draft));
 });

@@ -21,6 +21,8 @@ export type Draft = {
   clientId: string;
   clientSecret: string | Mask;
   scopes: string;
+  /** The version it was begun on. */
+  version: number;
 };
 
 export function draftOf(server?: ServerView): Draft {
@@ -48,6 +50,7 @@ export function draftOf(server?: ServerView): Draft {
     clientId: auth.client_id ?? "",
     clientSecret: auth.client_secret ?? "",
     scopes: (auth.scopes ?? []).join(" "),
+    version: server?.version ?? 0,
   };
 }
 
@@ -96,9 +99,9 @@ export function definitionOf(draft: Draft): Definition {
 }
 
 /** What may stay in a browser of a draft. */
-export const withoutSecrets = (draft: Draft): Draft => ({
+export const withoutSecrets = (draft: Draft, stored: Draft): Draft => ({
   ...draft,
-  headers: draft.headers.map((pair) => ({ ...pair, value: unlessTyped(pair.value) })),
-  env: draft.env.map((pair) => ({ ...pair, value: unlessTyped(pair.value) })),
-  clientSecret: unlessTyped(draft.clientSecret),
+  headers: draft.headers.map((pair) => ({ ...pair, value: unlessTyped(pair.value, pair.kept) })),
+  env: draft.env.map((pair) => ({ ...pair, value: unlessTyped(pair.value, pair.kept) })),
+  clientSecret: unlessTyped(draft.clientSecret, stored.clientSecret),
 });

@@ -13,6 +13,7 @@ import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextField } from "../../ui/field";
 import { Lines } from "../../ui/lines";
 import { Note, ReadOnly } from "../../ui/note";
+import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Pairs } from "../../ui/pairs";
 import { Restored } from "../../ui/restored";
@@ -32,7 +33,7 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
   const save = useServerChange(
     (what: Draft) => {
       const body = { name: what.name.trim(), ...definitionOf(what) };
-      return server ? replace({ ...body, version: server.version }) : create(body);
+      return server ? replace({ ...body, version: what.version }) : create(body);
     },
     (_, what) => {
       kept.done();
@@ -46,8 +47,11 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
   };
   return (
     <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
-      <Restored kept={kept} />
-      {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
+      <Outdated kept={kept} shown={(one) => definitionOf(withoutSecrets(one, kept.stored))} onGoOn={save.reset} />
+      {!kept.isOutdated && <Restored kept={kept} secrets />}
+      {save.error && !kept.isOutdated && (
+        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
+      )}
       <Card>
         <div className="grid gap-4">
           <TextField
@@ -199,7 +203,7 @@ export default function EditServer() {
       {name && asked.isPending && <Skeleton />}
       {isFile && <Note tone="warn">{t("overview.fileAbout")}</Note>}
       {mayOperate && (!name || asked.isFetchedAfterMount) && !isFile && (!name || asked.data) && (
-        <Form key={asked.data?.version ?? "new"} server={asked.data} again={() => void asked.refetch()} />
+        <Form key={asked.data?.id ?? "new"} server={asked.data} again={() => void asked.refetch()} />
       )}
     </Page>
   );

@@ -47,8 +47,14 @@ test("a file has no password and no schemas; a wrong number is left for the serv
 
 test("no password stays in the browser, neither its own nor one in the address", () => {
   const typed = { ...draftOf(stored), password: "open sesame", url: "postgres://reader:open%20sesame@db:5432/shop" };
-  expect(withoutSecrets(typed)).toMatchObject({ password: "", url: "postgres://reader@db:5432/shop" });
-  const masked = withoutSecrets(draftOf(stored));
+  expect(withoutSecrets(typed, draftOf())).toMatchObject({ password: "", url: "postgres://reader@db:5432/shop" });
+  const masked = withoutSecrets(draftOf(stored), draftOf(stored));
   expect(masked.password).toEqual({ set: true, last4: "word" });
-  expect(withoutSecrets({ ...typed, password: "${SHOP_PASSWORD}" }).password).toBe("${SHOP_PASSWORD}");
+  expect(withoutSecrets({ ...typed, password: "${SHOP_PASSWORD}" }, draftOf()).password).toBe("${SHOP_PASSWORD}");
+});
+
+test("a password that was typed and not kept leaves the stored one, one that was taken away stays away", () => {
+  const typed = { ...draftOf(stored), password: "open sesame" };
+  expect(withoutSecrets(typed, draftOf(stored)).password).toEqual({ set: true, last4: "word" });
+  expect(withoutSecrets({ ...typed, password: "" }, draftOf(stored)).password).toBe("");
 });

@@ -18,6 +18,8 @@ export type Draft = {
   functions: string[];
   connectionsMin: string;
   connectionsMax: string;
+  /** The version it was begun on. */
+  version: number;
 };
 
 export const draftOf = (source?: SourceView): Draft => ({
@@ -35,6 +37,7 @@ export const draftOf = (source?: SourceView): Draft => ({
   functions: source?.functions ?? [],
   connectionsMin: source?.connections_min?.toString() ?? "",
   connectionsMax: source?.connections_max?.toString() ?? "",
+  version: source?.version ?? 0,
 });
 
 /** What is no number is sent as it was typed: the server says what it expects. */
@@ -63,8 +66,8 @@ export function bodyOf(draft: Draft): Body {
 }
 
 /** What may stay in a browser of a draft: no password, be it in its field or in the address. */
-export const withoutSecrets = (draft: Draft): Draft => ({
+export const withoutSecrets = (draft: Draft, stored: Draft): Draft => ({
   ...draft,
-  password: unlessTyped(draft.password),
+  password: unlessTyped(draft.password, stored.password),
   url: draft.url.replace(/^([a-z]+:\/\/[^:/@]*):[^@]*@/, "$1@"),
 });

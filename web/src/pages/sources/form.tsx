@@ -13,6 +13,7 @@ import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextField } from "../../ui/field";
 import { Lines } from "../../ui/lines";
 import { Note, ReadOnly } from "../../ui/note";
+import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { masked } from "../../ui/pairs";
 import { Restored } from "../../ui/restored";
@@ -150,7 +151,7 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
   const { draft, setDraft } = kept;
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const save = useSourceChange(
-    (what: Draft) => (source ? replace({ body: bodyOf(what), version: source.version }) : create(bodyOf(what))),
+    (what: Draft) => (source ? replace({ body: bodyOf(what), version: what.version }) : create(bodyOf(what))),
     (_, what) => {
       kept.done();
       void navigate({ to: pathOf(what.name.trim()) });
@@ -163,8 +164,11 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
   };
   return (
     <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
-      <Restored kept={kept} />
-      {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
+      <Outdated kept={kept} shown={(one) => bodyOf(withoutSecrets(one, kept.stored))} onGoOn={save.reset} />
+      {!kept.isOutdated && <Restored kept={kept} secrets />}
+      {save.error && !kept.isOutdated && (
+        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
+      )}
       <Card>
         <div className="grid gap-4">
           <div className="grid gap-4 sm:grid-cols-2">
@@ -251,7 +255,7 @@ export default function EditSource() {
       {name && asked.isPending && <Skeleton />}
       {isFixed && <Note tone="warn">{t("overview.file")}</Note>}
       {isAdmin && isThere && !isFixed && (
-        <Form key={asked.data?.version ?? "new"} source={asked.data} again={() => void asked.refetch()} />
+        <Form key={asked.data?.id ?? "new"} source={asked.data} again={() => void asked.refetch()} />
       )}
     </Page>
   );

@@ -223,6 +223,23 @@ export function tokensOf(text: string): number {
 
 const key = (name: string) => `toolcrib.draft.${name || "+new"}`;
 
+const OPEN = new Set("type username name token_url client_id scope".split(" "));
+
+/** Secrets that were typed are not left behind in the browser; masks of stored ones and names of others are none. */
+function untyped(auth: unknown): unknown {
+  if (typeof auth !== "object" || auth === null) return auth;
+  return Object.fromEntries(
+    Object.entries(auth).filter(([name, one]) => OPEN.has(name) || !one || typeof one !== "string"),
+  );
+}
+
+/** A kept draft, with the stored secrets in the place of those that were not kept. */
+export function withStored(draft: Draft, stored: Draft): Draft {
+  const [mine, theirs] = [draft.auth_config, stored.auth_config] as Array<{ type?: unknown } | null | undefined>;
+  if (!mine || !theirs || mine.type !== theirs.type) return draft;
+  return { ...draft, auth_config: { ...theirs, ...mine } };
+}
+
 /** Drafts stay in this browser until they are saved. */
 export const drafts = {
   read(name: string): Draft | null {
@@ -235,13 +252,8 @@ export const drafts = {
       return null;
     }
   },
-  write: (name: string, draft: Draft) => {
-    // Secrets that were typed are not left behind in the browser.
-    const { auth_config, ...kept } = draft;
-    const safe =
-      JSON.stringify(auth_config ?? null).includes('"$secret"') || !auth_config ? { ...kept, auth_config } : kept;
-    localStorage.setItem(key(name), JSON.stringify(safe));
-  },
+  write: (name: string, draft: Draft) =>
+    localStorage.setItem(key(name), JSON.stringify({ ...draft, auth_config: untyped(draft.auth_config) })),
   drop: (name: string) => localStorage.removeItem(key(name)),
 };
 

@@ -229,7 +229,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
           {t("editor:fixed", { shelf: stored.shelf })}
         </Note>
       )}
-      <Restored className="mb-3" kept={{ isRestored: restored && dirty, discard }} />
+      <Restored className="mb-3" secrets={!!draft.auth_config} kept={{ isRestored: restored && dirty, discard }} />
       {isConflict(failure) && stored && failure.details ? (
         <Suspense fallback={<Skeleton rows={2} />}>
           <Conflict

@@ -56,3 +56,35 @@ test("what is typed while it is saved is a change of what was saved", () => {
   const later = { ...sent, description: "sent, and more" };
   expect(rebased(sent, later, saved)).toMatchObject({ description: "sent, and more", version: 3 });
 });
+
+const mask = { set: true, last4: "cret" };
+const sealed = (auth_config: unknown): Draft => ({ ...version(2, "second"), auth_config });
+const keptAnd = (auth_config: unknown, original: Draft) => {
+  drafts.write("a", { ...original, description: "mine", auth_config });
+  return renderHook(() => useDraft("a", original)).result.current.draft.auth_config;
+};
+
+test("a draft of a tool that has a token still has it", () => {
+  expect(keptAnd({ type: "bearer", token: mask }, sealed({ type: "bearer", token: mask }))).toEqual({
+    type: "bearer",
+    token: mask,
+  });
+  expect(keptAnd({ type: "bearer", token: { $secret: "shop" } }, sealed(undefined))).toEqual({
+    type: "bearer",
+    token: { $secret: "shop" },
+  });
+});
+
+test("a token that was typed is not left in the browser; the stored one stands in its place", () => {
+  const basic = { type: "basic", username: "me", password: mask };
+  expect(keptAnd({ ...basic, username: "you", password: "open sesame" }, sealed(basic))).toEqual({
+    ...basic,
+    username: "you",
+  });
+  expect(JSON.stringify({ ...localStorage })).not.toContain("open sesame");
+  expect(keptAnd({ type: "header", name: "X-Key", value: "open sesame" }, sealed(basic))).toEqual({
+    type: "header",
+    name: "X-Key",
+  });
+  expect(keptAnd(null, sealed(basic))).toBeNull();
+});

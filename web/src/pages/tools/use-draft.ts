@@ -2,7 +2,7 @@
 // written here; what is written stays, and is compared when it is saved.
 
 import { useMemo, useState } from "react";
-import { bodyOf, type Draft, draftOf, drafts, unreadIn } from "./draft";
+import { bodyOf, type Draft, draftOf, drafts, unreadIn, withStored } from "./draft";
 import type { Tool } from "./queries";
 
 const isSame = (a: Draft, b: Draft) => JSON.stringify(bodyOf(a)) === JSON.stringify(bodyOf(b));
@@ -12,8 +12,9 @@ export const rebased = (sent: Draft, now: Draft, after: Tool): Draft =>
   isSame(sent, now) && unreadIn(now).length === 0 ? draftOf(after) : { ...now, version: after.version };
 
 export function useDraft(key: string, original: Draft) {
-  const [draft, setDraft] = useState<Draft>(() => drafts.read(key) ?? original);
-  const [restored, setRestored] = useState(() => drafts.read(key) !== null);
+  const [kept] = useState(() => drafts.read(key));
+  const [draft, setDraft] = useState<Draft>(() => (kept ? withStored(kept, original) : original));
+  const [restored, setRestored] = useState(kept !== null);
   const [base, setBase] = useState(original);
   if (base !== original) {
     setBase(original);

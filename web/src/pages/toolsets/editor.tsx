@@ -18,8 +18,9 @@ import { Fits } from "../../ui/fits";
 import { Leaving } from "../../ui/leaving";
 import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
+import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
-import { Outdated, Restored } from "../../ui/restored";
+import { Restored } from "../../ui/restored";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { argumentProblems, bodyOf, type Draft, draftOf, offered } from "./draft";
@@ -169,14 +170,12 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
       {!may && stored && (
         <Note tone="plain">{t(stored.owner === "system" ? "isBuiltIn" : "notYours", { owner: stored.owner })}</Note>
       )}
-      <Restored kept={kept} />
-      <Outdated
-        on={draft.version}
-        now={stored?.version ?? 0}
-        onGoOn={() => kept.setDraft((before) => ({ ...before, version: stored?.version ?? 0 }))}
-      />
+      {!kept.isOutdated && <Restored kept={kept} />}
+      <Outdated kept={kept} shown={bodyOf} onGoOn={save.reset} />
       <Leaving {...kept.leaving} />
-      {save.error && <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />}
+      {save.error && !kept.isOutdated && (
+        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
+      )}
       <fieldset disabled={!may} className="contents">
         <Card>
           <div className="grid gap-4 sm:grid-cols-2">
