@@ -33,8 +33,12 @@ export type Checked = {
   badGold?: string;
 };
 
+type Body = Record<string, unknown>;
+/** A definition to be checked, and whether there is any logic in it. */
+type Asked = { body: Body; isWhole: boolean };
+
 /** A definition that is not complete yet is checked all the same, with something in the place of what is missing. */
-function checkable(draft: Draft): Record<string, unknown> {
+function checkable(draft: Draft): Body {
   const body = bodyOf(draft);
   return {
     ...body,
@@ -45,11 +49,49 @@ function checkable(draft: Draft): Record<string, unknown> {
 
 const told = (error: unknown): Checked => ({ problems: problemsOf(error) });
 
-async function ask(draft: Draft, body: Record<string, unknown>, effect: boolean, stored: string, signal: AbortSignal) {
+async function ask(body: Body, effect: boolean, stored: string, signal: AbortSignal) {
   const query = { dry_run: true, ...(effect ? { effect: "if_known" as const } : {}) };
-  return draft.version === 0
+  return stored === ""
     ? got(api.POST("/api/v1/tools", { params: { query }, body: body as never, signal }))
     : got(api.PUT("/api/v1/tools/{name}", { params: { path: { name: stored }, query }, body: body as never, signal }));
+}
+
+/** A tool is chosen by its name, its description and its parameters: what it would do is not needed to try that. */
+const chosenBy = ({ name, description, input_schema, examples }: Body): Body => ({
+  ...{ name, description, input_schema, examples },
+  ...{ kind: "expression", config: { expression: "1" } },
+});
+
+/** What becomes of the gold prompts, with something in the place of logic that is missing or wrong. */
+async function effectAlone(body: Body, signal: AbortSignal): Promise<Checked> {
+  const tool = await ask(chosenBy(body), true, "", signal);
+  return { tool: { ...tool, trouble: null }, problems: [], noGold: !tool.effect };
+}
+
+/** `stored` is the name a tool already has, or empty. `body` is checked as it is, unless there is no logic in it yet. */
+export async function checked(
+  { body, isWhole }: Asked,
+  stored: string,
+  effect: boolean,
+  signal: AbortSignal,
+): Promise<Checked> {
+  try {
+    if (!isWhole) return await effectAlone(body, signal);
+    const tool = await ask(body, effect, stored, signal);
+    return { tool, problems: [], noGold: effect && !tool.effect };
+  } catch (error) {
+    if (signal.aborted) throw error;
+    const bad = problemAt(error, "effect");
+    if (bad && isWhole) {
+      // Gold prompts that cannot be read say nothing about the tool.
+      const without = ask(body, false, stored, signal).then((tool) => ({ tool, problems: [] }), told);
+      return { ...(await without), badGold: bad };
+    }
+    if (bad || !isWhole || !effect || stored !== "") return { ...told(bad ? null : error), badGold: bad };
+    // Logic that is wrong keeps nobody from seeing what the description does.
+    const alone = await effectAlone(body, signal).catch((): Partial<Checked> => ({}));
+    return { ...alone, ...told(error) };
+  }
 }
 
 /** What the server would say to this definition; nothing is stored. `effect` also asks what it does to the gold prompts. */
@@ -59,30 +101,19 @@ export function useCheck(
   effect: boolean,
   may: boolean,
 ): Checked & { isFetching: boolean } {
-  const body = useMemo(() => JSON.stringify(checkable(draft)), [draft]);
-  const settled = useSettled(body, 400);
+  const isWhole = isFilled(draft, "logic");
+  const asked = useMemo(() => JSON.stringify({ body: checkable(draft), isWhole } satisfies Asked), [draft, isWhole]);
+  const settled = useSettled(asked, 400);
+  const isWanted = isWhole || (effect && stored === "" && isFilled(draft, "basics"));
   const found = useQuery({
     queryKey: ["tools", "check", stored, settled, effect],
     placeholderData: keepPreviousData,
     // What is not written yet needs nobody to say that it is missing.
-    enabled: may && isFilled(draft, "logic") && isFilled(draft, "parameters"),
+    enabled: may && isWanted && isFilled(draft, "parameters"),
     staleTime: 10_000,
     gcTime: 30_000,
     retry: false,
-    queryFn: async ({ signal }): Promise<Checked> => {
-      const sent = JSON.parse(settled) as Record<string, unknown>;
-      try {
-        const tool = await ask(draft, sent, effect, stored, signal);
-        return { tool, problems: [], noGold: effect && !tool.effect };
-      } catch (error) {
-        if (signal.aborted) throw error;
-        const bad = problemAt(error, "effect");
-        if (!bad) return told(error);
-        // Gold prompts that cannot be read say nothing about the tool.
-        const checked = ask(draft, sent, false, stored, signal).then((tool) => ({ tool, problems: [] }), told);
-        return { ...(await checked), badGold: bad };
-      }
-    },
+    queryFn: ({ signal }) => checked(JSON.parse(settled) as Asked, stored, effect, signal),
   });
   return { ...(found.data ?? { problems: [] }), isFetching: found.isFetching };
 }
