@@ -11,6 +11,8 @@ export type Parameter = {
   schema: Schema;
   /** Its schema as it is being written, while that is no schema. */
   unread?: string;
+  /** What was written as its default, while that is no value of its type. */
+  unreadDefault?: string;
 };
 export type Case = { arguments: Record<string, unknown>; expect?: unknown; expect_error?: string };
 export type Config = Record<string, unknown>;
@@ -168,7 +170,7 @@ export function unreadIn(draft: Draft): string[] {
   return [
     ...Object.keys(draft.unread ?? {}).filter((path) => !(isBodyless && path === "config.body")),
     ...draft.parameters
-      .filter((one) => one.unread !== undefined)
+      .filter((one) => one.unread !== undefined || one.unreadDefault !== undefined)
       .map((one) => `input_schema.properties.${one.name.trim()}`),
   ];
 }

@@ -29,3 +29,8 @@ test("what cannot be read counts where it is shown", () => {
   const schema = { ...parameter("id"), unread: "{" };
   expect(unreadIn({ ...emptyDraft(), parameters: [schema] })).toEqual(["input_schema.properties.id"]);
 });
+
+test("a default that is no value of its type counts, too", () => {
+  const one = { ...parameter("id"), unreadDefault: "abc" };
+  expect(unreadIn({ ...emptyDraft(), parameters: [one] })).toEqual(["input_schema.properties.id"]);
+});

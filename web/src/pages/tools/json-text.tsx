@@ -32,7 +32,15 @@ type Props = {
 
 export function JsonText({ label, value, unread, onChange, object, plain, className }: Props) {
   const { t } = useTranslation("editor");
-  const [text, setText] = useState(() => unread ?? textOf(value, plain));
+  const [typed, setTyped] = useState(() => unread ?? textOf(value, plain));
+  // What was typed is shown as long as it says what is there: that can be changed elsewhere, too.
+  const read = plain ? { value: typed } : readJson(typed, object);
+  const none = object ? {} : undefined;
+  const isShown =
+    unread === undefined
+      ? "value" in read && JSON.stringify(read.value ?? none) === JSON.stringify(value ?? none)
+      : typed === unread;
+  const text = isShown ? typed : (unread ?? textOf(value, plain));
   return (
     <div className="grid gap-1">
       <Code
@@ -41,7 +49,7 @@ export function JsonText({ label, value, unread, onChange, object, plain, classN
         value={text}
         className={className}
         onChange={(next) => {
-          setText(next);
+          setTyped(next);
           onChange(plain ? { value: next } : readJson(next, object));
         }}
       />

@@ -28,22 +28,60 @@ export function typedValue(text: string, schema: Schema): unknown {
 const shown = (value: unknown) =>
   value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
 
-export function DefaultValue({ label, schema, onChange }: Props & { label: string }) {
+type DefaultProps = {
+  label: string;
+  schema: Schema;
+  unread: string | undefined;
+  onChange: (some: { schema: Schema; unreadDefault: string | undefined }) => void;
+};
+
+export function DefaultValue({ label, schema, unread, onChange }: DefaultProps) {
   const { t } = useTranslation("editor");
-  const [text, setText] = useState(shown(schema.default));
-  const value = text === "" ? undefined : typedValue(text, schema);
+  const [typed, setTyped] = useState(unread ?? shown(schema.default));
+  const read = (text: string) => (text === "" ? undefined : typedValue(text, schema));
+  // What was typed is shown as long as it says what is there: `1.50` is 1.5.
+  const isShown =
+    unread === undefined ? JSON.stringify(read(typed)) === JSON.stringify(schema.default) : typed === unread;
+  const text = isShown ? typed : (unread ?? shown(schema.default));
   return (
     <Input
       aria-label={label}
-      aria-invalid={text !== "" && value === undefined ? true : undefined}
+      aria-invalid={unread === undefined ? undefined : true}
+      title={unread === undefined ? undefined : t("parameters.notOfType", { values: unread })}
       placeholder={t("parameters.default")}
       className="font-mono"
       value={text}
-      onChange={(event) => {
-        setText(event.target.value);
-        onChange(
-          withMember(schema, "default", event.target.value === "" ? undefined : typedValue(event.target.value, schema)),
-        );
+      onChange={({ target }) => {
+        setTyped(target.value);
+        const value = read(target.value);
+        onChange({
+          schema: withMember(schema, "default", value),
+          unreadDefault: target.value !== "" && value === undefined ? target.value : undefined,
+        });
+      }}
+    />
+  );
+}
+
+/** The values it may have. What is no value of the type, such as half a number, stays in sight. */
+function EnumValues({ schema, onChange }: Props) {
+  const { t } = useTranslation("editor");
+  const stored = schema.enum ?? [];
+  const [typed, setTyped] = useState(() => stored.map(shown));
+  const valuesOf = (lines: string[]) =>
+    lines.map((line) => typedValue(line, schema)).filter((one) => one !== undefined);
+  const lines = JSON.stringify(valuesOf(typed)) === JSON.stringify(stored) ? typed : stored.map(shown);
+  const wrong = lines.filter((line) => typedValue(line, schema) === undefined);
+  return (
+    <Lines
+      label={t("parameters.enum")}
+      hint={t("parameters.enumHint")}
+      problem={wrong.length > 0 && t("parameters.notOfType", { values: wrong.join(", ") })}
+      value={lines}
+      onChange={(next) => {
+        setTyped(next);
+        const values = valuesOf(next);
+        onChange(withMember(schema, "enum", values.length > 0 ? values : undefined));
       }}
     />
   );
@@ -74,17 +112,7 @@ export function Advanced({ name, schema, unread, onChange, onText }: AdvancedPro
   );
   return (
     <div className="mt-3 grid gap-3 border-t pt-3 md:grid-cols-3">
-      {(isNumber || isText) && (
-        <Lines
-          label={t("parameters.enum")}
-          hint={t("parameters.enumHint")}
-          value={(schema.enum ?? []).map(shown)}
-          onChange={(lines) => {
-            const values = lines.map((line) => typedValue(line, schema)).filter((one) => one !== undefined);
-            onChange(withMember(schema, "enum", values.length > 0 ? values : undefined));
-          }}
-        />
-      )}
+      {(isNumber || isText) && <EnumValues key={String(schema.type)} schema={schema} onChange={onChange} />}
       {isNumber && bound("minimum", t("parameters.minimum"))}
       {isNumber && bound("maximum", t("parameters.maximum"))}
       {isText && (

@@ -194,7 +194,9 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
         <Select
           aria-label={about(t("parameters.type"))}
           value={type}
-          onChange={(event) => onChange({ schema: ofType(one.schema, event.target.value as ParameterType) })}
+          onChange={(event) =>
+            onChange({ schema: ofType(one.schema, event.target.value as ParameterType), unreadDefault: undefined })
+          }
         >
           {TYPES.map((it) => (
             <option key={it} value={it}>
@@ -216,9 +218,11 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
           onChange={(event) => describe(event.target.value)}
         />
         <DefaultValue
+          key={type}
           label={about(t("parameters.default"))}
           schema={one.schema}
-          onChange={(schema) => onChange({ schema })}
+          unread={one.unreadDefault}
+          onChange={onChange}
         />
         <span className="flex">
           <IconButton
@@ -239,7 +243,11 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
           unread={one.unread}
           onChange={(schema) => onChange({ schema })}
           onText={(read) =>
-            onChange("unread" in read ? read : { schema: (read.value ?? {}) as Schema, unread: undefined })
+            onChange(
+              "unread" in read
+                ? read
+                : { schema: (read.value ?? {}) as Schema, unread: undefined, unreadDefault: undefined },
+            )
           }
         />
       )}

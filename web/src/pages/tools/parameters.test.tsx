@@ -1,0 +1,74 @@
+// The fields of a parameter say what its schema says, whichever of them it was changed in.
+
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, beforeAll, expect, test } from "vitest";
+import { loadTexts } from "../../i18n";
+import type { Schema } from "../../ui/schema";
+import { TipProvider } from "../../ui/tip";
+import { type Draft, emptyDraft, parameter } from "./draft";
+import { JsonText } from "./json-text";
+import { Parameters } from "./parameters";
+
+beforeAll(() => loadTexts(["editor", "frame"]));
+afterEach(cleanup);
+
+let now: Draft;
+function Step({ schema }: { schema: Schema }) {
+  const [draft, setDraft] = useState<Draft>({
+    ...emptyDraft(),
+    parameters: [{ ...parameter("n"), schema }],
+  });
+  now = draft;
+  const change = (some: Partial<Draft>) => setDraft((before) => ({ ...before, ...some }));
+  return (
+    <TipProvider>
+      <Parameters draft={draft} change={change} problem={() => undefined} dirty />
+    </TipProvider>
+  );
+}
+const field = (label: string) => screen.getByLabelText(label) as HTMLInputElement;
+const write = (label: string, value: string) => fireEvent.change(field(label), { target: { value } });
+const schema = () => now.parameters[0]!.schema;
+
+test("another type takes its default along out of the field", () => {
+  render(<Step schema={{ type: "number", default: 5 }} />);
+  expect(field("Default of n").value).toBe("5");
+  write("Type of n", "boolean");
+  expect(schema()).toEqual({ type: "boolean" });
+  expect(field("Default of n").value).toBe("");
+});
+
+test("what is no value of the type stays in sight and is not saved as something else", () => {
+  render(<Step schema={{ type: "number" }} />);
+  write("Default of n", "1.50");
+  expect(schema().default).toBe(1.5);
+  expect(field("Default of n").value).toBe("1.50");
+  write("Default of n", "1.5x");
+  expect(field("Default of n").value).toBe("1.5x");
+  expect(field("Default of n").getAttribute("aria-invalid")).toBe("true");
+  expect(now.parameters[0]).toMatchObject({ unreadDefault: "1.5x" });
+  write("Type of n", "string");
+  expect(now.parameters[0]?.unreadDefault).toBeUndefined();
+});
+
+test("half a number can be written among the values", () => {
+  render(<Step schema={{ type: "number" }} />);
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  for (const text of ["-", "-1", "-1\n2", "-1\n2.", "-1\n2.5"]) {
+    write("Only these values", text);
+    expect(field("Only these values").value).toBe(text);
+  }
+  expect(schema().enum).toEqual([-1, 2.5]);
+});
+
+test("a value that is changed elsewhere is shown as it is now, and not as it was typed", () => {
+  const text = (value: unknown, unread?: string) => (
+    <JsonText object label="schema" value={value} unread={unread} onChange={() => {}} />
+  );
+  const { rerender, container } = render(text({ type: "number" }));
+  const said = () => container.querySelector("textarea")?.value ?? container.textContent;
+  expect(said()).toContain("number");
+  rerender(text({ type: "string", maxLength: 3 }));
+  expect(said()).toContain("maxLength");
+});
