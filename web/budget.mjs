@@ -13,6 +13,7 @@ const ON_DEMAND = {
   "src/shell/key-sheet.tsx": "the key ?",
   "src/shell/log-in-again.tsx": "a session that ended",
   "src/shell/connect.tsx": "a click on Connect",
+  "src/shell/narrow-menu.tsx": "a click on the menu's button on a narrow screen",
   "src/ui/menu-list.tsx": "a click on a button with a menu",
   "src/ui/code-search.ts": "Ctrl+F in an editor",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",

@@ -25,7 +25,15 @@ export function shownKeys(keys: string): string[] {
     part
       .split("+")
       .map((key) =>
-        key === "mod" ? (isMac ? "⌘" : "Ctrl") : key === "enter" ? "↵" : key.length === 1 ? key.toUpperCase() : key,
+        key === "mod"
+          ? isMac
+            ? "⌘"
+            : "Ctrl"
+          : key === "enter"
+            ? "↵"
+            : /^.$|^f\d+$/.test(key)
+              ? key.toUpperCase()
+              : key,
       )
       .join(isMac ? "" : "+"),
   );
@@ -51,7 +59,8 @@ export function onKeyDown(event: KeyboardEvent) {
   const key = keyOf(event);
   const mod = event.ctrlKey || event.metaKey;
   const name = `${mod ? "mod+" : ""}${event.altKey ? "alt+" : ""}${key}`;
-  if (!mod && isTyping(event.target)) return;
+  // Function keys write nothing.
+  if (!mod && !/^f\d+$/.test(key) && isTyping(event.target)) return;
   const isCovered = !mod && document.querySelector("[role=dialog],[role=alertdialog]") !== null;
   const bound = isCovered ? all.filter((shortcut) => shortcut.above) : all;
   const chord = performance.now() - beforeAt < 1200 ? `${before} ${name}` : "";

@@ -11,9 +11,11 @@ import { nonce } from "./nonce";
 import { queries } from "./queries";
 import { router } from "./routes";
 import { noteMissing } from "./stale";
+import { followSystem } from "./theme";
 import { TipProvider } from "./ui/tip";
 
 noteMissing();
+followSystem();
 // What locks the page's scrolling behind a dialog brings a style of its own.
 setNonce(nonce());
 

@@ -4,6 +4,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import type { FlatNamespace } from "i18next";
 import { ApiError } from "./api/errors";
 import { meQuery } from "./api/me";
+import { expectArrival } from "./arrival";
 import { loadTexts } from "./i18n";
 import { queries } from "./queries";
 import { Broken, NotFound } from "./shell/failures";
@@ -96,3 +97,5 @@ export const router = createRouter({
     return text ? `?${text}` : "";
   },
 });
+
+router.subscribe("onBeforeLoad", expectArrival);

@@ -11,6 +11,7 @@ import { api, got } from "../api/client";
 import { useMe } from "../api/me";
 import { shownKeys, useAllShortcuts } from "../keys";
 import { places } from "../nav";
+import { useOpener } from "../ui/opener";
 
 const row =
   "flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 data-[selected=true]:bg-accent-soft data-[selected=true]:text-accent-text";
@@ -20,6 +21,7 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
   const { scopes } = useMe();
   const navigate = useNavigate();
   const shortcuts = useAllShortcuts();
+  const opener = useOpener();
   const [text, setText] = useState("");
   const sought = useDeferredValue(text.trim());
   const tools = useQuery({
@@ -42,6 +44,7 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Dialog.Content
           aria-describedby={undefined}
+          {...opener}
           className="fixed top-[12vh] left-1/2 z-50 w-[calc(100vw-1.5rem)] max-w-xl -translate-x-1/2 rounded-lg border bg-raised shadow-raised"
         >
           <Dialog.Title className="sr-only">{t("palette.open")}</Dialog.Title>

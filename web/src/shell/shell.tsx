@@ -1,7 +1,7 @@
 // What stands around every page: the rail, the bar, and what must be said wherever one is.
 
 import { Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useState, useSyncExternalStore } from "react";
+import { lazy, Suspense, useCallback, useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 import { connection } from "../api/session";
 import { Toasts } from "../ui/toast";
@@ -11,6 +11,7 @@ import { useGlobalKeys } from "./use-global-keys";
 
 // Only loaded once somebody needs them: they bring what stands above the page.
 const Palette = lazy(() => import("./palette").then((it) => ({ default: it.Palette })));
+const NarrowMenu = lazy(() => import("./narrow-menu").then((it) => ({ default: it.NarrowMenu })));
 const KeySheet = lazy(() => import("./key-sheet").then((it) => ({ default: it.KeySheet })));
 const LogInAgain = lazy(() => import("./log-in-again").then((it) => ({ default: it.LogInAgain })));
 
@@ -18,7 +19,8 @@ export function Shell() {
   const { t } = useTranslation();
   const [palette, setPalette] = useState(false);
   const [sheet, setSheet] = useState(false);
-  const [rail, setRail] = useState(false);
+  const [menu, setMenu] = useState(false);
+  const closeMenu = useCallback(() => setMenu(false), []);
   const { reachable, expired } = useSyncExternalStore(connection.subscribe, connection.current);
   useGlobalKeys({ openPalette: () => setPalette(true), openSheet: () => setSheet(true) });
   return (
@@ -33,12 +35,13 @@ export function Shell() {
           </p>
         )}
       </div>
-      <Rail open={rail} onClose={() => setRail(false)} />
-      <Bar onMenu={() => setRail(true)} onSearch={() => setPalette(true)} />
+      <Rail />
+      <Bar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} />
       <main id="main" tabIndex={-1} className="min-h-0 overflow-y-auto outline-none">
         <Outlet />
       </main>
       <Suspense>
+        {menu && <NarrowMenu onClose={closeMenu} />}
         {palette && <Palette open onClose={() => setPalette(false)} />}
         {sheet && <KeySheet open onClose={() => setSheet(false)} />}
         {expired && <LogInAgain />}

@@ -7,6 +7,7 @@ import { type ReactNode, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "./button";
 import { TextField } from "./field";
+import { atContent, atFirstField, useOpener } from "./opener";
 
 type Props = {
   open: boolean;
@@ -44,15 +45,17 @@ function Head({
 
 /** `firm`: it goes by its buttons only, for what cannot be shown again. */
 export function Dialog({ open, onClose, title, about, children, footer, wide, firm }: Props & { firm?: boolean }) {
+  const opener = useOpener(atFirstField);
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className={shade} />
         <Radix.Content
+          {...opener}
           {...(about ? {} : { "aria-describedby": undefined })}
           {...(firm ? { onInteractOutside: stay, onEscapeKeyDown: stay } : {})}
           className={clsx(
-            "fixed top-1/2 left-1/2 z-50 flex max-h-[88vh] w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border bg-raised shadow-raised",
+            "fixed top-1/2 left-1/2 z-50 flex max-h-[88vh] outline-none w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border bg-raised shadow-raised",
             wide ? "max-w-3xl" : "max-w-lg",
           )}
         >
@@ -76,16 +79,13 @@ export function Drawer({
   actions,
   wide,
 }: Props & { actions?: ReactNode }) {
+  const opener = useOpener(atContent);
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <Radix.Portal>
         <Radix.Overlay className={shade} />
         <Radix.Content
-          // Its first button would show its tooltip, and the first Esc would only close that.
-          onOpenAutoFocus={(event) => {
-            event.preventDefault();
-            (event.currentTarget as HTMLElement).focus();
-          }}
+          {...opener}
           {...(about ? {} : { "aria-describedby": undefined })}
           className={clsx(
             "fixed inset-y-0 right-0 z-50 flex w-full flex-col border-l bg-raised shadow-raised outline-none",
@@ -116,6 +116,7 @@ export function Confirm({ open, onClose, title, children, action, onConfirm, typ
   const { t } = useTranslation();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
+  const opener = useOpener();
   const confirm = async () => {
     setBusy(true);
     try {
@@ -130,7 +131,10 @@ export function Confirm({ open, onClose, title, children, action, onConfirm, typ
     <AlertDialog.Root open={open} onOpenChange={(now) => !now && onClose()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={shade} />
-        <AlertDialog.Content className="fixed top-1/2 left-1/2 z-50 grid w-[calc(100vw-1.5rem)] max-w-md -translate-x-1/2 -translate-y-1/2 gap-3 rounded-lg border bg-raised p-4 shadow-raised">
+        <AlertDialog.Content
+          {...opener}
+          className="fixed top-1/2 left-1/2 z-50 grid w-[calc(100vw-1.5rem)] max-w-md -translate-x-1/2 -translate-y-1/2 gap-3 rounded-lg border bg-raised p-4 shadow-raised"
+        >
           <AlertDialog.Title className="text-base font-semibold">{title}</AlertDialog.Title>
           <AlertDialog.Description asChild>
             <div className="text-base text-muted">{children}</div>

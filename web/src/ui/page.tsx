@@ -1,7 +1,8 @@
 // The frame of every page: its title, what it is for, what can be done.
 
 import type { ReactNode } from "react";
-import { useEffect } from "react";
+import { useEffect, useRef } from "react";
+import { useArrival } from "../arrival";
 
 type Props = {
   title: ReactNode;
@@ -18,13 +19,17 @@ export function Page({ title, name, about, actions, children, fill }: Props) {
   useEffect(() => {
     document.title = tab ? `${tab} · Toolcrib` : "Toolcrib";
   }, [tab]);
+  const heading = useRef<HTMLHeadingElement>(null);
+  useArrival(heading, tab);
   return (
     <div
       className={fill ? "flex h-full min-h-0 flex-col px-4 pt-4 md:px-6" : "mx-auto max-w-[100rem] px-4 py-4 md:px-6"}
     >
       <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-2">
         <div className="min-w-0 grow">
-          <h1 className="text-xl font-semibold">{title}</h1>
+          <h1 ref={heading} tabIndex={-1} className="text-xl font-semibold outline-none">
+            {title}
+          </h1>
           {about && <p className="text-muted">{about}</p>}
         </div>
         {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

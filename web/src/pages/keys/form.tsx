@@ -83,7 +83,6 @@ export function NewKeyForm({ onClose }: { onClose: () => void }) {
           label={t("name")}
           hint={t("form.nameHint")}
           required
-          autoFocus
           placeholder="claude-desktop"
           problem={problemAt(make.error, "name")}
           value={name}

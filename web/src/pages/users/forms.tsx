@@ -59,7 +59,6 @@ export function NewUser({ onClose }: { onClose: () => void }) {
           label={t("name")}
           hint={t("form.nameHint")}
           required
-          autoFocus
           autoComplete="off"
           problem={problemAt(make.error, "name")}
           value={name}
