@@ -24,6 +24,14 @@ test("the same keys in both languages", () => {
   expect(keys(ko as Tree)).toEqual(keys(en as Tree));
 });
 
+// The words of whoever asked for the program: what a tool declares is its 파라미터, what a call hands over is an 인자.
+test("one Korean word for one thing, and particles joined to their word", () => {
+  for (const [key, text] of flat(ko as Tree)) {
+    expect(text, key).not.toMatch(/매개변수|(?<!\p{L})인수/u);
+    expect(text, key).not.toMatch(/[\p{L}\p{N}}] (?:을\(를\)|은\(는\)|이\(가\)|와\(과\)|\(으\)로)/u);
+  }
+});
+
 test("the same placeholders, and no empty text", () => {
   const english = flat(en as Tree);
   for (const [key, text] of flat(ko as Tree)) {

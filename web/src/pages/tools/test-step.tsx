@@ -1,7 +1,7 @@
 // The fourth step: try it, keep what was tried as a test, take the shape of the answer, save.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { BookmarkPlus, CircleCheck, CircleX, ListChecks, Play, Trash2 } from "lucide-react";
+import { BookmarkPlus, CircleCheck, CircleX, ClipboardPaste, ListChecks, Trash2 } from "lucide-react";
 import { useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
@@ -194,7 +194,7 @@ function CaseRow({ one, at, answer, onTry, onRemove }: CaseProps) {
             {t(passed ? "test.passed" : "test.failed")}
           </Badge>
         )}
-        <IconButton small icon={Play} label={t("test.tryCase", { number: at + 1 })} onClick={onTry} />
+        <IconButton small icon={ClipboardPaste} label={t("test.tryCase", { number: at + 1 })} onClick={onTry} />
         {onRemove && (
           <IconButton small icon={Trash2} label={t("test.removeCase", { number: at + 1 })} onClick={onRemove} />
         )}
