@@ -17,7 +17,7 @@ export async function send(request: Request): Promise<Response> {
   } catch (cause) {
     if (request.signal.aborted) throw cause;
     connection.lost();
-    throw new Unreachable("The server does not answer.");
+    throw new Unreachable();
   }
   connection.found();
   if (answer.status === 401 && wasIn && !new URL(request.url).pathname.endsWith("/login")) {

@@ -6,7 +6,8 @@ export type Order = { id: number; job: string; args: unknown } | { id: number; s
 export type Done =
   | { id: number; value: unknown }
   | { id: number; status: number; body: unknown }
-  | { id: number; gone: true };
+  | { id: number; gone: true }
+  | { id: number; broke: string };
 
 class Refused extends Error {
   constructor(
@@ -17,11 +18,13 @@ class Refused extends Error {
   }
 }
 
+/** The server does not answer; everything else that goes wrong here is a mistake of ours. */
+class Gone extends Error {}
+
 const get: Get = async (path, query, signal) => {
   const said = Object.entries(query).filter(([, value]) => value !== undefined && value !== "");
-  const answer = await fetch(`${path}?${new URLSearchParams(said.map(([key, value]) => [key, String(value)]))}`, {
-    signal,
-  });
+  const url = `${path}?${new URLSearchParams(said.map(([key, value]) => [key, String(value)]))}`;
+  const answer = await fetch(url, { signal }).catch(() => Promise.reject(new Gone()));
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => undefined));
   return answer.json();
 };
@@ -39,7 +42,7 @@ addEventListener("message", async ({ data }: MessageEvent<Order>) => {
     tell({ id, value: await all[data.job]!(data.args as never, stop.signal) });
   } catch (error) {
     if (error instanceof Refused) tell({ id, status: error.status, body: error.body });
-    else if (!stop.signal.aborted) tell({ id, gone: true });
+    else if (!stop.signal.aborted) tell(error instanceof Gone ? { id, gone: true } : { id, broke: String(error) });
   } finally {
     running.delete(id);
   }
