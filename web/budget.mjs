@@ -18,8 +18,11 @@ const ON_DEMAND = {
   "src/ui/code-search.ts": "Ctrl+F in an editor",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",
   "src/pages/tools/conflict.tsx": "a save that was refused because somebody else saved meanwhile",
+  "src/pages/tools/parameter-advanced.tsx": "a click on more settings of a parameter",
   "src/pages/tools/sql-format.ts": "a click on Format",
 };
+/** Texts that come only when something failed. */
+const TEXTS_ON_DEMAND = ["errors"];
 /** A tool is of one kind, and its page shows what belongs to that. The dearest counts. */
 const KINDS = {
   sql: ["src/pages/tools/logic-sql.tsx", "src/pages/tools/sql-code.tsx"],
@@ -69,7 +72,7 @@ const read = (source) => fs.readFileSync(path.join(here, source), "utf8");
 /** The texts that a source asks for. */
 const textsOf = (source) =>
   [...read(source).matchAll(/useTranslation\(([^)]*)\)/g)].flatMap(([, given]) =>
-    [...given.matchAll(/"(\w+)"/g)].map((one) => textOf(one[1])),
+    [...given.matchAll(/"(\w+)"/g)].flatMap(([, area]) => (TEXTS_ON_DEMAND.includes(area) ? [] : textOf(area))),
   );
 const textOf = (area) => manifest[`src/i18n/ko/${area}.json`].file;
 

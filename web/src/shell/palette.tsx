@@ -1,17 +1,16 @@
-// Everything by its name: places, tools, and what can be done here.
+// Everything by its name: places, whatever was made here, and what can be done.
 
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Command } from "cmdk";
-import { Plus, Wrench } from "lucide-react";
+import { Plus } from "lucide-react";
 import { Dialog } from "radix-ui";
 import { useDeferredValue, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, got } from "../api/client";
-import { useMe } from "../api/me";
+import { useMay, useMe } from "../api/me";
 import { shownKeys, useAllShortcuts } from "../keys";
 import { places } from "../nav";
 import { useOpener } from "../ui/opener";
+import { useFound } from "./use-found";
 
 const row =
   "flex h-9 cursor-pointer items-center gap-2.5 rounded-md px-2.5 data-[selected=true]:bg-accent-soft data-[selected=true]:text-accent-text";
@@ -24,11 +23,8 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
   const opener = useOpener();
   const [text, setText] = useState("");
   const sought = useDeferredValue(text.trim());
-  const tools = useQuery({
-    queryKey: ["tools", "palette", sought],
-    queryFn: () => got(api.GET("/api/v1/tools", { params: { query: { q: sought, limit: 8 } } })),
-    enabled: open && sought.length > 0,
-  });
+  const found = useFound(sought);
+  const mayMake = useMay("author");
   const close = () => {
     setText("");
     onClose();
@@ -57,22 +53,25 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
             />
             <Command.List className="max-h-[50vh] overflow-y-auto p-2">
               <Command.Empty className="p-4 text-center text-muted">{t("palette.nothing")}</Command.Empty>
-              {tools.data && tools.data.items.length > 0 && (
-                <Command.Group heading={t("nav.tools")}>
-                  {tools.data.items.map((tool) => (
-                    <Command.Item
-                      key={tool.id}
-                      value={`tool ${tool.name} ${sought}`}
-                      onSelect={() => go(`/tools/${encodeURIComponent(tool.name)}`)}
-                      className={row}
-                    >
-                      <Wrench aria-hidden className="size-4" />
-                      <span className="font-mono">{tool.name}</span>
-                      <span className="truncate text-muted">{tool.description_user ?? tool.description}</span>
-                    </Command.Item>
-                  ))}
-                </Command.Group>
-              )}
+              {found.map(({ path, items }) => {
+                const place = places.find((one) => one.path === path)!;
+                return (
+                  <Command.Group key={path} heading={t(place.label)}>
+                    {items.map(({ name, about }) => (
+                      <Command.Item
+                        key={name}
+                        value={`${path} ${name} ${sought}`}
+                        onSelect={() => go(`${path}/${encodeURIComponent(name)}`)}
+                        className={row}
+                      >
+                        <place.icon aria-hidden className="size-4 shrink-0" />
+                        <span className="font-mono whitespace-nowrap">{name}</span>
+                        <span className="truncate text-muted">{about}</span>
+                      </Command.Item>
+                    ))}
+                  </Command.Group>
+                );
+              })}
               <Command.Group heading={t("palette.places")}>
                 {seen.map((place) => (
                   <Command.Item
@@ -88,10 +87,12 @@ export function Palette({ open, onClose }: { open: boolean; onClose: () => void 
                 ))}
               </Command.Group>
               <Command.Group heading={t("palette.actions")}>
-                <Command.Item value={t("palette.newTool")} onSelect={() => go("/tools/new")} className={row}>
-                  <Plus aria-hidden className="size-4" />
-                  <span className="grow">{t("palette.newTool")}</span>
-                </Command.Item>
+                {mayMake && (
+                  <Command.Item value={t("palette.newTool")} onSelect={() => go("/tools/new")} className={row}>
+                    <Plus aria-hidden className="size-4" />
+                    <span className="grow">{t("palette.newTool")}</span>
+                  </Command.Item>
+                )}
                 {shortcuts
                   .filter((one) => !one.keys.startsWith("g "))
                   .map((one) => (

@@ -22,12 +22,3 @@ export function SearchBox({ label, param = "q", className }: { label?: string; p
     </div>
   );
 }
-
-/** Whether every word of the search stands in one of the texts. */
-export function fits(search: string | undefined, ...texts: Array<string | null | undefined>): boolean {
-  const all = texts.join("\n").toLowerCase();
-  return (search ?? "")
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => all.includes(word));
-}

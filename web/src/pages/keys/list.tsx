@@ -13,11 +13,12 @@ import { Button } from "../../ui/button";
 import { Check } from "../../ui/field";
 import { Confirm } from "../../ui/overlay";
 import { Page } from "../../ui/page";
-import { fits, SearchBox } from "../../ui/search-box";
+import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, messageOf, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
+import { fits } from "../../words";
 import { NewKeyForm } from "./form";
 import { keysQuery, stateOf, usesQuery } from "./queries";
 

@@ -13,11 +13,12 @@ import { Select } from "../../ui/field";
 import { Meter } from "../../ui/meter";
 import { ReadOnly } from "../../ui/note";
 import { Page } from "../../ui/page";
-import { fits, SearchBox } from "../../ui/search-box";
+import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, messageOf, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
+import { fits } from "../../words";
 import { LimitForm } from "./form";
 import { limitsQuery, merged, type Shown, setLimit, usageQuery } from "./queries";
 

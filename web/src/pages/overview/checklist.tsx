@@ -5,39 +5,57 @@ import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed, X } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, every, got } from "../../api/client";
+import { api, got } from "../../api/client";
 import { useMe } from "../../api/me";
 import { Button, buttonClass, IconButton } from "../../ui/button";
+import { keysQuery } from "../keys/queries";
+import { sourcesQuery } from "../sources/queries";
 
 const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default: it.Connect })));
 
 const DISMISSED = "toolcrib.first-steps";
 export const isDismissed = () => localStorage.getItem(DISMISSED) === "off";
 
+type Done = Record<"source" | "tool" | "test" | "client", boolean>;
+
+const EVERY_MS = 10_000;
+/** A step that is done stays done: it is not asked for again. */
+const unless = (isDone: boolean | undefined) => (isDone ? (false as const) : EVERY_MS);
+
 /** What is there already, as far as the steps go. */
-function useDone(): Record<"source" | "tool" | "test" | "client", boolean> | undefined {
+function useDone(): Done | undefined {
   const { user } = useMe();
-  const done = useQuery({
-    queryKey: ["first-steps", user],
+  const sources = useQuery({
+    ...sourcesQuery,
+    select: (all) => all.some((source) => source.state === "ready"),
+    refetchInterval: ({ state }) => unless(state.data?.some((source) => source.state === "ready")),
+  });
+  const tools = useQuery({
+    queryKey: ["tools", "first", user],
+    queryFn: async () =>
+      (await got(api.GET("/api/v1/tools", { params: { query: { owner: user, limit: 1 } } }))).items.length > 0,
+    refetchInterval: ({ state }) => unless(state.data),
+  });
+  const keys = useQuery(keysQuery);
+  const calls = useQuery({
+    queryKey: ["executions", "first"],
     queryFn: async () => {
-      const [sources, tools, calls, keys] = await Promise.all([
-        every((cursor) => got(api.GET("/api/v1/sources", { params: { query: { limit: 500, cursor } } }))),
-        got(api.GET("/api/v1/tools", { params: { query: { owner: user, limit: 1 } } })),
-        got(api.GET("/api/v1/executions", { params: { query: { limit: 200 } } })),
-        every((cursor) => got(api.GET("/api/v1/keys", { params: { query: { limit: 500, cursor } } }))),
-      ]);
+      const { items } = await got(api.GET("/api/v1/executions", { params: { query: { limit: 200 } } }));
       return {
-        source: sources.some((source) => source.state === "ready"),
-        tool: tools.items.length > 0,
-        test: calls.items.some((call) => call.transport === "rest" && call.status === "success"),
-        client:
-          keys.some((key) => key.last_used_at && !key.revoked_at) ||
-          calls.items.some((call) => call.transport.startsWith("mcp") || call.transport === "stdio"),
+        test: items.some((call) => call.transport === "rest" && call.status === "success"),
+        client: items.some((call) => call.transport.startsWith("mcp") || call.transport === "stdio"),
       };
     },
-    refetchInterval: 10_000,
+    refetchInterval: ({ state }) => unless(state.data?.test && state.data.client),
   });
-  return done.data;
+  if (sources.data === undefined || tools.data === undefined || !keys.data || !calls.data) return undefined;
+  const isKeyUsed = keys.data.some((key) => key.last_used_at && !key.revoked_at);
+  return {
+    source: sources.data,
+    tool: tools.data,
+    test: calls.data.test,
+    client: calls.data.client || isKeyUsed,
+  };
 }
 
 const STEPS = [

@@ -4,7 +4,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, Suspense } from "react";
 import { useTranslation } from "react-i18next";
-import { api, every, got } from "../../api/client";
 import type { Stats } from "../../api/stats";
 import { Badge } from "../../ui/badge";
 import { Card } from "../../ui/page";
@@ -14,7 +13,7 @@ import { duration, When } from "../../ui/time";
 import { recentQuery } from "../executions/queries";
 import { StatusBadge } from "../executions/status";
 import { waitingRunsQuery } from "../runs/queries";
-import type { ServerView } from "../servers/queries";
+import { serversQuery } from "../servers/queries";
 import { StateBadge } from "../servers/state";
 import { failing } from "./use-day";
 
@@ -91,11 +90,7 @@ const CALM = ["connected", "disabled", "hidden", "stopped"];
 
 export function TroubledServers() {
   const { t } = useTranslation("home");
-  const servers = useQuery({
-    queryKey: ["servers", "troubled"],
-    queryFn: () => every((cursor) => got(api.GET("/api/v1/servers", { params: { query: { limit: 500, cursor } } }))),
-    refetchInterval: 15_000,
-  });
+  const servers = useQuery(serversQuery);
   const all = servers.data ?? [];
   const troubled = all.filter((server) => !CALM.includes(server.state) || server.changed.length > 0);
   return (
@@ -115,7 +110,7 @@ export function TroubledServers() {
                   (server.changed.length > 0 ? t("servers.changed", { count: server.changed.length }) : "")}
               </span>
               <Suspense>
-                <StateBadge server={server as ServerView} />
+                <StateBadge server={server} />
               </Suspense>
             </Link>
           </li>

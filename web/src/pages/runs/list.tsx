@@ -1,6 +1,6 @@
 // Runs: those that wait for somebody first, then all, newest first.
 
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
 import { useTranslation } from "react-i18next";
@@ -14,7 +14,7 @@ import { Cell, Row, Table } from "../../ui/table";
 import { Ticks } from "../../ui/ticks";
 import { When } from "../../ui/time";
 import { agentsQuery } from "../agents/queries";
-import { RUN_STATUSES, type Run, runsQuery, waitingRunsQuery } from "./queries";
+import { RUN_STATUSES, type Run, useRuns, waitingRunsQuery } from "./queries";
 import { RunBadge } from "./run-status";
 
 function RunTable({ runs, label, isAdmin }: { runs: Run[]; label: string; isAdmin: boolean }) {
@@ -67,11 +67,11 @@ export default function Runs() {
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const { status, agent, owner } = found;
-  const list = useInfiniteQuery(runsQuery({ status, agent, owner }));
+  const list = useRuns({ status, agent, owner });
   const waiting = useQuery(waitingRunsQuery);
   const agents = useQuery(agentsQuery({}));
   const isFiltered = !!(status || agent || owner);
-  const all = list.data?.pages.flatMap((page) => page.items) ?? [];
+  const all = list.runs;
   const first = isFiltered ? [] : (waiting.data?.items ?? []);
   const rest = first.length > 0 ? all.filter((run) => run.status !== "needs_input") : all;
   const clear = () => change({ status: undefined, agent: undefined, owner: undefined });

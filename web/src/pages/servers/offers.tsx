@@ -12,8 +12,9 @@ import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Json } from "../../ui/json";
 import { Drawer } from "../../ui/overlay";
-import { fits, SearchBox } from "../../ui/search-box";
+import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
+import { fits } from "../../words";
 import { type Offer, type OfferKind, offersQuery, type ServerView } from "./queries";
 
 const idOf = (offer: Offer) => offer.uri ?? offer.uriTemplate ?? offer.name ?? "";

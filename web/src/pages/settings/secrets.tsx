@@ -14,11 +14,12 @@ import { TextField } from "../../ui/field";
 import { Note } from "../../ui/note";
 import { Confirm, Dialog } from "../../ui/overlay";
 import { masked } from "../../ui/pairs";
-import { fits, SearchBox } from "../../ui/search-box";
+import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, messageOf, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
+import { fits } from "../../words";
 
 const secretsQuery = queryOptions({
   queryKey: ["secrets"],

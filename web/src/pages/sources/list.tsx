@@ -13,9 +13,10 @@ import { Button, buttonClass } from "../../ui/button";
 import { Select } from "../../ui/field";
 import { ReadOnly } from "../../ui/note";
 import { Page } from "../../ui/page";
-import { fits, SearchBox } from "../../ui/search-box";
+import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
+import { fits } from "../../words";
 import { sourcesQuery } from "./queries";
 import { pathOf, placeOf, StateBadge } from "./state";
 

@@ -45,7 +45,7 @@ export const schemaQuery = (name: string, search: string | undefined) =>
   infiniteQueryOptions({
     queryKey: ["sources", "schema", name, search ?? ""],
     queryFn: async ({ pageParam, signal }) => {
-      const query = { search: search || undefined, limit: 50, cursor: pageParam };
+      const query = { search: search || undefined, limit: 100, cursor: pageParam };
       const page = await got(api.GET("/api/v1/sources/{name}/schema", { params: { path: { name }, query }, signal }));
       return { ...page, items: page.items as unknown as TableView[] };
     },

@@ -9,10 +9,11 @@ import { Field, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
 import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
+import { serversQuery } from "../servers/queries";
 import { parametersOf, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import { JsonText } from "./json-text";
-import { offersQuery, serversQuery } from "./queries";
+import { offersQuery } from "./queries";
 import { without } from "./set-config";
 import { schemaOfOffer } from "./start";
 

@@ -1,67 +1,14 @@
-// What else can be said of an argument: what it may be, how large, and whether it is a secret.
+// What else can be said of an argument: what it may be, how large, and whether it is a secret. Loaded when somebody opens it.
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Check, Field, Input, Select } from "../../ui/field";
 import { Lines } from "../../ui/lines";
-import { parseJson, parseNumber, type Schema } from "../../ui/schema";
+import type { Schema } from "../../ui/schema";
 import { JsonText, type Read } from "./json-text";
+import { shown, typedValue, withMember } from "./parameter-default";
 
 type Props = { schema: Schema; onChange: (schema: Schema) => void };
-
-export function withMember(schema: Schema, key: string, value: unknown): Schema {
-  const { [key]: _, ...others } = schema;
-  return value === undefined ? others : { ...schema, [key]: value };
-}
-
-/** A text as a value of the type, or nothing where it is none. */
-export function typedValue(text: string, schema: Schema): unknown {
-  if (schema.type === "string") return text;
-  if (schema.type === "number" || schema.type === "integer") {
-    const parsed = parseNumber(text, schema.type === "integer");
-    return "value" in parsed ? parsed.value : undefined;
-  }
-  const parsed = parseJson(text);
-  return "value" in parsed ? parsed.value : undefined;
-}
-
-const shown = (value: unknown) =>
-  value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-
-type DefaultProps = {
-  label: string;
-  schema: Schema;
-  unread: string | undefined;
-  onChange: (some: { schema: Schema; unreadDefault: string | undefined }) => void;
-};
-
-export function DefaultValue({ label, schema, unread, onChange }: DefaultProps) {
-  const { t } = useTranslation("editor");
-  const [typed, setTyped] = useState(unread ?? shown(schema.default));
-  const read = (text: string) => (text === "" ? undefined : typedValue(text, schema));
-  // What was typed is shown as long as it says what is there: `1.50` is 1.5.
-  const isShown =
-    unread === undefined ? JSON.stringify(read(typed)) === JSON.stringify(schema.default) : typed === unread;
-  const text = isShown ? typed : (unread ?? shown(schema.default));
-  return (
-    <Input
-      aria-label={label}
-      aria-invalid={unread === undefined ? undefined : true}
-      title={unread === undefined ? undefined : t("parameters.notOfType", { values: unread })}
-      placeholder={t("parameters.default")}
-      className="font-mono"
-      value={text}
-      onChange={({ target }) => {
-        setTyped(target.value);
-        const value = read(target.value);
-        onChange({
-          schema: withMember(schema, "default", value),
-          unreadDefault: target.value !== "" && value === undefined ? target.value : undefined,
-        });
-      }}
-    />
-  );
-}
 
 /** The values it may have. What is no value of the type, such as half a number, stays in sight. */
 function EnumValues({ schema, onChange }: Props) {

@@ -1,17 +1,19 @@
 // The second step: the arguments, in their order.
 
 import { GripVertical, Plus, Settings2, Trash2 } from "lucide-react";
-import { type DragEvent, type KeyboardEvent, useRef, useState } from "react";
+import { type DragEvent, type KeyboardEvent, lazy, Suspense, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "../../ui/button";
 import { Check, Input, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
 import type { Schema } from "../../ui/schema";
-import { Empty } from "../../ui/states";
+import { Empty, Skeleton } from "../../ui/states";
 import { type Parameter, parameter } from "./draft";
 import type { StepProps } from "./editor-state";
-import { Advanced, DefaultValue } from "./parameter-advanced";
+import { DefaultValue } from "./parameter-default";
 import { undeclared } from "./sql-parameters";
+
+const Advanced = lazy(async () => ({ default: (await import("./parameter-advanced")).Advanced }));
 
 export const TYPES = ["string", "number", "integer", "boolean", "array", "object"] as const;
 export type ParameterType = (typeof TYPES)[number];
@@ -237,19 +239,21 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
       </div>
       {problem && <p className="mt-1 text-sm text-danger">{problem}</p>}
       {open && (
-        <Advanced
-          name={label}
-          schema={one.schema}
-          unread={one.unread}
-          onChange={(schema) => onChange({ schema })}
-          onText={(read) =>
-            onChange(
-              "unread" in read
-                ? read
-                : { schema: (read.value ?? {}) as Schema, unread: undefined, unreadDefault: undefined },
-            )
-          }
-        />
+        <Suspense fallback={<Skeleton rows={2} />}>
+          <Advanced
+            name={label}
+            schema={one.schema}
+            unread={one.unread}
+            onChange={(schema) => onChange({ schema })}
+            onText={(read) =>
+              onChange(
+                "unread" in read
+                  ? read
+                  : { schema: (read.value ?? {}) as Schema, unread: undefined, unreadDefault: undefined },
+              )
+            }
+          />
+        </Suspense>
       )}
     </li>
   );

@@ -12,6 +12,8 @@ import { ApiError } from "../../api/errors";
 import type { ToolPage, ToolResponse, ToolView } from "../../api/schema";
 import { behind } from "../../behind/ask";
 import { loadTexts } from "../../i18n";
+import { type Offer as ServerOffer, offersQuery as serverOffersQuery } from "../servers/queries";
+import { schemaQuery } from "../sources/queries";
 
 export type Tool = ToolView;
 export type Answer = ToolResponse;
@@ -54,55 +56,22 @@ export const daysQuery = (tools: Tool[]) =>
     staleTime: 30_000,
   });
 
-export const sourcesQuery = queryOptions({
-  queryKey: ["sources"],
-  queryFn: () => every((cursor) => got(api.GET("/api/v1/sources", { params: { query: { limit: 500, cursor } } }))),
-  staleTime: 30_000,
-});
-
-export type Column = { name: string; type: string; nullable?: boolean; comment?: string | null };
-export type Table = { schema?: string | null; name: string; kind: string; columns: Column[]; comment?: string | null };
-
 /** Some tables of a source; the rest comes when somebody scrolls or searches. */
-export const tablesQuery = (source: string, search: string) =>
-  infiniteQueryOptions({
-    queryKey: ["sources", source, "schema", search],
-    queryFn: ({ pageParam, signal }) =>
-      got(
-        api.GET("/api/v1/sources/{name}/schema", {
-          params: { path: { name: source }, query: { search: search || undefined, limit: 100, cursor: pageParam } },
-          signal,
-        }),
-      ) as Promise<{ items: unknown[]; next_cursor?: string | null; total: number }>,
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-    enabled: source !== "",
-    placeholderData: keepPreviousData,
-    staleTime: 60_000,
-    retry: false,
-    select: (data) => ({
-      tables: data.pages.flatMap((page) => page.items as Table[]),
-      total: data.pages[0]?.total ?? 0,
-    }),
-  });
-
-export const serversQuery = queryOptions({
-  queryKey: ["servers"],
-  queryFn: () => every((cursor) => got(api.GET("/api/v1/servers", { params: { query: { limit: 500, cursor } } }))),
+export const tablesQuery = (source: string, search: string) => ({
+  ...schemaQuery(source, search),
+  enabled: source !== "",
+  retry: false,
 });
 
-export type Offer = { name: string; description?: string | null; inputSchema?: unknown; input_schema?: unknown };
+export type Offer = Omit<ServerOffer, "name"> & { name: string; input_schema?: unknown };
 
-export const offersQuery = (server: string) =>
-  queryOptions({
-    queryKey: ["servers", server, "tools"],
-    queryFn: () =>
-      got(api.GET("/api/v1/servers/{name}/tools", { params: { path: { name: server } } })).then(
-        (page) => page.items as unknown as Offer[],
-      ),
-    enabled: server !== "",
-    retry: false,
-  });
+/** The tools that a server has. */
+export const offersQuery = (server: string) => ({
+  ...serverOffersQuery(server, "tools"),
+  enabled: server !== "",
+  retry: false,
+  select: (all: ServerOffer[]) => all as Offer[],
+});
 
 export const secretsQuery = queryOptions({
   queryKey: ["secrets", "names"],

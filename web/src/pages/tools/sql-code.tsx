@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type Ref, useEffect, useImperativeHandle, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { api, every, got } from "../../api/client";
-import type { Table } from "./queries";
+import type { TableView } from "../sources/queries";
 import { createSqlEditor, type Known, type SqlEditor } from "./sql-editor";
 
 export type SqlHandle = { insert: (text: string) => void; selected: () => string; formatted: () => Promise<string> };
@@ -35,7 +35,7 @@ const useNamespace = (source: string) =>
             params: { path: { name: source }, query: { limit: 500, cursor } },
           }),
         ),
-      )) as Table[];
+      )) as TableView[];
       const all: Record<string, string[] | Record<string, string[]>> = {};
       for (const { schema, name, columns } of tables) {
         const names = columns.map((column) => column.name);

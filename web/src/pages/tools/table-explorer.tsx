@@ -26,7 +26,7 @@ export function TableExplorer({ source, onInsert }: { source: string; onInsert: 
   const search = useDeferredValue(text.trim());
   const found = useInfiniteQuery(tablesQuery(source, search));
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const tables = found.data?.tables ?? [];
+  const tables = found.data?.pages.flatMap((page) => page.items) ?? [];
   const toggle = (name: string) => {
     const next = new Set(open);
     if (!next.delete(name)) next.add(name);
@@ -116,7 +116,7 @@ export function TableExplorer({ source, onInsert }: { source: string; onInsert: 
         {found.hasNextPage && (
           <li>
             <Button small look="quiet" busy={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>
-              {t("editor:sql.moreTables", { shown: tables.length, total: found.data?.total ?? 0 })}
+              {t("editor:sql.moreTables", { shown: tables.length, total: found.data?.pages[0]?.total ?? 0 })}
             </Button>
           </li>
         )}

@@ -8,7 +8,7 @@ import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { inputClass, TextField } from "../../ui/field";
-import { fits } from "../../ui/search-box";
+import { fits } from "../../words";
 import { type Row, rowOf } from "./draft";
 import type { ToolName } from "./queries";
 

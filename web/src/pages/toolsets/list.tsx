@@ -13,10 +13,11 @@ import { Button, buttonClass } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { ReadOnly } from "../../ui/note";
 import { Page } from "../../ui/page";
-import { fits, SearchBox } from "../../ui/search-box";
+import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
+import { fits } from "../../words";
 import { pathOf, type ToolsetView, toolsetsQuery } from "./queries";
 
 const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default: it.Connect })));
