@@ -52,9 +52,10 @@ test("what is no value of the type stays in sight and is not saved as something 
   expect(now.parameters[0]?.unreadDefault).toBeUndefined();
 });
 
-test("half a number can be written among the values", () => {
+test("half a number can be written among the values", async () => {
   render(<Step schema={{ type: "number" }} />);
   fireEvent.click(screen.getByLabelText("Advanced of n"));
+  await screen.findByLabelText("Only these values");
   for (const text of ["-", "-1", "-1\n2", "-1\n2.", "-1\n2.5"]) {
     write("Only these values", text);
     expect(field("Only these values").value).toBe(text);
