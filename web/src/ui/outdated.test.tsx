@@ -37,3 +37,11 @@ test("nothing is said while nobody else saved", () => {
   render(<Outdated kept={{ ...kept, isOutdated: false }} shown={(one) => one} />);
   expect(screen.queryByText("Go on with mine")).toBeNull();
 });
+
+test("whoever wanted to save is brought to it, nobody else", () => {
+  const scroll = vi.spyOn(Element.prototype, "scrollIntoView").mockImplementation(() => {});
+  const { rerender } = render(<Outdated kept={kept} shown={(one) => one} />);
+  expect(scroll).not.toHaveBeenCalled();
+  rerender(<Outdated kept={kept} shown={(one) => one} isRefused />);
+  expect(scroll).toHaveBeenCalledOnce();
+});

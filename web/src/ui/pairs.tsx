@@ -67,7 +67,7 @@ export function Pairs({ label, hint, problem, addLabel, pairs, onChange, namePla
               onChange={(event) => set(pair.id, { value: event.target.value })}
             />
           ) : (
-            <span className="flex h-8 grow items-center rounded-md bg-sunken px-2.5 font-mono text-muted">
+            <span className="flex h-8 grow items-center rounded-md bg-sunken px-2.5 font-mono whitespace-nowrap text-muted">
               {masked(pair.value)}
             </span>
           )}

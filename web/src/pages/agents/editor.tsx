@@ -70,7 +70,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
   return (
     <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <ReadOnly scope="author" />
-      <Outdated kept={kept} shown={bodyOf} onGoOn={save.reset} />
+      <Outdated kept={kept} shown={bodyOf} isRefused={save.isError} onGoOn={save.reset} />
       {!kept.isOutdated && <Restored kept={kept} />}
       {stored && stored.tools_missing.length > 0 && (
         <Note tone="warn">

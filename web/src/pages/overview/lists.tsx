@@ -104,7 +104,7 @@ export function TroubledServers() {
         {troubled.slice(0, SHOWN).map((server) => (
           <li key={server.name}>
             <Link to={`/servers/${server.name}` as never} className={rowClass} data-status={server.state}>
-              <span className="font-mono text-sm">{server.name}</span>
+              <span className="max-w-1/2 shrink-0 truncate font-mono text-sm">{server.name}</span>
               <span className="min-w-0 grow truncate text-sm text-muted">
                 {server.cause ??
                   (server.changed.length > 0 ? t("servers.changed", { count: server.changed.length }) : "")}

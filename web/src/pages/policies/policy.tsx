@@ -126,7 +126,7 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
   return (
     <div className="grid gap-4">
       {!kept.isOutdated && <Restored kept={kept} />}
-      <Outdated kept={kept} shown={contentOf} onGoOn={saving.reset} />
+      <Outdated kept={kept} shown={contentOf} isRefused={saving.isError} onGoOn={saving.reset} />
       <Leaving {...kept.leaving} dirty={isChanged} />
       <div className="grid gap-4 xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
         <Card

@@ -47,11 +47,13 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
   };
   return (
     <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
-      <Outdated kept={kept} shown={(one) => definitionOf(withoutSecrets(one, kept.stored))} onGoOn={save.reset} />
+      <Outdated
+        kept={kept}
+        shown={(one) => definitionOf(withoutSecrets(one, kept.stored))}
+        isRefused={save.isError}
+        onGoOn={save.reset}
+      />
       {!kept.isOutdated && <Restored kept={kept} secrets />}
-      {save.error && !kept.isOutdated && (
-        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
-      )}
       <Card>
         <div className="grid gap-4">
           <TextField
@@ -170,6 +172,9 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
           />
         </div>
       </Card>
+      {save.error && !kept.isOutdated && (
+        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
+      )}
       <div className="flex gap-2">
         <Button look="primary" type="submit" busy={save.isPending}>
           {server ? t("frame:save") : t("add")}

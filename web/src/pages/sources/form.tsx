@@ -164,11 +164,13 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
   };
   return (
     <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
-      <Outdated kept={kept} shown={(one) => bodyOf(withoutSecrets(one, kept.stored))} onGoOn={save.reset} />
+      <Outdated
+        kept={kept}
+        shown={(one) => bodyOf(withoutSecrets(one, kept.stored))}
+        isRefused={save.isError}
+        onGoOn={save.reset}
+      />
       {!kept.isOutdated && <Restored kept={kept} secrets />}
-      {save.error && !kept.isOutdated && (
-        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
-      )}
       <Card>
         <div className="grid gap-4">
           <div className="grid gap-4 sm:grid-cols-2">
@@ -221,6 +223,9 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
       <Card title={t("form.rights")}>
         <Rights {...part} />
       </Card>
+      {save.error && !kept.isOutdated && (
+        <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
+      )}
       <div className="flex gap-2">
         <Button look="primary" type="submit" busy={save.isPending}>
           {source ? t("frame:save") : t("add")}

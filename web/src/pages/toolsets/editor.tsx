@@ -171,7 +171,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
         <Note tone="plain">{t(stored.owner === "system" ? "isBuiltIn" : "notYours", { owner: stored.owner })}</Note>
       )}
       {!kept.isOutdated && <Restored kept={kept} />}
-      <Outdated kept={kept} shown={bodyOf} onGoOn={save.reset} />
+      <Outdated kept={kept} shown={bodyOf} isRefused={save.isError} onGoOn={save.reset} />
       <Leaving {...kept.leaving} />
       {save.error && !kept.isOutdated && (
         <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
