@@ -27,6 +27,31 @@ afterEach(cleanup);
 
 const click = (name: string) => act(async () => void fireEvent.click(screen.getByRole("button", { name })));
 
+test("all that fit can be chosen where only some of them are loaded", async () => {
+  const bar = (onWhole?: () => Promise<void>) => (
+    <QueryClientProvider client={new QueryClient()}>
+      <TipProvider>
+        <BulkBar
+          tools={[{ name: "on", is_active: true } as Tool]}
+          chosen={new Set(["on"])}
+          onChoose={() => {}}
+          onWhole={onWhole}
+        />
+        <Toasts />
+      </TipProvider>
+    </QueryClientProvider>
+  );
+  const { rerender } = render(bar());
+  expect(screen.queryByRole("button", { name: tools.chooseWhole })).toBeNull();
+  const whole = vi.fn().mockResolvedValueOnce(undefined).mockRejectedValueOnce(new Error("gone away"));
+  rerender(bar(whole));
+  await click(tools.chooseWhole);
+  expect(whole).toHaveBeenCalledTimes(1);
+  expect(screen.queryByText(/gone away/)).toBeNull();
+  await click(tools.chooseWhole);
+  expect(screen.getByText(/gone away/)).toBeTruthy();
+});
+
 test("only what was switched off is switched on again, and what then fails is told", async () => {
   switched.mockResolvedValue(undefined);
   const all = [

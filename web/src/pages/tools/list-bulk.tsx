@@ -1,7 +1,7 @@
 // What is done with several tools at once.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { Download, Power, PowerOff, Trash2, X } from "lucide-react";
+import { Download, ListChecks, Power, PowerOff, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
@@ -11,7 +11,13 @@ import { messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { isChangeable, removeTool, restoreTool, switchTool, type Tool } from "./queries";
 
-type Props = { tools: Tool[]; chosen: ReadonlySet<string>; onChoose: (chosen: ReadonlySet<string>) => void };
+type Props = {
+  tools: Tool[];
+  chosen: ReadonlySet<string>;
+  onChoose: (chosen: ReadonlySet<string>) => void;
+  /** There are more that fit than those in the list; this chooses them, too. */
+  onWhole?: () => Promise<void>;
+};
 
 /** A few at a time, so that hundreds do not wait for each other and the server is not flooded. */
 export async function each(
@@ -35,12 +41,13 @@ export async function each(
   return { done, failed };
 }
 
-export function BulkBar({ tools, chosen, onChoose }: Props) {
+export function BulkBar({ tools, chosen, onChoose, onWhole }: Props) {
   const { t } = useTranslation("tools");
   const queries = useQueryClient();
   const may = useMay("author");
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
+  const [widening, setWidening] = useState(false);
   // Only what is in the list now: a filter set afterwards takes the rest out of what is done.
   const these = tools.filter((tool) => chosen.has(tool.name));
   if (these.length === 0) return null;
@@ -80,6 +87,11 @@ export function BulkBar({ tools, chosen, onChoose }: Props) {
       (count) => t("manyRemoved", { count }),
       (name) => restoreTool(queries, name),
     );
+  const widen = async () => {
+    setWidening(true);
+    await onWhole?.().catch((error: unknown) => complain([error]));
+    setWidening(false);
+  };
   const save = () => {
     const blob = new Blob([JSON.stringify({ tools: these }, null, 2)], { type: "application/json" });
     const link = document.createElement("a");
@@ -93,7 +105,14 @@ export function BulkBar({ tools, chosen, onChoose }: Props) {
       aria-label={t("bulk")}
       className="flex flex-wrap items-center gap-2 border-x border-t bg-accent-soft px-3 py-2 text-accent-text"
     >
-      <span className="font-medium">{t("chosen", { count: these.length })}</span>
+      <span role="status" className="font-medium">
+        {t("chosen", { count: these.length })}
+      </span>
+      {onWhole && (
+        <Button small look="quiet" icon={ListChecks} busy={widening} onClick={() => void widen()}>
+          {t("chooseWhole")}
+        </Button>
+      )}
       {fixed > 0 && <span className="text-sm">{t("fixed", { count: fixed })}</span>}
       <span className="grow" />
       {may && names.length > 0 && (

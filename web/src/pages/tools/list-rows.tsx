@@ -53,12 +53,14 @@ type Props = {
   stale: boolean;
   /** What the list is filtered by: another filter begins at the top. */
   filter: string;
+  /** There are more that fit than are loaded. */
+  isMore: boolean;
   chosen: ReadonlySet<string>;
   onChoose: Choose;
   onEnd: () => void;
 };
 
-export function ToolRows({ tools, days, isCounting, stale, filter, chosen, onChoose, onEnd }: Props) {
+export function ToolRows({ tools, days, isCounting, stale, filter, isMore, chosen, onChoose, onEnd }: Props) {
   const { t } = useTranslation("tools");
   const shared = useShared();
   const { isAuthor, isNarrow } = shared;
@@ -98,7 +100,7 @@ export function ToolRows({ tools, days, isCounting, stale, filter, chosen, onCho
         <span>
           <input
             type="checkbox"
-            aria-label={t("chooseAll")}
+            aria-label={isMore ? t("chooseLoaded", { count: tools.length }) : t("chooseAll")}
             className="size-4 accent-accent"
             checked={all}
             ref={(box) => {

@@ -1,6 +1,6 @@
 // The list of tools: found, filtered, switched on and off, tried. What it shows stands in the address.
 
-import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { FileUp, Pencil, Plus, Wrench } from "lucide-react";
 import { useCallback, useMemo, useState } from "react";
@@ -19,7 +19,7 @@ import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { BulkBar } from "./list-bulk";
 import { type Days, ToolRows } from "./list-rows";
-import { daysQuery, KINDS, type Kind, toolQuery, toolsQuery } from "./queries";
+import { daysQuery, KINDS, type Kind, type Tool, toolQuery, toolsQuery, wholeToolsQuery } from "./queries";
 import { ToolTester } from "./tester";
 
 const SHELVES = ["database", "file", "builtin", "mcp"] as const;
@@ -39,6 +39,11 @@ const together = (answers: Array<{ data?: Record<string, ToolDay>; isLoading: bo
   isCounting: answers.some((one) => one.isLoading),
 });
 
+function withOthers(loaded: Tool[], whole: Tool[] = []): Tool[] {
+  const names = new Set(loaded.map((tool) => tool.name));
+  return [...loaded, ...whole.filter((tool) => !names.has(tool.name))];
+}
+
 export default function Tools() {
   const { t } = useTranslation(["tools", "frame"]);
   const [found, change] = useAddress();
@@ -47,7 +52,10 @@ export default function Tools() {
   const { q, kind, state, owner, shelf } = found;
   const active = state === "on" ? true : state === "off" ? false : undefined;
   const sieve = state === "trouble" || state === "failing" ? state : undefined;
-  const list = useInfiniteQuery(toolsQuery({ q, kind, owner, active }, { state: sieve, shelf }));
+  const filter = { q, kind, owner, active };
+  const list = useInfiniteQuery(toolsQuery(filter, { state: sieve, shelf }));
+  // What is done with all that fit is done with all, not only with those that were scrolled to.
+  const whole = useInfiniteQuery({ ...wholeToolsQuery(filter, { state: sieve, shelf }), enabled: false });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const { days, isCounting } = useDays(list.data?.pages);
@@ -56,6 +64,13 @@ export default function Tools() {
     [tools, owner],
   );
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const known = useMemo(() => withOthers(tools, whole.data?.pages[0]?.items), [tools, whole.data]);
+  const isLoadedChosen = chosen.size === tools.length && tools.every((tool) => chosen.has(tool.name));
+  const queries = useQueryClient();
+  const chooseWhole = async () => {
+    const { pages } = await queries.fetchInfiniteQuery(wholeToolsQuery(filter, { state: sieve, shelf }));
+    setChosen(new Set(pages.flatMap((page) => page.items.map((tool) => tool.name))));
+  };
   const filtered = !!(q || kind || state || owner || shelf);
   const clear = () => change({ q: undefined, kind: undefined, state: undefined, owner: undefined, shelf: undefined });
   const more = useCallback(() => {
@@ -157,12 +172,18 @@ export default function Tools() {
           isCounting={isCounting}
           filter={JSON.stringify([q, kind, state, owner, shelf])}
           stale={list.isPlaceholderData}
+          isMore={hasNextPage}
           chosen={chosen}
           onChoose={setChosen}
           onEnd={more}
         />
       )}
-      <BulkBar tools={tools} chosen={chosen} onChoose={setChosen} />
+      <BulkBar
+        tools={known}
+        chosen={chosen}
+        onChoose={setChosen}
+        onWhole={hasNextPage && isLoadedChosen ? chooseWhole : undefined}
+      />
       <TestDrawer name={found.test} onClose={() => change({ test: undefined })} />
     </Page>
   );

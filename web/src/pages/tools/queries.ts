@@ -42,6 +42,31 @@ export const toolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
     placeholderData: keepPreviousData,
   });
 
+// More than that nobody acts on at once.
+const WHOLE_MAX = 10_000;
+
+/** Every tool that fits, to act on all of them: as one page of a list, so that a change is seen here, too. */
+export const wholeToolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
+  infiniteQueryOptions({
+    queryKey: ["tools", "list", filter, state, shelf, "whole"],
+    queryFn: async ({ signal }): Promise<ToolPage> => {
+      const items: Tool[] = [];
+      let cursor: string | undefined;
+      do {
+        const page: ToolPage =
+          state || shelf
+            ? await behind("tools", { filter, state, shelf, cursor }, signal)
+            : await got(api.GET("/api/v1/tools", { params: { query: { ...filter, limit: 500, cursor } }, signal }));
+        items.push(...page.items);
+        cursor = page.next_cursor ?? undefined;
+      } while (cursor && items.length < WHOLE_MAX);
+      return { items };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: () => undefined,
+    retry: false,
+  });
+
 export const toolQuery = (name: string) =>
   queryOptions({
     queryKey: ["tools", "one", name],
