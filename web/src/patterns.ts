@@ -10,4 +10,8 @@ export function matcher(pattern: string): (name: string) => boolean {
   return (name) => whole.test(name);
 }
 
+/** The longest part of a pattern that stands in every name that it fits. */
+export const literalOf = (pattern: string): string =>
+  pattern.split(/[*?]+/).reduce((longest, part) => (part.length > longest.length ? part : longest), "");
+
 export const fitting = (pattern: string, names: string[]) => names.filter(matcher(pattern));

@@ -1,9 +1,10 @@
 // A daily quota is set, or another in its place.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { type FormEvent, useDeferredValue, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { problemAt } from "../../api/errors";
+import { toolSearchQuery } from "../../api/tool-search";
 import { Button } from "../../ui/button";
 import { Field, Select, TextField } from "../../ui/field";
 import { Dialog } from "../../ui/overlay";
@@ -11,7 +12,6 @@ import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
 import { toast } from "../../ui/toast";
 import { subjectsQuery } from "../policies/queries";
-import { toolNamesQuery } from "../toolsets/queries";
 import { type Shown, setLimit } from "./queries";
 
 export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: () => void }) {
@@ -20,7 +20,7 @@ export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: ()
   const [type, setType] = useState<Shown["type"]>(shown?.type ?? "USER");
   const [target, setTarget] = useState(shown?.name ?? "");
   const [max, setMax] = useState(shown?.quota?.toString() ?? "");
-  const tools = useQuery({ ...toolNamesQuery, enabled: type === "TOOL" });
+  const tools = useQuery({ ...toolSearchQuery(useDeferredValue(target)), enabled: type === "TOOL" });
   const subjects = useQuery(subjectsQuery);
   const save = useMutation({
     mutationFn: setLimit,
@@ -61,7 +61,7 @@ export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: ()
           required
           readOnly={!!shown}
           problem={problemAt(save.error, "target_id")}
-          options={type === "USER" ? (subjects.data?.user ?? []) : (tools.data?.map((tool) => tool.name) ?? [])}
+          options={type === "USER" ? (subjects.data?.user ?? []) : (tools.data?.items.map((tool) => tool.name) ?? [])}
           value={target}
           onChange={(event) => setTarget(event.target.value)}
         />

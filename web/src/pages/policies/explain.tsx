@@ -3,15 +3,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { CircleCheck, CircleX, EyeOff } from "lucide-react";
 import type { ComponentProps } from "react";
+import { useDeferredValue } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
+import { toolSearchQuery } from "../../api/tool-search";
 import { useAddress } from "../../search";
 import { useTyped } from "../../typed";
 import { Badge, type Tone } from "../../ui/badge";
 import { Card } from "../../ui/page";
 import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
-import { toolNamesQuery } from "../toolsets/queries";
 import { explainQuery, subjectsQuery } from "./queries";
 
 const verdicts = {
@@ -30,7 +31,7 @@ export function Explain() {
   const { t } = useTranslation("policies");
   const [found] = useAddress();
   const isAdmin = useMay("admin");
-  const tools = useQuery(toolNamesQuery);
+  const tools = useQuery(toolSearchQuery(useDeferredValue(found.tool ?? "")));
   const subjects = useQuery(subjectsQuery);
   const question = {
     tool: found.tool ?? "",
@@ -60,7 +61,7 @@ export function Explain() {
             label={t("explain.tool")}
             required
             placeholder="calculator"
-            options={tools.data?.map((tool) => tool.name) ?? []}
+            options={tools.data?.items.map((tool) => tool.name) ?? []}
           />
           {isAdmin && field("user", !!found.key)}
           {isAdmin && field("key")}

@@ -11,7 +11,6 @@ import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Dialog } from "../../ui/overlay";
 import { Suggest } from "../../ui/suggest";
-import { toolNamesQuery } from "../toolsets/queries";
 import { SUBJECTS, type Subject, subjectsQuery, tidy } from "./queries";
 import { sentences } from "./sentence";
 
@@ -29,9 +28,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
   const { t } = useTranslation(["policies", "frame"]);
   const [draft, setDraft] = useState<RuleText>(rule ?? { subject: "everyone" });
   const set = (change: Partial<RuleText>) => setDraft((before) => ({ ...before, ...change }));
-  const tools = useQuery(toolNamesQuery);
   const subjects = useQuery(subjectsQuery);
-  const names = tools.data?.map((tool) => tool.name) ?? [];
   const needsTarget = draft.subject !== "everyone";
   const same = rules.findIndex(
     (one) =>
@@ -92,7 +89,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
                 value={draft.allow}
                 onChange={(allow) => set({ allow })}
               />
-              <Fits patterns={draft.allow} names={names} />
+              <Fits patterns={draft.allow} />
             </>
           )}
         </div>
@@ -105,7 +102,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
               value={draft[part] ?? []}
               onChange={(patterns) => set({ [part]: patterns })}
             />
-            <Fits patterns={draft[part] ?? []} names={names} />
+            <Fits patterns={draft[part] ?? []} />
           </div>
         ))}
         <div className="rounded-md bg-sunken px-3 py-2">

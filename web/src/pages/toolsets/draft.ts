@@ -93,14 +93,16 @@ export function bodyOf(draft: Draft): ToolsetBody {
   };
 }
 
+/** A set that names nothing has everything. */
+export const isWhole = (draft: Draft): boolean => draft.rows.length === 0 && draft.allow.length === 0;
+
 /** What a client of the set would be offered now: the listed ones that are there, then what `allow` brings in. */
 export function offered(draft: Draft, names: string[]): string[] {
   const out = draft.deny.map(matcher);
   const isIn = (name: string) => !out.some((denies) => denies(name));
   const there = new Set(names);
   const listed = draft.rows.filter((row) => there.has(row.tool) && isIn(row.tool));
-  const isWhole = draft.rows.length === 0 && draft.allow.length === 0;
-  const allows = isWhole ? [() => true] : draft.allow.map(matcher);
+  const allows = isWhole(draft) ? [() => true] : draft.allow.map(matcher);
   const taken = new Set(listed.map((row) => row.tool));
   const more = names.filter((name) => !taken.has(name) && isIn(name) && allows.some((fits) => fits(name)));
   return [...listed.map((row) => row.name.trim() || row.tool), ...more];

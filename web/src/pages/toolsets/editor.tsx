@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay, useMe } from "../../api/me";
+import { useFitting } from "../../api/tool-search";
 import { useKept } from "../../kept";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
@@ -23,7 +24,7 @@ import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { argumentProblems, bodyOf, type Draft, draftOf, offered } from "./draft";
+import { argumentProblems, bodyOf, type Draft, draftOf, isWhole, offered } from "./draft";
 import { Entries } from "./entries";
 import {
   create,
@@ -33,8 +34,8 @@ import {
   restore,
   type ToolName,
   type ToolsetView,
-  toolNamesQuery,
   toolsetQuery,
+  useTools,
   useToolsetChange,
 } from "./queries";
 
@@ -42,9 +43,12 @@ const Connect = lazy(() => import("../../shell/connect").then((it) => ({ default
 
 type Part = { draft: Draft; set: (change: Partial<Draft>) => void; problem: (member: string) => string | undefined };
 
-function Patterns({ draft, set, problem, names }: Part & { names: string[] }) {
+function Patterns({ draft, set, problem, known }: Part & { known: string[] }) {
   const { t } = useTranslation("toolsets");
-  const now = offered(draft, names);
+  // A set that names no tools and no patterns has all of them.
+  const fitting = [...useFitting(isWhole(draft) ? ["*"] : draft.allow).values()];
+  const now = offered(draft, [...new Set([...known, ...fitting.flatMap((one) => one.names)])]);
+  const more = fitting.some((one) => one.isMore) ? "+" : "";
   return (
     <div className="grid gap-4">
       <div className="grid gap-4 lg:grid-cols-2">
@@ -57,7 +61,7 @@ function Patterns({ draft, set, problem, names }: Part & { names: string[] }) {
             value={draft.allow}
             onChange={(allow) => set({ allow })}
           />
-          <Fits patterns={draft.allow} names={names} />
+          <Fits patterns={draft.allow} />
         </div>
         <div className="grid content-start gap-2">
           <Lines
@@ -68,11 +72,11 @@ function Patterns({ draft, set, problem, names }: Part & { names: string[] }) {
             value={draft.deny}
             onChange={(deny) => set({ deny })}
           />
-          <Fits patterns={draft.deny} names={names} />
+          <Fits patterns={draft.deny} />
         </div>
       </div>
       <details className="rounded-md border px-3 py-2">
-        <summary className="font-medium">{t("offered", { count: now.length })}</summary>
+        <summary className="font-medium">{t("offered", { count: now.length, more })}</summary>
         <ul className="mt-2 flex flex-wrap gap-1">
           {now.slice(0, 300).map((name, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: two may have one name until it is saved
@@ -160,7 +164,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
     },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
-  const names = tools.map((tool) => tool.name);
+  const { tools: known } = useTools(draft.rows.map((row) => row.tool));
   const submit = (event: FormEvent) => {
     event.preventDefault();
     if (wrong.size === 0) save.mutate(draft);
@@ -198,11 +202,11 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
           </div>
         </Card>
         <Card title={t("tools")}>
-          <Entries isFixed={!may} rows={draft.rows} tools={tools} problems={wrong} onChange={(rows) => set({ rows })} />
+          <Entries isFixed={!may} rows={draft.rows} tools={known} problems={wrong} onChange={(rows) => set({ rows })} />
           {part.problem("tools") && <p className="mt-2 text-sm text-danger">{part.problem("tools")}</p>}
         </Card>
         <Card title={t("patterns")}>
-          <Patterns {...part} names={names} />
+          <Patterns {...part} known={[...known.keys()].filter((name) => known.get(name))} />
         </Card>
         <Card title={t("clients")}>
           <Clients {...part} />
@@ -257,7 +261,8 @@ export default function Toolset() {
   const { t } = useTranslation(["toolsets", "frame"]);
   const { name } = useParams({ strict: false }) as { name?: string };
   const asked = useQuery({ ...toolsetQuery(name ?? ""), enabled: !!name, staleTime: 0 });
-  const tools = useQuery(toolNamesQuery);
+  // Tools may be stored by id: their names come first.
+  const tools = useTools((asked.data?.tools ?? []).map((entry) => (typeof entry === "string" ? entry : entry.tool)));
   const error = asked.error ?? tools.error;
   const isThere = !name || (asked.isFetchedAfterMount && !!asked.data);
   return (
@@ -270,17 +275,9 @@ export default function Toolset() {
       }
       actions={asked.data && <Actions set={asked.data} />}
     >
-      {error && (
-        <Failed
-          error={error}
-          again={() => {
-            void asked.refetch();
-            void tools.refetch();
-          }}
-        />
-      )}
-      {!error && (!isThere || !tools.data) && <Skeleton />}
-      {isThere && tools.data && (
+      {!!error && <Failed error={error} again={() => void asked.refetch()} />}
+      {!error && (!isThere || tools.isPending) && <Skeleton />}
+      {!error && isThere && !tools.isPending && (
         <div className="grid gap-4">
           {asked.data && (
             <CopyBlock label={t("frame:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
@@ -288,7 +285,7 @@ export default function Toolset() {
           <Editor
             key={asked.data ? `${asked.data.id}-${asked.data.version}` : "new"}
             set={asked.data}
-            tools={tools.data}
+            tools={[...tools.tools.values()].filter((tool) => tool !== null)}
             again={() => void asked.refetch()}
           />
         </div>

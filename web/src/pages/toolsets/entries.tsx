@@ -1,14 +1,18 @@
 // The tools of a set in their order, and the search that more are picked with.
 
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import clsx from "clsx";
 import { ArrowDown, ArrowUp, Plus, SlidersHorizontal, TriangleAlert, X } from "lucide-react";
-import { useState } from "react";
+import { useDeferredValue, useState } from "react";
 import { useTranslation } from "react-i18next";
+import type { ToolView } from "../../api/schema";
+import { toolSearchQuery } from "../../api/tool-search";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { inputClass, TextField } from "../../ui/field";
-import { fits } from "../../words";
+import { Failed } from "../../ui/states";
+import { toolQuery } from "../tools/queries";
 import { type Row, rowOf } from "./draft";
 import type { ToolName } from "./queries";
 
@@ -17,7 +21,8 @@ const SHOWN = 30;
 type Props = {
   isFixed: boolean;
   rows: Row[];
-  tools: ToolName[];
+  /** What is known of the tools in the set, by name; null where there is none. */
+  tools: ReadonlyMap<string, ToolName | null>;
   problems: Map<number, string>;
   onChange: (rows: Row[]) => void;
 };
@@ -79,6 +84,7 @@ function OneEntry({
   at,
   count,
   tool,
+  isMissing,
   problem,
   isFixed,
   onChange,
@@ -89,6 +95,7 @@ function OneEntry({
   at: number;
   count: number;
   tool?: ToolName;
+  isMissing: boolean;
   problem?: string;
   isFixed: boolean;
   onChange: (change: Partial<Row>) => void;
@@ -106,7 +113,7 @@ function OneEntry({
           {row.name && <span className="ml-2 font-mono text-xs text-muted">{row.tool}</span>}
           <p className="truncate text-xs text-muted">{row.description || tool?.description}</p>
         </div>
-        {!tool && (
+        {isMissing && (
           <Badge tone="warn" icon={TriangleAlert}>
             {t("entry.missing")}
           </Badge>
@@ -147,9 +154,14 @@ function OneEntry({
 export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
   const { t } = useTranslation("toolsets");
   const [search, setSearch] = useState("");
-  const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const taken = new Set(rows.map((row) => row.tool));
-  const found = tools.filter((tool) => fits(search, tool.name, tool.description));
+  const found = useQuery(toolSearchQuery(useDeferredValue(search), SHOWN));
+  const queries = useQueryClient();
+  const add = (tool: ToolView) => {
+    // What the search has found need not be asked for again.
+    queries.setQueryData(toolQuery(tool.name).queryKey, tool as never);
+    onChange([...rows, rowOf(tool.name)]);
+  };
   const move = (at: number, by: number) => {
     const next = [...rows];
     const [row] = next.splice(at, 1);
@@ -167,7 +179,8 @@ export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
               key={row.key}
               {...{ row, at, isFixed }}
               count={rows.length}
-              tool={byName.get(row.tool)}
+              tool={tools.get(row.tool) ?? undefined}
+              isMissing={tools.get(row.tool) === null}
               problem={problems.get(row.key)}
               onChange={(change) => onChange(rows.map((one) => (one.key === row.key ? { ...one, ...change } : one)))}
               onMove={(by) => move(at, by)}
@@ -189,8 +202,9 @@ export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
             onChange={(event) => setSearch(event.target.value)}
             className={clsx(inputClass, "h-8")}
           />
+          {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
           <ul className="max-h-96 divide-y overflow-y-auto rounded-md border bg-panel">
-            {found.slice(0, SHOWN).map((tool) => (
+            {found.data?.items.map((tool) => (
               <li key={tool.id} className="flex items-center gap-2 px-3 py-1">
                 <div className="min-w-0 grow">
                   <p className="truncate font-mono">{tool.name}</p>
@@ -202,15 +216,14 @@ export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
                   look="quiet"
                   icon={Plus}
                   aria-label={t("entry.add", { name: tool.name })}
-                  onClick={() => onChange([...rows, rowOf(tool.name)])}
+                  onClick={() => add(tool)}
                 />
               </li>
             ))}
           </ul>
           <p className="text-xs text-muted">
-            {found.length > SHOWN
-              ? t("entry.more", { count: found.length - SHOWN })
-              : t("entry.found", { count: found.length })}
+            {found.data &&
+              (found.data.next_cursor ? t("entry.more") : t("entry.found", { count: found.data.items.length }))}
           </p>
         </div>
       )}

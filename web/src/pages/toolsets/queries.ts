@@ -1,8 +1,10 @@
 // What the pages about toolsets ask the server, and what they change there.
 
-import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+import { queryOptions, useMutation, useQueries, useQueryClient } from "@tanstack/react-query";
 import { api, every, got } from "../../api/client";
+import { ApiError } from "../../api/errors";
 import type { ToolsetView as Stored, ToolsetBody } from "../../api/schema";
+import { toolQuery } from "../tools/queries";
 
 /** A tool of a set, with what the set says of it instead. */
 export type Entry = { tool: string; name?: string; description?: string; arguments?: Record<string, unknown> };
@@ -26,15 +28,25 @@ export const toolsetQuery = (name: string) =>
       (await got(api.GET("/api/v1/toolsets/{name}", { params: { path: { name } } }))) as unknown as ToolsetView,
   });
 
-/** Every tool there is: patterns are tried on all of them while they are typed. */
-export const toolNamesQuery = queryOptions({
-  queryKey: ["tools", "names"],
-  queryFn: () =>
-    every((cursor) => got(api.GET("/api/v1/tools", { params: { query: { limit: 500, cursor } } }))) as Promise<
-      ToolName[]
-    >,
-  staleTime: 60_000,
-});
+/** The tools of a set, by the name or the id that it has them under; null for one that is not there. */
+export function useTools(refs: string[]): {
+  tools: ReadonlyMap<string, ToolName | null>;
+  isPending: boolean;
+  error: unknown;
+} {
+  const answers = useQueries({ queries: refs.map((ref) => ({ ...toolQuery(ref), staleTime: 60_000 })) });
+  const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
+  return {
+    tools: new Map(
+      answers.flatMap(
+        ({ data, error }, at): Array<[string, ToolName | null]> =>
+          data ? [[refs[at]!, data as ToolName]] : isMissing(error) ? [[refs[at]!, null]] : [],
+      ),
+    ),
+    isPending: answers.some((one) => one.isPending),
+    error: answers.find((one) => one.error && !isMissing(one.error))?.error,
+  };
+}
 
 export function useToolsetChange<T, R>(act: (what: T) => Promise<R>, done?: (result: R, what: T) => void) {
   const queries = useQueryClient();
