@@ -64,13 +64,19 @@ function problemOf(one: Listed): Problem[] {
   if (typeof one.expected !== "string") return [];
   // What is missing is told of the object that lacks it; people look for it at the field.
   const missing = /^property "([^"]+)"$/.exec(one.expected)?.[1];
-  if (missing) return [{ path: path ? `${path}.${missing}` : missing, message: i18next.t("errors:missing") }];
+  if (missing)
+    return [
+      {
+        path: path ? `${path}.${missing}` : missing,
+        message: i18next.t("errors:missing", { defaultValue: one.expected }),
+      },
+    ];
   const seen = one.found ?? one.got;
   const expected = wanted(one.expected);
   const told =
     typeof seen === "string"
-      ? i18next.t("errors:expectedFound", { expected, found: seen })
-      : i18next.t("errors:expected", { expected });
+      ? i18next.t("errors:expectedFound", { expected, found: seen, defaultValue: "{{expected}} (≠ {{found}})" })
+      : i18next.t("errors:expected", { expected, defaultValue: expected });
   return [{ path, message: typeof one.remedy === "string" ? `${told} ${one.remedy}` : told }];
 }
 

@@ -26,8 +26,8 @@ const backend: BackendModule = {
     load().then(
       (loaded) => done(null, loaded.default),
       (error) => {
-        // Until then there is nothing to show but the names of texts.
-        if (isMissing(error)) reloadWhenAnswered();
+        // Until then there is nothing to show but the names of texts; an error is told in the server's own words instead.
+        if (isMissing(error) && area !== "errors") reloadWhenAnswered();
         done(error, null);
       },
     );
