@@ -9,6 +9,32 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
+const asJson = (line: string): string | undefined => {
+  if (!/^".*"$/.test(line)) return undefined;
+  try {
+    return JSON.parse(line) as string;
+  } catch {
+    return undefined;
+  }
+};
+
+/** Lines of which each letter counts, also spaces and lines that are empty. What is in quotation marks is a text of JSON. */
+export function exactLinesOf(text: string): string[] {
+  const lines = text.split("\n");
+  // The line that Enter has just begun is nothing yet.
+  if (lines.at(-1) === "") lines.pop();
+  return lines.map((line) => asJson(line) ?? line);
+}
+
+/** What cannot stand on a line as it is, because it has several or would be read as something else, is written as JSON. */
+export const exactText = (values: string[]): string =>
+  values
+    .map((value, at) => {
+      const isLastEmpty = value === "" && at === values.length - 1;
+      return /[\n\r]/.test(value) || isLastEmpty || asJson(value) !== undefined ? JSON.stringify(value) : value;
+    })
+    .join("\n");
+
 type Props = {
   label: ReactNode;
   hint?: ReactNode;
@@ -17,12 +43,16 @@ type Props = {
   onChange: (value: string[]) => void;
   placeholder?: string;
   rows?: number;
+  /** Nothing is trimmed or left out: for what is handed on letter by letter. */
+  exact?: boolean;
 };
 
-export function Lines({ label, hint, problem, value, onChange, placeholder, rows = 3 }: Props) {
+export function Lines({ label, hint, problem, value, onChange, placeholder, rows = 3, exact }: Props) {
+  const read = exact ? exactLinesOf : linesOf;
+  const written = exact ? exactText(value) : value.join("\n");
   // What is typed is kept as it is: a line that was just begun is empty, and a space at the end may become a word.
-  const [text, setText] = useState(value.join("\n"));
-  const shown = linesOf(text).join("\n") === value.join("\n") ? text : value.join("\n");
+  const [text, setText] = useState(written);
+  const shown = JSON.stringify(read(text)) === JSON.stringify(value) ? text : written;
   return (
     <Field {...{ label, hint, problem }}>
       {(told) => (
@@ -35,7 +65,7 @@ export function Lines({ label, hint, problem, value, onChange, placeholder, rows
           className="font-mono text-sm!"
           onChange={(event) => {
             setText(event.target.value);
-            onChange(linesOf(event.target.value));
+            onChange(read(event.target.value));
           }}
         />
       )}

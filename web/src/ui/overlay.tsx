@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "./button";
 import { TextField } from "./field";
 import { atContent, atFirstField, useOpener } from "./opener";
+import { Failed } from "./states";
 
 type Props = {
   open: boolean;
@@ -112,23 +113,32 @@ type ConfirmProps = {
   typed?: string;
 };
 
+/** Where what is confirmed fails, it says so and stays. */
 export function Confirm({ open, onClose, title, children, action, onConfirm, typed }: ConfirmProps) {
   const { t } = useTranslation();
   const [text, setText] = useState("");
   const [busy, setBusy] = useState(false);
+  const [failure, setFailure] = useState<unknown>();
+  const close = () => {
+    setFailure(undefined);
+    onClose();
+  };
   const opener = useOpener();
   const confirm = async () => {
     setBusy(true);
+    setFailure(undefined);
     try {
       await onConfirm();
       onClose();
+    } catch (error) {
+      setFailure(error);
     } finally {
       setBusy(false);
       setText("");
     }
   };
   return (
-    <AlertDialog.Root open={open} onOpenChange={(now) => !now && onClose()}>
+    <AlertDialog.Root open={open} onOpenChange={(now) => !now && close()}>
       <AlertDialog.Portal>
         <AlertDialog.Overlay className={shade} />
         <AlertDialog.Content
@@ -147,6 +157,7 @@ export function Confirm({ open, onClose, title, children, action, onConfirm, typ
               autoComplete="off"
             />
           )}
+          {failure !== undefined && <Failed error={failure} />}
           <div className="flex justify-end gap-2">
             <AlertDialog.Cancel asChild>
               <Button>{t("cancel")}</Button>

@@ -14,7 +14,7 @@ import { Check } from "../../ui/field";
 import { Confirm } from "../../ui/overlay";
 import { Page } from "../../ui/page";
 import { SearchBox } from "../../ui/search-box";
-import { Empty, Failed, messageOf, Skeleton } from "../../ui/states";
+import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
@@ -51,7 +51,6 @@ function Revoke({ of, onClose }: { of: KeyView | null; onClose: () => void }) {
   const revoke = useMutation({
     mutationFn: (id: string) => got(api.DELETE("/api/v1/keys/{id}", { params: { path: { id } } })),
     onSuccess: () => toast(t("revoked", { name: of?.name })),
-    onError: (error) => toast(messageOf(error), { failed: true }),
     onSettled: () => void queries.invalidateQueries({ queryKey: ["keys"] }),
   });
   return (
@@ -60,7 +59,7 @@ function Revoke({ of, onClose }: { of: KeyView | null; onClose: () => void }) {
       onClose={onClose}
       title={t("revoke.title", { name: of?.name })}
       action={t("revoke.open")}
-      onConfirm={() => of && revoke.mutateAsync(of.id).catch(() => {})}
+      onConfirm={() => of && revoke.mutateAsync(of.id)}
     >
       <p>{t("revoke.about", { user: of?.user })}</p>
       <p className="mt-2">

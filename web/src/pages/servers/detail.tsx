@@ -129,7 +129,7 @@ function Actions({ server }: { server: ServerView }) {
             title={t("remove.title", { name: server.name })}
             action={t("remove.open")}
             onConfirm={async () => {
-              await gone.mutateAsync(server.name).catch(failed);
+              await gone.mutateAsync(server.name);
               void navigate({ to: "/servers" });
             }}
           >

@@ -95,6 +95,7 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
                 spellCheck={false}
               />
               <Lines
+                exact
                 label={t("form.args")}
                 hint={t("form.argsHint")}
                 problem={problem("args")}

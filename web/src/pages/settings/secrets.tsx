@@ -15,7 +15,7 @@ import { Note } from "../../ui/note";
 import { Confirm, Dialog } from "../../ui/overlay";
 import { masked } from "../../ui/pairs";
 import { SearchBox } from "../../ui/search-box";
-import { Empty, Failed, messageOf, Skeleton } from "../../ui/states";
+import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
@@ -94,7 +94,6 @@ function RemoveSecret({ secret, onClose }: { secret: SecretView; onClose: () => 
     onSuccess: () => {
       toast(t("secrets.removed", { name: secret.name }));
     },
-    onError: (error) => toast(messageOf(error), { failed: true }),
     onSettled: () => void queries.invalidateQueries({ queryKey: ["secrets"] }),
   });
   return (
@@ -104,7 +103,7 @@ function RemoveSecret({ secret, onClose }: { secret: SecretView; onClose: () => 
       title={t("secrets.removeOf", { name: secret.name })}
       action={t(used ? "secrets.force" : "secrets.remove")}
       typed={used ? secret.name : undefined}
-      onConfirm={() => remove.mutateAsync(used !== null).catch(() => {})}
+      onConfirm={() => remove.mutateAsync(used !== null)}
     >
       <p>{t(used ? "secrets.usedBy" : "secrets.removeAbout")}</p>
       {used && <p className="mt-1 font-mono">{used}</p>}

@@ -115,7 +115,7 @@ function Remove({ user, onClose }: { user: UserView; onClose: () => void }) {
       onClose={onClose}
       title={t("remove.title", { name: user.name })}
       action={t("act.remove")}
-      onConfirm={() => gone.mutateAsync(user.name).catch(failed)}
+      onConfirm={() => gone.mutateAsync(user.name)}
     >
       {t("remove.about")}
     </Confirm>
