@@ -1,7 +1,7 @@
 // What the list of calls is filtered by. All of it stands in the address.
 
 import { X } from "lucide-react";
-import { memo, useEffect, useMemo, useState } from "react";
+import { memo, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
 import { useStats } from "../../api/stats";
@@ -25,7 +25,7 @@ const Offered = memo(({ id, names }: { id: string; names: string[] }) => (
 ));
 
 /** A name to filter by: typed or picked, taken when it is one of those offered, on Enter, or when one goes on. */
-function NameFilter({
+export function NameFilter({
   value,
   offered,
   label,
@@ -36,10 +36,16 @@ function NameFilter({
   label: string;
   onChange: (name: string) => void;
 }) {
-  const [text, setText] = useState(value);
+  const [typed, setTyped] = useState<string>();
   // What is offered is drawn for whoever is about to type, not with every other filter.
   const [isHere, setHere] = useState(false);
-  useEffect(() => setText(value), [value]);
+  // Going back, or Clear filters, changes the filter behind the field; whoever is typing goes on with their own text.
+  const [known, setKnown] = useState(value);
+  if (known !== value) {
+    setKnown(value);
+    if (!isHere) setTyped(undefined);
+  }
+  const text = typed ?? value;
   const id = `offered-${label.replaceAll(/\s/g, "-")}`;
   const take = (name: string) => name.trim() !== value && onChange(name.trim());
   return (
@@ -52,7 +58,7 @@ function NameFilter({
         value={text}
         className="min-w-28 flex-1 sm:w-44 sm:flex-none"
         onChange={(event) => {
-          setText(event.target.value);
+          setTyped(event.target.value);
           if (event.target.value === "" || offered.includes(event.target.value)) take(event.target.value);
         }}
         onKeyDown={(event) => event.key === "Enter" && !event.nativeEvent.isComposing && take(text)}

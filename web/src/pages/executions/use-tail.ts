@@ -8,12 +8,15 @@ const EVERY_MS = 2_000;
 /** Above this many the oldest of them are let go: they are in the list when it is asked for again. */
 const KEPT = 5_000;
 
+type Tail = { about: string; came: Execution[] };
+const NONE: Execution[] = [];
+
 /** Those that came since, newest first, in front of `items`. */
 export function useTail(on: boolean, items: Execution[], filter: ExecutionFilter): Execution[] {
-  const [came, setCame] = useState<Execution[]>([]);
-  const about = JSON.stringify(filter);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter begins anew
-  useEffect(() => setCame([]), [about, on]);
+  const about = JSON.stringify([filter, on]);
+  const [tail, setTail] = useState<Tail>({ about, came: NONE });
+  // What came under another filter is none of this one's.
+  const came = tail.about === about ? tail.came : NONE;
   const newest = came[0]?.id ?? items[0]?.id;
   // Those that have not ended yet are looked at again.
   const running = came.filter((one) => one.status === "started").slice(0, 20);
@@ -33,7 +36,7 @@ export function useTail(on: boolean, items: Execution[], filter: ExecutionFilter
         if (stop.signal.aborted || (next.length === 0 && ended.every((one) => one.status === "started")))
           return again();
         const known = new Map(ended.map((one) => [one.id, one]));
-        setCame((before) => [...next.reverse(), ...before.map((one) => known.get(one.id) ?? one)].slice(0, KEPT));
+        setTail({ about, came: [...next.reverse(), ...came.map((one) => known.get(one.id) ?? one)].slice(0, KEPT) });
       } catch {
         // The page says at its top that the server is gone; the next try finds out whether it is back.
         again();

@@ -9,7 +9,7 @@ import { Button, buttonClass } from "../../ui/button";
 import { messageOf } from "../../ui/states";
 import { Switch } from "../../ui/switch";
 import { toast } from "../../ui/toast";
-import { reconnect, type ServerView, serversQuery, setDisabled, useServerChange } from "./queries";
+import { reconnect, type ServerView, serverQuery, serversQuery, setDisabled, useServerChange } from "./queries";
 import { Cause, StateBadge } from "./state";
 
 export const pathOf = (name: string) => `/servers/${encodeURIComponent(name)}`;
@@ -24,9 +24,10 @@ export function useToggle() {
   const queries = useQueryClient();
   const toggle = useServerChange(setDisabled);
   const set = (name: string, disabled: boolean, isUndo = false) => {
-    queries.setQueryData(serversQuery.queryKey, (all) =>
-      all?.map((one) => (one.name === name ? { ...one, disabled, state: disabled ? "disabled" : "starting" } : one)),
-    );
+    const switched = (one: ServerView): ServerView => ({ ...one, disabled, state: disabled ? "disabled" : "starting" });
+    queries.setQueryData(serversQuery.queryKey, (all) => all?.map((one) => (one.name === name ? switched(one) : one)));
+    // Its own page asks for it alone.
+    queries.setQueryData(serverQuery(name).queryKey, (one) => one && switched(one));
     toggle.mutate(
       { name, disabled },
       {

@@ -14,6 +14,8 @@ export type StepProps = {
   problem: (path: string) => string | undefined;
   /** Whether there is something that is not saved. */
   dirty: boolean;
+  /** Under which name what is tried with it is kept. */
+  keep: string;
 };
 
 export function useSettled<T>(value: T, ms: number): T {

@@ -31,6 +31,7 @@ import { Parameters } from "./parameters";
 import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
 import { startKey, startOf } from "./start";
 import { TestStep } from "./test-step";
+import { dropTries, moveTries } from "./tries";
 import { rebased, useDraft } from "./use-draft";
 
 const Conflict = lazy(() => import("./conflict"));
@@ -82,6 +83,8 @@ function Editing({ stored, from, offer, given }: EditingProps) {
   const may = useMay("author") && (!stored || isChangeable(stored));
   const [begun] = useState(found);
   const key = stored?.name ?? startKey(begun);
+  // No tool has such a name: one that is not saved yet shares nothing with another.
+  const keep = stored?.name ?? `+${key}`;
   const original = useMemo(
     () => (stored ? draftOf(stored) : startOf(begun, from, offer)),
     [stored, from, offer, begun],
@@ -160,6 +163,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
         setFailure(undefined);
         saved.current = false;
       } else {
+        moveTries(keep, after.name);
         // Somebody may have gone on writing meanwhile.
         if (latest.current !== draft) drafts.write(after.name, rebased(draft, latest.current, after));
         void navigate({
@@ -184,8 +188,12 @@ function Editing({ stored, from, offer, given }: EditingProps) {
   useShortcuts(
     useMemo(() => [{ id: "save", keys: "mod+s", label: t("frame:save"), run: () => saveNow.current() }], [t]),
   );
-  const discard = () => {
+  const throwAway = () => {
     drafts.drop(key);
+    if (!stored) dropTries(keep);
+  };
+  const discard = () => {
+    throwAway();
     setDraft(original);
     setRestored(false);
     setFailure(undefined);
@@ -201,7 +209,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
       toast(messageOf(error), { failed: true });
     }
   };
-  const props = { draft, change, problem, dirty };
+  const props = { draft, change, problem, dirty, keep };
   const at = STEPS.indexOf(step);
   const steps = {
     basics: <Basics {...props} check={check} isNew={!stored} />,
@@ -304,7 +312,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
           </Button>
         )}
       </footer>
-      <Leaving dirty={dirty} isDone={saved} onDiscard={() => drafts.drop(key)} />
+      <Leaving dirty={dirty} isDone={saved} onDiscard={throwAway} />
     </Page>
   );
 }

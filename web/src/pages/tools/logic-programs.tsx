@@ -14,7 +14,7 @@ import type { StepProps } from "./editor-state";
 import { NameValues } from "./name-values";
 import { PlacesNote } from "./places-note";
 import { without } from "./set-config";
-import { argumentsOf } from "./tester";
+import { argumentsOf } from "./tries";
 
 function Surroundings({ draft, change, problem }: StepProps) {
   const { t } = useTranslation("editor");
@@ -179,7 +179,7 @@ export function LogicShell(props: StepProps) {
       <div>
         <p className="text-sm font-medium">{t("shell.preview")}</p>
         <pre className="rounded-md border bg-sunken p-2 text-sm whitespace-pre-wrap">
-          {argvOf(command, argumentsOf(draft.name)).map(shown).join(" ")}
+          {argvOf(command, argumentsOf(props.keep)).map(shown).join(" ")}
         </pre>
         <p className="text-xs text-muted">{t("shell.previewHint")}</p>
       </div>

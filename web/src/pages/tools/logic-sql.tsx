@@ -21,13 +21,13 @@ import { tryTool } from "./queries";
 import type { SqlHandle } from "./sql-code";
 import { undeclared, verbOf } from "./sql-parameters";
 import { TableExplorer } from "./table-explorer";
-import { argumentsOf } from "./tester";
+import { argumentsOf, partKey } from "./tries";
 import { useRun } from "./use-run";
 import { partOf, writes } from "./writing";
 
 const SqlCode = lazy(() => import("./sql-code"));
 
-export function LogicSql({ draft, change, problem, dirty }: StepProps) {
+export function LogicSql({ draft, change, problem, dirty, keep }: StepProps) {
   const { t } = useTranslation("editor");
   const sources = useQuery(sourcesQuery);
   const editor = useRef<SqlHandle>(null);
@@ -59,11 +59,11 @@ export function LogicSql({ draft, change, problem, dirty }: StepProps) {
     change({ parameters: [...draft.parameters, ...names.map((name) => parameter(name))] });
   // Only to begin with: it must not close over whoever has just mended it.
   const [beginsOpen] = useState(draft.unread?.["config.caller"] !== undefined);
-  const run = useRun(`sql:${draft.name}`);
+  const run = useRun(partKey(keep));
   const go = () => {
     if (unreadIn(draft).length > 0) return;
     const text = editor.current?.selected().trim() || query;
-    const { tool, args } = partOf({ ...draft, config: { ...draft.config, source } }, text, argumentsOf(draft.name));
+    const { tool, args } = partOf({ ...draft, config: { ...draft.config, source } }, text, argumentsOf(keep));
     void run.start((signal) => tryTool(tool, args, signal));
   };
   const format = async () => {

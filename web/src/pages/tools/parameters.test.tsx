@@ -23,7 +23,7 @@ function Step({ schema }: { schema: Schema }) {
   const change = (some: Partial<Draft>) => setDraft((before) => ({ ...before, ...some }));
   return (
     <TipProvider>
-      <Parameters draft={draft} change={change} problem={() => undefined} dirty />
+      <Parameters draft={draft} change={change} problem={() => undefined} dirty keep="n" />
     </TipProvider>
   );
 }

@@ -29,7 +29,7 @@ const queries = new QueryClient();
 const step = (tests: Case[]) => (
   <QueryClientProvider client={queries}>
     <TipProvider>
-      <TestStep draft={{ ...emptyDraft(), tests }} change={() => {}} problem={() => undefined} dirty may />
+      <TestStep draft={{ ...emptyDraft(), tests }} change={() => {}} problem={() => undefined} dirty keep="t" may />
     </TipProvider>
   </QueryClientProvider>
 );

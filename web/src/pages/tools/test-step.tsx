@@ -47,7 +47,7 @@ type Props = StepProps & {
   given?: Values;
 };
 
-export function TestStep({ draft, change, problem, dirty, stored, may, given }: Props) {
+export function TestStep({ draft, change, problem, dirty, keep, stored, may, given }: Props) {
   const { t } = useTranslation("editor");
   const [start, setStart] = useState(given);
   const [outcomes, setOutcomes] = useState<Record<string, Answer>>({});
@@ -95,7 +95,7 @@ export function TestStep({ draft, change, problem, dirty, stored, may, given }: 
     <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
       <Card title={t("test.try")}>
         <Tester
-          keep={draft.name}
+          keep={keep}
           schema={schemaOf(draft)}
           run={run}
           start={start}

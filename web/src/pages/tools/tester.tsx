@@ -12,6 +12,7 @@ import { firstValue, type Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
 import { type Answer, callTool, type Tool } from "./queries";
+import { keepArguments, keptArguments } from "./tries";
 import { useRun } from "./use-run";
 import { writes } from "./writing";
 
@@ -31,14 +32,9 @@ type Props = {
   blocked?: string;
 };
 
-const lastArguments = new Map<string, Values>();
-
-/** The arguments that were last in the form kept under this name. */
-export const argumentsOf = (keep: string): Values => lastArguments.get(keep) ?? {};
-
 export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayWrite, blocked }: Props) {
   const { t } = useTranslation("tools");
-  const [args, setArgs] = useState<Values>(() => start ?? lastArguments.get(keep) ?? firstValue(schema));
+  const [args, setArgs] = useState<Values>(() => start ?? keptArguments(keep) ?? firstValue(schema));
   const [ok, setOk] = useState(true);
   const ran = useRef<Values>(args);
   const state = useRun(keep);
@@ -47,13 +43,15 @@ export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayW
     (next: Values, good: boolean) => {
       setArgs(next);
       setOk(good);
-      lastArguments.set(keep, next);
+      keepArguments(keep, next);
     },
     [keep],
   );
-  useEffect(() => {
+  const [begun, setBegun] = useState(start);
+  if (start !== begun) {
+    setBegun(start);
     if (start) setArgs(start);
-  }, [start]);
+  }
   const [asking, setAsking] = useState(false);
   const runNow = async () => {
     ran.current = args;

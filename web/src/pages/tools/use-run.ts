@@ -2,6 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Answer } from "./queries";
+import { keepAnswer, keptAnswer } from "./tries";
 
 export type Run = {
   running: boolean;
@@ -13,11 +14,11 @@ export type Run = {
   cancel: () => void;
 };
 
-/** Answers are kept by name while the page is open: what was run last is there again. */
-const last = new Map<string, Answer>();
-
+/** What was run last under the name is there again. */
 export function useRun(keep: string): Run {
-  const [state, setState] = useState<{ answer?: Answer; error?: unknown; since?: number }>({ answer: last.get(keep) });
+  const [state, setState] = useState<{ answer?: Answer; error?: unknown; since?: number }>({
+    answer: keptAnswer(keep),
+  });
   const [elapsed, setElapsed] = useState(0);
   const stop = useRef<AbortController>(null);
   const { since } = state;
@@ -37,7 +38,7 @@ export function useRun(keep: string): Run {
       try {
         const answer = await go(mine.signal);
         if (mine.signal.aborted) return undefined;
-        last.set(keep, answer);
+        keepAnswer(keep, answer);
         setState({ answer });
         return answer;
       } catch (error) {

@@ -1,0 +1,36 @@
+// A name to filter by: what is typed stays, what changes elsewhere is shown.
+
+import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { useState } from "react";
+import { afterEach, expect, test } from "vitest";
+import { NameFilter } from "./filters";
+
+afterEach(cleanup);
+
+function Filters() {
+  const [value, setValue] = useState("");
+  return (
+    <>
+      <NameFilter label="Tool" value={value} offered={["sum", "summary"]} onChange={setValue} />
+      <button type="button" onClick={() => setValue("")}>
+        Clear
+      </button>
+      <output>{value}</output>
+    </>
+  );
+}
+
+test("a name that is the beginning of another does not get in the way of typing it", () => {
+  render(<Filters />);
+  const field = screen.getByLabelText("Tool") as HTMLInputElement;
+  const type = (value: string) => fireEvent.change(field, { target: { value } });
+  field.focus();
+  type("sum");
+  expect(screen.getByRole("status").textContent).toBe("sum");
+  type("summ");
+  expect(field.value).toBe("summ");
+  fireEvent.blur(field);
+  expect(screen.getByRole("status").textContent).toBe("summ");
+  fireEvent.click(screen.getByText("Clear"));
+  expect(field.value).toBe("");
+});

@@ -1,0 +1,35 @@
+// What came while one looked belongs to the filter it came under.
+
+import { act, cleanup, renderHook } from "@testing-library/react";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import type { Execution, ExecutionFilter } from "./queries";
+import { useTail } from "./use-tail";
+
+const after = vi.hoisted(() => vi.fn());
+vi.mock("./queries", () => ({ executionsAfter: after }));
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => {
+  cleanup();
+  vi.useRealTimers();
+});
+
+const call = (id: string) => ({ id, status: "success" }) as Execution;
+const pass = () => act(() => vi.advanceTimersByTimeAsync(2_100));
+
+test("new calls stand above the list, and go with their filter", async () => {
+  after.mockResolvedValueOnce([call("2"), call("3")]).mockResolvedValue([]);
+  const items = [call("1")];
+  const { result, rerender } = renderHook(({ tool, on }) => useTail(on, items, { tool } as ExecutionFilter), {
+    initialProps: { tool: "sum", on: true },
+  });
+  const ids = () => result.current.map((one) => one.id);
+  await pass();
+  expect(ids()).toEqual(["3", "2", "1"]);
+  expect(after.mock.calls[0]?.[0]).toBe("1");
+  await pass();
+  expect(ids()).toEqual(["3", "2", "1"]);
+  expect(after.mock.calls[1]?.[0]).toBe("3");
+  rerender({ tool: "other", on: true });
+  expect(ids()).toEqual(["1"]);
+});
