@@ -235,6 +235,10 @@ function untyped(auth: unknown): unknown {
   );
 }
 
+/** Whether some of its secrets are only known to the server, which gives them to the stored tool and to no other. */
+export const isSealed = ({ auth_config }: Draft): boolean =>
+  Object.values(auth_config ?? {}).some((one) => typeof one === "object" && one !== null && "set" in one);
+
 /** A kept draft, with the stored secrets in the place of those that were not kept. */
 export function withStored(draft: Draft, stored: Draft): Draft {
   const [mine, theirs] = [draft.auth_config, stored.auth_config] as Array<{ type?: unknown } | null | undefined>;

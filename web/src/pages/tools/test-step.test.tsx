@@ -14,6 +14,7 @@ import { keyOf, TestStep } from "./test-step";
 
 vi.mock("./queries", () => ({
   toolQuery: () => ({ queryKey: [] }),
+  callTool: async () => ({ status: "success", data: "stored" }),
   tryTool: async (_: unknown, { a }: { a: number }) => ({ status: "success", data: a }),
 }));
 
@@ -48,4 +49,35 @@ test("an outcome goes with its arguments", async () => {
 test("arguments are the same in any order", () => {
   expect(keyOf({ arguments: { a: 1, b: { c: 1, d: 2 } } })).toBe(keyOf({ arguments: { b: { d: 2, c: 1 }, a: 1 } }));
   expect(keyOf({ arguments: { a: [1, 2] } })).not.toBe(keyOf({ arguments: { a: [2, 1] } }));
+});
+
+const withToken = (token: unknown, dirty: boolean) => (
+  <QueryClientProvider client={queries}>
+    <TipProvider>
+      <TestStep
+        draft={{
+          ...emptyDraft(),
+          version: 1,
+          auth_config: { type: "bearer", token },
+          tests: [{ arguments: { a: 1 }, expect: "stored" }],
+        }}
+        change={() => {}}
+        problem={() => undefined}
+        dirty={dirty}
+        may
+      />
+    </TipProvider>
+  </QueryClientProvider>
+);
+const runAll = () => screen.getByRole("button", { name: editor.test.runAll }) as HTMLButtonElement;
+
+test("a tool with a stored secret runs as it is stored, and not with changes that lack the secret", async () => {
+  const { rerender } = render(withToken({ set: true, last4: "1234" }, false));
+  await act(async () => void fireEvent.click(runAll()));
+  expect(states()).toEqual(["passed"]);
+  rerender(withToken({ set: true, last4: "1234" }, true));
+  expect(runAll().disabled).toBe(true);
+  expect(screen.getByText(editor.test.sealed)).toBeTruthy();
+  rerender(withToken({ $secret: "shop" }, true));
+  expect(runAll().disabled).toBe(false);
 });

@@ -11,7 +11,7 @@ import { Card } from "../../ui/page";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { bodyOf, type Case, inferred, schemaOf, unreadIn } from "./draft";
+import { bodyOf, type Case, inferred, isSealed, schemaOf, unreadIn } from "./draft";
 import type { StepProps } from "./editor-state";
 import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries";
 import { AskToWrite, Tester } from "./tester";
@@ -53,19 +53,20 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
   const [outcomes, setOutcomes] = useState<Record<string, Answer>>({});
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
-  const isUnread = unreadIn(draft).length > 0;
+  const sealed = isSealed(draft);
+  const blocked = unreadIn(draft).length > 0 ? t("unread") : sealed && dirty ? t("test.sealed") : undefined;
   const queries = useQueryClient();
   // What is not saved yet is tried as it stands here; what only runs as it is stored is called.
   const run = useCallback(
     (args: Values, signal: AbortSignal) =>
-      !may
+      !may || sealed
         ? callTool(draft.name, args, signal)
         : tryTool(
             { ...bodyOf(draft), name: draft.name || "untitled", description: draft.description || "…" },
             args,
             signal,
           ),
-    [draft, may],
+    [draft, may, sealed],
   );
   const keepTest = (args: Values, answer: Answer) => {
     const one: Case =
@@ -100,7 +101,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
           run={run}
           start={start}
           writes={writes(draft)}
-          blocked={isUnread ? t("unread") : undefined}
+          blocked={blocked}
           after={(args, answer) =>
             may && (
               <div className="flex flex-wrap gap-2">
@@ -126,7 +127,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
                 small
                 icon={ListChecks}
                 busy={busy}
-                disabled={isUnread}
+                disabled={!!blocked}
                 onClick={() => (writes(draft) ? setAsking(true) : void runAll())}
               >
                 {t("test.runAll")}
