@@ -81,6 +81,8 @@ export const addresses = (demo: Demo): string[] => [
   "/keys",
   "/users",
   "/audit",
+  "/login",
+  "/login/none",
   "/settings",
   "/settings?tab=secrets",
   "/settings?tab=openapi",

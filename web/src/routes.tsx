@@ -11,18 +11,22 @@ import { Broken, NotFound } from "./shell/failures";
 import { Shell } from "./shell/shell";
 import { isMissing, PageMissing } from "./stale";
 import { Skeleton } from "./ui/states";
+import { rememberWay, takeWay } from "./way";
 
 const root = createRootRoute({
   component: Shell,
   notFoundComponent: NotFound,
   errorComponent: Broken,
-  beforeLoad: async () => {
+  beforeLoad: async ({ location }) => {
     try {
       await queries.ensureQueryData(meQuery);
     } catch (error) {
-      if (error instanceof ApiError && error.status === 401) throw redirect({ href: "/login", reloadDocument: true });
-      throw error;
+      if (!(error instanceof ApiError) || error.status !== 401) throw error;
+      rememberWay(location.href);
+      throw redirect({ href: "/login", reloadDocument: true });
     }
+    const way = takeWay();
+    if (way && way !== location.href) throw redirect({ href: way, replace: true });
   },
 });
 

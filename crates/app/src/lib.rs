@@ -66,6 +66,7 @@ mod patch;
 mod plan;
 mod reach;
 mod readings;
+mod risk;
 mod throttle;
 mod trial;
 mod troubles;

@@ -6,6 +6,7 @@ use crate::tools::{Before, Terms};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
+use futures_util::{StreamExt as _, stream};
 use openapi::sharing::{Uses, objections};
 use openapi::{Made, Needed, Offer, Options};
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,9 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use utoipa::ToSchema;
+
+/// Operations that are taken over at a time: changes of tools that wait together are written together.
+const AT_A_TIME: usize = 64;
 
 /// A document, and what of it is wanted.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -130,9 +134,15 @@ impl App {
             left_out: Vec::new(),
             secrets: secrets.collect(),
         };
-        for made in read.tools {
-            let done = self.take_operation(&caller, &made, asked.force, asked.dry_run);
-            let (outcome, error) = match done.await {
+        let caller = &caller;
+        let (force, dry_run) = (asked.force, asked.dry_run);
+        let taken = stream::iter(read.tools).map(|made| async move {
+            let done = self.take_operation(caller, &made, force, dry_run).await;
+            (made, done)
+        });
+        let mut taken = taken.buffered(AT_A_TIME);
+        while let Some((made, done)) = taken.next().await {
+            let (outcome, error) = match done {
                 Ok(outcome) => (outcome, None),
                 Err(error @ (Error::Internal(_) | Error::Unavailable(_))) => return Err(error),
                 Err(error) => ("failed", Some(error.to_string())),

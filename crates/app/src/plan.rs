@@ -21,7 +21,7 @@ use catalog::tools_file::Edit;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::tools::{ToolRow, VersionRow, definition_text, shelf_name};
+use store::tools::{ToolRow, VersionRow, definition_text};
 use uuid::Uuid;
 
 #[derive(Clone)]
@@ -442,7 +442,7 @@ impl Plan {
             tool_id: tool.id,
             version: tool.version,
             name: tool.definition.name.clone(),
-            shelf: shelf_name(tool.shelf).to_owned(),
+            shelf: tool.shelf.as_str().to_owned(),
             action: action.to_owned(),
             definition: definition_text(&tool.definition),
             hash: tool.hash.to_string(),
@@ -478,7 +478,7 @@ fn told(tool: &Tool) -> Value {
         "id": tool.id,
         "name": tool.definition.name,
         "version": tool.version,
-        "shelf": shelf_name(tool.shelf),
+        "shelf": tool.shelf.as_str(),
         "hash": &*tool.hash,
         "owner": tool.owner,
         "is_public": tool.definition.is_public,

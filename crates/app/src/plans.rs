@@ -3,6 +3,7 @@
 use crate::App;
 use crate::error::{Error, Result};
 use catalog::caller::Caller;
+use catalog::catalogue::Entry;
 use executor::{Code, Failure};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -36,6 +37,32 @@ impl App {
             let why = format!("You may not call '{}'", entry.name);
             return Err(Error::Forbidden(why));
         }
+        self.plan_of(caller, entry, arguments).await
+    }
+
+    /// The same of a definition that is not saved.
+    pub async fn explain_unsaved(
+        &self,
+        caller: Arc<Caller>,
+        (name, tool): (&str, &Value),
+        arguments: Option<Value>,
+    ) -> Result<PlanView> {
+        let entry = self.unsaved(&caller, tool).await?;
+        if *entry.name != *name {
+            return Err(Error::invalid(format!(
+                "tool.name: expected '{name}', as in the address, got '{}'",
+                entry.name
+            )));
+        }
+        self.plan_of(caller, entry, arguments).await
+    }
+
+    async fn plan_of(
+        &self,
+        caller: Arc<Caller>,
+        entry: Arc<Entry>,
+        arguments: Option<Value>,
+    ) -> Result<PlanView> {
         let tool = entry.name.to_string();
         let is_given = arguments.is_some();
         let arguments = arguments.unwrap_or_else(|| Value::Object(Map::new()));

@@ -22,8 +22,10 @@ use crate::App;
 use crate::error::{Error, Result};
 use allowed::{Named, allowed};
 use catalog::caller::Caller;
+use catalog::catalogue::Entry;
 use selection::{Outcome, Selection};
 use serde::Serialize;
+use std::collections::HashSet;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -114,12 +116,14 @@ impl App {
                 .into_iter()
                 .collect();
             notes.extend(app.chooser.note(&choice, selected.has_meaning));
-            let is_there = |name: &str| {
-                let entry = app.executor.catalogue.load().get(name).cloned();
-                let is_allowed = |it| allowed(&policy, &[it], &caller, request.may_wait) == [true];
-                entry.is_some_and(is_allowed)
-            };
-            notes.extend(unusable(request.among.as_deref(), is_there));
+            let among = request.among.as_deref().unwrap_or_default();
+            let catalogue = app.executor.catalogue.load();
+            let named = among.iter().filter_map(|name| catalogue.get(name));
+            let named: Vec<Arc<Entry>> = named.cloned().collect();
+            let is_allowed = allowed(&policy, &named, &caller, request.may_wait);
+            let usable = named.iter().zip(is_allowed).filter(|(_, is)| *is);
+            let usable: HashSet<&str> = usable.map(|(entry, _)| &*entry.name).collect();
+            notes.extend(unusable(among, |name| usable.contains(name)));
             Ok(view(&choice, &selected, notes))
         };
         let chosen = tokio::task::spawn_blocking(choose).await;
@@ -133,8 +137,8 @@ impl App {
 }
 
 /// What is not there and what may not be called are told alike: nobody learns here what is hidden from them.
-fn unusable(names: Option<&[String]>, is_there: impl Fn(&str) -> bool) -> Option<String> {
-    let lost = names.into_iter().flatten().filter(|name| !is_there(name));
+fn unusable(names: &[String], is_there: impl Fn(&str) -> bool) -> Option<String> {
+    let lost = names.iter().filter(|name| !is_there(name));
     let lost: Vec<&str> = lost.map(String::as_str).collect();
     let first = lost.iter().take(NAMES_SHOWN).copied();
     let first = first.collect::<Vec<_>>().join(", ");

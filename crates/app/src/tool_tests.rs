@@ -8,7 +8,8 @@ use crate::tools::is_mine;
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::hex::hex;
-use catalog::tool::{Expected, KindName};
+use catalog::test_case::Expected;
+use catalog::tool::KindName;
 use executor::{CallRequest, Code};
 use serde::Serialize;
 use serde_json::Value;
@@ -43,11 +44,17 @@ pub struct TestReport {
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CaseReport {
     pub passed: bool,
+    /// What the test is called.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     #[schema(value_type = Object)]
     pub arguments: Value,
     /// What the test expects to be answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect: Option<Value>,
+    /// What it expects to be somewhere in the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expect_contains: Option<Value>,
     /// The code that it expects the call to fail with instead.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expect_error: Option<String>,
@@ -86,14 +93,17 @@ impl App {
             let code = answer.error.as_ref().map(|error| error.code);
             let passed = case.expect.fits(&data, code.map(Code::as_str));
             refused |= code.is_some_and(|code| !passed && !TELLING.contains(&code));
-            let (expect, expect_error) = match case.expect.clone() {
-                Expected::Data(data) => (Some(data), None),
-                Expected::Error(code) => (None, Some(code)),
+            let (expect, expect_contains, expect_error) = match case.expect.clone() {
+                Expected::Data(data) => (Some(data), None, None),
+                Expected::Part(part) => (None, Some(part), None),
+                Expected::Error(code) => (None, None, Some(code)),
             };
             cases.push(CaseReport {
                 passed,
+                name: case.name.clone(),
                 arguments: case.arguments.clone(),
                 expect,
+                expect_contains,
                 expect_error,
                 data,
                 error: answer.error.map_or(Value::Null, |error| {

@@ -1,16 +1,20 @@
 //! Tools: list, read, create, change, remove.
 
+mod listing;
 mod patched;
+mod used_by;
 
 pub use crate::dry_run::{EffectAsked, Terms};
+pub use listing::{ToolCounts, ToolFilter, ToolPage};
+pub use used_by::UsedBy;
 
 use crate::App;
 use crate::auth::AuthChange;
 use crate::error::{Error, Result};
 use crate::shelf::faults;
+use crate::time;
 use crate::tool_tests::Tested;
 use crate::writer::{Job, Write};
-use crate::{page, time};
 use catalog::auth::mask_all;
 use catalog::caller::{Caller, Scope};
 use catalog::catalogue::Entry;
@@ -54,7 +58,7 @@ pub struct ToolView {
     pub is_public: bool,
     pub examples: Vec<String>,
     #[schema(value_type = Vec<Object>)]
-    pub tests: Vec<catalog::tool::TestCase>,
+    pub tests: Vec<catalog::test_case::TestCase>,
     /// How they ended when they were last run.
     pub tested: Option<Tested>,
     /// What would keep it from working right now, such as a script that is not there. Told to who may change the tool,
@@ -64,6 +68,9 @@ pub struct ToolView {
     /// What its description was understood to say about when to take it. Told to who may change the tool, of one tool.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rules: Vec<String>,
+    /// Who names it. Told to who may change the tool, of one tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_by: Option<UsedBy>,
     /// Of a tool of an MCP server: that its definition is another than before, or that letters hide in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<String>,
@@ -81,17 +88,6 @@ pub struct ToolView {
     pub updated_at: String,
 }
 
-/// Which tools to list.
-#[derive(Debug, Default)]
-pub struct ToolFilter {
-    pub q: Option<String>,
-    pub kind: Option<String>,
-    pub active: Option<bool>,
-    pub owner: Option<String>,
-    pub limit: Option<usize>,
-    pub cursor: Option<String>,
-}
-
 /// What is known of a tool that was somewhere else before; for admins to say.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Before {
@@ -100,70 +96,20 @@ pub struct Before {
     pub created_at: Option<String>,
 }
 
-/// One page of a list.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct ToolPage {
-    pub items: Vec<ToolView>,
-    pub next_cursor: Option<String>,
-}
-
 impl App {
-    pub fn list_tools(&self, caller: &Caller, filter: &ToolFilter) -> Result<ToolPage> {
-        let kind = match filter.kind.as_deref() {
-            None => None,
-            Some(name) => Some(KindName::from_name(name).ok_or_else(|| {
-                let known = KindName::ALL.map(KindName::as_str).join(", ");
-                Error::invalid(format!("kind: expected one of {known}, got '{name}'"))
-            })?),
-        };
-        let limit = page::limit(filter.limit)?;
-        let words: Vec<String> = filter
-            .q
-            .as_deref()
-            .unwrap_or_default()
-            .to_lowercase()
-            .split_whitespace()
-            .map(str::to_owned)
-            .collect();
-        let catalogue = self.executor.catalogue.load();
-        let policy = self.executor.policy.load();
-        let fits = |entry: &Entry| {
-            let definition = &entry.tool.definition;
-            kind.is_none_or(|kind| definition.kind == kind)
-                && filter
-                    .active
-                    .is_none_or(|active| is_in_use(entry, &policy) == active)
-                && words.iter().all(|word| entry.search_text.contains(word))
-                && filter
-                    .owner
-                    .as_ref()
-                    .is_none_or(|owner| self.user_name(entry.tool.owner) == *owner)
-        };
-        let mut found = catalogue
-            .after(filter.cursor.as_deref())
-            .filter(|entry| fits(entry) && policy.verdict(caller, &entry.tool) != Verdict::Hidden);
-        let items: Vec<ToolView> = found
-            .by_ref()
-            .take(limit)
-            .map(|entry| self.view(entry, caller))
-            .collect();
-        let more = found.next().is_some();
-        let next_cursor = items.last().filter(|_| more).map(|last| last.name.clone());
-        Ok(ToolPage { items, next_cursor })
-    }
-
     pub fn get_tool(&self, caller: &Caller, name_or_id: &str) -> Result<ToolView> {
         Ok(self.view_with_rules(&*self.visible(caller, name_or_id)?, caller))
     }
 
     fn view_with_rules(&self, entry: &Entry, caller: &Caller) -> ToolView {
-        let rules = match is_mine(caller, &entry.tool) {
-            true => self.rules_said(entry, caller),
-            false => Vec::new(),
-        };
-        ToolView {
-            rules,
-            ..self.view(entry, caller)
+        let view = self.view(entry, caller);
+        match is_mine(caller, &entry.tool) {
+            true => ToolView {
+                rules: self.rules_said(entry, caller),
+                used_by: Some(self.used_by(caller, &entry.tool)),
+                ..view
+            },
+            false => view,
         }
     }
 
@@ -398,6 +344,7 @@ impl App {
             tested: self.tested(entry),
             trouble: None,
             rules: Vec::new(),
+            used_by: None,
             effect: None,
             flags: self.flags_of(tool),
             approval: definition.approval,

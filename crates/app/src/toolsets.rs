@@ -93,6 +93,12 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
+    /// What it names, by name or id.
+    pub(crate) fn picks(&self) -> impl Iterator<Item = &str> {
+        let picks = self.toolset.definition.tools.iter();
+        picks.map(|pick| pick.tool.as_str())
+    }
+
     /// None, and a line in the server's log, where what is stored cannot be read.
     fn read(row: ToolsetRow) -> Option<Self> {
         match toolset_from_text(&row.definition) {

@@ -24,9 +24,20 @@ impl App {
         tool: &Value,
         arguments: Value,
     ) -> Result<ToolResponse> {
+        let entry = self.unsaved(&caller, tool).await?;
+        let request = CallRequest {
+            tool: entry.name.to_string(),
+            arguments,
+            ..CallRequest::default()
+        };
+        Ok(self.executor.call_unsaved(caller, request, entry).await)
+    }
+
+    /// A definition that is not saved as a tool of its author, checked as if it were to be.
+    pub(crate) async fn unsaved(&self, caller: &Caller, tool: &Value) -> Result<Arc<Entry>> {
         let mut definition = read_body(&tool.to_string(), Shelf::Database)?;
-        self.check_references(&caller, Shelf::Database, caller.user, &definition)?;
-        self.check_runs(&caller, Shelf::Database, caller.user, &definition)
+        self.check_references(caller, Shelf::Database, caller.user, &definition)?;
+        self.check_runs(caller, Shelf::Database, caller.user, &definition)
             .await?;
         let saved = self
             .executor
@@ -34,10 +45,7 @@ impl App {
             .load()
             .get(&definition.name)
             .cloned();
-        if let Some(entry) = saved
-            .as_ref()
-            .filter(|entry| !is_mine(&caller, &entry.tool))
-        {
+        if let Some(entry) = saved.as_ref().filter(|entry| !is_mine(caller, &entry.tool)) {
             return Err(Error::conflict(format!(
                 "A tool named '{}' is there already and is not yours. Choose another name to try this one out",
                 entry.name
@@ -46,7 +54,7 @@ impl App {
         // Masks stand for the values of the tool that is being changed.
         let saved = saved.as_ref().map(|entry| &entry.tool);
         let sealed = saved.filter(|tool| tool.shelf == Shelf::Database);
-        self.seal_unsaved(&caller, sealed, &mut definition)?;
+        self.seal_unsaved(caller, sealed, &mut definition)?;
         let now = self.clock.now();
         let tool = Tool {
             // What is used up of the saved tool is used up for this one.
@@ -59,13 +67,7 @@ impl App {
             hash: definition.hash(),
             definition,
         };
-        let entry = Arc::new(Entry::new(tool, Arc::new(Gate::default())));
-        let request = CallRequest {
-            tool: entry.name.to_string(),
-            arguments,
-            ..CallRequest::default()
-        };
-        Ok(self.executor.call_unsaved(caller, request, entry).await)
+        Ok(Arc::new(Entry::new(tool, Arc::new(Gate::default()))))
     }
 
     /// For a definition that is only tried out: its values are sealed like any other's but stored nowhere, so each

@@ -68,13 +68,14 @@ pub const FIELDS: [&str; 20] = [
 
 /// What the server adds when it shows a tool: accepted and ignored in a body, so that a tool can be
 /// fetched, edited and sent back.
-const SERVER_FIELDS: [&str; 10] = [
+const SERVER_FIELDS: [&str; 11] = [
     "id",
     "owner",
     "version",
     "shelf",
     "created_at",
     "rules",
+    "used_by",
     "tested",
     "trouble",
     "updated_at",

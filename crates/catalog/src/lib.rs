@@ -26,6 +26,7 @@ pub mod schema;
 pub mod secret;
 pub mod source;
 pub mod stands_for;
+pub mod test_case;
 pub mod tool;
 pub mod tools_file;
 pub mod toolset;

@@ -1,6 +1,7 @@
 //! What a tool is: the `Definition` its author writes, and the `Tool` the crib makes of it.
 
 use crate::hex::hex;
+use crate::test_case::TestCase;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
@@ -28,6 +29,19 @@ pub enum Shelf {
     Database,
     /// An upstream MCP server, which says what there is.
     Server,
+}
+
+impl Shelf {
+    pub const ALL: [Shelf; 4] = [Shelf::Builtin, Shelf::File, Shelf::Database, Shelf::Server];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Shelf::Builtin => "builtin",
+            Shelf::File => "file",
+            Shelf::Database => "database",
+            Shelf::Server => "server",
+        }
+    }
 }
 
 /// Which machinery runs the tool.
@@ -116,74 +130,6 @@ pub struct RateLimit {
     pub requests_per_hour: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrent_requests: Option<u32>,
-}
-
-/// A saved call with what it should answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct TestCase {
-    pub arguments: Value,
-    #[serde(flatten)]
-    pub expect: Expected,
-}
-
-/// What a test expects of its call.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub enum Expected {
-    /// This data.
-    #[serde(rename = "expect")]
-    Data(Value),
-    /// A failure with this code, one of `CALL_ERRORS`.
-    #[serde(rename = "expect_error")]
-    Error(String),
-}
-
-/// How a call can fail; what each means is in the executor's table of codes.
-pub const CALL_ERRORS: [&str; 18] = [
-    "tool_not_found",
-    "tool_inactive",
-    "blocked_by_policy",
-    "approval_required",
-    "invalid_input",
-    "rate_limited",
-    "quota_exceeded",
-    "cancelled",
-    "invalid_output",
-    "output_too_large",
-    "tool_execution_error",
-    "upstream_error",
-    "service_unavailable",
-    "not_configured",
-    "auth_required",
-    "timeout",
-    "interrupted",
-    "needs_run",
-];
-
-impl Expected {
-    /// Whether a call that gave this data, or failed with this code, is what the test expects.
-    pub fn fits(&self, data: &Value, error: Option<&str>) -> bool {
-        match self {
-            Expected::Data(expected) => error.is_none() && is_same(data, expected),
-            Expected::Error(code) => error == Some(code),
-        }
-    }
-}
-
-/// Equal as JSON means it: 4 and 4.0 are the same number.
-pub fn is_same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(a), Value::Number(b)) => a == b || a.as_f64() == b.as_f64(),
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
-        }
-        (Value::Object(a), Value::Object(b)) => {
-            let found = |(name, value): (&String, &Value)| {
-                b.get(name).is_some_and(|other| is_same(value, other))
-            };
-            a.len() == b.len() && a.iter().all(found)
-        }
-        _ => left == right,
-    }
 }
 
 /// What an author writes: the same fields in `tools.json`, over REST and in the page.
@@ -443,29 +389,5 @@ pub(crate) mod tests {
         definition.annotations.read_only = Some(false);
         definition.annotations.destructive = None;
         assert_eq!(read_only(&definition), Some(false));
-    }
-
-    #[test]
-    fn values_are_compared_as_json() {
-        use serde_json::json;
-        let fits = |expect: Value, data: Value| Expected::Data(expect).fits(&data, None);
-        assert!(fits(
-            json!({"a": [4, "x"], "b": null}),
-            json!({"b": null, "a": [4.0, "x"]})
-        ));
-        assert!(!fits(json!([1, 2]), json!([2, 1])));
-        assert!(!fits(json!({"a": 1}), json!({"a": 1, "b": 2})));
-        assert!(!fits(json!("1"), json!(1)));
-        let null = json!(null);
-        assert!(!Expected::Data(null.clone()).fits(&null, Some("timeout")));
-        let error = Expected::Error("timeout".to_owned());
-        assert!(error.fits(&null, Some("timeout")));
-        assert!(!error.fits(&null, None) && !error.fits(&null, Some("cancelled")));
-        let case = TestCase {
-            arguments: json!({}),
-            expect: error,
-        };
-        let written = json!({"arguments": {}, "expect_error": "timeout"});
-        assert_eq!(serde_json::to_value(case).unwrap(), written);
     }
 }

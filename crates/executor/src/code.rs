@@ -144,7 +144,7 @@ mod tests {
             .iter()
             .take_while(|row| row.code != Code::InvalidRequest);
         let names: Vec<&str> = calls.map(|row| row.name).collect();
-        assert_eq!(names, catalog::tool::CALL_ERRORS);
+        assert_eq!(names, catalog::test_case::CALL_ERRORS);
     }
 
     /// What the contract promises; others already rely on it.

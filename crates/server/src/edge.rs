@@ -187,14 +187,11 @@ const NOSNIFF: (HeaderName, HeaderValue) = (
     HeaderValue::from_static("nosniff"),
 );
 
-/// A page shows nothing but its own styles and scripts, and stands in nobody's frame.
+/// For what is HTML and no document of ours (`document.rs`, whose policy is its own): it shows nothing, and stands in nobody's frame.
 const PAGE_HEADERS: [(HeaderName, HeaderValue); 3] = [
     (
         header::CONTENT_SECURITY_POLICY,
-        HeaderValue::from_static(
-            "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
-             connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-        ),
+        HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'"),
     ),
     (header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY")),
     // Not `no-referrer`: with it a browser says `Origin: null` for a form of ours, which is refused as a foreign one.
@@ -215,7 +212,6 @@ pub(crate) fn secure(response: &mut Response) {
         .or_insert(HeaderValue::from_static("no-store"));
     if is_page {
         for (name, value) in PAGE_HEADERS {
-            // The page has a stricter policy of its own.
             headers.entry(name).or_insert(value);
         }
     }

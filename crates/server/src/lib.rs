@@ -13,6 +13,8 @@ pub mod unlisted;
 mod api;
 mod auth;
 mod body;
+mod document;
+mod doorway;
 mod edge;
 mod error;
 mod forward;

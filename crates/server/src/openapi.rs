@@ -1,9 +1,10 @@
 //! The OpenAPI document, made from the handlers, and the page that shows it without any outside help.
 
+use crate::document;
 use crate::router::{Server, api};
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{Html, IntoResponse};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
 use std::sync::Arc;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{ApiKey, ApiKeyValue, Http, HttpAuthScheme, SecurityScheme};
@@ -65,6 +66,6 @@ pub(crate) async fn json(State(server): State<Arc<Server>>) -> impl IntoResponse
     )
 }
 
-pub(crate) async fn docs() -> impl IntoResponse {
-    Html(include_str!("docs.html"))
+pub(crate) async fn docs() -> Response {
+    document::document(StatusCode::OK, include_str!("docs.html"))
 }

@@ -1,11 +1,11 @@
 //! The web page: its files as they were built, and its one document at every address that is nobody else's.
 
+use crate::document;
 use crate::error::ApiError;
-use axum::http::{HeaderMap, HeaderValue, Method, Uri, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use executor::Code;
-use page::{File, INDEX, NONCE};
-use uuid::Uuid;
+use page::{File, INDEX};
 
 /// A file's name holds a hash of what is in it: it never changes.
 const FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
@@ -41,22 +41,12 @@ pub(crate) async fn serve(method: Method, uri: Uri, headers: HeaderMap) -> Respo
     }
 }
 
-/// The document, with a word for this answer alone that lets its styles stand.
 fn document(index: &File) -> Response {
-    let nonce = Uuid::new_v4().simple().to_string();
-    let text = String::from_utf8_lossy(index.bytes).replace(NONCE, &nonce);
-    let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self' 'nonce-{nonce}'; img-src 'self' data: blob:; \
-         font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-    );
-    let policy = HeaderValue::from_str(&policy).unwrap_or(HeaderValue::from_static(""));
-    let kind = HeaderValue::from_static("text/html; charset=utf-8");
-    let headers = [
-        (header::CONTENT_TYPE, kind),
-        (header::CACHE_CONTROL, ASK_AGAIN),
-        (header::CONTENT_SECURITY_POLICY, policy),
-    ];
-    (headers, text).into_response()
+    let text = String::from_utf8_lossy(index.bytes);
+    let mut response = document::document(StatusCode::OK, &text);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, ASK_AGAIN);
+    response
 }
 
 fn of_file(file: &'static File, headers: &HeaderMap) -> Response {

@@ -1,7 +1,7 @@
 //! The database shelf and the history of every tool, whichever shelf it is on.
 
 use crate::db::{Db, Result, each};
-use catalog::tool::{Definition, Millis, Shelf};
+use catalog::tool::{Definition, Millis};
 use uuid::Uuid;
 
 /// A tool of the database shelf.
@@ -44,15 +44,6 @@ pub struct Head {
     pub hash: String,
     pub changed_at: Millis,
     pub created_at: Millis,
-}
-
-pub fn shelf_name(shelf: Shelf) -> &'static str {
-    match shelf {
-        Shelf::Builtin => "builtin",
-        Shelf::Server => "server",
-        Shelf::File => "file",
-        Shelf::Database => "database",
-    }
 }
 
 pub fn definition_text(definition: &Definition) -> String {

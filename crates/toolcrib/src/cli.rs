@@ -27,7 +27,7 @@ pub(crate) use toolsets::Toolsets;
 pub(crate) use vectors::{Destination, Vectors};
 
 use catalog::clock::Clock;
-use catalog::tool::KindName;
+use catalog::tool::{KindName, Shelf};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Parser, Subcommand, value_parser};
 use executions::Status;
@@ -340,6 +340,18 @@ pub(crate) struct ToolFilter {
     /// Only active tools, or with `false` only the others
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) active: Option<bool>,
+    /// Only tools that are kept there
+    #[arg(long, value_parser = PossibleValuesParser::new(Shelf::ALL.map(Shelf::as_str)))]
+    pub(crate) shelf: Option<String>,
+    /// Only SQL tools that ask this source
+    #[arg(long, value_name = "NAME")]
+    pub(crate) source: Option<String>,
+    /// Only tools that this MCP server runs
+    #[arg(long, value_name = "NAME")]
+    pub(crate) server: Option<String>,
+    /// Only tools of whose calls this is the worst that may come
+    #[arg(long, value_parser = ["read_only", "writes", "destructive"])]
+    pub(crate) risk: Option<String>,
     /// At most so many [default: all]
     #[arg(long, value_parser = value_parser!(u32).range(1..))]
     pub(crate) limit: Option<u32>,

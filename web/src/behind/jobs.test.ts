@@ -97,15 +97,15 @@ test("tools are looked through page by page until there are enough that fit", as
   const page = (at: number) =>
     Array.from({ length: 500 }, (_, one) => ({
       name: `t${at}-${one}`,
-      shelf: one % 25 === 0 ? "mcp" : "file",
+      trouble: one % 25 === 0 ? "there is no script" : undefined,
     }));
   const get = (async (_: string, { cursor }: { cursor?: string }) => {
     const at = Number(cursor ?? 0);
     return { items: page(at), next_cursor: at < 19 ? String(at + 1) : null };
   }) as never as Get;
   const { tools } = jobs(get);
-  const first = await tools({ filter: {}, shelf: "mcp" }, stop);
+  const first = await tools({ filter: {}, state: "trouble" }, stop);
   expect(first.items).toHaveLength(100);
-  const rest = await tools({ filter: {}, shelf: "builtin", cursor: first.next_cursor! }, stop);
+  const rest = await tools({ filter: {}, state: "failing", cursor: first.next_cursor! }, stop);
   expect(rest).toEqual({ items: [], next_cursor: null });
 });

@@ -122,14 +122,14 @@ export function jobs(get: Get) {
 
     /** The next tools that fit what the server does not filter by. */
     tools: async (
-      { filter, state, shelf, cursor }: { filter: Query; state?: string; shelf?: string; cursor?: string },
+      { filter, state, cursor }: { filter: Query; state: string; cursor?: string },
       signal: AbortSignal,
     ): Promise<ToolPage> => {
       const items: ToolPage["items"] = [];
       let next = cursor;
       do {
         const page = await get<ToolPage>("/api/v1/tools", { ...filter, limit: 500, check: true, cursor: next }, signal);
-        items.push(...page.items.filter((tool) => fitsState(tool, state, shelf)));
+        items.push(...page.items.filter((tool) => fitsState(tool, state)));
         next = page.next_cursor ?? undefined;
       } while (next && items.length < 100);
       return { items, next_cursor: next ?? null };

@@ -9,7 +9,7 @@ use catalog::caller::Caller;
 use catalog::tool::{Shelf, Tool};
 use serde_json::json;
 use store::secrets::SecretRow;
-use store::tools::{ToolRow, VersionRow, shelf_name};
+use store::tools::{ToolRow, VersionRow};
 use uuid::Uuid;
 
 impl Plan {
@@ -70,7 +70,7 @@ impl Plan {
             tool_id: id,
             version,
             name: row.name.clone(),
-            shelf: shelf_name(Shelf::Database).to_owned(),
+            shelf: Shelf::Database.as_str().to_owned(),
             action: "reassign".to_owned(),
             definition: row.definition.clone(),
             hash: head.hash,

@@ -5,12 +5,11 @@ use super::driver::Driver;
 use super::journal::Lost;
 use super::offered::Offer;
 use super::own::Own;
-use crate::App;
+use crate::risk::Risk;
 use agent::entry::{CallResult, Entry, Pending, PendingKind};
 use agent::result::shortened;
 use agent::state::{Open, Phase};
 use catalog::catalogue::Entry as Tool;
-use catalog::tool::{Annotations, KindName, Shelf};
 use executor::talk::{Event, Talk};
 use executor::{CallRequest, ToolResponse};
 use providers::{Arguments, Call};
@@ -245,8 +244,9 @@ impl Driver {
         let guarded = self.journal.app.runs.settings.guard_untrusted;
         // The planner calls what it was asked for, whatever it has read.
         let guarded = guarded && self.has_model();
-        let risky =
-            guarded && self.journal.state.is_tainted && self.journal.app.is_destructive(tool);
+        let risky = guarded
+            && self.journal.state.is_tainted
+            && self.journal.app.risk(&tool.tool) == Risk::Destructive;
         risky.then(|| {
             "The call may destroy something, and the model has read what somebody outside may have written".to_owned()
         })
@@ -310,7 +310,7 @@ impl Driver {
         };
         let app = Arc::clone(&self.journal.app);
         let (caller, live) = (Arc::clone(&self.caller), Arc::clone(&self.journal.live));
-        let (id, untrusted) = (call.id.clone(), app.is_open_world(tool));
+        let (id, untrusted) = (call.id.clone(), app.is_open_world(&tool.tool));
         let chars_max = app.runs.settings.result_chars_max;
         self.running.push(async move {
             // Where nobody keeps servers connected, the tool's own is connected now; what fails there, the call tells.
@@ -417,41 +417,5 @@ fn result_of(call: &str, response: &ToolResponse, untrusted: bool, chars_max: us
         elapsed: response.elapsed,
         is_untrusted: untrusted && response.may_have_run(),
         is_cut,
-    }
-}
-
-impl App {
-    /// What is known of a tool: what its author says, else what the builtin says that it is made of.
-    fn hints_of(&self, tool: &Tool) -> Annotations {
-        let definition = &tool.tool.definition;
-        let mut hints = definition.hints();
-        let name = definition.config.get("name").and_then(Value::as_str);
-        let name = name.filter(|_| definition.kind == KindName::Builtin);
-        if let Some(builtin) = name.and_then(|name| self.runs.hints.get(name)) {
-            hints.open_world = hints.open_world.or(builtin.open_world);
-            hints.read_only = hints.read_only.or(builtin.read_only);
-            hints.destructive = hints.destructive.or(builtin.destructive);
-        }
-        hints
-    }
-
-    /// Whether what it answers may have been written by somebody outside: always, unless somebody says otherwise or it only
-    /// computes. Rows, files and documents are full of what others wrote.
-    fn is_open_world(&self, tool: &Tool) -> bool {
-        // What a server says of its own tools is no reason to trust them.
-        if tool.tool.shelf == Shelf::Server {
-            return true;
-        }
-        let computes = tool.tool.definition.kind == KindName::Expression;
-        self.hints_of(tool).open_world.unwrap_or(!computes)
-    }
-
-    /// What MCP means by it: it is, unless somebody says otherwise.
-    fn is_destructive(&self, tool: &Tool) -> bool {
-        let hints = self.hints_of(tool);
-        let computes = tool.tool.definition.kind == KindName::Expression;
-        let says_so = tool.tool.definition.annotations.destructive == Some(true);
-        let harmless = computes || (hints.read_only == Some(true) && !says_so);
-        !harmless && hints.destructive != Some(false)
     }
 }

@@ -2,10 +2,11 @@
 
 use super::{Fields, is_misspelt};
 use crate::json::{Reader, member, path_of_key};
-use crate::tool::{CALL_ERRORS, Expected, TestCase};
+use crate::test_case::{CALL_ERRORS, Expected, TestCase};
 
-const KEYS: [&str; 3] = ["arguments", "expect", "expect_error"];
-const A_TEST: &str = "A test is {\"arguments\": {…}, \"expect\": …}, or {\"arguments\": {…}, \"expect_error\": \"invalid_input\"}.";
+const KEYS: [&str; 5] = ["name", "arguments", EXPECTS[0], EXPECTS[1], EXPECTS[2]];
+const EXPECTS: [&str; 3] = ["expect", "expect_contains", "expect_error"];
+const A_TEST: &str = "A test is {\"arguments\": {…}, \"expect\": …}, {\"arguments\": {…}, \"expect_contains\": …} or {\"arguments\": {…}, \"expect_error\": \"invalid_input\"}.";
 
 impl Fields<'_> {
     pub(super) fn examples(&self, r: &mut Reader<'_>) -> Vec<String> {
@@ -46,28 +47,35 @@ impl Fields<'_> {
             if arguments.is_none() && !is_misspelt(members, "arguments", &KEYS) {
                 lacks(r, "arguments", "\"arguments\"", "nothing");
             }
-            let expect = match (member(members, "expect"), member(members, "expect_error")) {
-                (Some(data), None) => Some(Expected::Data(data.value.to_value())),
-                (None, Some(code)) => {
+            let given = EXPECTS.map(|key| member(members, key));
+            let expect = match given {
+                [Some(data), None, None] => Some(Expected::Data(data.value.to_value())),
+                [None, Some(part), None] => Some(Expected::Part(part.value.to_value())),
+                [None, None, Some(code)] => {
                     let code = r.one_of(code, &path, &CALL_ERRORS);
                     code.map(|code| Expected::Error(code.to_owned()))
                 }
-                (Some(_), Some(_)) => {
-                    let expected = "either \"expect\" or \"expect_error\"";
-                    lacks(r, "expect_error", expected, "both");
-                    None
-                }
-                (None, None) => {
-                    let slip = |key| is_misspelt(members, key, &KEYS);
-                    if !slip("expect") && !slip("expect_error") {
-                        let expected = "\"expect\" or \"expect_error\"";
+                [None, None, None] => {
+                    if !EXPECTS.iter().any(|key| is_misspelt(members, key, &KEYS)) {
+                        let expected = "\"expect\", \"expect_contains\" or \"expect_error\"";
                         lacks(r, "expect", expected, "nothing");
                     }
                     None
                 }
+                _ => {
+                    let keys = EXPECTS.iter().zip(given).rev();
+                    let last = keys
+                        .into_iter()
+                        .find_map(|(key, given)| given.map(|_| *key));
+                    let expected = "one of \"expect\", \"expect_contains\" and \"expect_error\"";
+                    lacks(r, last.unwrap_or("expect"), expected, "several");
+                    None
+                }
             };
+            let name = member(members, "name").and_then(|m| r.string(m, &path));
             let arguments = arguments.filter(|m| r.object(m, &path).is_some())?;
             Some(TestCase {
+                name: name.map(str::to_owned),
                 arguments: arguments.value.to_value(),
                 expect: expect?,
             })

@@ -2,9 +2,8 @@
 
 use super::FILE;
 use catalog::definition::{Origin, definition_from_text};
-use catalog::tool::{
-    Annotations, Definition, Expected, KindName, OutputFormat, RateLimit, TestCase,
-};
+use catalog::test_case::{Expected, TestCase};
+use catalog::tool::{Annotations, Definition, KindName, OutputFormat, RateLimit};
 use catalog::tools_file::{Edit, edit, read_tools};
 use serde_json::{Value, json};
 
@@ -85,6 +84,7 @@ impl Random {
             examples: (0..self.below(3)).map(|_| self.text()).collect(),
             tests: (0..self.below(2))
                 .map(|_| TestCase {
+                    name: self.maybe("t".to_owned()),
                     arguments: json!({}),
                     expect: Expected::Data(self.value(1)),
                 })

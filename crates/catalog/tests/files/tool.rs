@@ -2,7 +2,8 @@
 
 use super::{check_one, tools_problems};
 use catalog::definition::{Origin, definition_from_text};
-use catalog::tool::{Expected, KindName, Shelf};
+use catalog::test_case::Expected;
+use catalog::tool::{KindName, Shelf};
 use catalog::tools_file::read_tools;
 use serde_json::json;
 

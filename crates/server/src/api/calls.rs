@@ -55,6 +55,10 @@ pub(crate) async fn run_tests(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExplainBody {
+    /// A definition with this name that is not saved: its query is planned instead.
+    #[serde(default)]
+    #[schema(value_type = Option<Object>)]
+    tool: Value,
     /// What a call would be given, and checked as its arguments are. Where nothing is said of them, they are null.
     #[serde(default)]
     #[schema(value_type = Option<Object>)]
@@ -73,7 +77,14 @@ pub(crate) async fn explain_tool(
     JsonBody(body): JsonBody<ExplainBody>,
 ) -> Result<Json<PlanView>, ApiError> {
     let arguments = Some(body.arguments).filter(|given| !given.is_null());
-    let plan = server.app.explain_tool(caller, &name, arguments).await?;
+    let app = &server.app;
+    let plan = match body.tool.is_null() {
+        true => app.explain_tool(caller, &name, arguments).await?,
+        false => {
+            let unsaved = (name.as_str(), &body.tool);
+            app.explain_unsaved(caller, unsaved, arguments).await?
+        }
+    };
     Ok(Json(plan))
 }
 

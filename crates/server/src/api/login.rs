@@ -4,6 +4,7 @@ use super::oidc::failed;
 use super::tools::owned;
 use crate::auth::{Anyone, IsAdmin, SESSION_COOKIE, session_secret};
 use crate::body::{JsonBody, PathOf};
+use crate::doorway;
 use crate::edge::Client;
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
@@ -11,7 +12,7 @@ use app::login::{LoginLink, NewSession, SESSION_SECONDS};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
-use axum::response::{Html, IntoResponse, Redirect, Response};
+use axum::response::{IntoResponse, Redirect, Response};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use utoipa::ToSchema;
@@ -91,9 +92,8 @@ pub(crate) async fn create_login_link(
     Ok((StatusCode::CREATED, Json(LinkBody { link, url })))
 }
 
-/// The page behind a link asks before it lets in: whatever fetches links ahead of people must not use them up.
-pub(crate) async fn link_page() -> Html<&'static str> {
-    Html(include_str!("../login.html"))
+pub(crate) async fn link_page() -> Response {
+    doorway::link()
 }
 
 pub(crate) async fn use_link(

@@ -4,14 +4,15 @@
 use super::login::session_cookie;
 use super::tools::owned;
 use crate::auth::cookie;
+use crate::doorway;
 use crate::edge::Client;
 use crate::error::ApiError;
 use crate::router::Server;
 use app::oidc::{Answer, BEGUN_SECONDS};
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, HeaderValue, Uri, header};
-use axum::response::{AppendHeaders, Html, IntoResponse, Redirect, Response};
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri, header};
+use axum::response::{AppendHeaders, IntoResponse, Redirect, Response};
 use executor::Code;
 use serde::Deserialize;
 use std::sync::Arc;
@@ -29,8 +30,8 @@ pub(crate) struct Returned {
     error: Option<String>,
 }
 
-pub(crate) async fn login_page(State(server): State<Arc<Server>>) -> Html<String> {
-    page(&server, "")
+pub(crate) async fn login_page(State(server): State<Arc<Server>>) -> Response {
+    doorway::login(StatusCode::OK, server.app.has_oidc(), None)
 }
 
 /// Sends the browser to the provider.
@@ -122,31 +123,5 @@ fn begun_cookie(secret: &str, seconds: i64) -> HeaderValue {
 }
 
 pub(crate) fn failed(server: &Server, error: &ApiError) -> Response {
-    (error.status(), page(server, &error.message)).into_response()
-}
-
-/// The page to log in on.
-fn page(server: &Server, problem: &str) -> Html<String> {
-    let other = match server.app.has_oidc() {
-        true => {
-            r#"<a class="other" href="/login/oidc">Log in with your organisation's account</a>"#
-        }
-        false => "",
-    };
-    let text = include_str!("../sign_in.html").replace("<!--other-->", other);
-    Html(text.replace("<!--problem-->", &escaped(problem)))
-}
-
-pub(crate) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            c => out.push(c),
-        }
-    }
-    out
+    doorway::login(error.status(), server.app.has_oidc(), Some(&error.message))
 }

@@ -1,10 +1,11 @@
 //! Signing in to upstream servers: a browser is sent to the server's authorization server, and comes back here or to
 //! the command line that waits for it.
 
-use super::oidc::{escaped, failed};
+use super::oidc::failed;
 use super::tools::owned;
 use crate::auth::{Anyone, CanCall};
 use crate::body::{JsonBody, PathOf, QueryOf};
+use crate::doorway;
 use crate::error::{ApiError, ErrorBody};
 use crate::forward::{CameWhole, Lost};
 use crate::router::Server;
@@ -13,7 +14,7 @@ use app::sign_in::{SignInAnswer, SignInBegun};
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, Uri};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use executor::Code;
 use serde::{Deserialize, Serialize};
@@ -148,7 +149,7 @@ pub(crate) async fn come_back(
         let passed = server.pass_on(keeper, came.as_came(), Bytes::new()).await;
         return passed.unwrap_or_else(|lost| {
             let error = unkept(lost);
-            page(error.status(), &error.message)
+            doorway::not_signed_in(error.status(), &error.message)
         });
     }
     let app = Arc::clone(&server.app);
@@ -163,11 +164,8 @@ pub(crate) async fn come_back(
         app.finish_sign_in(&caller, &answer).await
     };
     match owned(work).await {
-        Ok(view) => page(
-            StatusCode::OK,
-            &format!("You are signed in to {}.", view.name),
-        ),
-        Err(error) => page(error.status(), &error.message),
+        Ok(view) => doorway::signed_in(&view.name),
+        Err(error) => doorway::not_signed_in(error.status(), &error.message),
     }
 }
 
@@ -233,11 +231,6 @@ fn at_home(redirect: String) -> Result<String, ApiError> {
             "redirect_uri: expected http://127.0.0.1:PORT/callback, an address on the machine of whoever signs in",
         )),
     }
-}
-
-fn page(status: StatusCode, text: &str) -> Response {
-    let text = include_str!("../signed_in.html").replace("<!--text-->", &escaped(text));
-    (status, Html(text)).into_response()
 }
 
 #[cfg(test)]

@@ -27,6 +27,16 @@ pub(crate) struct ListQuery {
     active: Option<bool>,
     /// The owner's name.
     owner: Option<String>,
+    /// One of builtin, file, database, server.
+    shelf: Option<String>,
+    /// The source that SQL tools ask.
+    source: Option<String>,
+    /// The MCP server that runs them.
+    server: Option<String>,
+    /// The worst that a call may do: one of read_only, writes, destructive. As far as is known; a tool that nothing is said of may destroy.
+    risk: Option<String>,
+    /// Whether to count the tools of all pages, in all and by each of the filters, in `counts`.
+    count: Option<bool>,
     /// 1 to 500; 50 unless given.
     #[param(minimum = 1, maximum = 500)]
     limit: Option<usize>,
@@ -103,8 +113,13 @@ pub(crate) async fn list_tools(
         kind: query.kind,
         active: query.active,
         owner: query.owner,
+        shelf: query.shelf,
+        source: query.source,
+        server: query.server,
+        risk: query.risk,
         limit: query.limit,
         cursor: query.cursor,
+        count: query.count == Some(true),
     };
     let mut page = server.app.list_tools(&caller, &filter)?;
     if query.check == Some(true) {

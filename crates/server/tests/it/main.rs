@@ -80,6 +80,7 @@ mod sources_refused;
 mod stale;
 mod testapp;
 mod tools;
+mod tools_listed;
 mod toolsets;
 mod toolsets_mcp;
 mod vectors;

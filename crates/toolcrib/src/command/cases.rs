@@ -5,7 +5,7 @@ use super::tools::{all, path, text};
 use crate::client::Client;
 use crate::context::Context;
 use crate::out::{Failure, Out, Paint, Result};
-use catalog::tool::Expected;
+use catalog::test_case::Expected;
 use serde_json::{Value, json};
 
 /// The cases of one tool as they ended.
@@ -94,17 +94,16 @@ async fn try_out(client: &Client, tool: &Value) -> Result<Vec<Value>> {
 
 fn judge(case: &Value, response: &Value) -> Value {
     let error = &response["error"];
-    let (name, expected) = match case["expect_error"].as_str() {
-        Some(code) => ("expect_error", Expected::Error(code.to_owned())),
-        None => ("expect", Expected::Data(case["expect"].clone())),
+    let expected = match (case.get("expect_error"), case.get("expect_contains")) {
+        (Some(code), _) => Expected::Error(code.as_str().unwrap_or_default().to_owned()),
+        (None, Some(part)) => Expected::Part(part.clone()),
+        (None, None) => Expected::Data(case["expect"].clone()),
     };
-    json!({
-        "passed": expected.fits(&response["data"], error["code"].as_str()),
-        "arguments": case["arguments"],
-        name: case[name],
-        "data": response["data"],
-        "error": error,
-    })
+    let mut judged = case.clone();
+    judged["passed"] = json!(expected.fits(&response["data"], error["code"].as_str()));
+    judged["data"] = response["data"].clone();
+    judged["error"] = error.clone();
+    judged
 }
 
 fn tell_one(out: &Out, report: &Report) -> Result {
@@ -148,7 +147,10 @@ fn ended(failed: usize, of: &str) -> Result {
 /// A line for each, and what was expected of those that failed.
 fn tell_cases(out: &Out, report: &Report, whose: &str) {
     for case in &report.cases {
-        let arguments = &case["arguments"];
+        let arguments = match case["name"].as_str() {
+            Some(name) => format!("{name} {}", case["arguments"]),
+            None => case["arguments"].to_string(),
+        };
         if case["passed"] == true {
             let passed = out.paint(Paint::Green, "pass");
             out.line(format!("{passed} {whose}{arguments}"));
@@ -156,9 +158,10 @@ fn tell_cases(out: &Out, report: &Report, whose: &str) {
         }
         let failed = out.paint(Paint::Red, "fail");
         out.line(format!("{failed} {whose}{arguments}"));
-        match case["expect_error"].as_str() {
-            Some(code) => out.line(format!("  expected the error {code}")),
-            None => out.line(format!("  expected {}", case["expect"])),
+        match (case["expect_error"].as_str(), case.get("expect_contains")) {
+            (Some(code), _) => out.line(format!("  expected the error {code}")),
+            (None, Some(part)) => out.line(format!("  expected {part} in it")),
+            (None, None) => out.line(format!("  expected {}", case["expect"])),
         }
         let error = &case["error"];
         match error.as_object() {

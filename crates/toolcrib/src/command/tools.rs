@@ -203,6 +203,10 @@ async fn list(context: &Context, filter: ToolFilter) -> Result {
         ("q", filter.q.clone()),
         ("kind", filter.kind.clone()),
         ("active", filter.active.map(|active| active.to_string())),
+        ("shelf", filter.shelf.clone()),
+        ("source", filter.source.clone()),
+        ("server", filter.server.clone()),
+        ("risk", filter.risk.clone()),
     ];
     let items = Client::with(context, async |client| all(client, &asked, wanted).await).await?;
     let out = &context.out;

@@ -328,7 +328,7 @@ fn servers_go_to_other_clients_and_back() {
     let search = json!({"type": "http", "url": "https://a.example/mcp?api_key=${SEARCH_URL}",
         "headers": {"Authorization": "${SEARCH_AUTHORIZATION}", "X-Team": "${TEAM}"}, "timeout_seconds": 9.0, "disabled": true});
     assert!(
-        catalog::tool::is_same(&servers["mcpServers"]["search"], &search),
+        catalog::test_case::is_same(&servers["mcpServers"]["search"], &search),
         "{servers:#}"
     );
     assert_eq!(servers["mcpServers"]["old"]["type"], "sse");

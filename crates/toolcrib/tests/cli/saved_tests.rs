@@ -46,21 +46,45 @@ fn a_definition_that_is_not_saved_may_expect_a_failure_too() {
     assert_eq!(said, "pass {\"a\":2}\npass {\"a\":\"x\"}\n");
 }
 
+/// Saved and not saved.
+#[test]
+fn a_test_has_a_name_and_may_expect_a_part() {
+    let sandbox = Sandbox::new();
+    let named = DOUBLE.replace(
+        r#"{"arguments": {"a": 2}, "expect": 4}"#,
+        r#"{"name": "two", "arguments": {"a": 2}, "expect_contains": 4.0}, {"name": "three", "arguments": {"a": 3}, "expect_contains": 7}"#,
+    );
+    sandbox.ok(&["tools", "add", &named]);
+    for asked in [
+        ["tools", "test", "double"].as_slice(),
+        &["tools", "test", "--file", &named],
+    ] {
+        let done = sandbox.run(asked);
+        assert_eq!(done.code, 1, "{done:?}");
+        let said = "pass two {\"a\":2}\nfail three {\"a\":3}\n  expected 7 in it\n  got      6\n";
+        assert!(done.stdout.starts_with(said), "{done:?}");
+    }
+}
+
 #[test]
 fn a_test_expects_one_thing_that_can_be() {
     let sandbox = Sandbox::new();
     for (test, said) in [
         (
             r#"{"arguments": {}, "expect": 1, "expect_error": "timeout"}"#,
-            "found both",
+            "found several",
         ),
         (
             r#"{"arguments": {}}"#,
-            "expected \"expect\" or \"expect_error\", found nothing",
+            "expected \"expect\", \"expect_contains\" or \"expect_error\", found nothing",
         ),
         (
             r#"{"arguments": {}, "expect_error": "invalid_inptu"}"#,
             "Did you mean \"invalid_input\"?",
+        ),
+        (
+            r#"{"name": 1, "arguments": {}, "expect_contains": 1}"#,
+            "expected a string",
         ),
         (
             r#"{"arguments": {}, "expekt": 1}"#,

@@ -91,6 +91,41 @@ fn the_demo_answers_as_documented() {
         Some(&json!({})),
     );
     assert_eq!(status, 422, "{refused}");
+    let listed = crib
+        .sandbox
+        .ok(&["tools", "list", "--source", "demo", "--risk", "read_only"]);
+    assert!(listed.contains("get_user_daily_limit"), "{listed}");
+    assert!(!listed.contains("multiply_numbers"), "{listed}");
+}
+
+/// What is being written is planned, not what is saved, and nothing is kept of it.
+#[test]
+fn a_query_that_is_not_saved_is_planned() {
+    let crib = Crib::new();
+    let asked = |name: &str, query: &str| {
+        let tool = json!({"name": "get_user_daily_limit", "description": "d", "kind": "sql",
+            "config": {"source": "demo", "query": query},
+            "input_schema": {"type": "object", "properties": {"n": {"type": "integer"}}}});
+        let path = format!("/api/v1/tools/{name}/explain");
+        crib.server.request(
+            "POST",
+            &path,
+            Some(&json!({"tool": tool, "arguments": {"n": 1}})),
+        )
+    };
+    let name = "get_user_daily_limit";
+    let (status, plan) = asked(name, "SELECT * FROM h_user WHERE user_id = :n");
+    assert_eq!(status, 200, "{plan}");
+    assert!(plan["plan"].to_string().contains("h_user"), "{plan}");
+    let (status, refused) = asked("another", "SELECT 1");
+    assert_eq!(status, 422, "{refused}");
+    assert!(refused.to_string().contains("tool.name"), "{refused}");
+    let (status, refused) = asked(name, "SELEC 1");
+    assert_eq!(status, 422, "{refused}");
+    let (_, saved) = crib
+        .server
+        .request("GET", "/api/v1/tools/get_user_daily_limit", None);
+    assert_eq!(saved["version"], 1, "{saved}");
 }
 
 #[test]

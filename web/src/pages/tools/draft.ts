@@ -87,7 +87,7 @@ export function parametersOf(schema: Schema): { parameters: Parameter[]; schemaR
 
 // What the server adds to a definition, or what has a member of its own in a draft.
 const NOT_SENT = [
-  ..."id hash version created_at updated_at owner tested trouble flags effect shelf name description description_user kind".split(
+  ..."id hash version created_at updated_at owner tested trouble flags rules used_by effect shelf name description description_user kind".split(
     " ",
   ),
   ..."is_active config input_schema auth_config output_schema examples tests ".trim().split(" "),

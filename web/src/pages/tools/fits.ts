@@ -2,8 +2,7 @@
 
 import type { ToolView } from "../../api/schema";
 
-export function fitsState(tool: ToolView, state: string | undefined, shelf: string | undefined): boolean {
-  if (shelf && tool.shelf !== shelf) return false;
+export function fitsState(tool: ToolView, state: string): boolean {
   if (state === "trouble") return !!tool.trouble || (tool.flags?.length ?? 0) > 0;
   if (state === "failing") return (tool.tested?.failed ?? 0) > 0;
   return true;

@@ -37,7 +37,8 @@ import { Tip } from "../../ui/tip";
 import { toast } from "../../ui/toast";
 import { type Choose, chosenWith } from "./choose";
 import { KindBadge } from "./kind";
-import { isChangeable, removeTool, restoreTool, switchTool, type Tool } from "./queries";
+import { isChangeable, switchTool, type Tool } from "./queries";
+import { useRemoving } from "./removing";
 
 const columns =
   "md:grid-cols-[2rem_3rem_minmax(12rem,1fr)_7.5rem_4rem_12rem_7rem_6.5rem] md:grid-rows-1 md:gap-x-3 md:px-3";
@@ -62,7 +63,8 @@ type Props = {
 
 export function ToolRows({ tools, days, isCounting, stale, filter, isMore, chosen, onChoose, onEnd }: Props) {
   const { t } = useTranslation("tools");
-  const shared = useShared();
+  const [removing, remove] = useRemoving();
+  const shared = useShared(remove);
   const { isAuthor, isNarrow } = shared;
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(-1);
@@ -141,6 +143,7 @@ export function ToolRows({ tools, days, isCounting, stale, filter, isMore, chose
           })}
         </ul>
       </div>
+      {removing}
     </div>
   );
 }
@@ -198,9 +201,10 @@ type Shared = {
   queries: QueryClient;
   go: (to: string, search?: Search) => void;
   test: (name: string) => void;
+  remove: (name: string) => void;
 };
 
-function useShared(): Shared {
+function useShared(remove: Shared["remove"]): Shared {
   const { t, i18n } = useTranslation("tools");
   const isAuthor = useMay("author");
   const isNarrow = useNarrow();
@@ -217,8 +221,9 @@ function useShared(): Shared {
       queries,
       go: (to, search) => void navigate({ to, search: search as never }),
       test: (name) => change({ test: name }, { push: true }),
+      remove,
     }),
-    [t, i18n.language, isAuthor, isNarrow, queries, navigate, change],
+    [t, i18n.language, isAuthor, isNarrow, queries, navigate, change, remove],
   );
 }
 
@@ -418,17 +423,8 @@ function RowButton({ icon: Icon, label, className, ...rest }: ButtonProps) {
 }
 
 function RowActions({ tool, may, shared }: { tool: Tool; may: boolean; shared: Shared }) {
-  const { t, texts, queries, isAuthor, go, test } = shared;
+  const { t, texts, isAuthor, go, test, remove } = shared;
   const to = `/tools/${encodeURIComponent(tool.name)}`;
-  const remove = async () => {
-    try {
-      await removeTool(queries, tool.name);
-      const undo = () => restoreTool(queries, tool.name).catch((error) => toast(messageOf(error), { failed: true }));
-      toast(t("removed", { name: tool.name }), { action: { label: t("undo"), run: () => void undo() } });
-    } catch (error) {
-      toast(messageOf(error), { failed: true });
-    }
-  };
   const copy = async () =>
     (await copyText(JSON.stringify(tool, null, 2))) && toast(t("copiedJson", { name: tool.name }));
   return (
@@ -448,7 +444,7 @@ function RowActions({ tool, may, shared }: { tool: Tool; may: boolean; shared: S
           { label: t("copyJson"), icon: Download, onSelect: () => void copy() },
           { label: t("history"), icon: History, onSelect: () => go(`${to}/versions`) },
           "line",
-          { label: t("delete"), icon: Trash2, danger: true, disabled: !may, onSelect: () => void remove() },
+          { label: t("delete"), icon: Trash2, danger: true, disabled: !may, onSelect: () => remove(tool.name) },
         ]}
       />
     </>

@@ -19,10 +19,13 @@ import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { BulkBar } from "./list-bulk";
 import { type Days, ToolRows } from "./list-rows";
-import { daysQuery, KINDS, type Kind, type Tool, toolQuery, toolsQuery, wholeToolsQuery } from "./queries";
+import { countsQuery, daysQuery, KINDS, type Kind, type Tool, toolQuery, toolsQuery, wholeToolsQuery } from "./queries";
 import { ToolTester } from "./tester";
 
-const SHELVES = ["database", "file", "builtin", "mcp"] as const;
+const SHELVES = ["database", "file", "builtin", "server"] as const;
+const RISKS = ["read_only", "writes", "destructive"] as const;
+/** What a list is filtered by, in the address, beside the search. */
+const FACETS = ["kind", "state", "shelf", "owner", "source", "server", "risk"] as const;
 const STATES = ["on", "off", "trouble", "failing"] as const;
 
 /** How the tools of each page went in the last day: only admins are told. */
@@ -49,30 +52,27 @@ export default function Tools() {
   const [found, change] = useAddress();
   const navigate = useNavigate();
   const may = useMay("author");
-  const { q, kind, state, owner, shelf } = found;
+  const { q, kind, state, owner, shelf, source, server, risk } = found;
   const active = state === "on" ? true : state === "off" ? false : undefined;
   const sieve = state === "trouble" || state === "failing" ? state : undefined;
-  const filter = { q, kind, owner, active };
-  const list = useInfiniteQuery(toolsQuery(filter, { state: sieve, shelf }));
+  const filter = { q, kind, owner, active, shelf, source, server, risk };
+  const list = useInfiniteQuery(toolsQuery(filter, sieve));
   // What is done with all that fit is done with all, not only with those that were scrolled to.
-  const whole = useInfiniteQuery({ ...wholeToolsQuery(filter, { state: sieve, shelf }), enabled: false });
+  const whole = useInfiniteQuery({ ...wholeToolsQuery(filter, sieve), enabled: false });
+  const counts = useQuery(countsQuery(filter)).data;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const { days, isCounting } = useDays(list.data?.pages);
-  const owners = useMemo(
-    () => [...new Set([...tools.map((tool) => tool.owner), owner ?? ""])].filter(Boolean).sort(),
-    [tools, owner],
-  );
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const known = useMemo(() => withOthers(tools, whole.data?.pages[0]?.items), [tools, whole.data]);
   const isLoadedChosen = chosen.size === tools.length && tools.every((tool) => chosen.has(tool.name));
   const queries = useQueryClient();
   const chooseWhole = async () => {
-    const { pages } = await queries.fetchInfiniteQuery(wholeToolsQuery(filter, { state: sieve, shelf }));
+    const { pages } = await queries.fetchInfiniteQuery(wholeToolsQuery(filter, sieve));
     setChosen(new Set(pages.flatMap((page) => page.items.map((tool) => tool.name))));
   };
-  const filtered = !!(q || kind || state || owner || shelf);
-  const clear = () => change({ q: undefined, kind: undefined, state: undefined, owner: undefined, shelf: undefined });
+  const filtered = !!q || FACETS.some((one) => found[one]);
+  const clear = () => change(Object.fromEntries(["q", ...FACETS].map((one) => [one, undefined])));
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
@@ -82,7 +82,13 @@ export default function Tools() {
       [t, navigate],
     ),
   );
-  const facet = (name: string, label: string, options: Array<[string, string]>) => (
+  /** With how many tools each choice would show, where that is known. */
+  const facet = (
+    name: (typeof FACETS)[number],
+    label: string,
+    options: Array<[string, string]>,
+    known?: Record<string, number>,
+  ) => (
     <Select
       aria-label={label}
       className="w-auto! max-w-44"
@@ -95,10 +101,24 @@ export default function Tools() {
       {options.map(([value, text]) => (
         <option key={value} value={value}>
           {text}
+          {known && ` (${known[value] ?? 0})`}
         </option>
       ))}
     </Select>
   );
+  /** Of names that tools have, where any has one. */
+  const named = (name: "owner" | "source" | "server", label: string) => {
+    const names = [...new Set([...Object.keys(counts?.[name] ?? {}), found[name] ?? ""])].filter(Boolean).sort();
+    return (
+      names.length > 0 &&
+      facet(
+        name,
+        label,
+        names.map((one) => [one, one]),
+        counts?.[name],
+      )
+    );
+  };
   const newTool = (
     <Link to="/tools/new" className={buttonClass("primary")}>
       <Plus aria-hidden className="size-4" />
@@ -129,6 +149,7 @@ export default function Tools() {
           "kind",
           t("tools:kind"),
           KINDS.map((one) => [one, t(`tools:kinds.${one as Kind}`)]),
+          counts?.kind,
         )}
         {facet(
           "state",
@@ -136,22 +157,30 @@ export default function Tools() {
           STATES.map((one) => [one, t(`tools:states.${one}`)]),
         )}
         {facet(
+          "risk",
+          t("tools:risk"),
+          RISKS.map((one) => [one, t(`tools:risks.${one}`)]),
+          counts?.risk,
+        )}
+        {facet(
           "shelf",
           t("tools:shelf"),
           SHELVES.map((one) => [one, t(`tools:shelves.${one}`)]),
+          counts?.shelf,
         )}
-        {facet(
-          "owner",
-          t("tools:owner"),
-          owners.map((one) => [one, one]),
-        )}
+        {named("source", t("tools:source"))}
+        {named("server", t("tools:server"))}
+        {named("owner", t("tools:owner"))}
         {filtered && (
           <Button look="quiet" onClick={clear}>
             {t("frame:clearFilters")}
           </Button>
         )}
         <span role="status" className="ml-auto text-sm text-muted tabular-nums">
-          {list.data && t("tools:count", { count: tools.length, more: hasNextPage ? "+" : "" })}
+          {list.data &&
+            (counts && !sieve
+              ? t("tools:count", { count: counts.total, more: "" })
+              : t("tools:count", { count: tools.length, more: hasNextPage ? "+" : "" }))}
         </span>
       </div>
       {list.error && <Failed className="mb-3" error={list.error} again={() => void list.refetch()} />}
@@ -170,7 +199,7 @@ export default function Tools() {
           tools={tools}
           days={days}
           isCounting={isCounting}
-          filter={JSON.stringify([q, kind, state, owner, shelf])}
+          filter={JSON.stringify([filter, state])}
           stale={list.isPlaceholderData}
           isMore={hasNextPage}
           chosen={chosen}

@@ -27,7 +27,7 @@ import { partOf, writes } from "./writing";
 
 const SqlCode = lazy(() => import("./sql-code"));
 
-export function LogicSql({ draft, change, problem, dirty, keep }: StepProps) {
+export function LogicSql({ draft, change, problem, keep }: StepProps) {
   const { t } = useTranslation("editor");
   const sources = useQuery(sourcesQuery);
   const editor = useRef<SqlHandle>(null);
@@ -76,9 +76,15 @@ export function LogicSql({ draft, change, problem, dirty, keep }: StepProps) {
   const [plan, setPlan] = useState<unknown>();
   const explain = async () => {
     try {
-      setPlan(
-        await got(api.POST("/api/v1/tools/{name}/explain", { params: { path: { name: draft.name } }, body: {} })),
-      );
+      const written = { ...draft, config: { ...draft.config, source } };
+      const { tool, args } = partOf(written, query, argumentsOf(keep));
+      // Nothing is run, so it may be what it will be. Arguments are all there, or it is planned without any.
+      const name = written.name || "untitled";
+      const body = {
+        tool: { ...tool, config: { ...tool.config, write: draft.config.write } },
+        arguments: draft.parameters.every((one) => !one.required || one.name in args) ? args : null,
+      };
+      setPlan(await got(api.POST("/api/v1/tools/{name}/explain", { params: { path: { name } }, body: body as never })));
     } catch (error) {
       toast(messageOf(error), { failed: true });
     }
@@ -112,8 +118,7 @@ export function LogicSql({ draft, change, problem, dirty, keep }: StepProps) {
         </Button>
         <Button
           icon={ListTree}
-          disabled={dirty || draft.version === 0}
-          title={dirty || draft.version === 0 ? t("sql.explainLater") : undefined}
+          disabled={!query.trim() || !source || unreadIn(draft).length > 0}
           onClick={() => void explain()}
         >
           {t("sql.explain")}

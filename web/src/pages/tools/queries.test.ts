@@ -14,7 +14,7 @@ test("all pages come as one, and a tool that is switched is switched there, too"
     return Response.json({ items, next_cursor: at < 2 ? String(at + 1) : null });
   });
   const queries = new QueryClient();
-  const query = wholeToolsQuery({ q: "tool", active: true }, {});
+  const query = wholeToolsQuery({ q: "tool", active: true });
   const names = async () => (await queries.fetchInfiniteQuery(query)).pages.flatMap((page) => page.items);
   expect((await names()).map((tool) => tool.name)).toEqual(["tool_0", "tool_1", "tool_2"]);
   expect(asked[1]).toBe("?q=tool&active=true&limit=500&cursor=1");

@@ -18,19 +18,27 @@ import { schemaQuery } from "../sources/queries";
 export type Tool = ToolView;
 export type Answer = ToolResponse;
 
-export type ToolFilter = { q?: string; kind?: string; active?: boolean; owner?: string };
-/** What the server does not filter by is looked through behind the page. */
-export type Sieve = { state?: string; shelf?: string };
+export type ToolFilter = {
+  q?: string;
+  kind?: string;
+  active?: boolean;
+  owner?: string;
+  shelf?: string;
+  source?: string;
+  server?: string;
+  risk?: string;
+};
 
 export const KINDS = ["sql", "expression", "http", "python", "shell", "mcp", "builtin"] as const;
 export type Kind = (typeof KINDS)[number];
 
-export const toolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
+/** `state` is one that the server does not filter by: it is looked through behind the page. */
+export const toolsQuery = (filter: ToolFilter, state?: string) =>
   infiniteQueryOptions({
-    queryKey: ["tools", "list", filter, state, shelf],
+    queryKey: ["tools", "list", filter, state],
     queryFn: ({ pageParam, signal }): Promise<ToolPage> =>
-      state || shelf
-        ? behind("tools", { filter, state, shelf, cursor: pageParam }, signal)
+      state
+        ? behind("tools", { filter, state, cursor: pageParam }, signal)
         : got(
             api.GET("/api/v1/tools", {
               params: { query: { ...filter, limit: 100, cursor: pageParam, check: true } },
@@ -46,17 +54,16 @@ export const toolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
 const WHOLE_MAX = 10_000;
 
 /** Every tool that fits, to act on all of them: as one page of a list, so that a change is seen here, too. */
-export const wholeToolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
+export const wholeToolsQuery = (filter: ToolFilter, state?: string) =>
   infiniteQueryOptions({
-    queryKey: ["tools", "list", filter, state, shelf, "whole"],
+    queryKey: ["tools", "list", filter, state, "whole"],
     queryFn: async ({ signal }): Promise<ToolPage> => {
       const items: Tool[] = [];
       let cursor: string | undefined;
       do {
-        const page: ToolPage =
-          state || shelf
-            ? await behind("tools", { filter, state, shelf, cursor }, signal)
-            : await got(api.GET("/api/v1/tools", { params: { query: { ...filter, limit: 500, cursor } }, signal }));
+        const page: ToolPage = state
+          ? await behind("tools", { filter, state, cursor }, signal)
+          : await got(api.GET("/api/v1/tools", { params: { query: { ...filter, limit: 500, cursor } }, signal }));
         items.push(...page.items);
         cursor = page.next_cursor ?? undefined;
       } while (cursor && items.length < WHOLE_MAX);
@@ -65,6 +72,17 @@ export const wholeToolsQuery = (filter: ToolFilter, { state, shelf }: Sieve) =>
     initialPageParam: undefined as string | undefined,
     getNextPageParam: () => undefined,
     retry: false,
+  });
+
+/** How many fit, and how many would with another value of one filter. */
+export const countsQuery = (filter: ToolFilter) =>
+  queryOptions({
+    queryKey: ["tools", "counts", filter],
+    queryFn: async ({ signal }) => {
+      const query = { ...filter, limit: 1, count: true };
+      return (await got(api.GET("/api/v1/tools", { params: { query }, signal }))).counts;
+    },
+    placeholderData: keepPreviousData,
   });
 
 export const toolQuery = (name: string) =>

@@ -1,7 +1,7 @@
 //! What is different between two documents, member by member.
 
 use catalog::json::path_of_key;
-use catalog::tool::is_same;
+use catalog::test_case::is_same;
 use serde_json::{Value, json};
 
 /// How much of a value is shown to people.

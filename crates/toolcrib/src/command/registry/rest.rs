@@ -8,7 +8,7 @@ use super::state::State;
 use super::wanted::Wanted;
 use crate::client::{Client, encode, query};
 use crate::out::{Cause, Result};
-use catalog::tool::is_same;
+use catalog::test_case::is_same;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 

@@ -1,0 +1,66 @@
+//! What a call of a tool may do to the world, and whether its answer may be by somebody outside.
+
+use crate::App;
+use catalog::tool::{Annotations, KindName, Shelf, Tool};
+use serde_json::Value;
+
+/// The worst that a call may do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Risk {
+    ReadOnly,
+    Writes,
+    Destructive,
+}
+
+impl Risk {
+    pub(crate) const ALL: [Risk; 3] = [Risk::ReadOnly, Risk::Writes, Risk::Destructive];
+
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Risk::ReadOnly => "read_only",
+            Risk::Writes => "writes",
+            Risk::Destructive => "destructive",
+        }
+    }
+}
+
+impl App {
+    /// What MCP means by it: a tool may destroy, unless somebody says otherwise.
+    pub(crate) fn risk(&self, tool: &Tool) -> Risk {
+        let hints = self.hints_of(tool);
+        let computes = tool.definition.kind == KindName::Expression;
+        let says_so = tool.definition.annotations.destructive == Some(true);
+        if computes || (hints.read_only == Some(true) && !says_so) {
+            Risk::ReadOnly
+        } else if hints.destructive == Some(false) {
+            Risk::Writes
+        } else {
+            Risk::Destructive
+        }
+    }
+
+    /// Whether what it answers may have been written by somebody outside: always, unless somebody says otherwise or it only
+    /// computes. Rows, files and documents are full of what others wrote.
+    pub(crate) fn is_open_world(&self, tool: &Tool) -> bool {
+        // What a server says of its own tools is no reason to trust them.
+        if tool.shelf == Shelf::Server {
+            return true;
+        }
+        let computes = tool.definition.kind == KindName::Expression;
+        self.hints_of(tool).open_world.unwrap_or(!computes)
+    }
+
+    /// What is known of a tool: what its author says, else what the builtin says that it is made of.
+    fn hints_of(&self, tool: &Tool) -> Annotations {
+        let definition = &tool.definition;
+        let mut hints = definition.hints();
+        let name = definition.config.get("name").and_then(Value::as_str);
+        let name = name.filter(|_| definition.kind == KindName::Builtin);
+        if let Some(builtin) = name.and_then(|name| self.runs.hints.get(name)) {
+            hints.open_world = hints.open_world.or(builtin.open_world);
+            hints.read_only = hints.read_only.or(builtin.read_only);
+            hints.destructive = hints.destructive.or(builtin.destructive);
+        }
+        hints
+    }
+}
