@@ -114,7 +114,7 @@ fn a_query_that_is_not_saved_is_planned() {
         )
     };
     let name = "get_user_daily_limit";
-    let (status, plan) = asked(name, "SELECT * FROM h_user WHERE user_id = :n");
+    let (status, plan) = asked(name, "SELECT * FROM h_user WHERE rowid = :n");
     assert_eq!(status, 200, "{plan}");
     assert!(plan["plan"].to_string().contains("h_user"), "{plan}");
     let (status, refused) = asked("another", "SELECT 1");
