@@ -64,6 +64,7 @@ const withToken = (token: unknown, dirty: boolean) => (
         change={() => {}}
         problem={() => undefined}
         dirty={dirty}
+        keep="tool"
         may
       />
     </TipProvider>
