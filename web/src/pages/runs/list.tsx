@@ -5,6 +5,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { ListChecks } from "lucide-react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
+import { waitingRunsQuery } from "../../api/waiting-runs";
 import { useAddress } from "../../search";
 import { Button, buttonClass } from "../../ui/button";
 import { Input, Select } from "../../ui/field";
@@ -14,7 +15,7 @@ import { Cell, Row, Table } from "../../ui/table";
 import { Ticks } from "../../ui/ticks";
 import { When } from "../../ui/time";
 import { agentsQuery } from "../agents/queries";
-import { RUN_STATUSES, type Run, useRuns, waitingRunsQuery } from "./queries";
+import { RUN_STATUSES, type Run, useRuns } from "./queries";
 import { RunBadge } from "./run-status";
 
 function RunTable({ runs, label, isAdmin }: { runs: Run[]; label: string; isAdmin: boolean }) {

@@ -67,14 +67,6 @@ export function useRuns(filter: RunFilter) {
   return { ...list, runs: isLong && newest.data ? merged(newest.data, loaded) : loaded };
 }
 
-/** Runs that somebody has to answer before they go on. */
-export const waitingRunsQuery = queryOptions({
-  queryKey: ["runs", "waiting"],
-  queryFn: ({ signal }) =>
-    got(api.GET("/api/v1/runs", { params: { query: { status: "needs_input", limit: 50 } }, signal })),
-  refetchInterval: EVERY_MS,
-});
-
 export const runQuery = (id: string) =>
   queryOptions({
     queryKey: ["runs", "one", id],
