@@ -14,7 +14,13 @@ export type Parameter = {
   /** What was written as its default, while that is no value of its type. */
   unreadDefault?: string;
 };
-export type Case = { arguments: Record<string, unknown>; expect?: unknown; expect_error?: string };
+export type Case = {
+  name?: string;
+  arguments: Record<string, unknown>;
+  expect?: unknown;
+  expect_contains?: unknown;
+  expect_error?: string;
+};
 export type Config = Record<string, unknown>;
 
 export type Draft = {

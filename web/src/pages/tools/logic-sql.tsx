@@ -23,7 +23,7 @@ import { undeclared, verbOf } from "./sql-parameters";
 import { TableExplorer } from "./table-explorer";
 import { argumentsOf, partKey } from "./tries";
 import { useRun } from "./use-run";
-import { partOf, writes } from "./writing";
+import { partOf } from "./writing";
 
 const SqlCode = lazy(() => import("./sql-code"));
 
@@ -221,7 +221,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
       {plan !== undefined && (
         <Json value={(plan as { plan: unknown }).plan} label={t("sql.explain")} className="max-h-72 overflow-auto!" />
       )}
-      {writes(draft) && (run.error !== undefined || run.answer?.error) && (
+      {draft.config.write === true && (run.error !== undefined || run.answer?.error) && (
         <Note tone="plain">{t("sql.readsHere")}</Note>
       )}
       {run.error !== undefined && <Failed error={run.error} />}

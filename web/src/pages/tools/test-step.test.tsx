@@ -9,8 +9,9 @@ import editor from "../../i18n/en/editor.json";
 import frame from "../../i18n/en/frame.json";
 import tools from "../../i18n/en/tools.json";
 import { TipProvider } from "../../ui/tip";
+import { keyOf } from "./cases";
 import { type Case, emptyDraft } from "./draft";
-import { keyOf, TestStep } from "./test-step";
+import { TestStep } from "./test-step";
 
 vi.mock("./queries", () => ({
   toolQuery: () => ({ queryKey: [] }),

@@ -1,44 +1,22 @@
 // The fourth step: try it, keep what was tried as a test, take the shape of the answer, save.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { BookmarkPlus, CircleCheck, CircleX, ClipboardPaste, ListChecks, Trash2 } from "lucide-react";
+import { BookmarkPlus, ListChecks, Trash2 } from "lucide-react";
 import { useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Json } from "../../ui/json";
 import { Card } from "../../ui/page";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
+import { CaseRow } from "./case-row";
+import { keyOf, same } from "./cases";
 import { bodyOf, type Case, inferred, isSealed, schemaOf, unreadIn } from "./draft";
 import type { StepProps } from "./editor-state";
 import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries";
 import { AskToWrite, Tester } from "./tester";
 import { writes } from "./writing";
-
-const same = (a: unknown, b: unknown): boolean => {
-  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
-  const keys = Object.keys(a);
-  return (
-    Array.isArray(a) === Array.isArray(b) &&
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => same((a as Values)[key], (b as Values)[key]))
-  );
-};
-
-/** What came of a test belongs to its arguments, wherever in the list it stands; in any order, as they are compared. */
-export const keyOf = (one: Case) =>
-  JSON.stringify(one.arguments, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
-
-export const passes = (one: Case, answer: Answer) =>
-  one.expect_error !== undefined
-    ? answer.error?.code === one.expect_error
-    : answer.status === "success" && same(answer.data, one.expect);
 
 type Props = StepProps & {
   stored?: Tool;
@@ -75,7 +53,9 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
         : { arguments: args, expect_error: answer.error?.code ?? "tool_execution_error" };
     // It was not run as it is now.
     setOutcomes(({ [keyOf(one)]: _, ...others }) => others);
-    change({ tests: [...draft.tests.filter((it) => !same(it.arguments, args)), one] });
+    const before = draft.tests.find((it) => same(it.arguments, args));
+    const named = before?.name ? { name: before.name, ...one } : one;
+    change({ tests: [...draft.tests.filter((it) => it !== before), named] });
     toast(t("test.kept"));
   };
   const runAll = async () => {
@@ -146,6 +126,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
                 at={at}
                 answer={outcomes[keyOf(one)]}
                 onTry={() => setStart({ ...one.arguments })}
+                onChange={may ? (next) => change({ tests: draft.tests.with(at, next) }) : undefined}
                 onRemove={may ? () => change({ tests: draft.tests.toSpliced(at, 1) }) : undefined}
               />
             ))}
@@ -175,41 +156,5 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
       </div>
       <AskToWrite open={asking} onClose={() => setAsking(false)} onConfirm={() => void runAll()} />
     </div>
-  );
-}
-
-type CaseProps = { one: Case; at: number; answer?: Answer; onTry: () => void; onRemove?: () => void };
-
-function CaseRow({ one, at, answer, onTry, onRemove }: CaseProps) {
-  const { t } = useTranslation("editor");
-  const passed = answer && passes(one, answer);
-  return (
-    <li
-      className="rounded-md border px-2 py-1.5 text-sm"
-      data-status={answer ? (passed ? "passed" : "failed") : "untried"}
-    >
-      <div className="flex items-start gap-2">
-        <code className="grow break-all">{JSON.stringify(one.arguments)}</code>
-        {answer && (
-          <Badge tone={passed ? "ok" : "danger"} icon={passed ? CircleCheck : CircleX}>
-            {t(passed ? "test.passed" : "test.failed")}
-          </Badge>
-        )}
-        <IconButton small icon={ClipboardPaste} label={t("test.tryCase", { number: at + 1 })} onClick={onTry} />
-        {onRemove && (
-          <IconButton small icon={Trash2} label={t("test.removeCase", { number: at + 1 })} onClick={onRemove} />
-        )}
-      </div>
-      <p className="text-muted">
-        {one.expect_error !== undefined ? t("test.expectsError", { code: one.expect_error }) : t("test.expects")}{" "}
-        {one.expect_error === undefined && <code className="break-all">{JSON.stringify(one.expect)}</code>}
-      </p>
-      {answer && !passed && (
-        <p className="text-danger">
-          {t("test.got")}{" "}
-          <code className="break-all">{answer.error ? answer.error.message : JSON.stringify(answer.data)}</code>
-        </p>
-      )}
-    </li>
   );
 }

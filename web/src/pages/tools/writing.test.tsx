@@ -29,10 +29,13 @@ test("a part of a query may only read, and is given only what it uses", () => {
   expect(args).toEqual({ id: "1" });
 });
 
-test("only an SQL tool that says so writes", () => {
+test("only an SQL tool that says so writes, and what its author says destroys", () => {
   expect(writes({ kind: "sql", config: { write: true } })).toBe(true);
   expect(writes({ kind: "sql", config: {} })).toBe(false);
   expect(writes({ kind: "http", config: null })).toBe(false);
+  expect(writes({ kind: "http", config: null, annotations: { destructive: true } })).toBe(true);
+  expect(writes({ ...emptyDraft(), kind: "shell", rest: { annotations: { destructive: true } } })).toBe(true);
+  expect(writes({ kind: "shell", config: {}, annotations: { destructive: false } })).toBe(false);
 });
 
 const tester = (mayWrite: boolean) => {

@@ -3,9 +3,14 @@
 import { bodyOf, type Draft } from "./draft";
 import { parametersIn } from "./sql-parameters";
 
-/** Whether running it may change what is in a source. */
-export const writes = (tool: { kind: string; config: unknown }): boolean =>
-  tool.kind === "sql" && (tool.config as { write?: unknown } | null)?.write === true;
+type Written = { kind: string; config: unknown; annotations?: unknown; rest?: Record<string, unknown> };
+
+/** Whether running it may change what is in a source, or destroys something by what its author says of it. */
+export function writes(tool: Written): boolean {
+  const said = (tool.annotations ?? tool.rest?.annotations) as { destructive?: unknown } | null | undefined;
+  if (said?.destructive === true) return true;
+  return tool.kind === "sql" && (tool.config as { write?: unknown } | null)?.write === true;
+}
 
 /**
  * A part of a query as a tool that can be tried, with the arguments it uses. It may only read, whatever the tool itself may: a
