@@ -11,14 +11,14 @@ import { type Draft, NAME, ofKind, schemaOf, tokensOf } from "./draft";
 import type { Checked, StepProps } from "./editor-state";
 import { KindPicker } from "./logic";
 
-type Props = StepProps & { check: Checked & { isFetching: boolean }; isNew: boolean };
+type Props = StepProps & { check: Checked & { isFetching: boolean }; isNew: boolean; may: boolean };
 
-export function Basics({ draft, change, problem, check, isNew }: Props) {
+export function Basics({ draft, change, problem, check, isNew, may }: Props) {
   const { t } = useTranslation(["editor", "tools"]);
   const badName = draft.name !== "" && !NAME.test(draft.name.trim()) ? t("editor:basics.nameRule") : undefined;
   return (
     <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
-      <div className="grid gap-4">
+      <fieldset disabled={!may} className="grid min-w-0 gap-4">
         <TextField
           label={t("editor:basics.name")}
           hint={t("editor:basics.nameHint")}
@@ -121,7 +121,7 @@ export function Basics({ draft, change, problem, check, isNew }: Props) {
             />
           </div>
         </details>
-      </div>
+      </fieldset>
       <div className="grid gap-4">
         <AgentCard draft={draft} />
         <EffectCard check={check} />

@@ -212,7 +212,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
   const props = { draft, change, problem, dirty, keep };
   const at = STEPS.indexOf(step);
   const steps = {
-    basics: <Basics {...props} check={check} isNew={!stored} />,
+    basics: <Basics {...props} check={check} isNew={!stored} may={may} />,
     parameters: <Parameters {...props} />,
     logic: <Logic {...props} isNew={!stored} />,
     test: <TestStep {...props} stored={stored} may={may} given={given} />,
@@ -265,9 +265,12 @@ function Editing({ stored, from, offer, given }: EditingProps) {
             />
           ),
           content: step === id && (
-            <fieldset disabled={!may && id !== "test"} className="-mx-1 block h-full min-w-0 overflow-y-auto px-1 pb-6">
-              {steps[id]}
-            </fieldset>
+            // Whoever may only look scrolls it with the keys: there is no field in it to go to.
+            <div tabIndex={may ? undefined : 0} className="-mx-1 h-full overflow-y-auto px-1 pb-6">
+              <fieldset disabled={!may && (id === "parameters" || id === "logic")} className="block min-w-0">
+                {steps[id]}
+              </fieldset>
+            </div>
           ),
         }))}
       />
