@@ -1,20 +1,12 @@
 // What an expression is made of, as its colours tell it.
 
-import { syntaxTree } from "@codemirror/language";
-import { EditorState } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { expression } from "./code-expression";
+import { tokensOf } from "./code-expression";
 
-function parts(text: string): Array<[string, string]> {
-  const found: Array<[string, string]> = [];
-  const state = EditorState.create({ doc: text, extensions: expression() });
-  syntaxTree(state).iterate({
-    enter: (node) => {
-      if (node.name !== "Document") found.push([state.sliceDoc(node.from, node.to), node.name]);
-    },
-  });
-  return found;
-}
+const parts = (text: string) =>
+  tokensOf(text)
+    .filter((one) => one.kind !== "name")
+    .map(({ from, to, kind }) => [text.slice(from, to), kind]);
 
 test("tells words, numbers, texts and signs apart", () => {
   expect(parts("a ** 1.5e3 if not x else None # why")).toEqual([
@@ -23,8 +15,15 @@ test("tells words, numbers, texts and signs apart", () => {
     ["if", "keyword"],
     ["not", "keyword"],
     ["else", "keyword"],
-    ["None", "bool"],
+    ["None", "value"],
     ["# why", "comment"],
+  ]);
+  expect(parts("0xFF // .5 <= 1_000")).toEqual([
+    ["0xFF", "number"],
+    ["//", "operator"],
+    [".5", "number"],
+    ["<=", "operator"],
+    ["1_000", "number"],
   ]);
 });
 
@@ -34,8 +33,7 @@ test("a text is whole, whatever stands in it", () => {
     ["+", "operator"],
   ]);
   expect(parts('"""one\nif"""\n2')).toEqual([
-    ['"""one', "string"],
-    ['if"""', "string"],
+    ['"""one\nif"""', "string"],
     ["2", "number"],
   ]);
 });
@@ -45,6 +43,7 @@ test("a text that is not closed ends with its line", () => {
     ["'open", "string"],
     ["1", "number"],
   ]);
+  expect(parts('"""open\n1')).toEqual([['"""open\n1', "string"]]);
 });
 
 test("a name with a number or a word in it is a name", () => {
