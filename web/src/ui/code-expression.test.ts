@@ -1,7 +1,9 @@
 // What an expression is made of, as its colours tell it.
 
+import { getIndentation, IndentContext } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
 import { expect, test } from "vitest";
-import { tokensOf } from "./code-expression";
+import { expression, tokensOf } from "./code-expression";
 
 const parts = (text: string) =>
   tokensOf(text)
@@ -51,4 +53,15 @@ test("a name with a number or a word in it is a name", () => {
     ["+", "operator"],
     ["+", "operator"],
   ]);
+});
+
+test("what follows a colon stands further in", () => {
+  const after = (text: string) => {
+    const state = EditorState.create({ doc: text, extensions: expression() });
+    return getIndentation(new IndentContext(state, { simulateBreak: text.length }), text.length);
+  };
+  expect(after("for x in xs:")).toBe(4);
+  expect(after("for x in xs:\n    if x: # why")).toBe(8);
+  expect(after("for x in xs:\n    total += x")).toBe(4);
+  expect(after("result = 1")).toBe(0);
 });

@@ -1,6 +1,7 @@
 // The colours of an expression: Python's words, texts, numbers and signs. A grammar of Python, and even what reads languages
 // without one, would be dearer than all else that an expression needs; and it is short.
 
+import { indentService, indentUnit } from "@codemirror/language";
 import { EditorState, type Extension } from "@codemirror/state";
 import { Decoration, EditorView, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 
@@ -20,7 +21,8 @@ const TOKENS = new RegExp(
     .join("|"),
   "gu",
 );
-const WORDS = /^(?:and|or|not|in|is|if|else|for|lambda)$/;
+const WORDS =
+  /^(?:and|or|not|in|is|if|elif|else|for|while|break|continue|pass|def|return|lambda|global|nonlocal|del|assert|try|except|finally|raise|with|as|from|import|class|yield)$/;
 const VALUES = /^(?:True|False|None)$/;
 
 function kindOf(groups: Record<string, string | undefined>): Kind {
@@ -71,4 +73,16 @@ const marks = ViewPlugin.fromClass(
 
 const data = { commentTokens: { line: "#" }, closeBrackets: { brackets: ["(", "[", "{", "'", '"'] } };
 
-export const expression = (): Extension => [marks, look, EditorState.languageData.of(() => [data])];
+/** A line behind a colon stands further in, every other as the one before it. */
+const indented = indentService.of((context, at) => {
+  const before = context.lineIndent(at, -1);
+  return /:\s*(#.*)?$/.test(context.lineAt(at, -1).text) ? before + context.unit : before;
+});
+
+export const expression = (): Extension => [
+  marks,
+  look,
+  indented,
+  indentUnit.of("    "),
+  EditorState.languageData.of(() => [data]),
+];
