@@ -226,13 +226,15 @@ impl App {
             .iter()
             .map(|it| it.tool.definition.hints())
             .collect();
-        let offers = entries.iter().zip(&hints).map(|(entry, hints)| {
+        let schemas: Vec<_> = entries.iter().map(|it| it.offered_schema()).collect();
+        let told = hints.iter().zip(&schemas);
+        let offers = entries.iter().zip(told).map(|(entry, (hints, schema))| {
             let definition = &entry.tool.definition;
             Offer {
                 name: &entry.name,
                 description: &definition.description,
                 title: hints.title.as_deref(),
-                input_schema: &definition.input_schema,
+                input_schema: schema,
                 output_schema: definition.output_schema.as_ref(),
                 read_only: hints.read_only == Some(true),
             }

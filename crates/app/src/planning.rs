@@ -83,10 +83,9 @@ impl App {
         let catalogue = self.executor.catalogue.load();
         let entries: Vec<&Arc<Entry>> = tools.iter().filter_map(|it| catalogue.find(it)).collect();
         let items: Vec<Item> = entries.iter().map(|it| self.item(it)).collect();
-        let chosen = items.iter().zip(&entries).map(|(tool, entry)| Chosen {
-            tool,
-            input_schema: &entry.tool.definition.input_schema,
-        });
+        let schemas: Vec<_> = entries.iter().map(|it| it.offered_schema()).collect();
+        let chosen = items.iter().zip(&schemas);
+        let chosen = chosen.map(|(tool, input_schema)| Chosen { tool, input_schema });
         plan(request, outcome, &chosen.collect::<Vec<_>>(), today)
     }
 
@@ -103,9 +102,9 @@ impl App {
         if policy.verdict(caller, &entry.tool) == Verdict::Hidden {
             return None;
         }
-        let schema = &entry.tool.definition.input_schema;
+        let schema = entry.offered_schema();
         let item = self.item(entry);
-        Some(agent::fill::fill_for(request, &item, schema, self.today()))
+        Some(agent::fill::fill_for(request, &item, &schema, self.today()))
     }
 
     /// A tool by itself, for those who have chosen it already.

@@ -1,12 +1,14 @@
 //! The immutable snapshot of every tool there is. A write makes a new one that shares all unchanged
 //! entries, so a reader never waits and a call never pays for the number of tools.
 
+use crate::fixed;
 use crate::names::PlainName;
 use crate::pace::{Pace, Spans};
 use crate::schema::Schema;
 use crate::tool::{Definition, Shelf, Tool};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::any::Any;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -33,6 +35,8 @@ pub struct Entry {
     schemas: OnceLock<Result<Schemas, String>>,
     made: OnceLock<Box<dyn Any + Send + Sync>>,
     repeats_arguments: bool,
+    /// What its schema fixes, by name.
+    fixed: Map<String, Value>,
 }
 
 /// Both schemas of one tool version.
@@ -76,6 +80,11 @@ impl Entry {
             schemas: OnceLock::new(),
             made: OnceLock::new(),
             repeats_arguments: repeats(&definition.input_schema),
+            // What a server says of its own tools is passed on as it is.
+            fixed: match tool.shelf {
+                Shelf::Server => Map::new(),
+                _ => fixed::fixed(&definition.input_schema),
+            },
             tool,
         }
     }
@@ -83,6 +92,20 @@ impl Entry {
     /// Whether MCP clients repeat some of the arguments in headers, as the schema may want it.
     pub fn repeats_arguments(&self) -> bool {
         self.repeats_arguments
+    }
+
+    /// The schema that agents are shown: without what it fixes.
+    pub fn offered_schema(&self) -> Cow<'_, Value> {
+        let schema = &self.tool.definition.input_schema;
+        match self.fixed.is_empty() {
+            true => Cow::Borrowed(schema),
+            false => Cow::Owned(fixed::without(schema, &self.fixed)),
+        }
+    }
+
+    /// Adds what the schema fixes to a caller's arguments.
+    pub fn fill(&self, arguments: &mut Value) {
+        fixed::fill(&self.fixed, arguments);
     }
 
     /// The schemas, compiled by whoever asks first.

@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod clock;
 pub mod definition;
 mod effort;
+mod fixed;
 pub mod glob;
 mod graph;
 pub mod hex;

@@ -90,24 +90,7 @@ impl Pick {
 
     /// The tool's schema without what is set beforehand.
     pub fn input_schema(&self, schema: &Value) -> Value {
-        let mut schema = schema.clone();
-        let Some(members) = schema.as_object_mut() else {
-            return schema;
-        };
-        if let Some(Value::Object(properties)) = members.get_mut("properties") {
-            properties.retain(|name, _| !self.arguments.contains_key(name));
-        }
-        if let Some(Value::Array(required)) = members.get_mut("required") {
-            let is_set = |name: &Value| {
-                name.as_str()
-                    .is_some_and(|n| self.arguments.contains_key(n))
-            };
-            required.retain(|name| !is_set(name));
-            if required.is_empty() {
-                members.shift_remove("required");
-            }
-        }
-        schema
+        crate::fixed::without(schema, &self.arguments)
     }
 
     /// Adds what is set beforehand to a caller's arguments. Refuses those that name any of it, and says which.

@@ -85,6 +85,9 @@ impl Attempt {
             seen,
             permitted,
         } = found;
+        if let Some(entry) = &entry {
+            entry.fill(&mut request.arguments);
+        }
         let tool_name: Arc<str> = entry
             .as_ref()
             .map_or_else(|| request.tool.as_str().into(), |e| Arc::clone(&e.name));

@@ -156,7 +156,9 @@ impl Executor {
 
     /// Whether a call with these arguments would be let through to the tool.
     pub fn check_arguments(&self, entry: &Entry, arguments: &Value) -> Result<(), Failure> {
-        checked_input(entry, arguments).map(drop)
+        let mut arguments = arguments.clone();
+        entry.fill(&mut arguments);
+        checked_input(entry, &arguments).map(drop)
     }
 
     /// How a call of a tool would go about its work; see `Kind::explain`.
@@ -164,8 +166,9 @@ impl Executor {
         &self,
         caller: Arc<Caller>,
         entry: Arc<Entry>,
-        arguments: Value,
+        mut arguments: Value,
     ) -> Result<Value, Failure> {
+        entry.fill(&mut arguments);
         let kind = entry.tool.definition.kind;
         let Some(kind) = self.kinds.get(kind) else {
             let why = format!("This version cannot run '{}' tools", kind.as_str());

@@ -14,9 +14,10 @@ use app::App;
 use app::select::Among;
 use catalog::caller::{Caller, Scopes};
 use catalog::catalogue::Catalogue;
+use catalog::catalogue::Entry;
 use catalog::names::Names;
 use catalog::policy::{Policy, Verdict};
-use catalog::tool::{Definition, KindName};
+use catalog::tool::KindName;
 use catalog::toolset::Shown;
 use mcp::wire::{Era, RpcError};
 use pages::Tools;
@@ -225,7 +226,7 @@ pub(crate) async fn list(context: &Context, params: &Params) -> Result<Done, Rpc
 
 /// A tool as clients see it, changed as its toolset wants it.
 pub(crate) fn shown(it: &Shown<'_>) -> Value {
-    let mut tool = tool(&it.entry.tool.definition);
+    let mut tool = tool(it.entry);
     tool["name"] = it.name.into();
     let Some(pick) = it.pick else { return tool };
     if pick.name.is_some() {
@@ -244,7 +245,8 @@ pub(crate) fn shown(it: &Shown<'_>) -> Value {
 }
 
 /// A tool as clients see it.
-fn tool(definition: &Definition) -> Value {
+fn tool(entry: &Entry) -> Value {
+    let definition = &entry.tool.definition;
     // What an upstream server says of its tool is passed on whole, but for the name.
     if let (KindName::Mcp, Some(Value::Object(listed))) =
         (definition.kind, definition.config.get("listed"))
@@ -260,7 +262,7 @@ fn tool(definition: &Definition) -> Value {
     if let Some(title) = &told.title {
         tool["title"] = title.as_str().into();
     }
-    tool["inputSchema"] = as_object_schema(definition.input_schema.clone());
+    tool["inputSchema"] = as_object_schema(entry.offered_schema().into_owned());
     if let Some(schema) = definition.output_schema.as_ref().and_then(wrapped) {
         tool["outputSchema"] = schema;
     }

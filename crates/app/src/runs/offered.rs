@@ -247,13 +247,13 @@ impl Driver {
 pub(crate) fn described(shown: &Shown<'_>) -> providers::Tool {
     let definition = &shown.entry.tool.definition;
     let own = shown.pick.and_then(|pick| pick.description.clone());
-    let schema = &definition.input_schema;
+    let schema = shown.entry.offered_schema();
     providers::Tool {
         name: shown.name.to_owned(),
         description: own.unwrap_or_else(|| definition.description.clone()),
         input_schema: match shown.pick {
-            Some(pick) => pick.input_schema(schema),
-            None => schema.clone(),
+            Some(pick) => pick.input_schema(&schema),
+            None => schema.into_owned(),
         },
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn item(entry: &Entry, admins: &HashSet<Uuid>, confirmed: &Requests) 
         title: definition.annotations.title.clone(),
         description: definition.description.clone(),
         description_user: definition.description_user.clone(),
-        parameters: Parameter::of_schema(&definition.input_schema),
+        parameters: Parameter::of_schema(&entry.offered_schema()),
         examples: examples(entry, confirmed),
         trusted: is_trusted(entry, admins),
     }

@@ -387,6 +387,33 @@ async fn progress_and_questions_pass_through_call_tool() {
     .await;
 }
 
+/// In lists and calls; a caller who says otherwise is refused.
+#[tokio::test]
+async fn what_a_schema_pins_is_not_shown_and_always_given() {
+    on_both_mcp(face::Settings::default(), async |app: &TestApp| {
+        let tool = json!({"name": "everything", "kind": "builtin", "description": "Tells the answer.", "config": {"name": "calculator"},
+            "input_schema": {"type": "object", "required": ["expression"], "additionalProperties": false,
+                "properties": {"expression": {"type": "string", "const": "6 * 7", "readOnly": true}}}});
+        let made = app.post("/api/v1/tools", tool).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        make(app, ADMIN, json!({"name": "kit", "tools": [{"tool": "everything", "name": "answer"}]})).await;
+        for (path, name) in [("/mcp", "everything"), ("/mcp/kit", "answer")] {
+            for (client, _) in both(app, path).await {
+                let tools = client.list().await;
+                let listed = tools.iter().find(|it| it["name"] == name).unwrap();
+                assert_eq!(listed["inputSchema"]["properties"], json!({}), "{listed}");
+                assert!(listed["inputSchema"].get("required").is_none(), "{listed}");
+                let said = client.call(name, json!({})).await;
+                let text = said.result()["content"][0]["text"].as_str().unwrap();
+                assert!(text.contains("42"), "{:?}", said.messages);
+                let otherwise = client.call(name, json!({"expression": "1"})).await;
+                assert_eq!(code(&otherwise), "invalid_input");
+            }
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn two_tools_stand_for_too_many_and_only_for_those() {
     on_both_mcp(with_fixtures(10), async |app: &TestApp| {

@@ -10,6 +10,7 @@ import { Card } from "../../ui/page";
 import { type Draft, NAME, ofKind, schemaOf, tokensOf } from "./draft";
 import type { Checked, StepProps } from "./editor-state";
 import { KindPicker } from "./logic";
+import { offered } from "./pinned";
 
 type Props = StepProps & { check: Checked & { isFetching: boolean }; isNew: boolean; may: boolean };
 
@@ -143,7 +144,7 @@ export function hintsOf(draft: Draft): Array<"short" | "long" | "when" | "undesc
 
 function AgentCard({ draft }: { draft: Draft }) {
   const { t } = useTranslation("editor");
-  const seen = { name: draft.name.trim(), description: draft.description, inputSchema: schemaOf(draft) };
+  const seen = { name: draft.name.trim(), description: draft.description, inputSchema: offered(schemaOf(draft)) };
   const tokens = tokensOf(JSON.stringify(seen));
   const hints = hintsOf(draft);
   return (

@@ -110,7 +110,8 @@ export default function Tools() {
   const named = (name: "owner" | "source" | "server", label: string) => {
     const names = [...new Set([...Object.keys(counts?.[name] ?? {}), found[name] ?? ""])].filter(Boolean).sort();
     return (
-      names.length > 0 &&
+      // Where everything is one owner's, there is nothing to choose.
+      names.length > (name === "owner" ? 1 : 0) &&
       facet(
         name,
         label,

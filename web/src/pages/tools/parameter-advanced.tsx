@@ -7,6 +7,7 @@ import { Lines } from "../../ui/lines";
 import type { Schema } from "../../ui/schema";
 import { JsonText, type Read } from "./json-text";
 import { shown, typedValue, withMember } from "./parameter-default";
+import { isPinned, pinned } from "./pinned";
 
 type Props = { schema: Schema; onChange: (schema: Schema) => void };
 
@@ -105,6 +106,11 @@ export function Advanced({ name, schema, unread, onChange, onText }: AdvancedPro
         label={t("parameters.secret")}
         checked={schema["x-secret"] === true}
         onChange={(event) => onChange(withMember(schema, "x-secret", event.target.checked || undefined))}
+      />
+      <Check
+        label={t("parameters.pinned")}
+        checked={isPinned(schema)}
+        onChange={(event) => onChange(pinned(schema, event.target.checked))}
       />
       <details className="md:col-span-3" open={beginsOpen || undefined}>
         <summary className="text-sm">{t("parameters.asSchema")}</summary>

@@ -1,9 +1,10 @@
-// The value that a parameter has when nobody says another, and values of a type as they are typed.
+// The value that a parameter has when nobody says another, or always, where it is pinned; and values of a type as they are typed.
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Input } from "../../ui/field";
 import { parseJson, parseNumber, type Schema } from "../../ui/schema";
+import { isPinned } from "./pinned";
 
 export function withMember(schema: Schema, key: string, value: unknown): Schema {
   const { [key]: _, ...others } = schema;
@@ -33,25 +34,27 @@ type DefaultProps = {
 
 export function DefaultValue({ label, schema, unread, onChange }: DefaultProps) {
   const { t } = useTranslation("editor");
-  const [typed, setTyped] = useState(unread ?? shown(schema.default));
+  const key = isPinned(schema) ? "const" : "default";
+  const stored = schema[key] ?? undefined;
+  const [typed, setTyped] = useState(unread ?? shown(stored));
   const read = (text: string) => (text === "" ? undefined : typedValue(text, schema));
   // What was typed is shown as long as it says what is there: `1.50` is 1.5.
-  const isShown =
-    unread === undefined ? JSON.stringify(read(typed)) === JSON.stringify(schema.default) : typed === unread;
-  const text = isShown ? typed : (unread ?? shown(schema.default));
+  const isShown = unread === undefined ? JSON.stringify(read(typed)) === JSON.stringify(stored) : typed === unread;
+  const text = isShown ? typed : (unread ?? shown(stored));
   return (
     <Input
       aria-label={label}
       aria-invalid={unread === undefined ? undefined : true}
       title={unread === undefined ? undefined : t("parameters.notOfType", { values: unread })}
-      placeholder={t("parameters.default")}
+      placeholder={t(key === "const" ? "parameters.pinnedValue" : "parameters.default")}
       className="font-mono"
       value={text}
       onChange={({ target }) => {
         setTyped(target.value);
         const value = read(target.value);
         onChange({
-          schema: withMember(schema, "default", value),
+          // What is pinned to nothing stays pinned.
+          schema: withMember(schema, key, key === "const" ? (value ?? null) : value),
           unreadDefault: target.value !== "" && value === undefined ? target.value : undefined,
         });
       }}

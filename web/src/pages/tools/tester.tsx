@@ -1,7 +1,7 @@
 // Arguments, a run, and what came of it. The same in the drawer of the list and in the editor.
 
 import { Play, Square } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useRef, useState } from "react";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
 import { shownKeys } from "../../keys";
@@ -11,6 +11,7 @@ import { Result } from "../../ui/result";
 import { firstValue, type Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
+import { offered } from "./pinned";
 import { type Answer, callTool, type Tool } from "./queries";
 import { keepArguments, keptArguments } from "./tries";
 import { useRun } from "./use-run";
@@ -32,8 +33,9 @@ type Props = {
   blocked?: string;
 };
 
-export function Tester({ keep, schema, run, onAnswer, after, start, writes: mayWrite, blocked }: Props) {
+export function Tester({ keep, schema: whole, run, onAnswer, after, start, writes: mayWrite, blocked }: Props) {
   const { t } = useTranslation("tools");
+  const schema = useMemo(() => offered(whole), [whole]);
   const [args, setArgs] = useState<Values>(() => start ?? keptArguments(keep) ?? firstValue(schema));
   const [ok, setOk] = useState(true);
   const ran = useRef<Values>(args);
