@@ -117,7 +117,8 @@ impl Server {
 
     /// Waits until something holds; the database tells nobody when a backend has ended.
     pub(crate) async fn until(&self, role: &str, text: &str, count: i64) {
-        for _ in 0..200 {
+        // Long: on a machine that has more to do, a backend that is told to stop takes its time to notice.
+        for _ in 0..2_400 {
             if self.running(role, text).await == count {
                 return;
             }
