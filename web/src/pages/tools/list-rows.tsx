@@ -61,7 +61,17 @@ type Props = {
   onEnd: () => void;
 };
 
-export function ToolRows({ tools, days, isCounting, stale, filter, isMore, chosen, onChoose, onEnd }: Props) {
+export const ToolRows = memo(function ToolRows({
+  tools,
+  days,
+  isCounting,
+  stale,
+  filter,
+  isMore,
+  chosen,
+  onChoose,
+  onEnd,
+}: Props) {
   const { t } = useTranslation("tools");
   const [removing, remove] = useRemoving();
   const shared = useShared(remove);
@@ -146,7 +156,7 @@ export function ToolRows({ tools, days, isCounting, stale, filter, isMore, chose
       {removing}
     </div>
   );
-}
+});
 
 function useRowKeys(tools: Tool[], active: number, go: (at: number) => void, onChoose: Choose) {
   const { t } = useTranslation("tools");

@@ -11,22 +11,15 @@ import type { ToolDay } from "../../behind/jobs";
 import { useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
 import { Button, buttonClass } from "../../ui/button";
-import { Select } from "../../ui/field";
 import { ReadOnly } from "../../ui/note";
 import { Drawer } from "../../ui/overlay";
 import { Page } from "../../ui/page";
-import { SearchBox } from "../../ui/search-box";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { BulkBar } from "./list-bulk";
+import { isFiltered, NO_FILTER, ToolFilters } from "./list-filters";
 import { type Days, ToolRows } from "./list-rows";
-import { countsQuery, daysQuery, KINDS, type Kind, type Tool, toolQuery, toolsQuery, wholeToolsQuery } from "./queries";
+import { daysQuery, type Tool, toolQuery, toolsQuery, wholeToolsQuery } from "./queries";
 import { ToolTester } from "./tester";
-
-const SHELVES = ["database", "file", "builtin", "server"] as const;
-const RISKS = ["read_only", "writes", "destructive"] as const;
-/** What a list is filtered by, in the address, beside the search. */
-const FACETS = ["kind", "state", "shelf", "owner", "source", "server", "risk"] as const;
-const STATES = ["on", "off", "trouble", "failing"] as const;
 
 /** How the tools of each page went in the last day: only admins are told. */
 function useDays(pages: ToolPage[] = []): { days: Days; isCounting: boolean } {
@@ -59,7 +52,6 @@ export default function Tools() {
   const list = useInfiniteQuery(toolsQuery(filter, sieve));
   // What is done with all that fit is done with all, not only with those that were scrolled to.
   const whole = useInfiniteQuery({ ...wholeToolsQuery(filter, sieve), enabled: false });
-  const counts = useQuery(countsQuery(filter)).data;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const tools = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const { days, isCounting } = useDays(list.data?.pages);
@@ -71,8 +63,8 @@ export default function Tools() {
     const { pages } = await queries.fetchInfiniteQuery(wholeToolsQuery(filter, sieve));
     setChosen(new Set(pages.flatMap((page) => page.items.map((tool) => tool.name))));
   };
-  const filtered = !!q || FACETS.some((one) => found[one]);
-  const clear = () => change(Object.fromEntries(["q", ...FACETS].map((one) => [one, undefined])));
+  const filtered = isFiltered(found);
+  const clear = () => change(NO_FILTER);
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
@@ -82,44 +74,6 @@ export default function Tools() {
       [t, navigate],
     ),
   );
-  /** With how many tools each choice would show, where that is known. */
-  const facet = (
-    name: (typeof FACETS)[number],
-    label: string,
-    options: Array<[string, string]>,
-    known?: Record<string, number>,
-  ) => (
-    <Select
-      aria-label={label}
-      className="w-auto! max-w-44"
-      value={found[name] ?? ""}
-      onChange={(event) => change({ [name]: event.target.value || undefined })}
-    >
-      <option value="">
-        {label}: {t("frame:all")}
-      </option>
-      {options.map(([value, text]) => (
-        <option key={value} value={value}>
-          {text}
-          {known && ` (${known[value] ?? 0})`}
-        </option>
-      ))}
-    </Select>
-  );
-  /** Of names that tools have, where any has one. */
-  const named = (name: "owner" | "source" | "server", label: string) => {
-    const names = [...new Set([...Object.keys(counts?.[name] ?? {}), found[name] ?? ""])].filter(Boolean).sort();
-    return (
-      // Where everything is one owner's, there is nothing to choose.
-      names.length > (name === "owner" ? 1 : 0) &&
-      facet(
-        name,
-        label,
-        names.map((one) => [one, one]),
-        counts?.[name],
-      )
-    );
-  };
   const newTool = (
     <Link to="/tools/new" className={buttonClass("primary")}>
       <Plus aria-hidden className="size-4" />
@@ -144,46 +98,7 @@ export default function Tools() {
       }
     >
       <ReadOnly scope="author" />
-      <div className="mb-3 flex flex-wrap items-center gap-2">
-        <SearchBox label={t("tools:search")} />
-        {facet(
-          "kind",
-          t("tools:kind"),
-          KINDS.map((one) => [one, t(`tools:kinds.${one as Kind}`)]),
-          counts?.kind,
-        )}
-        {facet(
-          "state",
-          t("tools:state"),
-          STATES.map((one) => [one, t(`tools:states.${one}`)]),
-        )}
-        {facet(
-          "risk",
-          t("tools:risk"),
-          RISKS.map((one) => [one, t(`tools:risks.${one}`)]),
-          counts?.risk,
-        )}
-        {facet(
-          "shelf",
-          t("tools:shelf"),
-          SHELVES.map((one) => [one, t(`tools:shelves.${one}`)]),
-          counts?.shelf,
-        )}
-        {named("source", t("tools:source"))}
-        {named("server", t("tools:server"))}
-        {named("owner", t("tools:owner"))}
-        {filtered && (
-          <Button look="quiet" onClick={clear}>
-            {t("frame:clearFilters")}
-          </Button>
-        )}
-        <span role="status" className="ml-auto text-sm text-muted tabular-nums">
-          {list.data &&
-            (counts && !sieve
-              ? t("tools:count", { count: counts.total, more: "" })
-              : t("tools:count", { count: tools.length, more: hasNextPage ? "+" : "" }))}
-        </span>
-      </div>
+      <ToolFilters filter={filter} isSieved={!!sieve} loaded={list.data && tools.length} isMore={hasNextPage} />
       {list.error && <Failed className="mb-3" error={list.error} again={() => void list.refetch()} />}
       {list.isPending ? (
         <Skeleton rows={10} />
