@@ -1,8 +1,8 @@
-// What a list of tools is filtered by, with how many tools each choice would show. It asks for those numbers itself: the rows need
-// not be drawn again when they come.
+// What a list of tools is filtered by, with how many tools each choice would show.
 
 import { useQuery } from "@tanstack/react-query";
 import { useTranslation } from "react-i18next";
+import type { ToolCounts } from "../../api/schema";
 import { type Search, useAddress } from "../../search";
 import { Button } from "../../ui/button";
 import { Select } from "../../ui/field";
@@ -20,6 +20,8 @@ export const NO_FILTER: Search = Object.fromEntries(["q", ...FACETS].map((one) =
 
 type Props = {
   filter: ToolFilter;
+  /** As they came with the list. */
+  counts?: ToolCounts | null;
   /** Filtered by something else, too, which the server does not count. */
   isSieved: boolean;
   /** How many rows there are so far; none while the first are on their way. */
@@ -27,10 +29,11 @@ type Props = {
   isMore: boolean;
 };
 
-export function ToolFilters({ filter, isSieved, loaded, isMore }: Props) {
+export function ToolFilters({ filter, counts: given, isSieved, loaded, isMore }: Props) {
   const { t } = useTranslation(["tools", "frame"]);
   const [found, change] = useAddress();
-  const counts = useQuery(countsQuery(filter)).data;
+  const asked = useQuery({ ...countsQuery(filter), enabled: isSieved }).data;
+  const counts = isSieved ? asked : given;
   const facet = (
     name: (typeof FACETS)[number],
     label: string,

@@ -98,7 +98,13 @@ export default function Tools() {
       }
     >
       <ReadOnly scope="author" />
-      <ToolFilters filter={filter} isSieved={!!sieve} loaded={list.data && tools.length} isMore={hasNextPage} />
+      <ToolFilters
+        filter={filter}
+        counts={list.data?.pages[0]?.counts}
+        isSieved={!!sieve}
+        loaded={list.data && tools.length}
+        isMore={hasNextPage}
+      />
       {list.error && <Failed className="mb-3" error={list.error} again={() => void list.refetch()} />}
       {list.isPending ? (
         <Skeleton rows={10} />

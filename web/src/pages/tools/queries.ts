@@ -41,7 +41,10 @@ export const toolsQuery = (filter: ToolFilter, state?: string) =>
         ? behind("tools", { filter, state, cursor: pageParam }, signal)
         : got(
             api.GET("/api/v1/tools", {
-              params: { query: { ...filter, limit: 100, cursor: pageParam, check: true } },
+              // The numbers come with the first page: asked for alone, they would have the page drawn twice.
+              params: {
+                query: { ...filter, limit: 100, cursor: pageParam, check: true, count: !pageParam || undefined },
+              },
               signal,
             }),
           ),
@@ -74,7 +77,7 @@ export const wholeToolsQuery = (filter: ToolFilter, state?: string) =>
     retry: false,
   });
 
-/** How many fit, and how many would with another value of one filter. */
+/** How many fit, and how many would with another value of one filter, where a list does not bring it along. */
 export const countsQuery = (filter: ToolFilter) =>
   queryOptions({
     queryKey: ["tools", "counts", filter],
