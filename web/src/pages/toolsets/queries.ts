@@ -34,7 +34,9 @@ export function useTools(refs: string[]): {
   isPending: boolean;
   error: unknown;
 } {
-  const answers = useQueries({ queries: refs.map((ref) => ({ ...toolQuery(ref), staleTime: 60_000 })) });
+  // Not again on mounting: what waits for these answers mounts what asks for them too, and one that is not there would be asked for for ever.
+  const asking = { staleTime: 60_000, retryOnMount: false };
+  const answers = useQueries({ queries: refs.map((ref) => ({ ...toolQuery(ref), ...asking })) });
   const isMissing = (error: unknown) => error instanceof ApiError && error.status === 404;
   return {
     tools: new Map(
