@@ -18,6 +18,7 @@ const ON_DEMAND = {
   "src/ui/code-search.ts": "Ctrl+F in an editor",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",
   "src/pages/tools/conflict.tsx": "a save that was refused because somebody else saved meanwhile",
+  "src/pages/tools/credential-note.tsx": "a value that looks like a credential",
   "src/pages/tools/parameter-advanced.tsx": "a click on more settings of a parameter",
   "src/pages/tools/sql-format.ts": "a click on Format",
 };

@@ -13,6 +13,8 @@ import keys from "./keys.json";
 import limits from "./limits.json";
 import playground from "./playground.json";
 import policies from "./policies.json";
+import programs from "./programs.json";
+import request from "./request.json";
 import result from "./result.json";
 import runs from "./runs.json";
 import servers from "./servers.json";
@@ -36,6 +38,8 @@ export default {
   limits,
   playground,
   policies,
+  programs,
+  request,
   result,
   runs,
   servers,

@@ -34,7 +34,7 @@ const MEMBERS: Record<string, Array<{ key: string; secret: boolean }>> = {
 };
 
 export function AuthFields({ value, onChange, problem }: Props) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("request");
   const auth = (value ?? {}) as Auth;
   const type = auth.type && MEMBERS[auth.type] ? auth.type : value ? "other" : "none";
   return (
@@ -94,7 +94,7 @@ function SecretValue({
   value: unknown;
   onChange: (value: unknown) => void;
 }) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("request");
   const names = useQuery(secretsQuery).data ?? [];
   const reference =
     value && typeof value === "object" && "$secret" in value

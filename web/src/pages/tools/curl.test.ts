@@ -54,3 +54,56 @@ test("what cannot be taken is told", () => {
   expect(() => parseCurl("curl 'https://a b/'")).toThrow("badAddress");
   expect(() => parseCurl("curl 'https://a")).toThrow("quote");
 });
+
+const taken = (line: string) => {
+  const { auth, headers, query } = parseCurl(line);
+  return { auth, headers, query };
+};
+
+test("a credential goes where it is sealed, wherever it stands", () => {
+  expect(taken("curl a.example -H 'X-API-Key: tck_1' -H 'Accept: text/plain'")).toEqual({
+    auth: { type: "header", name: "X-API-Key", value: "tck_1" },
+    headers: { Accept: "text/plain" },
+    query: {},
+  });
+  expect(taken("curl 'a.example/x?api_key=1&city=Seoul'")).toEqual({
+    auth: { type: "query", name: "api_key", value: "1" },
+    headers: {},
+    query: { city: "Seoul" },
+  });
+  for (const name of ["api-key", "x-auth-token", "Ocp-Apim-Subscription-Key", "PRIVATE-TOKEN", "Authorization"])
+    expect(taken(`curl a.example -H '${name}: Token 1'`)).toEqual({
+      auth: { type: "header", name, value: "Token 1" },
+      headers: {},
+      query: {},
+    });
+  for (const name of ["key", "token", "access_token", "serviceKey", "apikey"])
+    expect(taken(`curl 'a.example?${name}=1'`).auth).toEqual({ type: "query", name, value: "1" });
+  expect(taken("curl a.example -b 'sid=1; b=2'").auth).toEqual({ type: "header", name: "Cookie", value: "sid=1; b=2" });
+  expect(taken("curl a.example -H 'Authorization: Basic bWU6cHc='").auth).toEqual({
+    type: "basic",
+    username: "me",
+    password: "pw",
+  });
+  expect(taken("curl https://me:p%40w@a.example/x").auth).toEqual({ type: "basic", username: "me", password: "p@w" });
+});
+
+test("of two credentials the surer one is sealed, and the other stays where it is seen", () => {
+  expect(taken("curl 'a.example?token=1' -H 'Cookie: a=b' -H 'X-Api-Key: 2'")).toEqual({
+    auth: { type: "header", name: "X-Api-Key", value: "2" },
+    headers: { Cookie: "a=b" },
+    query: { token: "1" },
+  });
+  expect(taken("curl a.example -u me:pw -H 'X-Api-Key: 2'")).toMatchObject({
+    auth: { type: "basic" },
+    headers: { "X-Api-Key": "2" },
+  });
+});
+
+test("an argument is no credential, nor is a token that turns pages", () => {
+  expect(taken("curl 'a.example?token={{token}}&page_token=x&pageToken=y'")).toEqual({
+    auth: undefined,
+    headers: {},
+    query: { token: "{{token}}", page_token: "x", pageToken: "y" },
+  });
+});

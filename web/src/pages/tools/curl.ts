@@ -1,4 +1,6 @@
-// A curl command line, as people paste it, as the config of an HTTP tool.
+// A curl command line, as people paste it, as the config of an HTTP tool. The credential in it goes where it is sealed.
+
+import { isBare } from "./credentials";
 
 export type Request = {
   base_url: string;
@@ -8,8 +10,13 @@ export type Request = {
   headers: Record<string, string>;
   body?: unknown;
   body_type?: "json" | "form" | "text";
-  auth?: { type: "basic"; username: string; password: string } | { type: "bearer"; token: string };
+  auth?: Auth;
 };
+
+type Auth =
+  | { type: "basic"; username: string; password: string }
+  | { type: "bearer"; token: string }
+  | { type: "header" | "query"; name: string; value: string };
 
 /** Why a line cannot be taken: the name of the text that says so. */
 export class BadCurl extends Error {
@@ -111,6 +118,11 @@ export function parseCurl(line: string): Request {
         auth = { type: "basic", username, password: password.join(":") };
         break;
       }
+      case "-b":
+      case "--cookie":
+        // Without a sign of equality it is the name of a file.
+        if (value.includes("=")) headers.Cookie = value;
+        break;
       case "-A":
       case "--user-agent":
         headers["User-Agent"] = value;
@@ -137,13 +149,13 @@ export function parseCurl(line: string): Request {
   const address = new URL(whole);
   const query = Object.fromEntries(address.searchParams);
   if (get) for (const [name, text] of new URLSearchParams(data.splice(0).join("&"))) query[name] = text;
-  for (const name of Object.keys(headers)) {
-    const bearer = name.toLowerCase() === "authorization" && /^Bearer\s+(.+)$/i.exec(headers[name]!);
-    if (bearer) {
-      auth = { type: "bearer", token: bearer[1]! };
-      delete headers[name];
-    }
-  }
+  if (address.username && !auth)
+    auth = {
+      type: "basic",
+      username: decodeURIComponent(address.username),
+      password: decodeURIComponent(address.password),
+    };
+  auth ??= takeAuth(headers, query);
   const made: Request = {
     base_url: address.origin,
     method: method || (data.length > 0 ? "POST" : "GET"),
@@ -174,4 +186,37 @@ function bodyOf(text: string, headers: Record<string, string>, json: boolean): P
     return { body: Object.fromEntries(new URLSearchParams(text)), body_type: "form" };
   }
   return { body: text, body_type: "text" };
+}
+
+/** The one credential that can be sealed with the tool, taken out of where it stands: the one that is most surely one. */
+function takeAuth(headers: Record<string, string>, query: Record<string, string>): Auth | undefined {
+  const named = Object.keys(headers).filter((name) => isBare(name, headers[name], "header"));
+  const lower = (name: string) => name.toLowerCase();
+  const first = named.find((name) => lower(name) === "authorization") ?? named.find((name) => lower(name) !== "cookie");
+  const inQuery = Object.keys(query).find((name) => isBare(name, query[name], "query"));
+  if (!first && inQuery) {
+    const value = query[inQuery]!;
+    delete query[inQuery];
+    return { type: "query", name: inQuery, value };
+  }
+  const name = first ?? named[0];
+  if (!name) return undefined;
+  const value = headers[name]!;
+  delete headers[name];
+  return (lower(name) === "authorization" && shownBy(value)) || { type: "header", name, value };
+}
+
+/** What an `Authorization` header shows, where there is a way of its own for it. */
+function shownBy(value: string): Auth | undefined {
+  const [, scheme = "", rest = ""] = /^(\w+)\s+(.+)$/.exec(value) ?? [];
+  if (/^bearer$/i.test(scheme)) return { type: "bearer", token: rest };
+  if (!/^basic$/i.test(scheme)) return undefined;
+  try {
+    const [username = "", ...password] = new TextDecoder()
+      .decode(Uint8Array.from(atob(rest), (letter) => letter.charCodeAt(0)))
+      .split(":");
+    return { type: "basic", username, password: password.join(":") };
+  } catch {
+    return undefined;
+  }
 }

@@ -2,6 +2,7 @@
 // field for is kept as it is.
 
 import type { Schema } from "../../ui/schema";
+import { keysIn, rekeyed, unkeyed } from "./credentials";
 import type { Kind, Tool } from "./queries";
 
 export type Parameter = {
@@ -247,10 +248,22 @@ export const isSealed = ({ auth_config }: Draft): boolean =>
 
 /** A kept draft, with the stored secrets in the place of those that were not kept. */
 export function withStored(draft: Draft, stored: Draft): Draft {
+  const filled = { ...draft, config: rekeyed(draft.config, stored.config) };
   const [mine, theirs] = [draft.auth_config, stored.auth_config] as Array<{ type?: unknown } | null | undefined>;
-  if (!mine || !theirs || mine.type !== theirs.type) return draft;
-  return { ...draft, auth_config: { ...theirs, ...mine } };
+  if (!mine || !theirs || mine.type !== theirs.type) return filled;
+  return { ...filled, auth_config: { ...theirs, ...mine } };
 }
+
+/** Whether secrets can be typed in it, or are in it, which a kept draft lacks. */
+export const hasSecrets = (draft: Draft): boolean => !!draft.auth_config || keysIn(draft.config, true).length > 0;
+
+/** As it may be left behind in a browser. */
+const keepable = (draft: Draft): Draft => ({
+  ...draft,
+  auth_config: untyped(draft.auth_config),
+  config: unkeyed(draft.config),
+  others: Object.fromEntries(Object.entries(draft.others).map(([kind, config]) => [kind, unkeyed(config)])),
+});
 
 /** Drafts stay in this browser until they are saved. */
 export const drafts = {
@@ -264,8 +277,7 @@ export const drafts = {
       return null;
     }
   },
-  write: (name: string, draft: Draft) =>
-    localStorage.setItem(key(name), JSON.stringify({ ...draft, auth_config: untyped(draft.auth_config) })),
+  write: (name: string, draft: Draft) => localStorage.setItem(key(name), JSON.stringify(keepable(draft))),
   drop: (name: string) => localStorage.removeItem(key(name)),
 };
 

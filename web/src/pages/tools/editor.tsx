@@ -24,7 +24,18 @@ import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
 import { executionQuery } from "../executions/queries";
 import { Basics } from "./basics";
-import { bodyOf, type Draft, draftOf, drafts, isFilled, STEPS, type StepId, stepOf, unreadIn } from "./draft";
+import {
+  bodyOf,
+  type Draft,
+  draftOf,
+  drafts,
+  hasSecrets,
+  isFilled,
+  STEPS,
+  type StepId,
+  stepOf,
+  unreadIn,
+} from "./draft";
 import { useCheck } from "./editor-state";
 import { Logic } from "./logic";
 import { Parameters } from "./parameters";
@@ -237,7 +248,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
           {t("editor:fixed", { shelf: stored.shelf })}
         </Note>
       )}
-      <Restored className="mb-3" secrets={!!draft.auth_config} kept={{ isRestored: restored && dirty, discard }} />
+      <Restored className="mb-3" secrets={hasSecrets(draft)} kept={{ isRestored: restored && dirty, discard }} />
       {isConflict(failure) && stored && failure.details ? (
         <Suspense fallback={<Skeleton rows={2} />}>
           <Conflict

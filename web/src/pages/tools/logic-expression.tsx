@@ -38,7 +38,7 @@ export function namesIn(source: string): string[] {
 }
 
 export function LogicExpression({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("programs");
   const text = String(draft.config.expression ?? "");
   const wrong = problem("config.expression");
   const marks = useMemo(() => markOf(wrong), [wrong]);

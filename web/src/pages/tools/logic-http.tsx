@@ -1,14 +1,16 @@
 // The request that an HTTP tool makes.
 
 import { ClipboardPaste } from "lucide-react";
-import { useState } from "react";
+import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/button";
 import { Field, Input, Select, TextArea } from "../../ui/field";
+import { Note } from "../../ui/note";
 import { Dialog } from "../../ui/overlay";
 import { parseJson } from "../../ui/schema";
 import { messageOf } from "../../ui/states";
 import { AuthFields } from "./auth-fields";
+import { isBare, keysIn } from "./credentials";
 import { BadCurl, parseCurl } from "./curl";
 import { type Config, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
@@ -17,16 +19,41 @@ import { NameValues } from "./name-values";
 import { PlacesNote } from "./places-note";
 import { without } from "./set-config";
 
+const CredentialNote = lazy(() => import("./credential-note"));
+
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
 export function LogicHttp({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("request");
   const { config } = draft;
   const [pasting, setPasting] = useState(false);
   const [pasted, setPasted] = useState(0);
   const set = (key: string, value: unknown) => change({ config: without(config, key, value) });
   const text = (key: string) => String(config[key] ?? "");
   const response = config.response;
+  const isFree = !draft.auth_config || (draft.auth_config as { type?: string }).type === "none";
+  const credential = (place: "header" | "query") => (name: string, value: string) => {
+    const key = place === "header" ? "headers" : "query";
+    const all = (config[key] ?? {}) as Record<string, unknown>;
+    if (all[name] !== value || !isBare(name, value, place)) return null;
+    const { [name]: _, ...others } = all;
+    const left = Object.keys(others).length > 0 ? others : undefined;
+    return (
+      <Suspense>
+        <CredentialNote
+          tool={draft.name}
+          name={name}
+          value={value}
+          onAuth={
+            isFree
+              ? () => change({ config: without(config, key, left), auth_config: { type: place, name, value } })
+              : undefined
+          }
+          onSecret={(reference) => set(key, { ...all, [name]: reference })}
+        />
+      </Suspense>
+    );
+  };
   return (
     <div className="grid gap-4">
       <div className="grid items-start gap-2 md:grid-cols-[8rem_minmax(0,18rem)_minmax(0,1fr)_auto]">
@@ -76,6 +103,7 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
           value={(config.query ?? {}) as Record<string, unknown>}
           onChange={(value) => set("query", value)}
           problem={problem("config.query")}
+          note={credential("query")}
         />
         <NameValues
           label={t("http.headers")}
@@ -83,6 +111,7 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
           value={(config.headers ?? {}) as Record<string, unknown>}
           onChange={(value) => set("headers", value)}
           problem={problem("config.headers")}
+          note={credential("header")}
         />
       </div>
       <AuthFields
@@ -140,9 +169,10 @@ const responseOf = (text: string): unknown => {
 };
 
 function Body({ draft, change, problem }: Pick<StepProps, "draft" | "change" | "problem">) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("request");
   const { body } = draft.config;
   const unread = draft.unread?.["config.body"];
+  const keys = keysIn({ body }).map((path) => path.split(".").slice(1).join("."));
   const type = String(draft.config.body_type ?? "json");
   const take = (read: Read, config: Config) =>
     change(
@@ -176,13 +206,18 @@ function Body({ draft, change, problem }: Pick<StepProps, "draft" | "change" | "
         onChange={(read) => take(read, draft.config)}
       />
       {problem("config.body") && <p className="text-sm text-danger">{problem("config.body")}</p>}
+      {keys.length > 0 && (
+        <Note tone="warn" className="text-sm">
+          {t("credential.inBody", { names: keys.join(", "), reference: '{"$secret": "name"}' })}
+        </Note>
+      )}
       <p className="text-xs text-muted">{t("http.bodyHint", { place: "{{name}}" })}</p>
     </div>
   );
 }
 
 function PasteCurl({ onClose, onTake }: { onClose: () => void; onTake: (line: string) => void }) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("request");
   const [line, setLine] = useState("");
   const [wrong, setWrong] = useState<string>();
   const take = () => {

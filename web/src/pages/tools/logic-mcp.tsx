@@ -18,7 +18,7 @@ import { without } from "./set-config";
 import { schemaOfOffer } from "./start";
 
 export function LogicMcp({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation(["editor", "servers"]);
+  const { t } = useTranslation(["programs", "servers"]);
   const { config } = draft;
   const server = String(config.server_name ?? "");
   const name = String(config.tool_name ?? "");

@@ -2,6 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Plus, Trash2 } from "lucide-react";
+import { lazy, Suspense } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { Button, IconButton } from "../../ui/button";
@@ -9,6 +10,7 @@ import { Field, Input, Select, TextArea, TextField } from "../../ui/field";
 import { Note } from "../../ui/note";
 import type { Schema } from "../../ui/schema";
 import { Suggest } from "../../ui/suggest";
+import { isBare } from "./credentials";
 import { parametersOf } from "./draft";
 import type { StepProps } from "./editor-state";
 import { NameValues } from "./name-values";
@@ -16,18 +18,34 @@ import { PlacesNote } from "./places-note";
 import { without } from "./set-config";
 import { argumentsOf } from "./tries";
 
+const CredentialNote = lazy(() => import("./credential-note"));
+
 function Surroundings({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("programs");
   const set = (key: string, value: unknown) => change({ config: without(draft.config, key, value) });
+  const env = (draft.config.env ?? {}) as Record<string, unknown>;
   return (
     <>
       <NameValues
         label={t("program.env")}
         add={t("program.addEnv")}
         placeholder={'{"$secret": "name"}'}
-        value={(draft.config.env ?? {}) as Record<string, unknown>}
+        value={env}
         onChange={(value) => set("env", value)}
         problem={problem("config.env")}
+        note={(name, value) =>
+          isBare(name, value, "env") &&
+          env[name] === value && (
+            <Suspense>
+              <CredentialNote
+                tool={draft.name}
+                name={name}
+                value={value}
+                onSecret={(reference) => set("env", { ...env, [name]: reference })}
+              />
+            </Suspense>
+          )
+        }
       />
       <Field
         label={t("program.sandbox")}
@@ -53,7 +71,7 @@ function Surroundings({ draft, change, problem }: StepProps) {
 }
 
 export function LogicPython(props: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("programs");
   const { draft, change, problem } = props;
   const { config } = draft;
   const isModule = config.module !== undefined;
@@ -135,7 +153,7 @@ export function argvOf(command: string[], args: Record<string, unknown>): string
 const shown = (word: string) => (/^[\w@%+=:,./{}-]+$/.test(word) ? word : JSON.stringify(word));
 
 export function LogicShell(props: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("programs");
   const { draft, change, problem } = props;
   const command = Array.isArray(draft.config.command) ? (draft.config.command as string[]) : [""];
   const set = (next: string[]) => change({ config: { ...draft.config, command: next } });
@@ -207,7 +225,7 @@ export function LogicShell(props: StepProps) {
 }
 
 export function LogicBuiltin({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation("programs");
   const name = String(draft.config.name ?? "");
   const found = useQuery({
     queryKey: ["tools", "builtins"],

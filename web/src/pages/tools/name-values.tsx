@@ -1,7 +1,7 @@
 // Names with values, in rows: what goes into a query, headers, an environment.
 
 import { Plus, Trash2 } from "lucide-react";
-import { useRef, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "../../ui/button";
 import { Input } from "../../ui/field";
@@ -13,6 +13,8 @@ type Props = {
   onChange: (value: Record<string, unknown> | undefined) => void;
   problem?: string;
   placeholder?: string;
+  /** Said below a row, such as that its value is open to all. */
+  note?: (name: string, value: string) => ReactNode;
 };
 
 type Row = { id: number; name: string; text: string; kept?: unknown };
@@ -35,7 +37,7 @@ export function valueOfText(text: string): unknown {
   }
 }
 
-export function NameValues({ label, add, value, onChange, problem, placeholder }: Props) {
+export function NameValues({ label, add, value, onChange, problem, placeholder, note }: Props) {
   const { t } = useTranslation("editor");
   const [rows, setRows] = useState(() => rowsOf(value));
   const next = useRef(rows.length);
@@ -61,31 +63,34 @@ export function NameValues({ label, add, value, onChange, problem, placeholder }
   const change = (id: number, some: Partial<Row>) =>
     set(rows.map((row) => (row.id === id ? { ...row, ...some } : row)));
   return (
-    <fieldset className="grid gap-1.5">
+    <fieldset className="grid content-start gap-1.5">
       <legend className="mb-1 text-sm font-medium">{label}</legend>
       {rows.map((row) => (
-        <div key={row.id} className="flex items-center gap-2">
-          <Input
-            aria-label={`${label}: ${t("http.name")}`}
-            className="max-w-56 font-mono"
-            spellCheck={false}
-            value={row.name}
-            onChange={(event) => change(row.id, { name: event.target.value })}
-          />
-          <Input
-            aria-label={`${label}: ${t("http.value")} ${row.name}`}
-            className="font-mono"
-            spellCheck={false}
-            placeholder={placeholder}
-            value={row.text}
-            onChange={(event) => change(row.id, { text: event.target.value })}
-          />
-          <IconButton
-            small
-            icon={Trash2}
-            label={t("http.removeRow", { name: row.name })}
-            onClick={() => set(rows.filter((one) => one.id !== row.id))}
-          />
+        <div key={row.id} className="grid gap-1">
+          <div className="flex items-center gap-2">
+            <Input
+              aria-label={`${label}: ${t("rows.name")}`}
+              className="max-w-56 font-mono"
+              spellCheck={false}
+              value={row.name}
+              onChange={(event) => change(row.id, { name: event.target.value })}
+            />
+            <Input
+              aria-label={`${label}: ${t("rows.value")} ${row.name}`}
+              className="font-mono"
+              spellCheck={false}
+              placeholder={placeholder}
+              value={row.text}
+              onChange={(event) => change(row.id, { text: event.target.value })}
+            />
+            <IconButton
+              small
+              icon={Trash2}
+              label={t("rows.remove", { name: row.name })}
+              onClick={() => set(rows.filter((one) => one.id !== row.id))}
+            />
+          </div>
+          {note?.(row.name, row.text)}
         </div>
       ))}
       {problem && <p className="text-sm text-danger">{problem}</p>}
