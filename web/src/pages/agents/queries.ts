@@ -48,6 +48,8 @@ export type AgentDraft = {
   model_name: string;
   base_url: string;
   system_prompt: string;
+  /** Every tool that its user may call: chosen as such, never what is left when the list gets empty. */
+  isEvery: boolean;
   tools: string[];
   config: Record<string, unknown>;
   memory: Record<string, unknown>;
@@ -64,6 +66,7 @@ export const NEW_AGENT: AgentDraft = {
   model_name: "",
   base_url: "",
   system_prompt: "",
+  isEvery: false,
   tools: [],
   config: {},
   memory: {},
@@ -79,8 +82,9 @@ export const draftOf = (agent: AgentView): AgentDraft => ({
   model_name: agent.model_name,
   base_url: agent.base_url ?? "",
   system_prompt: agent.system_prompt ?? "",
-  // Tools that are gone cannot be sent back; the page says which they are.
-  tools: agent.tools.filter((id) => !agent.tools_missing.includes(id)),
+  isEvery: agent.tools.length === 0,
+  // Those that are gone, too: without them an agent that had only these would have all.
+  tools: agent.tools,
   config: agent.config,
   memory: agent.memory_config ?? {},
   is_active: agent.is_active,
@@ -88,9 +92,13 @@ export const draftOf = (agent: AgentView): AgentDraft => ({
   version: agent.version,
 });
 
-export function bodyOf({ memory, version: _, ...draft }: AgentDraft) {
+/** Whether it would be stored as one that may use every tool although nobody chose that. */
+export const lacksTools = ({ isEvery, tools }: AgentDraft) => !isEvery && tools.length === 0;
+
+export function bodyOf({ memory, isEvery, version: _, ...draft }: AgentDraft) {
   return {
     ...draft,
+    tools: isEvery ? [] : draft.tools,
     name: draft.name.trim(),
     model_name: draft.model_name.trim(),
     description: draft.description.trim() || null,

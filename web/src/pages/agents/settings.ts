@@ -7,11 +7,14 @@ type Told = (key: string) => string;
 
 const MODEL: Record<string, Schema> = {
   temperature: { type: "number", minimum: 0, maximum: 2 },
-  top_p: { type: "number", minimum: 0, maximum: 1 },
   max_tokens: { type: "integer", minimum: 1 },
+};
+
+/** What few ever change. */
+const MODEL_MORE: Record<string, Schema> = {
+  top_p: { type: "number", minimum: 0, maximum: 1 },
   stop_sequences: { type: "array", items: { type: "string" } },
   api: { type: "string", enum: ["responses"] },
-  api_key: { type: "object", properties: { $secret: { type: "string" } }, required: ["$secret"] },
   stream: { type: "boolean" },
   cache: { type: "boolean" },
   parallel_tool_calls: { type: "boolean" },
@@ -19,15 +22,18 @@ const MODEL: Record<string, Schema> = {
 };
 
 const RUNS: Record<string, Schema> = {
-  retrieval: { type: "boolean" },
-  output_schema: {},
   max_steps: { type: "integer", minimum: 1 },
   max_tool_calls: { type: "integer", minimum: 1 },
+  max_seconds: { type: "number", minimum: 1 },
+  cost_budget: { type: "number", minimum: 0 },
+};
+
+const RUNS_MORE: Record<string, Schema> = {
   max_calls_per_tool: { type: "integer", minimum: 1 },
   token_budget: { type: "integer", minimum: 1 },
-  cost_budget: { type: "number", minimum: 0 },
-  max_seconds: { type: "number", minimum: 1 },
   at_limit: { type: "string", enum: ["answer", "fail"] },
+  retrieval: { type: "boolean" },
+  output_schema: {},
 };
 
 const MEMORY: Record<string, Schema> = {
@@ -36,27 +42,39 @@ const MEMORY: Record<string, Schema> = {
   max_tokens: { type: "integer", minimum: 1 },
 };
 
-export const MODEL_KEYS = Object.keys(MODEL);
-export const RUN_KEYS = Object.keys(RUNS);
-export const MEMORY_KEYS = Object.keys(MEMORY);
-
 function schemaOf(members: Record<string, Schema>, told: Told): Schema {
   const properties = Object.entries(members).map(([key, schema]) => [key, { ...schema, description: told(key) }]);
   return { type: "object", properties: Object.fromEntries(properties) };
 }
 
-export const modelSchema = (told: Told) => schemaOf(MODEL, told);
-export const runSchema = (told: Told) => schemaOf(RUNS, told);
+export const PARTS = ["model", "modelMore", "runs", "runsMore"] as const;
+export type Part = (typeof PARTS)[number];
+
+const MEMBERS: Record<Part, Record<string, Schema>> = {
+  model: MODEL,
+  modelMore: MODEL_MORE,
+  runs: RUNS,
+  runsMore: RUNS_MORE,
+};
+
+export const CONFIG_KEYS = [...PARTS.flatMap((part) => Object.keys(MEMBERS[part])), "api_key"];
+export const MEMORY_KEYS = Object.keys(MEMORY);
+
+export const configSchema = (part: Part, told: Told) => schemaOf(MEMBERS[part], told);
 export const memorySchema = (told: Told) => schemaOf(MEMORY, told);
 
 type Values = Record<string, unknown>;
 
-/** The two halves of `config`; what neither knows stays with the model's, so that nothing is lost. */
-export function halves(config: Values): { model: Values; runs: Values } {
-  const isRun = ([key]: [string, unknown]) => RUN_KEYS.includes(key);
+/** `config` in the parts that it is shown in. The key is no part of them: it is picked, not typed. What none knows stays with the model's, so that nothing is lost. */
+export function parted({ api_key: _, ...config }: Values): Record<Part, Values> {
+  const partOf = (key: string) => PARTS.find((part) => key in MEMBERS[part]) ?? "modelMore";
   const all = Object.entries(config);
-  return {
-    model: Object.fromEntries(all.filter((one) => !isRun(one))),
-    runs: Object.fromEntries(all.filter(isRun)),
-  };
+  const of = (part: Part) => Object.fromEntries(all.filter(([key]) => partOf(key) === part));
+  return { model: of("model"), modelMore: of("modelMore"), runs: of("runs"), runsMore: of("runsMore") };
+}
+
+/** `config` with one part of it as it is now. */
+export function withPart(config: Values, part: Part, next: Values): Values {
+  const key = "api_key" in config ? { api_key: config.api_key } : {};
+  return Object.assign(key, ...Object.values({ ...parted(config), [part]: next }));
 }

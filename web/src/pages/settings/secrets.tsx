@@ -1,13 +1,14 @@
 // Named secrets that tools refer to: their names, never their values.
 
-import { queryOptions, useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Lock, Plus, RefreshCw, ShieldCheck, Trash2 } from "lucide-react";
 import { type FormEvent, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, every, got } from "../../api/client";
+import { api, got } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
 import type { SecretView } from "../../api/schema";
+import { secretsQuery } from "../../api/secrets";
 import { useAddress } from "../../search";
 import { Button, IconButton } from "../../ui/button";
 import { TextField } from "../../ui/field";
@@ -20,11 +21,6 @@ import { Cell, Row, Table } from "../../ui/table";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
 import { fits } from "../../words";
-
-const secretsQuery = queryOptions({
-  queryKey: ["secrets"],
-  queryFn: () => every((cursor) => got(api.GET("/api/v1/secrets", { params: { query: { limit: 500, cursor } } }))),
-});
 
 function SetSecret({ name: given, onClose }: { name: string | null; onClose: () => void }) {
   const { t } = useTranslation(["settings", "frame"]);

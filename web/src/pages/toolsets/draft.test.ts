@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import { fitting } from "../../patterns";
-import { argumentProblems, bodyOf, draftOf, offered } from "./draft";
+import { argumentProblems, bodyOf, draftOf, lacksTools, offered } from "./draft";
 import type { ToolName, ToolsetView } from "./queries";
 
 const tools = ["calculator", "files.read", "files.write", "sql_orders"].map((name, at) => ({
@@ -38,7 +38,8 @@ test("offered: the listed ones under their new names, then the allowed, never th
   const draft = draftOf(stored, tools);
   expect(offered(draft, names)).toEqual(["calculator", "read"]);
   expect(offered({ ...draft, allow: ["*"] }, names)).toEqual(["calculator", "read", "sql_orders"]);
-  expect(offered({ ...draft, rows: [] }, names)).toEqual(["calculator", "files.read", "sql_orders"]);
+  expect(offered({ ...draft, rows: [] }, names)).toEqual([]);
+  expect(offered({ ...draft, isEvery: true }, names)).toEqual(["calculator", "files.read", "sql_orders"]);
 });
 
 test("arguments that are no object are told at their row", () => {
@@ -53,4 +54,18 @@ test("arguments that are no object are told at their row", () => {
   };
   expect([...argumentProblems(wrong).keys()]).toEqual([first!.key, second!.key]);
   expect(argumentProblems(draft).size).toBe(0);
+});
+
+test("every tool is a choice: a list that got empty is not one", () => {
+  const draft = draftOf(stored, tools);
+  expect(lacksTools({ ...draft, rows: [] })).toBe(true);
+  expect(lacksTools({ ...draft, rows: [], allow: ["x*"] })).toBe(false);
+  const whole = draftOf({ ...stored, tools: [], allow: null }, tools);
+  expect(whole.isEvery).toBe(true);
+  expect(lacksTools(whole)).toBe(false);
+  // A set that allows nothing has nothing.
+  expect(draftOf({ ...stored, tools: [], allow: [] }, tools).isEvery).toBe(false);
+  const body = bodyOf({ ...draft, isEvery: true, allow: ["x*"] });
+  expect(body).not.toHaveProperty("tools");
+  expect(body).not.toHaveProperty("allow");
 });

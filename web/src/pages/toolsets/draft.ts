@@ -10,6 +10,8 @@ export type Row = { key: number; tool: string; name: string; description: string
 export type Draft = {
   name: string;
   description: string;
+  /** Every tool: chosen as such, never what is left when nothing is listed. */
+  isEvery: boolean;
   rows: Row[];
   allow: string[];
   deny: string[];
@@ -41,6 +43,7 @@ export function draftOf(set: ToolsetView | undefined, tools: ToolName[]): Draft 
   return {
     name: set?.name ?? "",
     description: set?.description ?? "",
+    isEvery: !!set && set.tools.length === 0 && !set.allow,
     rows: (set?.tools ?? []).map((entry) => {
       const row = rowOf(entry);
       return { ...row, tool: named.get(row.tool) ?? row.tool };
@@ -82,8 +85,8 @@ export function bodyOf(draft: Draft): ToolsetBody {
   return {
     name: draft.name.trim(),
     description: text(draft.description),
-    ...(tools.length > 0 && { tools: tools as never }),
-    ...(draft.allow.length > 0 && { allow: draft.allow }),
+    ...(!draft.isEvery && tools.length > 0 && { tools: tools as never }),
+    ...(!draft.isEvery && draft.allow.length > 0 && { allow: draft.allow }),
     ...(draft.deny.length > 0 && { deny: draft.deny }),
     instructions: text(draft.instructions),
     server_name: text(draft.serverName),
@@ -93,16 +96,17 @@ export function bodyOf(draft: Draft): ToolsetBody {
   };
 }
 
-/** A set that names nothing has everything. */
-export const isWhole = (draft: Draft): boolean => draft.rows.length === 0 && draft.allow.length === 0;
+/** Whether it would be stored as one that has everything although nobody chose that. */
+export const lacksTools = (draft: Draft): boolean =>
+  !draft.isEvery && draft.rows.length === 0 && draft.allow.length === 0;
 
 /** What a client of the set would be offered now: the listed ones that are there, then what `allow` brings in. */
 export function offered(draft: Draft, names: string[]): string[] {
   const out = draft.deny.map(matcher);
   const isIn = (name: string) => !out.some((denies) => denies(name));
   const there = new Set(names);
-  const listed = draft.rows.filter((row) => there.has(row.tool) && isIn(row.tool));
-  const allows = isWhole(draft) ? [() => true] : draft.allow.map(matcher);
+  const listed = draft.isEvery ? [] : draft.rows.filter((row) => there.has(row.tool) && isIn(row.tool));
+  const allows = draft.isEvery ? [() => true] : draft.allow.map(matcher);
   const taken = new Set(listed.map((row) => row.tool));
   const more = names.filter((name) => !taken.has(name) && isIn(name) && allows.some((fits) => fits(name)));
   return [...listed.map((row) => row.name.trim() || row.tool), ...more];

@@ -12,6 +12,7 @@ import { useFitting } from "../../api/tool-search";
 import { useKept } from "../../kept";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
+import { Choices } from "../../ui/choices";
 import { CopyBlock } from "../../ui/copy";
 import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
@@ -24,8 +25,8 @@ import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { argumentProblems, bodyOf, type Draft, draftOf, isWhole, offered } from "./draft";
-import { Entries } from "./entries";
+import { argumentProblems, bodyOf, type Draft, draftOf, lacksTools, offered } from "./draft";
+import { Entries, SEARCH } from "./entries";
 import {
   create,
   pathOf,
@@ -45,24 +46,25 @@ type Part = { draft: Draft; set: (change: Partial<Draft>) => void; problem: (mem
 
 function Patterns({ draft, set, problem, known }: Part & { known: string[] }) {
   const { t } = useTranslation("toolsets");
-  // A set that names no tools and no patterns has all of them.
-  const fitting = [...useFitting(isWhole(draft) ? ["*"] : draft.allow).values()];
+  const fitting = [...useFitting(draft.isEvery ? ["*"] : draft.allow).values()];
   const now = offered(draft, [...new Set([...known, ...fitting.flatMap((one) => one.names)])]);
   const more = fitting.some((one) => one.isMore) ? "+" : "";
   return (
     <div className="grid gap-4">
       <div className="grid gap-4 lg:grid-cols-2">
-        <div className="grid content-start gap-2">
-          <Lines
-            label={t("allow")}
-            hint={t("allowHint")}
-            problem={problem("allow")}
-            placeholder="files.*"
-            value={draft.allow}
-            onChange={(allow) => set({ allow })}
-          />
-          <Fits patterns={draft.allow} />
-        </div>
+        {!draft.isEvery && (
+          <div className="grid content-start gap-2">
+            <Lines
+              label={t("allow")}
+              hint={t("allowHint")}
+              problem={problem("allow")}
+              placeholder="files.*"
+              value={draft.allow}
+              onChange={(allow) => set({ allow })}
+            />
+            <Fits patterns={draft.allow} />
+          </div>
+        )}
         <div className="grid content-start gap-2">
           <Lines
             label={t("deny")}
@@ -86,7 +88,6 @@ function Patterns({ draft, set, problem, known }: Part & { known: string[] }) {
           ))}
         </ul>
       </details>
-      {draft.rows.length === 0 && draft.allow.length === 0 && <Note tone="plain">{t("wholeAbout")}</Note>}
     </div>
   );
 }
@@ -165,10 +166,24 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
   const { tools: known } = useTools(draft.rows.map((row) => row.tool));
+  const [isTried, setTried] = useState(false);
+  // Rows with a field that holds no value yet.
+  const [unfinished, setUnfinished] = useState<ReadonlySet<number>>(new Set());
+  const isBad = wrong.size > 0 || (!draft.isEvery && draft.rows.some((row) => unfinished.has(row.key)));
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (wrong.size === 0) save.mutate(draft);
+    setTried(true);
+    if (lacksTools(draft)) return document.getElementById(SEARCH)?.focus();
+    if (!isBad) save.mutate(draft);
   };
+  const finish = (key: number, isDone: boolean) =>
+    setUnfinished((before) => {
+      if (before.has(key) !== isDone) return before;
+      const next = new Set(before);
+      if (isDone) next.delete(key);
+      else next.add(key);
+      return next;
+    });
   return (
     <form onSubmit={submit} className="grid gap-4" noValidate>
       {!may && stored && (
@@ -202,10 +217,34 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
           </div>
         </Card>
         <Card title={t("tools")}>
-          <Entries isFixed={!may} rows={draft.rows} tools={known} problems={wrong} onChange={(rows) => set({ rows })} />
-          {part.problem("tools") && <p className="mt-2 text-sm text-danger">{part.problem("tools")}</p>}
+          <div className="grid gap-4">
+            <Choices
+              label={t("whichTools")}
+              value={draft.isEvery ? "every" : "only"}
+              onChange={(which) => set({ isEvery: which === "every" })}
+              choices={[
+                { value: "only", label: t("onlyThese"), hint: t("onlyTheseHint") },
+                { value: "every", label: t("everyChosen"), hint: t("everyHint") },
+              ]}
+            />
+            {isTried && lacksTools(draft) ? (
+              <p className="text-sm text-danger">{t("pickSome")}</p>
+            ) : (
+              part.problem("tools") && <p className="text-sm text-danger">{part.problem("tools")}</p>
+            )}
+            {!draft.isEvery && (
+              <Entries
+                isFixed={!may}
+                rows={draft.rows}
+                tools={known}
+                problems={wrong}
+                onChange={(rows) => set({ rows })}
+                onFinish={finish}
+              />
+            )}
+          </div>
         </Card>
-        <Card title={t("patterns")}>
+        <Card title={t(draft.isEvery ? "exceptions" : "patterns")}>
           <Patterns {...part} known={[...known.keys()].filter((name) => known.get(name))} />
         </Card>
         <Card title={t("clients")}>
@@ -214,7 +253,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
       </fieldset>
       {may && (
         <div className="sticky bottom-0 -mx-1 flex gap-2 border-t bg-bg px-1 py-3">
-          <Button look="primary" type="submit" busy={save.isPending} disabled={wrong.size > 0}>
+          <Button look="primary" type="submit" busy={save.isPending} disabled={isBad}>
             {stored ? t("frame:save") : t("create")}
           </Button>
           <Button onClick={() => void navigate({ to: "/toolsets" })}>{t("frame:cancel")}</Button>
@@ -258,7 +297,8 @@ function Actions({ set }: { set: ToolsetView }) {
 }
 
 export default function Toolset() {
-  const { t } = useTranslation(["toolsets", "frame"]);
+  // The form's texts, too: a page that has to wait for them later would begin anew.
+  const { t } = useTranslation(["toolsets", "frame", "form"]);
   const { name } = useParams({ strict: false }) as { name?: string };
   const asked = useQuery({ ...toolsetQuery(name ?? ""), enabled: !!name, staleTime: 0 });
   // Tools may be stored by id: their names come first.

@@ -3,20 +3,25 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import clsx from "clsx";
 import { ArrowDown, ArrowUp, Plus, SlidersHorizontal, TriangleAlert, X } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useId, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useGoneNames } from "../../api/gone-tools";
 import type { ToolView } from "../../api/schema";
 import { toolSearchQuery } from "../../api/tool-search";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { inputClass, TextField } from "../../ui/field";
+import type { Schema } from "../../ui/schema";
+import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
 import { toolQuery } from "../tools/queries";
 import { type Row, rowOf } from "./draft";
 import type { ToolName } from "./queries";
 
 const SHOWN = 30;
+/** Where whoever picked nothing is led. */
+export const SEARCH = "pick-tools";
 
 type Props = {
   isFixed: boolean;
@@ -25,24 +30,60 @@ type Props = {
   tools: ReadonlyMap<string, ToolName | null>;
   problems: Map<number, string>;
   onChange: (rows: Row[]) => void;
+  /** Whether every field of a row holds a value. */
+  onFinish: (key: number, isDone: boolean) => void;
 };
 
-function propertiesOf(tool: ToolName | undefined): string[] {
-  const schema = tool?.input_schema as { properties?: Record<string, unknown> } | undefined;
-  return Object.keys(schema?.properties ?? {});
-}
-
-function Overrides({
+/** What is set beforehand, as the tool's own form; as JSON where it does not say what it takes, or where what is typed is none. */
+function SetArguments({
   row,
   tool,
   problem,
   set,
+  onFinish,
 }: {
   row: Row;
   tool?: ToolName;
   problem?: string;
   set: (change: Partial<Row>) => void;
+  onFinish: (isDone: boolean) => void;
 }) {
+  const { t } = useTranslation("toolsets");
+  const given = tool?.input_schema as Schema | undefined;
+  const id = useId();
+  // Nothing has to be set.
+  const schema = useMemo(() => given && { ...given, required: [] }, [given]);
+  const change = (next: Values, ok: boolean) => {
+    set({ arguments: Object.keys(next).length > 0 ? JSON.stringify(next, null, 2) : "" });
+    onFinish(ok);
+  };
+  return (
+    <fieldset aria-describedby={id} className="grid gap-1">
+      <legend className="text-sm font-medium">{t("entry.arguments")}</legend>
+      <p id={id} className="text-xs text-muted">
+        {t("entry.argumentsHint")}
+      </p>
+      {schema && !problem ? (
+        <SchemaForm
+          schema={schema}
+          value={row.arguments.trim() ? (JSON.parse(row.arguments) as Values) : {}}
+          onChange={change}
+        />
+      ) : (
+        <Code
+          language="json"
+          label={t("entry.argumentsOf", { name: row.tool })}
+          value={row.arguments}
+          onChange={(text) => set({ arguments: text })}
+          className="h-24"
+        />
+      )}
+      {problem && <p className="text-sm text-danger">{t("entry.argumentsWrong", { detail: problem })}</p>}
+    </fieldset>
+  );
+}
+
+function Overrides({ row, tool, set, ...more }: Parameters<typeof SetArguments>[0]) {
   const { t } = useTranslation("toolsets");
   return (
     <div className="grid gap-3 border-t bg-sunken/40 p-3">
@@ -61,20 +102,7 @@ function Overrides({
           onChange={(event) => set({ description: event.target.value })}
         />
       </div>
-      <div className="grid gap-1">
-        <span className="text-sm font-medium">{t("entry.arguments")}</span>
-        <Code
-          language="json"
-          label={t("entry.argumentsOf", { name: row.tool })}
-          value={row.arguments}
-          onChange={(text) => set({ arguments: text })}
-          className="h-24"
-        />
-        {problem && <p className="text-sm text-danger">{t("entry.argumentsWrong", { detail: problem })}</p>}
-        <p className="text-xs text-muted">
-          {t("entry.argumentsHint")} {propertiesOf(tool).join(", ")}
-        </p>
-      </div>
+      <SetArguments {...{ row, tool, set, ...more }} />
     </div>
   );
 }
@@ -87,7 +115,9 @@ function OneEntry({
   isMissing,
   problem,
   isFixed,
+  shownAs,
   onChange,
+  onFinish,
   onMove,
   onRemove,
 }: {
@@ -98,7 +128,10 @@ function OneEntry({
   isMissing: boolean;
   problem?: string;
   isFixed: boolean;
+  /** What people know it as. */
+  shownAs: string;
   onChange: (change: Partial<Row>) => void;
+  onFinish: (isDone: boolean) => void;
   onMove: (by: number) => void;
   onRemove: () => void;
 }) {
@@ -106,11 +139,11 @@ function OneEntry({
   const isSpecial = !!(row.name || row.description || row.arguments);
   const [open, setOpen] = useState(false);
   return (
-    <li className="rounded-md border bg-panel">
+    <li className="rounded-md border bg-panel" data-status={isMissing ? "gone" : "there"}>
       <div className="flex items-center gap-1 px-2 py-1">
         <div className="min-w-0 grow">
-          <span className="font-mono font-medium">{row.name || row.tool}</span>
-          {row.name && <span className="ml-2 font-mono text-xs text-muted">{row.tool}</span>}
+          <span className="font-mono font-medium">{row.name || shownAs}</span>
+          {row.name && <span className="ml-2 font-mono text-xs text-muted">{shownAs}</span>}
           <p className="truncate text-xs text-muted">{row.description || tool?.description}</p>
         </div>
         {isMissing && (
@@ -121,39 +154,43 @@ function OneEntry({
         {isSpecial && <Badge tone="info">{t("entry.changed")}</Badge>}
         {!isFixed && (
           <>
-            <IconButton
+            <Button
               small
+              look="quiet"
               icon={SlidersHorizontal}
-              label={t("entry.edit", { name: row.tool })}
+              aria-label={t("entry.edit", { name: shownAs })}
               aria-expanded={open}
               onClick={() => setOpen(!open)}
-            />
+            >
+              <span className="hidden sm:inline">{t("entry.adapt")}</span>
+            </Button>
             <IconButton
               small
               icon={ArrowUp}
-              label={t("entry.up", { name: row.tool })}
+              label={t("entry.up", { name: shownAs })}
               disabled={at === 0}
               onClick={() => onMove(-1)}
             />
             <IconButton
               small
               icon={ArrowDown}
-              label={t("entry.down", { name: row.tool })}
+              label={t("entry.down", { name: shownAs })}
               disabled={at === count - 1}
               onClick={() => onMove(1)}
             />
-            <IconButton small icon={X} label={t("entry.remove", { name: row.tool })} onClick={onRemove} />
+            <IconButton small icon={X} label={t("entry.remove", { name: shownAs })} onClick={onRemove} />
           </>
         )}
       </div>
-      {(open || problem) && <Overrides {...{ row, tool, problem }} set={onChange} />}
+      {(open || problem) && <Overrides {...{ row, tool, problem, onFinish }} set={onChange} />}
     </li>
   );
 }
 
-export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
+export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: Props) {
   const { t } = useTranslation("toolsets");
   const [search, setSearch] = useState("");
+  const goneNames = useGoneNames(rows.filter((row) => tools.get(row.tool) === null).map((row) => row.tool));
   const taken = new Set(rows.map((row) => row.tool));
   const found = useQuery(toolSearchQuery(useDeferredValue(search), SHOWN));
   const queries = useQueryClient();
@@ -181,7 +218,9 @@ export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
               count={rows.length}
               tool={tools.get(row.tool) ?? undefined}
               isMissing={tools.get(row.tool) === null}
+              shownAs={goneNames.get(row.tool) ?? row.tool}
               problem={problems.get(row.key)}
+              onFinish={(isDone) => onFinish(row.key, isDone)}
               onChange={(change) => onChange(rows.map((one) => (one.key === row.key ? { ...one, ...change } : one)))}
               onMove={(by) => move(at, by)}
               onRemove={() => onChange(rows.filter((one) => one.key !== row.key))}
@@ -191,11 +230,11 @@ export function Entries({ isFixed, rows, tools, problems, onChange }: Props) {
       </div>
       {!isFixed && (
         <div className="grid min-w-0 grid-cols-1 content-start gap-2">
-          <label htmlFor="pick-tools" className="text-sm font-medium">
+          <label htmlFor={SEARCH} className="text-sm font-medium">
             {t("entry.pick")}
           </label>
           <input
-            id="pick-tools"
+            id={SEARCH}
             type="search"
             value={search}
             placeholder={t("entry.search")}
