@@ -49,6 +49,12 @@ pub fn fill(request: &str, input_schema: &Value, today: Date) -> Filled {
     fill_for(request, &tool, input_schema, today)
 }
 
+/// Whether a request is a calculation, every word of it, and nothing else.
+#[must_use]
+pub fn is_calculation(request: &str) -> bool {
+    formula::formula(request).is_some()
+}
+
 /// The same for a tool: its own words are no values.
 #[must_use]
 pub fn fill_for(request: &str, tool: &Item, input_schema: &Value, today: Date) -> Filled {

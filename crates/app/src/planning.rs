@@ -3,7 +3,8 @@
 use crate::App;
 use crate::error::Result;
 use crate::select::{Request, item};
-use agent::planner::{Chosen, Plan, plan};
+use agent::fill::is_calculation;
+use agent::planner::{Chosen, Plan, Planned as Call, plan};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
@@ -64,6 +65,22 @@ impl App {
             "ask" => (Outcome::Ask, selection.about.into_iter().collect()),
             _ => (Outcome::None, Vec::new()),
         };
+        let best = selection.candidates.into_iter().next();
+        let best = best.filter(|_| outcome == Outcome::None && is_calculation(request));
+        if let Some(best) = best {
+            let tools = vec![best.name];
+            // How short it is says nothing against what can be done with every word of it.
+            let plan = self.plan_for(request, Outcome::Call, &tools, day);
+            let is_ready = |all: &[Call]| all.iter().all(|it| it.missing.is_empty());
+            if matches!(&plan, Plan::Calls(calls) if is_ready(calls)) {
+                return Ok(Planned {
+                    plan,
+                    tools,
+                    because: format!("the request is a calculation; {}", best.why),
+                    notes: selection.notes,
+                });
+            }
+        }
         Ok(Planned {
             plan: self.plan_for(request, outcome, &tools, day),
             tools,

@@ -39,6 +39,13 @@ impl App {
         }
     }
 
+    /// Whether a call of this tool may destroy something; one that is not there destroys nothing.
+    pub(crate) fn may_destroy(&self, name: &str) -> bool {
+        let catalogue = self.executor.catalogue.load();
+        let found = catalogue.find(name);
+        found.is_some_and(|it| self.risk(&it.tool) == Risk::Destructive)
+    }
+
     /// Whether what it answers may have been written by somebody outside: always, unless somebody says otherwise or it only
     /// computes. Rows, files and documents are full of what others wrote.
     pub(crate) fn is_open_world(&self, tool: &Tool) -> bool {

@@ -41,6 +41,9 @@ const ROLES: [&str; 32] = [
     "누군가",
 ];
 
+/// How questions begin in Korean: nobody's name either.
+const QUESTIONS: [&str; 7] = ["며칠", "몇", "누구", "누가", "무슨", "어느", "어떤"];
+
 /// What comes before something of which only those who speak know which it is.
 const POINTING: [&str; 22] = [
     "my", "the", "a", "an", "this", "that", "our", "your", "his", "her", "their", "some", "any",
@@ -194,8 +197,16 @@ impl<'a> Surroundings<'_, 'a> {
         found.map(|(at, _)| self.run(at)).collect()
     }
 
-    /// All other words are the tool's own, or only ask.
+    /// All other words are the tool's own, or only ask. Where none is the tool's own, it is not certain that the tool is
+    /// meant at all, let alone who.
     fn only_stranger(&self) -> Option<String> {
+        let says_own = |word: &Word<'_>| {
+            let all = keys(&word.stem);
+            all.iter().any(|it| self.own.binary_search(it).is_ok())
+        };
+        if !self.said.words.iter().any(says_own) {
+            return None;
+        }
         let strange = (0..self.said.words.len()).filter(|at| self.is_strange(*at));
         let strange: Vec<usize> = strange.collect();
         match strange[..] {
@@ -269,6 +280,7 @@ fn is_asking(word: &Word<'_>, stem: &str) -> bool {
     }
     let is_known = ASKING_KOREAN
         .iter()
+        .chain(&QUESTIONS)
         .any(|it| stem.starts_with(it) && stem.chars().count() <= it.chars().count() + 2);
     is_known || VERBS.iter().any(|it| word.bare.ends_with(it))
 }

@@ -350,9 +350,51 @@ pub(crate) fn assigned(
                 pairs.extend(in_order);
             }
         }
+        // `multiply 5 by something`: what is not said yet has its place, too.
+        ([_, _, ..], [_, ..]) if left.len() > free.len() => {
+            let mut places: Vec<(Option<usize>, Number)> = free
+                .iter()
+                .map(|at| (Some(*at), numbers[*at].clone()))
+                .chain(unsaid(said).map(|it| (None, it)))
+                .collect();
+            places.sort_by_key(|it| it.1.at);
+            let names: Vec<&Wanted<'_>> = left.iter().map(|it| wanted[*it]).collect();
+            let given: Vec<&Number> = places.iter().map(|it| &it.1).collect();
+            let in_order = left.iter().zip(&places);
+            let said_ones = in_order.filter_map(|(which, it)| Some((*which, it.0?)));
+            let is_certain = places.len() == left.len()
+                && is_sequence(&names)
+                && !is_inverted(said, &given)
+                && said_ones.clone().all(|(which, at)| fits(which, at));
+            if is_certain {
+                pairs.extend(said_ones);
+            }
+        }
         _ => {}
     }
     pairs
+}
+
+/// Where a number stands that is still to be said: `something`, `another number`, `무언가`.
+fn unsaid<'s>(said: &'s Said<'_>) -> impl Iterator<Item = Number> + 's {
+    let is_unsaid = |at: usize| {
+        let before = said.previous(at).map_or("", |it| it.stem.as_str());
+        match said.words[at].stem.as_str() {
+            "something" | "anything" | "무언가" | "무엇인가" | "뭔가" => true,
+            "number" | "수" | "숫자" => {
+                matches!(
+                    before,
+                    "another" | "other" | "some" | "any" | "다른" | "어떤"
+                )
+            }
+            _ => false,
+        }
+    };
+    let all = (0..said.words.len()).filter(move |at| is_unsaid(*at));
+    all.map(|at| Number {
+        particle: said.words[at].particle.to_owned(),
+        ..plain(0.0, at)
+    })
 }
 
 /// Whether a number could be meant where nothing names it. `5 km` is no count, and `30` may be of anything.

@@ -114,6 +114,14 @@ impl App {
                             .push(format!("'{}' is not called: {missing}", call.tool));
                         continue;
                     }
+                    // Nobody can be asked here, and the planner goes by words.
+                    if self.may_destroy(&call.tool) {
+                        state.notes.push(format!(
+                            "'{0}' is not called: it may destroy something, and was chosen by the words of the query; name it in plan.tools, or take a run, which asks first",
+                            call.tool
+                        ));
+                        continue;
+                    }
                     steps.push(Step {
                         tool: call.tool,
                         arguments: Some(call.arguments),

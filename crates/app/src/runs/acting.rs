@@ -241,15 +241,17 @@ impl Driver {
         if wanted.is_some_and(|word| *word == true || *word == "always") {
             return Some("The tool asks for approval of every call".to_owned());
         }
-        let guarded = self.journal.app.runs.settings.guard_untrusted;
-        // The planner calls what it was asked for, whatever it has read.
-        let guarded = guarded && self.has_model();
-        let risky = guarded
-            && self.journal.state.is_tainted
-            && self.journal.app.risk(&tool.tool) == Risk::Destructive;
-        risky.then(|| {
-            "The call may destroy something, and the model has read what somebody outside may have written".to_owned()
-        })
+        let app = &self.journal.app;
+        let because = match self.has_model() {
+            false => {
+                "The call may destroy something, and the planner has chosen it by the words of the request"
+            }
+            true if app.runs.settings.guard_untrusted && self.journal.state.is_tainted => {
+                "The call may destroy something, and the model has read what somebody outside may have written"
+            }
+            true => return None,
+        };
+        (app.risk(&tool.tool) == Risk::Destructive).then(|| because.to_owned())
     }
 
     fn approval(&self, call: &Call, arguments: Value, because: String) -> Box<Pending> {

@@ -399,3 +399,26 @@ async fn where_the_model_does_not_answer_the_tools_do() {
     };
     on_both_given(json!([]), Policy::default(), with_model(&model), test).await;
 }
+
+#[tokio::test]
+async fn what_may_destroy_something_is_called_only_by_a_plan_that_names_it() {
+    let mut wipes = crate::testapp::definition("wipe_archive");
+    wipes["description"] = json!("Wipes the archive of the warehouse");
+    wipes["annotations"] = json!({"destructive": true});
+    on(json!([wipes]), Policy::default(), async |app: &TestApp| {
+        let query = r#"Wipe the archive of the warehouse, expression="7""#;
+        let state = run(app, json!({"query": query})).await;
+        assert_eq!(state["tool_results"], json!([]), "{state}");
+        assert!(
+            state["notes"]
+                .to_string()
+                .contains("'wipe_archive' is not called"),
+            "{state}"
+        );
+        assert!(logged(app).await.is_empty());
+        let plan = json!({"tools": ["wipe_archive"]});
+        let state = run(app, json!({"query": query, "plan": plan})).await;
+        assert_eq!(state["tool_results"][0]["result"], json!(7), "{state}");
+    })
+    .await;
+}

@@ -194,3 +194,42 @@ async fn a_run_whose_only_call_failed_has_failed() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn what_may_destroy_something_is_asked_about_first() {
+    on_both(async |app: &TestApp| {
+        let mut wipes = definition("wipe_archive");
+        wipes["description"] = json!("Wipes the archive of the warehouse");
+        wipes["annotations"] = json!({"destructive": true});
+        let made = app.post("/api/v1/tools", wipes).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let wanted = r#"Wipe the archive of the warehouse, expression="7""#;
+        let run = begin(app, wanted, "wipe_archive").await;
+        let asked = &run["pending"][0];
+        assert_eq!(asked["kind"], "approval", "{run}");
+        assert_eq!(asked["arguments"], json!({"expression": "7"}), "{run}");
+        assert_eq!(run["calls"], 0, "{run}");
+        app.answer(&run, asked, json!("reject")).await;
+        let refused = app.rests(&run).await;
+        assert_eq!(refused["status"], "done", "{refused}");
+        let run = begin(app, wanted, "wipe_archive").await;
+        app.answer(&run, &run["pending"][0], json!("approve")).await;
+        let done = app.rests(&run).await;
+        assert_eq!(
+            (&done["status"], &done["output"]),
+            (&json!("done"), &json!("7")),
+            "{done}"
+        );
+        // What only looks is not asked about.
+        let run = app
+            .post("/api/v1/runs", json!({"input": "1+1은?"}))
+            .await
+            .body;
+        assert_eq!(
+            (&run["status"], &run["output"]),
+            (&json!("done"), &json!("2")),
+            "{run}"
+        );
+    })
+    .await;
+}
