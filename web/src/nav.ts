@@ -62,10 +62,10 @@ export const groups: Group[] = [
       { path: "/limits", label: "nav.limits", icon: Gauge, key: "l" },
       { path: "/keys", label: "nav.keys", icon: KeyRound, key: "k" },
       { path: "/users", label: "nav.users", icon: Users, key: "u", scope: "admin" },
-      { path: "/audit", label: "nav.audit", icon: FileClock, scope: "admin" },
+      { path: "/audit", label: "nav.audit", icon: FileClock, key: "b", scope: "admin" },
     ],
   },
-  { places: [{ path: "/settings", label: "nav.settings", icon: Settings }] },
+  { places: [{ path: "/settings", label: "nav.settings", icon: Settings, key: "," }] },
 ];
 
 export const places = groups.flatMap((group) => group.places);

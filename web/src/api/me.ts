@@ -13,6 +13,9 @@ export const meQuery = queryOptions({
 
 export type Me = Awaited<ReturnType<NonNullable<typeof meQuery.queryFn>>>;
 
+/// A browser that is let in with neither a key nor a session: the server runs with --dev.
+export const isDeveloper = ({ key, transport }: Me) => !key && transport === "rest";
+
 export const useMe = () => useSuspenseQuery(meQuery).data;
 
 /// Whether one of the scopes lets them do it; admin may do everything.

@@ -17,6 +17,10 @@ declare module "i18next" {
 
 const files = import.meta.glob<{ default: Record<string, unknown> }>("./*/*.json");
 
+/** The texts of an area in a language, whichever is spoken. */
+export const textsIn = async (language: Language, area: string) =>
+  (await files[`./${language}/${area}.json`]?.())?.default ?? {};
+
 const backend: BackendModule = {
   type: "backend",
   init: () => {},

@@ -3,7 +3,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Cable, CircleUser, Languages, LogOut, Menu as MenuIcon, Moon, Search, Settings } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api } from "../api/client";
 import { useMe } from "../api/me";
@@ -13,20 +12,18 @@ import { chosenTheme, paint, type Theme } from "../theme";
 import { Button, IconButton } from "../ui/button";
 import { Menu } from "../ui/menu";
 
-const Connect = lazy(() => import("./connect").then((it) => ({ default: it.Connect })));
-
 const LANGUAGES: Array<[Language, string]> = [
   ["en", "English"],
   ["ko", "한국어"],
 ];
 
-export function Bar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => void }) {
+type Props = { onMenu: () => void; onSearch: () => void; onConnect: () => void };
+
+export function Bar({ onMenu, onSearch, onConnect }: Props) {
   const { t, i18n } = useTranslation();
   const me = useMe();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [theme, setTheme] = useState(chosenTheme());
-  const [connecting, setConnecting] = useState(false);
   const themes: Theme[] = ["system", "light", "dark"];
   const logOut = async () => {
     await api.POST("/api/v1/logout");
@@ -46,7 +43,7 @@ export function Bar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => 
         <kbd className="hidden text-xs sm:inline">{shownKeys("mod+k")}</kbd>
       </button>
       <span className="grow" />
-      <Button icon={Cable} onClick={() => setConnecting(true)} className="max-sm:hidden">
+      <Button icon={Cable} onClick={onConnect} className="max-sm:hidden">
         {t("connect.open")}
       </Button>
       <Menu
@@ -59,14 +56,13 @@ export function Bar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => 
       />
       <Menu
         trigger={<IconButton icon={Moon} label={t("theme.label")} />}
-        entries={themes.map((one) => ({
-          label: t(`theme.${one}`),
-          checked: theme === one,
-          onSelect: () => {
-            paint(one);
-            setTheme(one);
-          },
-        }))}
+        entries={() =>
+          themes.map((one) => ({
+            label: t(`theme.${one}`),
+            checked: chosenTheme() === one,
+            onSelect: () => paint(one),
+          }))
+        }
       />
       <Menu
         trigger={<IconButton icon={CircleUser} label={t("account", { name: me.user })} />}
@@ -76,12 +72,12 @@ export function Bar({ onMenu, onSearch }: { onMenu: () => void; onSearch: () => 
             icon: CircleUser,
             onSelect: () => void navigate({ to: "/keys" }),
           },
+          { label: t("connect.open"), icon: Cable, onSelect: onConnect },
           { label: t("nav.settings"), icon: Settings, onSelect: () => void navigate({ to: "/settings" }) },
           "line",
           { label: t("logOut"), icon: LogOut, onSelect: () => void logOut() },
         ]}
       />
-      <Suspense>{connecting && <Connect open onClose={() => setConnecting(false)} />}</Suspense>
     </header>
   );
 }

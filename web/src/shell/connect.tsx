@@ -1,74 +1,19 @@
-// How a client reaches the tools: the address, and what each client wants to have written where.
+// How a client reaches the tools: the address, a key, and what each client wants to have written where.
 
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { KeyRound } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { api, got } from "../api/client";
+import { useMe } from "../api/me";
+import { Button } from "../ui/button";
 import { CopyBlock } from "../ui/copy";
 import { Field, Input, Select } from "../ui/field";
+import { Note } from "../ui/note";
 import { Drawer } from "../ui/overlay";
-
-/** What is connected to, under a name of its own: two sets in one client must not take each other's place. */
-export type Place = { url: string; key: string; name: string; toolset?: string };
-
-type Client = { id: string; name: string; where: string; text: (place: Place) => string };
-
-const json = (value: unknown) => JSON.stringify(value, null, 2);
-const headers = (key: string) => ({ "X-API-Key": key });
-
-export const clients: Client[] = [
-  {
-    id: "claude-code",
-    name: "Claude Code",
-    where: "terminal",
-    text: ({ url, key, name }) => `claude mcp add --transport http ${name} ${url} --header "X-API-Key: ${key}"`,
-  },
-  {
-    id: "cursor",
-    name: "Cursor",
-    where: "~/.cursor/mcp.json",
-    text: ({ url, key, name }) => json({ mcpServers: { [name]: { url, headers: headers(key) } } }),
-  },
-  {
-    id: "vscode",
-    name: "VS Code",
-    where: ".vscode/mcp.json",
-    text: ({ url, key, name }) => json({ servers: { [name]: { type: "http", url, headers: headers(key) } } }),
-  },
-  {
-    id: "stdio",
-    name: "stdio",
-    where: "mcp.json",
-    text: ({ name, toolset }) => {
-      const args = ["mcp", "--workspace", "/path/to/workspace", ...(toolset ? ["--toolset", toolset] : [])];
-      return json({ mcpServers: { [name]: { command: "toolcrib", args } } });
-    },
-  },
-  {
-    id: "python",
-    name: "Python",
-    where: "pip install mcp",
-    text: ({ url, key }) =>
-      [
-        "import asyncio",
-        "from mcp import ClientSession",
-        "from mcp.client.streamable_http import streamablehttp_client",
-        "",
-        "async def main():",
-        `    async with streamablehttp_client("${url}", headers={"X-API-Key": "${key}"}) as (read, write, _):`,
-        "        async with ClientSession(read, write) as session:",
-        "            await session.initialize()",
-        "            print(await session.list_tools())",
-        "",
-        "asyncio.run(main())",
-      ].join("\n"),
-  },
-  {
-    id: "curl",
-    name: "curl (REST)",
-    where: "terminal",
-    text: ({ url, key }) =>
-      `curl -s ${new URL("/api/v1/tools/calculator/call", url).href} \\\n  -H "X-API-Key: ${key}" -H "Content-Type: application/json" \\\n  -d '{"arguments": {"expression": "12.5 / 100 * 340"}}'`,
-  },
-];
+import { Failed } from "../ui/states";
+import { clients, nameFor } from "./clients";
 
 type Props = {
   open: boolean;
@@ -78,20 +23,55 @@ type Props = {
   apiKey?: string;
 };
 
+const DAYS = 90;
+
+/** Makes a key for this client alone, with what calling tools takes and no more. */
+function NewKey({ name, onMade, onLeave }: { name: string; onMade: (key: string) => void; onLeave: () => void }) {
+  const { t } = useTranslation("connect");
+  const queries = useQueryClient();
+  const { scopes } = useMe();
+  const make = useMutation({
+    mutationFn: () => {
+      const wanted = ["read", "call"].filter((scope) => scopes.includes(scope));
+      const expires_at = new Date(Date.now() + DAYS * 86_400_000).toISOString();
+      return got(api.POST("/api/v1/keys", { body: { name, scopes: wanted, expires_at } }));
+    },
+    onSuccess: ({ key }) => {
+      onMade(key);
+      void queries.invalidateQueries({ queryKey: ["keys"] });
+    },
+  });
+  if (make.data) return <Note tone="warn">{t("made", { name: make.data.name, days: DAYS })}</Note>;
+  return (
+    <>
+      {make.error && <Failed error={make.error} />}
+      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+        <Button small icon={KeyRound} busy={make.isPending} onClick={() => make.mutate()}>
+          {t("makeKey")}
+        </Button>
+        <span className="text-xs text-muted">{t("newKey", { days: DAYS })}</span>
+        <Link to="/keys" onClick={onLeave} className="text-xs text-accent-text underline">
+          {t("toKeys")}
+        </Link>
+      </div>
+    </>
+  );
+}
+
 export function Connect({ open, onClose, toolset, apiKey = "" }: Props) {
-  const { t } = useTranslation();
+  const { t } = useTranslation("connect");
   const [chosen, setChosen] = useState("claude-code");
   const [key, setKey] = useState(apiKey);
   const url = `${location.origin}/mcp${toolset ? `/${toolset}` : ""}`;
   // REST knows no toolsets.
   const all = clients.filter((one) => !toolset || one.id !== "curl");
   const client = all.find((one) => one.id === chosen) ?? all[0]!;
-  const name = toolset ? `toolcrib-${toolset}` : "toolcrib";
+  const name = nameFor(toolset);
   return (
-    <Drawer open={open} onClose={onClose} title={t("connect.title")} about={t("connect.about")}>
+    <Drawer open={open} onClose={onClose} title={t("title")} about={t("about")}>
       <div className="grid gap-4">
-        <CopyBlock label={t("connect.address")} text={url} />
-        <Field label={t("connect.client")}>
+        <CopyBlock label={t("address")} text={url} />
+        <Field label={t("client")}>
           {(told) => (
             <Select {...told} value={chosen} onChange={(event) => setChosen(event.target.value)}>
               {all.map((one) => (
@@ -102,17 +82,27 @@ export function Connect({ open, onClose, toolset, apiKey = "" }: Props) {
             </Select>
           )}
         </Field>
-        <Field label={t("connect.key")} hint={t("connect.keyHint")}>
-          {(told) => (
-            <Input
-              {...told}
-              value={key}
-              onChange={(event) => setKey(event.target.value)}
-              placeholder="tck_…"
-              autoComplete="off"
-            />
-          )}
-        </Field>
+        {client.id === "stdio" ? (
+          <p className="text-sm text-muted">{t("noKey")}</p>
+        ) : (
+          <div className="grid gap-2">
+            <Field label={t("key")} hint={t("keyHint")}>
+              {(told) => (
+                <Input
+                  {...told}
+                  value={key}
+                  onChange={(event) => setKey(event.target.value)}
+                  placeholder="tck_…"
+                  autoComplete="off"
+                  spellCheck={false}
+                />
+              )}
+            </Field>
+            {!apiKey && (
+              <NewKey name={toolset ? `${client.id}-${toolset}` : client.id} onMade={setKey} onLeave={onClose} />
+            )}
+          </div>
+        )}
         <CopyBlock label={client.where} text={client.text({ url, key: key || "YOUR_KEY", name, toolset })} />
       </div>
     </Drawer>

@@ -41,12 +41,12 @@ async function open(scopes: string[], text: string) {
   render(
     <QueryClientProvider client={queries}>
       <Suspense>
-        <Palette open onClose={() => {}} />
+        <Palette open onClose={() => {}} onConnect={() => {}} />
       </Suspense>
     </QueryClientProvider>,
   );
   fireEvent.change(screen.getByRole("combobox"), { target: { value: text } });
-  await act(() => new Promise((done) => setTimeout(done, 50)));
+  await act(() => new Promise((done) => setTimeout(done, 100)));
   return asked;
 }
 
@@ -62,10 +62,19 @@ test("finds tools, agents, toolsets, servers and sources, and goes there", async
   expect(went).toHaveBeenCalledWith({ to: "/agents/reporter" });
 });
 
+test("a page is found by its name in either language, and by the first consonants of the Korean one", async () => {
+  for (const text of ["executions", "호출", "ㅎㅊ"]) {
+    await open(["read"], text);
+    expect(screen.queryByText("frame:nav.executions") ?? screen.queryByText("nav.executions"), text).not.toBeNull();
+    expect(screen.queryByText("nav.sources") ?? screen.queryByText("frame:nav.sources"), text).toBeNull();
+    cleanup();
+  }
+});
+
 test("only whoever may make a tool is offered a new one", async () => {
   await open(["read"], "");
-  expect(screen.queryByText("palette.newTool")).toBeNull();
+  expect(screen.queryByText("newTool")).toBeNull();
   cleanup();
   await open(["author"], "");
-  expect(screen.queryByText("palette.newTool")).not.toBeNull();
+  expect(screen.queryByText("newTool")).not.toBeNull();
 });

@@ -3,6 +3,7 @@
 import { Outlet } from "@tanstack/react-router";
 import { lazy, Suspense, useCallback, useState, useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
+import { isDeveloper, useMe } from "../api/me";
 import { connection } from "../api/session";
 import { Toasts } from "../ui/toast";
 import { Bar } from "./bar";
@@ -13,6 +14,7 @@ import { useGlobalKeys } from "./use-global-keys";
 const Palette = lazy(() => import("./palette").then((it) => ({ default: it.Palette })));
 const NarrowMenu = lazy(() => import("./narrow-menu").then((it) => ({ default: it.NarrowMenu })));
 const KeySheet = lazy(() => import("./key-sheet").then((it) => ({ default: it.KeySheet })));
+const Connect = lazy(() => import("./connect").then((it) => ({ default: it.Connect })));
 const LogInAgain = lazy(() => import("./log-in-again").then((it) => ({ default: it.LogInAgain })));
 
 export function Shell() {
@@ -20,6 +22,8 @@ export function Shell() {
   const [palette, setPalette] = useState(false);
   const [sheet, setSheet] = useState(false);
   const [menu, setMenu] = useState(false);
+  const [connecting, setConnecting] = useState(false);
+  const me = useMe();
   const closeMenu = useCallback(() => setMenu(false), []);
   const { reachable, expired } = useSyncExternalStore(connection.subscribe, connection.current);
   useGlobalKeys({ openPalette: () => setPalette(true), openSheet: () => setSheet(true) });
@@ -29,6 +33,7 @@ export function Shell() {
         {t("skipToContent")}
       </a>
       <div className="col-span-full">
+        {isDeveloper(me) && <p className="bg-warn-soft px-4 py-0.5 text-center text-xs text-warn">{t("devMode")}</p>}
         {!reachable && (
           <p role="alert" className="bg-warn-soft px-4 py-1.5 text-center text-warn">
             {t("serverGone")}
@@ -36,13 +41,14 @@ export function Shell() {
         )}
       </div>
       <Rail />
-      <Bar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} />
+      <Bar onMenu={() => setMenu(true)} onSearch={() => setPalette(true)} onConnect={() => setConnecting(true)} />
       <main id="main" tabIndex={-1} className="min-h-0 overflow-y-auto outline-none">
         <Outlet />
       </main>
       <Suspense>
         {menu && <NarrowMenu onClose={closeMenu} />}
-        {palette && <Palette open onClose={() => setPalette(false)} />}
+        {palette && <Palette open onClose={() => setPalette(false)} onConnect={() => setConnecting(true)} />}
+        {connecting && <Connect open onClose={() => setConnecting(false)} />}
         {sheet && <KeySheet open onClose={() => setSheet(false)} />}
         {expired && <LogInAgain />}
       </Suspense>

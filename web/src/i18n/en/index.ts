@@ -3,6 +3,7 @@
 import agents from "./agents.json";
 import analytics from "./analytics.json";
 import audit from "./audit.json";
+import connect from "./connect.json";
 import editor from "./editor.json";
 import errors from "./errors.json";
 import executions from "./executions.json";
@@ -11,6 +12,7 @@ import frame from "./frame.json";
 import home from "./home.json";
 import keys from "./keys.json";
 import limits from "./limits.json";
+import palette from "./palette.json";
 import playground from "./playground.json";
 import policies from "./policies.json";
 import programs from "./programs.json";
@@ -28,6 +30,7 @@ export default {
   agents,
   analytics,
   audit,
+  connect,
   frame,
   editor,
   errors,
@@ -36,6 +39,7 @@ export default {
   home,
   keys,
   limits,
+  palette,
   playground,
   policies,
   programs,

@@ -4,13 +4,14 @@ import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import connect from "../../i18n/en/connect.json";
 import frame from "../../i18n/en/frame.json";
 import keys from "../../i18n/en/keys.json";
 import { TipProvider } from "../../ui/tip";
 import { Made } from "./form";
 
 beforeAll(async () => {
-  const resources = { en: { frame, keys } };
+  const resources = { en: { connect, frame, keys } };
   await i18next.use(initReactI18next).init({ lng: "en", resources, defaultNS: "frame", ns: ["frame", "keys"] });
 });
 afterEach(cleanup);

@@ -81,7 +81,8 @@ export default function Keys() {
   const me = useMe();
   const [found, change] = useAddress();
   const keys = useQuery(keysQuery);
-  const [making, setMaking] = useState(false);
+  const making = found.new === "1";
+  const setMaking = (now: boolean) => change({ new: now ? "1" : undefined });
   const [revoking, setRevoking] = useState<KeyView | null>(null);
   const all = keys.data ?? [];
   const isAll = found.all === "1";

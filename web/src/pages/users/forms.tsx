@@ -40,9 +40,10 @@ export function NewUser({ onClose }: { onClose: () => void }) {
   const [role, setRole] = useState<Role>("author");
   const [password, setPassword] = useState("");
   const [subject, setSubject] = useState("");
-  const make = useUserChange(create, () => {
-    toast(t("made", { name }));
-    onClose();
+  const make = useUserChange(create, (_, { password: given, oidc_subject }) => {
+    toast(t("made", { name: name.trim() }));
+    // Whoever has another way in needs no link.
+    if (given || oidc_subject) onClose();
   });
   const send = () =>
     make.mutate({
@@ -51,6 +52,7 @@ export function NewUser({ onClose }: { onClose: () => void }) {
       password: password || undefined,
       oidc_subject: subject.trim() || undefined,
     });
+  if (make.data && !password && !subject.trim()) return <LoginLink user={make.data} isNew onClose={onClose} />;
   return (
     <Dialog open onClose={onClose} title={t("new")}>
       <form onSubmit={onSubmit(send)} className="grid gap-4" noValidate>
@@ -149,7 +151,7 @@ export function PasswordOf({ user, onClose }: Props) {
   );
 }
 
-export function LoginLink({ user, onClose }: Props) {
+export function LoginLink({ user, isNew, onClose }: Props & { isNew?: boolean }) {
   const { t } = useTranslation("users");
   // Each opening makes one link, however often the dialog is drawn.
   const link = useQuery({
@@ -161,7 +163,13 @@ export function LoginLink({ user, onClose }: Props) {
     refetchOnWindowFocus: false,
   });
   return (
-    <Dialog open wide onClose={onClose} title={t("link.title", { name: user.name })} about={t("link.about")}>
+    <Dialog
+      open
+      wide
+      onClose={onClose}
+      title={t("link.title", { name: user.name })}
+      about={t(isNew ? "link.aboutNew" : "link.about")}
+    >
       {link.isPending && <Skeleton rows={2} />}
       {link.error && <Failed error={link.error} again={() => void link.refetch()} />}
       {link.data && (

@@ -34,7 +34,7 @@ import { EraseUser } from "./erase";
 import { LoginLink, NewUser, PasswordOf, Reassign } from "./forms";
 import { patch, ROLES, type Role, remove, restore, usersQuery, useUserChange } from "./queries";
 
-type Act = { what: "new" } | { what: "password" | "link" | "reassign" | "remove" | "erase"; user: UserView };
+type Act = { what: "password" | "link" | "reassign" | "remove" | "erase"; user: UserView };
 
 const failed = (error: unknown) => toast(messageOf(error), { failed: true });
 
@@ -73,7 +73,7 @@ function RoleOf({ user, disabled }: { user: UserView; disabled: boolean }) {
 function Actions({ user, onAct }: { user: UserView; onAct: (act: Act) => void }) {
   const { t } = useTranslation("users");
   const back = useUserChange(restore, () => toast(t("restored", { name: user.name })));
-  const entry = (what: Exclude<Act["what"], "new">) => () => onAct({ what, user });
+  const entry = (what: Act["what"]) => () => onAct({ what, user });
   return (
     <Menu
       trigger={<IconButton small icon={Ellipsis} label={t("actionsOf", { name: user.name })} />}
@@ -139,7 +139,7 @@ export default function Users() {
       (!found.role || user.role === found.role),
   );
   const add = isAdmin && (
-    <Button look="primary" icon={Plus} onClick={() => setAct({ what: "new" })}>
+    <Button look="primary" icon={Plus} onClick={() => change({ new: "1" })}>
       {t("new")}
     </Button>
   );
@@ -188,9 +188,9 @@ export default function Users() {
           columns={[
             { label: t("name") },
             { label: t("roleLabel") },
-            { label: t("mayDo") },
-            { label: t("logsIn") },
-            { label: t("created") },
+            { label: t("mayDo"), className: "hidden lg:table-cell" },
+            { label: t("logsIn"), className: "hidden md:table-cell" },
+            { label: t("created"), className: "hidden lg:table-cell" },
             { label: t("actions"), hidden: true },
           ]}
         >
@@ -206,13 +206,13 @@ export default function Users() {
               <Cell>
                 <RoleOf user={user} disabled={!isAdmin || !user.is_active || user.name === me.user} />
               </Cell>
-              <Cell className="text-muted">{user.scopes.join(", ")}</Cell>
-              <Cell className="text-muted">
+              <Cell className="hidden text-muted lg:table-cell">{user.scopes.join(", ")}</Cell>
+              <Cell className="hidden text-muted md:table-cell">
                 {[user.has_password && t("byPassword"), user.oidc_subject && t("byProvider")]
                   .filter(Boolean)
                   .join(", ") || t("byKeys")}
               </Cell>
-              <Cell className="text-muted">
+              <Cell className="hidden text-muted lg:table-cell">
                 <When at={user.created_at} />
               </Cell>
               <Cell className="text-right">{isAdmin && <Actions user={user} onAct={setAct} />}</Cell>
@@ -220,7 +220,7 @@ export default function Users() {
           ))}
         </Table>
       )}
-      {act?.what === "new" && <NewUser onClose={close} />}
+      {found.new === "1" && isAdmin && <NewUser onClose={() => change({ new: undefined })} />}
       {act?.what === "password" && <PasswordOf user={act.user} onClose={close} />}
       {act?.what === "link" && <LoginLink user={act.user} onClose={close} />}
       {act?.what === "reassign" && <Reassign user={act.user} all={all} onClose={close} />}
