@@ -71,6 +71,7 @@ replay: ## replay recordings of model providers (CASSETTES names their folder)
 
 .PHONY: lint
 lint: ## check format, lints, dependencies and the files of deploy/
+	@scripts/trim-target $(CARGO_TARGET_DIR)
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets -- -D warnings
 	scripts/check-dependencies

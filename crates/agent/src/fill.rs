@@ -1,6 +1,7 @@
 //! What a request surely gives for the parameters of a tool, and what has to be asked for. Nothing is guessed: a value that
 //! could be meant for two parameters, or that could mean two things, is asked for like one that is not there.
 
+mod assigned;
 mod choices;
 mod days;
 mod filling;

@@ -142,7 +142,7 @@ impl App {
     ) -> Result<AgentView> {
         let owner_id = self.owner_of_new(caller, owner)?;
         let asked = agent_from_text(body).map_err(Error::problems)?;
-        let tools = self.tool_ids(caller, &asked.tools)?;
+        let tools = self.tool_ids(caller, &asked.tools, &[])?;
         self.check_key(caller, owner_id, &asked)?;
         let now = self.clock.now();
         let row = AgentRow {
@@ -192,7 +192,7 @@ impl App {
         expected_version: Option<i64>,
     ) -> Result<AgentView> {
         let asked = agent_from_text(body).map_err(Error::problems)?;
-        let tools = self.tool_ids(caller, &asked.tools)?;
+        let tools = self.tool_ids(caller, &asked.tools, &old.tools.0)?;
         let seen = old.head().expect(AgentRow::WHAT, expected_version);
         let target = format!("agent:{}", old.name);
         self.since(&target, expected_version, seen).await?;
@@ -282,8 +282,9 @@ impl App {
         }
     }
 
-    /// The ids of tools the caller may see; what is not there is named, all of it.
-    fn tool_ids(&self, caller: &Caller, names: &[String]) -> Result<Vec<Uuid>> {
+    /// The ids of tools the caller may see; what is not there is named, all of it. Ids that the agent has already are kept,
+    /// whatever became of their tools: who had to leave out its last one would give it every tool.
+    fn tool_ids(&self, caller: &Caller, names: &[String], had: &[Uuid]) -> Result<Vec<Uuid>> {
         let catalogue = self.executor.catalogue.load();
         let policy = self.executor.policy.load();
         let mut ids = Vec::with_capacity(names.len());
@@ -291,8 +292,10 @@ impl App {
         for name in names {
             let entry = catalogue.find(name);
             let seen = |tool| policy.verdict(caller, tool) != Verdict::Hidden;
-            match entry.filter(|entry| seen(&entry.tool)) {
-                Some(entry) if !ids.contains(&entry.tool.id) => ids.push(entry.tool.id),
+            let found = entry.filter(|entry| seen(&entry.tool));
+            let kept = || name.parse().ok().filter(|id| had.contains(id));
+            match found.map(|entry| entry.tool.id).or_else(kept) {
+                Some(id) if !ids.contains(&id) => ids.push(id),
                 Some(_) => {}
                 None => unknown.push(format!("'{name}'")),
             }

@@ -1,5 +1,6 @@
 //! The filling of one tool's parameters from one request, sort by sort: those first that few values fit.
 
+use super::assigned::assigned;
 use super::days::{Found, Times, written};
 use super::names::Surroundings;
 use super::questions::question;
@@ -226,7 +227,7 @@ impl<'a> Filling<'a> {
                 .any(|own| matches!(own, "unit" | "currency"))
         });
         let params: Vec<&Wanted<'_>> = open.iter().map(|at| &self.wanted[*at]).collect();
-        let pairs = numbers::assigned(&self.said, &params, &given, has_unit_beside);
+        let pairs = assigned(&self.said, &params, &given, has_unit_beside);
         for (which, number) in pairs {
             self.put_at(Some(open[which]), given[number].json());
         }

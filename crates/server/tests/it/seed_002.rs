@@ -292,6 +292,17 @@ async fn req_006_an_agents_tools_are_checked_when_written_and_when_used() {
             .as_key(&kim.key, "GET", "/api/v1/agents/helper", Value::Null)
             .await;
         assert_eq!(got.body["tools_missing"], json!([id]));
+        // Whoever changes something else keeps it: without it the agent would have every tool.
+        let mut body = agent("helper");
+        body["tools"] = got.body["tools"].clone();
+        body["description"] = json!("Changed");
+        let path = "/api/v1/agents/helper";
+        let changed = app.as_key(&kim.key, "PUT", path, body.clone()).await;
+        assert_eq!(changed.status, 200, "{}", changed.body);
+        assert_eq!(changed.body["tools"], got.body["tools"]);
+        body["name"] = json!("another");
+        let refused = app.as_key(&kim.key, "POST", "/api/v1/agents", body).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
     })
     .await;
 }

@@ -4,13 +4,14 @@
 mod before;
 
 use crate::cli::Eval;
-use crate::client::Client;
+use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Failure, Out, Result, printable};
 use app::eval::{Chosen, Given, Pool, Report, Row, Share, read_rows};
 use before::{Before, Changed};
 use selection::Outcome;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// So many mistakes are shown to people.
@@ -76,14 +77,35 @@ async fn choose(context: &Context, rows: &[Row]) -> Result<Vec<Chosen>> {
                 Pool::Named(names) => select(client, row, Some(names), &mut note).await?,
             });
         }
-        Ok((all, note))
+        Ok((all, note, unknown(client, rows).await?))
     };
-    let (all, note) = Client::with(context, ask).await?;
+    let (all, note, unknown) = Client::with(context, ask).await?;
+    // Their rows are wrong whatever is chosen.
+    if !unknown.is_empty() {
+        let names = unknown.join(", ");
+        let why = format!("Tools that rows name are not there, or not for you: {names}");
+        context.out.warn(printable(&why));
+    }
     // What was measured is something else than it seems then.
     if let Some(note) = note {
         context.out.warn(printable(&note));
     }
     Ok(all)
+}
+
+/// The tools that are right for some row, and that nobody finds here.
+async fn unknown<'a>(client: &Client, rows: &'a [Row]) -> Result<Vec<&'a str>> {
+    let is_ours = |row: &&Row| !matches!(row.pool, Pool::Given(_));
+    let names = rows.iter().filter(is_ours).flat_map(|row| &row.gold);
+    let names: BTreeSet<&str> = names.map(String::as_str).collect();
+    let mut unknown = Vec::new();
+    for name in names {
+        let path = format!("/api/v1/tools/{}", encode(name));
+        if client.request("GET", &path, None).await?.status == 404 {
+            unknown.push(name);
+        }
+    }
+    Ok(unknown)
 }
 
 fn given(rows: &[Row]) -> Result<Vec<Chosen>> {

@@ -68,6 +68,11 @@ fn an_evaluation_counts_and_tells_what_changed() {
     let said = sandbox.run(&["eval", "rows.jsonl", "--min", "80", "--failures"]);
     assert_eq!(said.code, 1);
     assert!(
+        said.stderr.contains("nothing_of_this_name") && !said.stderr.contains("bell"),
+        "{}",
+        said.stderr
+    );
+    assert!(
         said.stderr
             .contains("75.0 % are right, and at least 80 % should be"),
         "{}",

@@ -1,0 +1,218 @@
+//! Which numbers of a request are surely meant for which parameters.
+
+use super::numbers::{Number, plain};
+use super::said::Said;
+use super::units::Measures;
+use super::wanted::{End, Shape, Wanted};
+
+/// Names of parameters that stand for an amount of something.
+const AMOUNTS: [&str; 12] = [
+    "amount", "price", "cost", "value", "budget", "salary", "total", "sum", "fee", "income",
+    "quantity", "number",
+];
+
+/// Which number each of some parameters gets.
+pub(crate) fn assigned(
+    said: &Said<'_>,
+    wanted: &[&Wanted<'_>],
+    numbers: &[Number],
+    has_unit_beside: bool,
+) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (which, it) in wanted.iter().enumerate() {
+        let named: Vec<usize> = (0..numbers.len())
+            .filter(|at| is_named(said, it, &numbers[*at]))
+            .collect();
+        let by_unit = || {
+            let same = |at: &usize| it.unit.is_some() && numbers[*at].unit == it.unit;
+            let others = wanted.iter().filter(|other| other.unit == it.unit);
+            let found: Vec<usize> = (0..numbers.len()).filter(same).collect();
+            if others.count() == 1 {
+                found
+            } else {
+                Vec::new()
+            }
+        };
+        let found = if named.is_empty() { by_unit() } else { named };
+        if let [one] = found[..]
+            && pairs.iter().all(|pair| pair.1 != one)
+        {
+            pairs.push((which, one));
+        }
+    }
+    let is_left = |pairs: &[(usize, usize)], which: &usize| pairs.iter().all(|it| it.0 != *which);
+    let left: Vec<usize> = (0..wanted.len())
+        .filter(|which| wanted[*which].required && is_left(&pairs, which))
+        .collect();
+    let free: Vec<usize> = (0..numbers.len())
+        .filter(|at| pairs.iter().all(|it| it.1 != *at))
+        .collect();
+    let fits = |which: usize, at: usize| fits(wanted[which], &numbers[at], has_unit_beside);
+    match (&left[..], &free[..]) {
+        ([which], [at]) if fits(*which, *at) => pairs.push((*which, *at)),
+        ([_, _, ..], _) if left.len() == free.len() => {
+            let in_order = left.iter().copied().zip(free.iter().copied());
+            let all_fit = in_order.clone().all(|(which, at)| fits(which, at));
+            let names: Vec<&Wanted<'_>> = left.iter().map(|it| wanted[*it]).collect();
+            let given: Vec<&Number> = free.iter().map(|it| &numbers[*it]).collect();
+            if all_fit && is_order_certain(said, &names, &given) {
+                pairs.extend(in_order);
+            }
+        }
+        // `multiply 5 by something`: what is not said yet has its place, too.
+        ([_, _, ..], [_, ..]) if left.len() > free.len() => {
+            let mut places: Vec<(Option<usize>, Number)> = free
+                .iter()
+                .map(|at| (Some(*at), numbers[*at].clone()))
+                .chain(unsaid(said).map(|it| (None, it)))
+                .collect();
+            places.sort_by_key(|it| it.1.at);
+            let names: Vec<&Wanted<'_>> = left.iter().map(|it| wanted[*it]).collect();
+            let given: Vec<&Number> = places.iter().map(|it| &it.1).collect();
+            let in_order = left.iter().zip(&places);
+            let said_ones = in_order.filter_map(|(which, it)| Some((*which, it.0?)));
+            let is_certain = places.len() == left.len()
+                && is_sequence(&names)
+                && !is_inverted(said, &given)
+                && said_ones.clone().all(|(which, at)| fits(which, at));
+            if is_certain {
+                pairs.extend(said_ones);
+            }
+        }
+        _ => {}
+    }
+    pairs
+}
+
+/// Where a number stands that is still to be said: `something`, `another number`, `무언가`.
+fn unsaid<'s>(said: &'s Said<'_>) -> impl Iterator<Item = Number> + 's {
+    let is_unsaid = |at: usize| {
+        let before = said.previous(at).map_or("", |it| it.stem.as_str());
+        match said.words[at].stem.as_str() {
+            "something" | "anything" | "무언가" | "무엇인가" | "뭔가" => true,
+            "number" | "수" | "숫자" => {
+                matches!(
+                    before,
+                    "another" | "other" | "some" | "any" | "다른" | "어떤"
+                )
+            }
+            _ => false,
+        }
+    };
+    let all = (0..said.words.len()).filter(move |at| is_unsaid(*at));
+    all.map(|at| Number {
+        particle: said.words[at].particle.to_owned(),
+        ..plain(0.0, at)
+    })
+}
+
+/// Whether a number could be meant where nothing names it. `5 km` is no count, and `30` may be of anything.
+fn fits(wanted: &Wanted<'_>, number: &Number, has_unit_beside: bool) -> bool {
+    let is_amount = wanted.spoken.split(' ').any(|it| AMOUNTS.contains(&it));
+    match (wanted.unit, number.unit) {
+        (Some(wants), Some(has)) => wants == has,
+        (Some(_), None) => false,
+        (None, None) => true,
+        (None, Some(has)) => match has.measures {
+            Measures::Count => true,
+            Measures::Money => is_amount || has_unit_beside,
+            _ => is_amount && has_unit_beside,
+        },
+    }
+}
+
+/// `width 300`, `a width of 300`, `300 wide` does not count; `너비 300`.
+fn is_named(said: &Said<'_>, wanted: &Wanted<'_>, number: &Number) -> bool {
+    let is_alias = |text: &str| wanted.aliases.iter().any(|it| it == text);
+    let units_agree = wanted.unit.is_none() || number.unit.is_none() || wanted.unit == number.unit;
+    if !units_agree || !matches!(wanted.shape, Shape::Number) {
+        return false;
+    }
+    let mut before = Vec::new();
+    let mut at = number.at;
+    while let Some(word) = said.previous(at).filter(|it| !it.ends_sentence) {
+        at -= 1;
+        let is_between = matches!(word.stem.as_str(), "of" | "is" | "to" | "the" | "a" | "at");
+        if !is_between || before.len() > 2 {
+            before.push(word.stem.as_str());
+            break;
+        }
+    }
+    let longer = said.previous(at).map(|it| it.stem.as_str());
+    let last = before.last().copied().unwrap_or_default();
+    let both = longer.map(|it| format!("{it} {last}"));
+    let follows = said
+        .next(number.last)
+        .filter(|_| number.unit.is_none())
+        .is_some_and(|it| is_alias(&it.stem) && !is_followed_by_number(said, number.last + 1));
+    let is_top = matches!(last, "top" | "first" | "상위")
+        && wanted
+            .spoken
+            .split(' ')
+            .any(|it| matches!(it, "count" | "limit" | "top" | "k"));
+    let counts_things = number.unit.is_some_and(|it| it.name == "things")
+        && wanted
+            .spoken
+            .split(' ')
+            .any(|it| matches!(it, "count" | "limit" | "results" | "size"));
+    is_alias(last) || both.is_some_and(|it| is_alias(&it)) || follows || is_top || counts_things
+}
+
+/// In `300 width 200 height 100` nobody knows which is which.
+fn is_followed_by_number(said: &Said<'_>, at: usize) -> bool {
+    let next = said.next(at);
+    next.is_some_and(|it| it.bare.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+/// Whether parameters are asked for in the order in which numbers are said.
+fn is_order_certain(said: &Said<'_>, wanted: &[&Wanted<'_>], numbers: &[&Number]) -> bool {
+    let ends: Vec<Option<End>> = wanted.iter().map(|it| it.end).collect();
+    if ends == [Some(End::From), Some(End::To)] {
+        let is_span = said.words[numbers[0].at..=numbers[1].last]
+            .iter()
+            .any(|it| matches!(it.stem.as_str(), "to" | "and" | "until" | "~" | "-"))
+            || matches!(numbers[0].particle.as_str(), "부터" | "에서");
+        return is_span && numbers[0].value <= numbers[1].value;
+    }
+    is_sequence(wanted) && !is_inverted(said, numbers)
+}
+
+/// `num1, num2`, `a, b`, `first, second`, `width, height` of `300x200`.
+fn is_sequence(wanted: &[&Wanted<'_>]) -> bool {
+    let names: Vec<&str> = wanted.iter().map(|it| it.spoken.as_str()).collect();
+    let counted = |names: &[&str]| {
+        names.iter().enumerate().all(|(at, it)| {
+            let digits = it.trim_start_matches(|c: char| !c.is_ascii_digit());
+            digits.parse() == Ok(at + 1) || digits.parse() == Ok(at)
+        })
+    };
+    let lettered = |names: &[&str]| {
+        let letters: Vec<u8> = names
+            .iter()
+            .filter(|it| it.len() == 1)
+            .map(|it| it.as_bytes()[0])
+            .collect();
+        letters.len() == names.len()
+            && letters
+                .windows(2)
+                .all(|it| it[0].checked_add(1) == Some(it[1]))
+    };
+    let ordinals = ["first", "second", "third", "fourth"];
+    let ordered = names
+        .iter()
+        .zip(ordinals)
+        .all(|(it, word)| it.split(' ').any(|own| own == word));
+    counted(&names) || lettered(&names) || (ordered && names.len() <= ordinals.len())
+}
+
+/// `subtract 3 from 10` says the second first.
+fn is_inverted(said: &Said<'_>, numbers: &[&Number]) -> bool {
+    let between = &said.words[numbers[0].last..numbers[1].at];
+    let is_turned = between
+        .iter()
+        .any(|it| matches!(it.stem.as_str(), "from" | "into"));
+    let last = numbers[numbers.len() - 1];
+    is_turned
+        || last.particle.starts_with("에서")
+        || matches!(numbers[0].particle.as_str(), "으로" | "로")
+}
