@@ -106,6 +106,15 @@ export function startOf(shape: Shape): unknown {
   }
 }
 
+/** What a form begins with: the defaults that the schema names. */
+export function defaultsOf(schema: Schema): Record<string, unknown> {
+  const all = Object.entries(schema.properties ?? {}).map(([name, given]) => [
+    name,
+    shapeOf(given, schema).schema.default,
+  ]);
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined));
+}
+
 /** The first arguments to try: examples and defaults that the schema names, and nothing else. */
 export function firstValue(schema: Schema): Record<string, unknown> {
   const first: Record<string, unknown> = {};

@@ -3,6 +3,7 @@
 import agents from "./agents.json";
 import analytics from "./analytics.json";
 import audit from "./audit.json";
+import codes from "./codes.json";
 import connect from "./connect.json";
 import editor from "./editor.json";
 import errors from "./errors.json";
@@ -30,6 +31,7 @@ export default {
   agents,
   analytics,
   audit,
+  codes,
   connect,
   frame,
   editor,

@@ -6,10 +6,15 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/button";
 import { TextArea } from "../../ui/field";
 import { useSendOnEnter } from "../../ui/send-on-enter";
+import { COMPOSER } from "../runs/ask";
 
 type Props = {
   isBusy: boolean;
   isWaiting: boolean;
+  /** What it asks can be answered here. */
+  isAnswer?: boolean;
+  /** Why what was typed is no answer. */
+  problem?: string;
   isStopping: boolean;
   /** Fails where the message was not taken. */
   onSend: (text: string) => Promise<unknown>;
@@ -19,7 +24,7 @@ type Props = {
 // What is written and not sent yet stays in this browser.
 const KEPT = "toolcrib.message";
 
-export function Composer({ isBusy, isWaiting, isStopping, onSend, onStop }: Props) {
+export function Composer({ isBusy, isWaiting, isAnswer, problem, isStopping, onSend, onStop }: Props) {
   const { t } = useTranslation("playground");
   const box = useRef<HTMLTextAreaElement>(null);
   const [begun] = useState(() => localStorage.getItem(KEPT) ?? "");
@@ -32,7 +37,7 @@ export function Composer({ isBusy, isWaiting, isStopping, onSend, onStop }: Prop
   // The field itself holds the text: what is still being composed is not React's to write over.
   const send = async () => {
     const text = box.current?.value.trim();
-    if (!text || isBusy || !box.current) return;
+    if (!text || (isBusy && !isAnswer) || !box.current) return;
     box.current.value = "";
     setEmpty(true);
     try {
@@ -51,10 +56,12 @@ export function Composer({ isBusy, isWaiting, isStopping, onSend, onStop }: Prop
       <div className="flex items-end gap-2">
         <TextArea
           ref={box}
+          id={COMPOSER}
           rows={2}
           aria-label={t("message")}
           aria-describedby="composer-hint"
-          placeholder={t("placeholder")}
+          placeholder={t(isAnswer ? "answerHere" : "placeholder")}
+          aria-invalid={problem ? true : undefined}
           className="max-h-48 resize-none [field-sizing:content]"
           defaultValue={begun}
           onChange={(event) => write(event.target.value)}
@@ -64,13 +71,13 @@ export function Composer({ isBusy, isWaiting, isStopping, onSend, onStop }: Prop
           <Button icon={Square} disabled={!isBusy} busy={isStopping} onClick={onStop}>
             {t("stop")}
           </Button>
-          <Button look="primary" icon={Send} disabled={isBusy || isEmpty} onClick={() => void send()}>
-            {t("send")}
+          <Button look="primary" icon={Send} disabled={(isBusy && !isAnswer) || isEmpty} onClick={() => void send()}>
+            {t(isAnswer ? "answer" : "send")}
           </Button>
         </div>
       </div>
-      <p id="composer-hint" className="mt-1 text-xs text-muted">
-        {isWaiting ? t("waits") : t("hint")}
+      <p id="composer-hint" className={`mt-1 text-xs ${problem ? "text-danger" : "text-muted"}`}>
+        {problem ?? t(isAnswer ? "waitsHere" : isWaiting ? "waits" : "hint")}
       </p>
     </div>
   );

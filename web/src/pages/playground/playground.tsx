@@ -12,6 +12,8 @@ import { ReadOnly } from "../../ui/note";
 import { Page } from "../../ui/page";
 import { Empty, Failed } from "../../ui/states";
 import { agentsQuery } from "../agents/queries";
+import { giveAnswer } from "../runs/queries";
+import { isTypeable, typedAnswer } from "../runs/typed-answer";
 import { Composer } from "./composer";
 import { Turn, type TurnState } from "./turn";
 import { useStick } from "./use-stick";
@@ -20,7 +22,7 @@ const EXAMPLES = ["percent", "units", "daily"] as const;
 
 export default function Playground() {
   // All the texts of what comes up later, too: a page that has to wait for them would begin anew.
-  const { t } = useTranslation(["playground", "runs", "form"]);
+  const { t } = useTranslation(["playground", "runs", "form", "result"]);
   const [found, change] = useAddress();
   const runs = found.runs ? found.runs.split(",") : [];
   const agents = useQuery(agentsQuery({ active: true }));
@@ -51,6 +53,21 @@ export default function Playground() {
     toEnd();
     return begin.mutateAsync({ input, before });
   };
+  const asked = last === undefined ? undefined : states[last]?.asked;
+  const isAnswer = asked?.about === "question" && isTypeable(asked.schema);
+  const answer = useMutation({ mutationFn: ({ given }: { given: unknown }) => giveAnswer(last!, asked!.id, given) });
+  const [problem, setProblem] = useState<string>();
+  const reply = async (text: string) => {
+    const typed = typedAnswer(text, asked!.schema);
+    if ("wrong" in typed) {
+      setProblem(
+        typed.wrong === "choice" ? t("noChoice") : t(`form:${typed.wrong === "rounded" ? "roundedHere" : typed.wrong}`),
+      );
+      throw new Error(typed.wrong);
+    }
+    setProblem(undefined);
+    await answer.mutateAsync({ given: typed.answer });
+  };
   // What is not taken stands above as an error; only the composer has something to put back.
   const trySend = (input: string, before?: string[]) => void send(input, before).catch(() => {});
   const isBusy = begin.isPending || (last !== undefined && !states[last]?.isOver);
@@ -63,7 +80,7 @@ export default function Playground() {
         <>
           <Select
             aria-label={t("who")}
-            className="w-auto! max-w-64"
+            className="w-auto! max-w-80 pr-10!"
             value={found.agent ?? ""}
             onChange={(event) => change({ agent: event.target.value || undefined, runs: undefined })}
           >
@@ -116,6 +133,7 @@ export default function Playground() {
             ))}
             {begin.error && <Failed error={begin.error} />}
             {stop.error && <Failed error={stop.error} />}
+            {answer.error && <Failed error={answer.error} />}
           </div>
         </div>
         {hasMore && (
@@ -132,9 +150,11 @@ export default function Playground() {
         <div className="mx-auto w-full max-w-3xl">
           <Composer
             isBusy={isBusy}
-            isWaiting={last !== undefined && states[last]?.isWaiting === true}
+            isWaiting={asked !== undefined}
+            isAnswer={isAnswer}
+            problem={isAnswer ? problem : undefined}
             isStopping={stop.isPending}
-            onSend={(input) => send(input)}
+            onSend={(input) => (isAnswer ? reply(input) : send(input))}
             onStop={() => last && stop.mutate(last)}
           />
         </div>

@@ -8,11 +8,11 @@ import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/button";
 import { Failed } from "../../ui/states";
 import { runQuery } from "../runs/queries";
-import { isWaiting } from "../runs/transcript";
+import { type AskBlock, askedNow } from "../runs/transcript";
 import { TranscriptView } from "../runs/transcript-view";
 import { useRun } from "../runs/use-run";
 
-export type TurnState = { isOver: boolean; isWaiting: boolean };
+export type TurnState = { isOver: boolean; asked: AskBlock | undefined };
 
 type Props = {
   run: string;
@@ -27,9 +27,9 @@ export function Turn({ run, input, onState, onRetry }: Props) {
   const followed = useRun(run);
   const found = useQuery({ ...runQuery(run), enabled: input === undefined });
   const asked = input ?? found.data?.input ?? "";
-  const waits = isWaiting(followed);
+  const waitsFor = askedNow(followed);
   const isOver = followed.isOver || followed.error !== null;
-  useEffect(() => onState(run, { isOver, isWaiting: waits }), [run, isOver, waits, onState]);
+  useEffect(() => onState(run, { isOver, asked: waitsFor }), [run, isOver, waitsFor, onState]);
   return (
     <article className="grid grid-cols-[minmax(0,1fr)] gap-3" data-run={run}>
       <div className="justify-self-end rounded-lg bg-accent-soft px-3 py-2 whitespace-pre-wrap sm:max-w-[80%]">
@@ -38,7 +38,7 @@ export function Turn({ run, input, onState, onRetry }: Props) {
       </div>
       <TranscriptView run={run} transcript={followed} />
       {followed.error !== null && <Failed error={followed.error} />}
-      {!isOver && !waits && <LoaderCircle aria-hidden className="size-4 animate-spin text-muted" />}
+      {!isOver && !waitsFor && <LoaderCircle aria-hidden className="size-4 animate-spin text-muted" />}
       {isOver && (
         <div className="flex items-center gap-3">
           <Button small look="quiet" icon={RotateCcw} onClick={() => onRetry(asked)}>

@@ -2,30 +2,28 @@
 
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { CircleHelp, ShieldQuestion } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { api, got } from "../../api/client";
 import { problemsOf } from "../../api/errors";
 import { useMay } from "../../api/me";
 import { Button } from "../../ui/button";
 import { Field, TextArea } from "../../ui/field";
-import type { Schema } from "../../ui/schema";
+import { defaultsOf, type Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
 import { Ticks } from "../../ui/ticks";
 import { inOneLine } from "../executions/curl";
+import { giveAnswer } from "./queries";
 import type { AskBlock } from "./transcript";
+import { isTypeable } from "./typed-answer";
+
+/** Where one talks; the page has one at most. */
+export const COMPOSER = "composer";
 
 function useAnswer(run: string, request: string) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (answer: unknown) =>
-      got(
-        api.POST("/api/v1/runs/{id}/input", {
-          params: { path: { id: run } },
-          body: { request_id: request, answer: answer as never },
-        }),
-      ),
+    mutationFn: (answer: unknown) => giveAnswer(run, request, answer),
     onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
 }
@@ -55,9 +53,17 @@ function wrapped(schema: Schema | null): { schema: Schema; isWrapped: boolean } 
 function Question({ run, ask }: { run: string; ask: AskBlock }) {
   const { t } = useTranslation("runs");
   const { schema, isWrapped } = wrapped(ask.schema);
-  const [value, setValue] = useState<Values>({});
+  const [value, setValue] = useState<Values>(() => defaultsOf(schema));
   const [isGood, setGood] = useState(true);
   const answer = useAnswer(run, ask.id);
+  const form = useRef<HTMLFormElement>(null);
+  // Whoever has just asked goes on typing where they are led: at the first field, where one line cannot answer it.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is asked
+  useEffect(() => {
+    const typing = document.activeElement as HTMLTextAreaElement | null;
+    if (typing?.id === COMPOSER && typing.value === "" && !isTypeable(ask.schema))
+      form.current?.querySelector<HTMLElement>("input, textarea, select:not([aria-label])")?.focus();
+  }, []);
   const give = () => answer.mutate(isWrapped ? value.answer : value);
   const change = (next: Values, ok: boolean) => {
     setValue(next);
@@ -65,10 +71,16 @@ function Question({ run, ask }: { run: string; ask: AskBlock }) {
   };
   return (
     <form
+      ref={form}
       className="grid gap-3"
       onSubmit={(event) => {
         event.preventDefault();
         if (isGood) give();
+      }}
+      onKeyDown={(event) => {
+        // In a field of several lines Enter begins one.
+        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.nativeEvent.isComposing)
+          event.currentTarget.requestSubmit();
       }}
     >
       <SchemaForm schema={schema} value={value} onChange={change} problems={problemsOf(answer.error)} />
@@ -162,6 +174,12 @@ function shapeOf(value: unknown): Schema {
   return {};
 }
 
+/** Whether the form says by itself all that the question does: it names each of its fields. */
+const isInForm = ({ about, question, schema }: AskBlock) => {
+  const names = Object.keys(schema?.properties ?? {});
+  return about === "question" && names.length > 0 && names.every((name) => question.includes(`\`${name}\``));
+};
+
 export function Ask({ run, ask, isOver }: { run: string; ask: AskBlock; isOver: boolean }) {
   const { t } = useTranslation("runs");
   const mayAnswer = useMay("call");
@@ -177,7 +195,13 @@ export function Ask({ run, ask, isOver }: { run: string; ask: AskBlock; isOver: 
         <Icon aria-hidden className="mt-0.5 size-5 shrink-0 text-warn" />
         <div>
           <p className="font-medium whitespace-pre-wrap">
-            <Ticks text={ask.question} />
+            {!isOver && isInForm(ask) ? (
+              t("needsValues", { count: Object.keys(ask.schema?.properties ?? {}).length })
+            ) : ask.about === "approval" && ask.tool ? (
+              t("mayBeCalled", { tool: ask.tool })
+            ) : (
+              <Ticks text={ask.question} />
+            )}
           </p>
           {ask.because && <p className="text-sm text-muted">{ask.because}</p>}
         </div>

@@ -64,7 +64,7 @@ function RunFacts({ run }: { run: Run }) {
 
 export default function OneRun() {
   // All the texts of what comes up later, too: a page that has to wait for them would begin anew.
-  const { t } = useTranslation(["runs", "form"]);
+  const { t } = useTranslation(["runs", "form", "result"]);
   const { id } = useParams({ strict: false }) as { id: string };
   const [found, change] = useAddress();
   const queries = useQueryClient();

@@ -72,3 +72,12 @@ export const runQuery = (id: string) =>
     queryKey: ["runs", "one", id],
     queryFn: ({ signal }) => got(api.GET("/api/v1/runs/{id}", { params: { path: { id } }, signal })),
   });
+
+/** The answer to what a run asks. */
+export const giveAnswer = (run: string, request: string, answer: unknown) =>
+  got(
+    api.POST("/api/v1/runs/{id}/input", {
+      params: { path: { id: run } },
+      body: { request_id: request, answer: answer as never },
+    }),
+  );

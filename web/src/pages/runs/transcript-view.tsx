@@ -4,6 +4,7 @@ import { CircleAlert, Info, Wrench } from "lucide-react";
 import { lazy, memo, Suspense, useDeferredValue } from "react";
 import { useTranslation } from "react-i18next";
 import { Explained } from "../../ui/explained";
+import { Answer } from "./answer";
 import { Ask } from "./ask";
 import { CallCard } from "./call-card";
 import type { Block, EndBlock, Transcript } from "./transcript";
@@ -23,7 +24,9 @@ function Text({ text, isDone }: { text: string; isDone: boolean }) {
   const drawn = useDeferredValue(text);
   return (
     <div data-block="text" data-done={isDone}>
-      <Said text={isDone ? text : drawn} />
+      <Answer text={isDone ? text : ""}>
+        <Said text={isDone ? text : drawn} />
+      </Answer>
     </div>
   );
 }

@@ -94,3 +94,21 @@ test("a call without a result is no success once its run has ended", () => {
   expect(outcomeOf(call("done"), true)).toBe("done");
   expect(outcomeOf(call("failed"), true)).toBe("failed");
 });
+
+test("a call that has to be approved waits, and only that one, until somebody decides", () => {
+  const call = (id: string, number: number) => tell("tool_call", { call_id: id, tool: "shred", arguments: { number } });
+  const ask = tell("needs_input", {
+    request_id: "r",
+    kind: "approval",
+    question: "?",
+    tool: "shred",
+    arguments: { number: 7 },
+  });
+  const asked = told(EMPTY, [call("a", 7), call("b", 8), ask]);
+  const outcomes = ({ blocks }: typeof asked, isOver = false) =>
+    blocks.flatMap((block) => (block.kind === "call" ? [outcomeOf(block, isOver)] : []));
+  expect(outcomes(asked)).toEqual(["waiting", "running"]);
+  expect(outcomes(asked, true)).toEqual(["stopped", "stopped"]);
+  const decided = told(asked, [tell("answered", { request_id: "r", answer: { decision: "approve" }, by: "kim" })]);
+  expect(outcomes(decided)).toEqual(["running", "running"]);
+});

@@ -10,6 +10,8 @@ export type CallBlock = {
   tool: string;
   arguments: unknown;
   state: "called" | "running" | "done" | "failed";
+  /** The request that somebody has to decide on before it is called. */
+  waitsFor?: string;
   text?: string;
   code?: string;
   elapsed?: number;
@@ -84,6 +86,21 @@ function withCall(blocks: Block[], data: RunEvent["data"], state: "called" | "ru
   return [...blocks, { kind: "call", id, tool: text(data.tool), arguments: data.arguments, state }];
 }
 
+/** The call that an approval is about is not named: it is the last one of that tool with those arguments that did not begin. */
+function withWaiting(blocks: Block[], { tool, arguments: args, kind, request_id }: RunEvent["data"]): Block[] {
+  if (kind !== "approval") return blocks;
+  const same = JSON.stringify(args);
+  const at = blocks.findLastIndex(
+    (block) =>
+      block.kind === "call" &&
+      block.state === "called" &&
+      !block.waitsFor &&
+      block.tool === tool &&
+      JSON.stringify(block.arguments) === same,
+  );
+  return at < 0 ? blocks : blocks.with(at, { ...(blocks[at] as CallBlock), waitsFor: text(request_id) });
+}
+
 function withEnd(blocks: Block[], data: RunEvent["data"]): Block[] {
   const end: EndBlock = {
     kind: "end",
@@ -127,7 +144,7 @@ function after(blocks: Block[], { event, data, id }: RunEvent): Block[] {
       return changed<CallBlock>(blocks, "call", text(data.call_id), { progress: text(data.message) });
     case "needs_input":
       return [
-        ...closed(blocks),
+        ...withWaiting(closed(blocks), data),
         {
           kind: "ask",
           id: text(data.request_id),
@@ -140,9 +157,14 @@ function after(blocks: Block[], { event, data, id }: RunEvent): Block[] {
         },
       ];
     case "answered":
-      return changed<AskBlock>(blocks, "ask", text(data.request_id), {
-        answered: { answer: data.answer, by: text(data.by) },
-      });
+      return changed<AskBlock>(
+        blocks.map((block) =>
+          block.kind === "call" && block.waitsFor === data.request_id ? { ...block, waitsFor: undefined } : block,
+        ),
+        "ask",
+        text(data.request_id),
+        { answered: { answer: data.answer, by: text(data.by) } },
+      );
     case "note":
       return [
         ...closed(blocks),
@@ -166,13 +188,23 @@ export function told(before: Transcript, events: RunEvent[]): Transcript {
   return { blocks, lastEvent, isOver };
 }
 
-export const isWaiting = ({ blocks, isOver }: Transcript) =>
-  !isOver && blocks.some((block) => block.kind === "ask" && !block.answered);
+const isOpenAsk = (block: Block): block is AskBlock => block.kind === "ask" && !block.answered;
+
+/** What somebody is asked now. */
+export const askedNow = ({ blocks, isOver }: Transcript): AskBlock | undefined =>
+  isOver ? undefined : blocks.find(isOpenAsk);
+
+export const isWaiting = (transcript: Transcript) => askedNow(transcript) !== undefined;
+
+export type Outcome = "waiting" | "running" | "done" | "failed" | "stopped";
+
+/** How a call stands. One that had no result when its run ended never got one. */
+export function outcomeOf(call: CallBlock, isOver: boolean): Outcome {
+  if (call.state === "done" || call.state === "failed") return call.state;
+  if (isOver) return "stopped";
+  return call.waitsFor ? "waiting" : "running";
+}
 
 /** Open while it is under way and nothing came after it; whoever has opened or closed it themselves is right. */
-/** How a call stands. One that had no result when its run ended never got one. */
-export const outcomeOf = (call: CallBlock, isOver: boolean): "running" | "done" | "failed" | "stopped" =>
-  call.state === "done" || call.state === "failed" ? call.state : isOver ? "stopped" : "running";
-
 export const isCallOpen = (call: CallBlock, isLast: boolean, chosen: boolean | undefined): boolean =>
   chosen ?? (isLast || call.state === "running");
