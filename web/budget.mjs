@@ -16,11 +16,16 @@ const ON_DEMAND = {
   "src/shell/narrow-menu.tsx": "a click on the menu's button on a narrow screen",
   "src/ui/menu-list.tsx": "a click on a button with a menu",
   "src/ui/code-search.ts": "Ctrl+F in an editor",
+  "src/ui/leaving-dialog.tsx": "leaving a form with something that is not saved",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",
   "src/pages/tools/conflict.tsx": "a save that was refused because somebody else saved meanwhile",
   "src/pages/tools/credential-note.tsx": "a value that looks like a credential",
+  "src/pages/tools/paste-curl.tsx": "a click on Paste cURL",
   "src/pages/tools/parameter-advanced.tsx": "a click on more settings of a parameter",
+  "src/pages/tools/safety.tsx": "a click on Safety and limits",
+  "src/pages/tools/saved-tests.tsx": "a save of a tool with tests, or a click on Run all",
   "src/pages/tools/sql-format.ts": "a click on Format",
+  "src/pages/tools/writes-dialog.tsx": "a run of a tool that writes",
 };
 /** Texts that come only when something failed. */
 const TEXTS_ON_DEMAND = ["errors"];

@@ -41,7 +41,7 @@ const field = (name: string) => page.getByRole("textbox", { name, exact: true })
 const place = (name: string) => page.getByRole("navigation").getByRole("link", { name, exact: true });
 
 /** Somebody is in the middle of a tool. */
-async function write(name: string, kind: "SQL" | "Python") {
+async function write(name: string, kind: "SQL" | "Python expression") {
   await place("Custom Tools").click();
   await page.getByRole("link", { name: "New tool" }).click();
   await field("Name").fill(name);
@@ -104,7 +104,7 @@ test("a file that stays away is told, not asked for again and again", async () =
 });
 
 test("while the server is away a banner says so, drafts stay, and it goes on by itself", async () => {
-  await write("double_2", "Python");
+  await write("double_2", "Python expression");
   await server.stop();
   await click("Save");
   const banner = page.getByText("The server does not answer. It is tried again");
@@ -131,7 +131,7 @@ test("while the server is away a banner says so, drafts stay, and it goes on by 
 });
 
 test("a session that has ended is opened again in place, and what was asked for is done", async () => {
-  await write("double_3", "Python");
+  await write("double_3", "Python expression");
   await click("Next");
   await click("Next");
   await field("Python expression").click();

@@ -105,7 +105,7 @@ test("by mouse, with tables and columns dropped into the query", { timeout: 120_
   await page.getByRole("link", { name: "New tool" }).click();
   await field("Name").fill("multiply_numbers");
   await field("Description for agents").fill("두 숫자를 입력받아 곱한 결과를 반환합니다.");
-  await click("Python");
+  await click("Python expression");
   await click("Next");
   await click("Add parameter");
   await field("Name of parameter 1").fill("num2");
@@ -205,7 +205,7 @@ test("with the keyboard alone, in Korean", { timeout: 120_000 }, async () => {
   await keys.press("Enter");
   await write(field("이름"), "multiply_numbers");
   await write(field("에이전트용 설명"), "두 숫자를 입력받아 곱한 결과를 반환합니다.");
-  await press("Python");
+  await press("Python 식");
   await press("다음");
   await press("파라미터 추가");
   for (const name of ["num2", "num1"]) {

@@ -77,7 +77,7 @@ test("a request, from a command line that was pasted", async () => {
   await field("cURL command").fill(`curl 'http://${place()}/orders/{{id}}?currency={{currency}}' -H 'X-Team: e2e'`);
   await click("Take it over");
   await click("Add 2 parameters");
-  await field("What of the answer counts").fill("/data");
+  await field("Part of the response to return").fill("/data");
   await tryIt({ id: "7", currency: "KRW" });
   await tab.page.getByTestId("result").getByRole("cell", { name: "KRW" }).waitFor();
   await click("Save");

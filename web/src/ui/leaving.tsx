@@ -1,9 +1,9 @@
 // The question to whoever leaves a form with something in it that is not saved.
 
 import { useBlocker } from "@tanstack/react-router";
-import { useTranslation } from "react-i18next";
-import { Button } from "./button";
-import { Dialog } from "./overlay";
+import { lazy, Suspense } from "react";
+
+const LeavingDialog = lazy(() => import("./leaving-dialog"));
 
 export type LeavingProps = {
   dirty: boolean;
@@ -13,7 +13,6 @@ export type LeavingProps = {
 };
 
 export function Leaving({ dirty, isDone, onDiscard }: LeavingProps) {
-  const { t } = useTranslation();
   const { status, proceed, reset } = useBlocker({
     shouldBlockFn: ({ current, next }) => dirty && !isDone.current && current.pathname !== next.pathname,
     // The draft is in the browser's store: a reload loses nothing.
@@ -22,31 +21,16 @@ export function Leaving({ dirty, isDone, onDiscard }: LeavingProps) {
   });
   if (status !== "blocked") return null;
   return (
-    <Dialog
-      open
-      onClose={reset}
-      title={t("leave.title")}
-      about={t("leave.about")}
-      footer={
-        <>
-          <Button onClick={reset}>{t("leave.stay")}</Button>
-          <Button
-            look="danger"
-            onClick={() => {
-              isDone.current = true;
-              onDiscard();
-              proceed();
-            }}
-          >
-            {t("leave.discard")}
-          </Button>
-          <Button look="primary" onClick={proceed}>
-            {t("leave.keep")}
-          </Button>
-        </>
-      }
-    >
-      <p>{t("leave.more")}</p>
-    </Dialog>
+    <Suspense>
+      <LeavingDialog
+        onStay={reset}
+        onKeep={proceed}
+        onDiscard={() => {
+          isDone.current = true;
+          onDiscard();
+          proceed();
+        }}
+      />
+    </Suspense>
   );
 }

@@ -20,12 +20,15 @@ import programs from "./programs.json";
 import request from "./request.json";
 import result from "./result.json";
 import runs from "./runs.json";
+import safety from "./safety.json";
 import servers from "./servers.json";
 import settings from "./settings.json";
 import sources from "./sources.json";
+import testing from "./testing.json";
 import tools from "./tools.json";
 import toolsets from "./toolsets.json";
 import users from "./users.json";
+import versions from "./versions.json";
 
 export default {
   agents,
@@ -48,10 +51,13 @@ export default {
   request,
   result,
   runs,
+  safety,
   servers,
   settings,
   sources,
+  testing,
   tools,
   toolsets,
   users,
+  versions,
 };

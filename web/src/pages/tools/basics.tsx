@@ -1,21 +1,32 @@
 // The first step: what the tool is called, what agents and people read of it, and what the description does to the choice.
 
+import { ShieldQuestion } from "lucide-react";
+import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { useMay } from "../../api/me";
 import { Badge } from "../../ui/badge";
 import { Check, Field, Input, Select, TextArea, TextField } from "../../ui/field";
 import { Json } from "../../ui/json";
 import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Card } from "../../ui/page";
+import { Skeleton } from "../../ui/states";
 import { type Draft, NAME, ofKind, schemaOf, tokensOf } from "./draft";
 import type { Checked, StepProps } from "./editor-state";
 import { KindPicker } from "./logic";
 import { offered } from "./pinned";
+import { needsApproval } from "./testable";
+
+const Safety = lazy(() => import("./safety"));
 
 type Props = StepProps & { check: Checked & { isFetching: boolean }; isNew: boolean; may: boolean };
 
 export function Basics({ draft, change, problem, check, isNew, may }: Props) {
   const { t } = useTranslation(["editor", "tools"]);
+  const isAdmin = useMay("admin");
+  // What is wrong in it has to be seen.
+  const isSafetyWrong = ["approval", "annotations", "rate_limit", "output_format"].some(problem);
+  const [isSafetyOpen, setSafetyOpen] = useState(isSafetyWrong);
   const badName = draft.name !== "" && !NAME.test(draft.name.trim()) ? t("editor:basics.nameRule") : undefined;
   return (
     <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
@@ -76,7 +87,10 @@ export function Basics({ draft, change, problem, check, isNew, may }: Props) {
                 onChange={(event) => change({ shelf: event.target.value as Draft["shelf"] })}
               >
                 <option value="database">{t("tools:shelves.database")}</option>
-                <option value="file">{t("tools:shelves.file")}</option>
+                <option value="file" disabled={!isAdmin}>
+                  {t("tools:shelves.file")}
+                  {!isAdmin && ` · ${t("editor:forAdmins")}`}
+                </option>
               </Select>
             )}
           </Field>
@@ -121,6 +135,25 @@ export function Basics({ draft, change, problem, check, isNew, may }: Props) {
               onChange={(event) => change({ is_active: event.target.checked })}
             />
           </div>
+        </details>
+        <details
+          className="rounded-md border px-3 py-2"
+          open={isSafetyOpen}
+          onToggle={(event) => setSafetyOpen(event.currentTarget.open)}
+        >
+          <summary className="font-medium">
+            {t("editor:basics.safety")}
+            {needsApproval(draft.rest.approval) && (
+              <Badge tone="info" icon={ShieldQuestion} className="ml-2">
+                {t("tools:needsApproval")}
+              </Badge>
+            )}
+          </summary>
+          {isSafetyOpen && (
+            <Suspense fallback={<Skeleton rows={3} />}>
+              <Safety draft={draft} change={change} problem={problem} />
+            </Suspense>
+          )}
         </details>
       </fieldset>
       <div className="grid gap-4">

@@ -14,7 +14,7 @@ type Props = {
   one: Case;
   at: number;
   answer?: Answer;
-  onTry: () => void;
+  onTry?: () => void;
   /** Neither for those who may only look. */
   onChange?: (one: Case) => void;
   onRemove?: () => void;
@@ -46,7 +46,7 @@ export function CaseRow({ one, at, answer, onTry, onChange, onRemove }: Props) {
             {t(passed ? "test.passed" : "test.failed")}
           </Badge>
         )}
-        <IconButton small icon={ClipboardPaste} label={t("test.tryCase", number)} onClick={onTry} />
+        {onTry && <IconButton small icon={ClipboardPaste} label={t("test.tryCase", number)} onClick={onTry} />}
         {onRemove && <IconButton small icon={Trash2} label={t("test.removeCase", number)} onClick={onRemove} />}
       </div>
       <code className="break-all">{JSON.stringify(one.arguments)}</code>

@@ -64,6 +64,27 @@ test("what was stored comes back, with what the editor has no field for", () => 
   expect(body).not.toHaveProperty("auth_config");
 });
 
+test("what the server fills in is not said back, so that no version shows what nobody changed", () => {
+  const whole = (more: object) => ({ ...stored, output_format: "json", is_public: false, ...more }) as unknown as Tool;
+  const body = (more: object) => bodyOf(draftOf(whole(more)));
+  const sql = body({ annotations: { read_only: true, destructive: false }, parallel_capable: true });
+  for (const key of ["annotations", "parallel_capable", "output_format", "is_public"])
+    expect(sql).not.toHaveProperty(key);
+  expect(body({ annotations: { read_only: true, destructive: true } }).annotations).toEqual({
+    read_only: true,
+    destructive: true,
+  });
+  const get = {
+    kind: "http",
+    config: { base_url: "https://a.example", method: "GET" },
+    annotations: { read_only: true },
+  };
+  // As a DELETE it must not be said to read because it read as a GET.
+  expect(body(get)).not.toHaveProperty("annotations");
+  expect(body({ ...get, config: { ...get.config, method: "POST" } }).annotations).toEqual({ read_only: true });
+  expect(body({ kind: "shell", parallel_capable: true }).parallel_capable).toBe(true);
+});
+
 test("the order of the parameters is the order of the schema", () => {
   const draft: Draft = { ...emptyDraft(), parameters: [parameter("b"), parameter("a", { type: "number" }, false)] };
   expect(JSON.stringify(schemaOf(draft))).toBe(

@@ -100,10 +100,40 @@ const NOT_SENT = [
   ..."is_active config input_schema auth_config output_schema examples tests ".trim().split(" "),
 ];
 
+/** What `parallel_capable` is where nobody says anything. */
+export const isParallelBefore = (kind: string) => ["builtin", "http", "sql"].includes(kind);
+
+/** Whether what a call does is seen from the definition, and then whether it only reads. */
+export function seenToRead(kind: string, config: Config): boolean | undefined {
+  if (kind === "expression") return true;
+  if (kind === "sql") return config.write !== true;
+  return kind === "http" && ["GET", "HEAD"].includes(String(config.method ?? "GET")) ? true : undefined;
+}
+
+/**
+ * What its author said, without what the server fills in: what was seen in one query must not be said of the next, and a version
+ * must not show a change that nobody made.
+ */
+function said(tool: Tool, rest: Record<string, unknown>): Record<string, unknown> {
+  const { annotations, parallel_capable, output_format, is_public, ...others } = rest;
+  const told = { ...(annotations as Record<string, unknown> | undefined) };
+  const reads = seenToRead(tool.kind, tool.config as Config);
+  if (tool.kind === "sql" && told.destructive === !reads) delete told.destructive;
+  if (told.read_only === reads && told.destructive !== true) delete told.read_only;
+  return {
+    ...others,
+    ...(Object.keys(told).length > 0 && { annotations: told }),
+    ...(parallel_capable !== isParallelBefore(tool.kind) && { parallel_capable }),
+    ...(output_format !== "json" && { output_format }),
+    ...(is_public === true && { is_public }),
+  };
+}
+
 export function draftOf(tool: Tool): Draft {
   const whole = tool as unknown as Record<string, unknown>;
-  const rest = Object.fromEntries(
-    Object.entries(whole).filter(([key, value]) => !NOT_SENT.includes(key) && value !== null),
+  const rest = said(
+    tool,
+    Object.fromEntries(Object.entries(whole).filter(([key, value]) => !NOT_SENT.includes(key) && value !== null)),
   );
   return {
     name: tool.name,
@@ -151,8 +181,6 @@ export function bodyOf(draft: Draft): Record<string, unknown> {
     examples: draft.examples,
     tests: draft.tests,
   };
-  // What a query does is seen from the query, not from what was seen in the one before.
-  if (draft.kind === "sql") delete body.annotations;
   if (draft.auth_config !== undefined) body.auth_config = draft.auth_config;
   if (draft.version === 0) body.shelf = draft.shelf;
   return body;

@@ -2,16 +2,15 @@
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
-import { ChevronLeft, ChevronRight, Copy, FlaskConical, History, Save } from "lucide-react";
+import { ChevronLeft, ChevronRight, FlaskConical, Save } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { problemsOf } from "../../api/errors";
-import { useMay } from "../../api/me";
+import { useMay, useMe } from "../../api/me";
 import { useKeeping } from "../../kept";
 import { shownKeys, useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
-import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
 import { Leaving } from "../../ui/leaving";
@@ -23,6 +22,7 @@ import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
 import { executionQuery } from "../executions/queries";
+import { sourcesQuery } from "../sources/queries";
 import { Basics } from "./basics";
 import {
   bodyOf,
@@ -36,16 +36,30 @@ import {
   stepOf,
   unreadIn,
 } from "./draft";
+import { hasValue, StepLabel, StoredActions } from "./editor-parts";
 import { useCheck } from "./editor-state";
 import { Logic } from "./logic";
+import { isOpen } from "./open-source";
 import { Parameters } from "./parameters";
-import { isChangeable, isConflict, type Offer, offersQuery, type Tool, toolQuery } from "./queries";
+import {
+  isChangeable,
+  isConflict,
+  type Kind,
+  mayChange,
+  type Offer,
+  offersQuery,
+  type Tool,
+  toolQuery,
+} from "./queries";
+import type { Question } from "./saved-tests";
 import { startKey, startOf } from "./start";
 import { TestStep } from "./test-step";
-import { dropTries, moveTries } from "./tries";
+import { canTry, isHarmless, isTestable, matters } from "./testable";
+import { dropTries, keptAnswer, moveTries } from "./tries";
 import { rebased, useDraft } from "./use-draft";
 
 const Conflict = lazy(() => import("./conflict"));
+const SaveQuestion = lazy(() => import("./saved-tests"));
 
 export default function ToolEditor() {
   const { name } = useParams({ strict: false }) as { name?: string };
@@ -54,6 +68,10 @@ export default function ToolEditor() {
   const tool = useQuery({ ...toolQuery(source ?? ""), enabled: !!source, refetchOnWindowFocus: false });
   const server = name ? "" : (found.server ?? "");
   const offers = useQuery(offersQuery(server));
+  // What somebody may not use is nothing to begin with.
+  const isAdmin = useMay("admin");
+  const sources = useQuery({ ...sourcesQuery, enabled: !isAdmin && !source });
+  const first = isAdmin || sources.data?.some((one) => isOpen(one, isAdmin)) ? "sql" : "expression";
   // The arguments of a past call, to begin with.
   const replayed = useQuery({ ...executionQuery(found.replay ?? ""), enabled: !!found.replay });
   const { t } = useTranslation(["editor", "frame"]);
@@ -72,10 +90,12 @@ export default function ToolEditor() {
       </Page>
     );
   // What a server says of its tool comes along, but a server that does not answer keeps nobody from beginning.
-  if ((source && !tool.data) || (server && offers.isLoading) || replayed.isLoading) return <Skeleton />;
+  if ((source && !tool.data) || (server && offers.isLoading) || replayed.isLoading || sources.isLoading)
+    return <Skeleton />;
   return (
     <Editing
       key={name ?? `new ${startKey(found)}`}
+      first={first}
       stored={name ? tool.data : undefined}
       from={name ? undefined : tool.data}
       offer={offers.data?.find((one) => one.name === found.tool)}
@@ -84,31 +104,35 @@ export default function ToolEditor() {
   );
 }
 
-type EditingProps = { stored?: Tool; from?: Tool; offer?: Offer; given?: Values };
+type EditingProps = { first: Kind; stored?: Tool; from?: Tool; offer?: Offer; given?: Values };
 
-function Editing({ stored, from, offer, given }: EditingProps) {
-  const { t } = useTranslation(["editor", "frame"]);
+function Editing({ first, stored, from, offer, given }: EditingProps) {
+  const { t } = useTranslation(["editor", "frame", "tools"]);
   const navigate = useNavigate();
   const queries = useQueryClient();
   const [found, setAddress] = useAddress();
-  const may = useMay("author") && (!stored || isChangeable(stored));
+  const me = useMe();
+  const isAuthor = useMay("author");
+  const may = isAuthor && (!stored || mayChange(stored, me));
   const [begun] = useState(found);
   const key = stored?.name ?? startKey(begun);
   // No tool has such a name: one that is not saved yet shares nothing with another.
   const keep = stored?.name ?? `+${key}`;
   const original = useMemo(
-    () => (stored ? draftOf(stored) : startOf(begun, from, offer)),
-    [stored, from, offer, begun],
+    () => (stored ? draftOf(stored) : startOf(begun, from, offer, first)),
+    [stored, from, offer, begun, first],
   );
   const { draft, setDraft, restored, setRestored, dirty } = useDraft(key, original);
   const [tried, setTried] = useState(false);
   const [failure, setFailure] = useState<unknown>();
-  const [saving, setSaving] = useState(false);
+  const [saving, setSaving] = useState<"testing" | "saving">();
+  const [question, setQuestion] = useState<Question>();
+  const [trial, setTrial] = useState<{ body: string; isWell: boolean }>();
   const saved = useRef(false);
   const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
   const unread = unreadIn(draft);
   // What is being saved is not new any more by the time that it is looked at.
-  const check = useCheck(draft, stored?.name ?? "", step === "basics", may && !saving && !saved.current);
+  const check = useCheck(draft, stored?.name ?? "", step === "basics", may && saving !== "saving" && !saved.current);
   const change = useCallback(
     (some: Partial<Draft>) => {
       setFailure(undefined);
@@ -145,12 +169,25 @@ function Editing({ stored, from, offer, given }: EditingProps) {
   const latest = useRef(draft);
   latest.current = draft;
   const isSaving = useRef(false);
-  const save = async (version = draft.version) => {
+  const save = async (version = draft.version, tests: "as usual" | "run" | "leave" = "as usual") => {
     if (isSaving.current) return;
     setTried(true);
+    setQuestion(undefined);
     if (unread[0]) return open(stepOf(unread[0]));
+    const mayRun = tests === "run" || isHarmless(draft);
+    const isAsked = tests !== "leave" && canTry(draft) && (!stored || matters(original, draft));
+    if (isAsked && !mayRun) return setQuestion({ count: draft.tests.length });
     isSaving.current = true;
-    setSaving(true);
+    if (isAsked) {
+      setSaving("testing");
+      const failed = await failing(draft);
+      if (failed.length > 0) {
+        isSaving.current = false;
+        setSaving(undefined);
+        return setQuestion({ failed });
+      }
+    }
+    setSaving("saving");
     void queries.cancelQueries({ queryKey: ["tools", "check"] });
     try {
       const body = bodyOf(draft) as never;
@@ -167,7 +204,11 @@ function Editing({ stored, from, offer, given }: EditingProps) {
       queries.setQueryData(toolQuery(after.name).queryKey, after);
       void queries.invalidateQueries({ queryKey: ["tools", "list"] });
       void queries.invalidateQueries({ queryKey: ["tools", "versions", after.name] });
-      toast(t(stored ? "editor:saved" : "editor:made", { name: after.name, version: after.version }));
+      const lastFailed = keptAnswer(keep)?.status === "error" ? ` ${t("editor:lastFailed")}` : "";
+      toast(t(stored ? "editor:saved" : "editor:made", { name: after.name, version: after.version }) + lastFailed);
+      const wasRun = mayRun || (question && "failed" in question);
+      if (isTestable(draft) && wasRun)
+        void import("./saved-tests").then((tests) => tests.testStored(queries, after.name));
       if (stored?.name === after.name) {
         setDraft((now) => rebased(draft, now, after));
         setRestored(false);
@@ -189,7 +230,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
       if (first) open(stepOf(first.path));
     } finally {
       isSaving.current = false;
-      setSaving(false);
+      setSaving(undefined);
     }
   };
   const saveNow = useRef(() => {});
@@ -226,10 +267,25 @@ function Editing({ stored, from, offer, given }: EditingProps) {
     basics: <Basics {...props} check={check} isNew={!stored} may={may} />,
     parameters: <Parameters {...props} />,
     logic: <Logic {...props} isNew={!stored} />,
-    test: <TestStep {...props} stored={stored} may={may} given={given} />,
+    test: (
+      <TestStep
+        {...props}
+        stored={stored}
+        may={may}
+        given={given}
+        onTried={(isWell) => setTrial({ body: JSON.stringify(bodyOf(draft)), isWell })}
+      />
+    ),
   };
   const told = all.filter((one) => tried || hasValue(draft, one.path)).map((one) => one.path);
   const wrong = new Set([...unread, ...told].map(stepOf));
+  const isDone = (id: StepId) => isFilled(draft, id) && isBegun(id);
+  /** Nothing is done before somebody did something: an empty step has nothing that could be wrong. */
+  const isBegun = (id: StepId) => {
+    if (stored && !dirty) return id !== "test" || !stored.tested?.failed;
+    if (id === "parameters") return draft.parameters.length > 0 || isFilled(draft, "logic");
+    return id !== "test" || (trial?.isWell === true && trial.body === JSON.stringify(bodyOf(draft)));
+  };
   const title = stored ? <span className="font-mono">{stored.name}</span> : t(from ? "editor:newCopy" : "editor:new");
   return (
     <Page
@@ -243,9 +299,19 @@ function Editing({ stored, from, offer, given }: EditingProps) {
       actions={stored && <StoredActions tool={stored} dirty={dirty} />}
     >
       <ReadOnly scope="author" />
-      {stored && !isChangeable(stored) && (
-        <Note tone="plain" className="mb-3">
-          {t("editor:fixed", { shelf: stored.shelf })}
+      {stored && isAuthor && !may && (
+        <Note
+          tone="plain"
+          className="mb-3"
+          actions={
+            <Link to="/tools/new" search={{ from: stored.name } as never} className={buttonClass("plain", true)}>
+              {t("editor:cloneIt")}
+            </Link>
+          }
+        >
+          {isChangeable(stored)
+            ? t(stored.shelf === "file" ? "editor:notYoursFile" : "editor:notYours", { owner: stored.owner })
+            : t("editor:fixed", { shelf: stored.shelf })}
         </Note>
       )}
       <Restored className="mb-3" secrets={hasSecrets(draft)} kept={{ isRestored: restored && dirty, discard }} />
@@ -272,7 +338,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
             <StepLabel
               number={index + 1}
               text={t(`editor:steps.${id}`)}
-              state={wrong.has(id) ? "wrong" : isFilled(draft, id) ? "done" : "open"}
+              state={wrong.has(id) ? "wrong" : isDone(id) ? "done" : "open"}
             />
           ),
           content: step === id && (
@@ -298,7 +364,9 @@ function Editing({ stored, from, offer, given }: EditingProps) {
           {t("editor:next")}
         </Button>
         <span role="status" className="ml-auto truncate text-sm text-muted max-sm:hidden">
-          {unread.length > 0 ? (
+          {saving === "testing" ? (
+            t("editor:testing")
+          ) : unread.length > 0 ? (
             <span className="text-danger">{t("editor:unread")}</span>
           ) : check.tool?.trouble ? (
             <span className="text-warn">{check.tool.trouble}</span>
@@ -317,7 +385,7 @@ function Editing({ stored, from, offer, given }: EditingProps) {
           <Button
             look="primary"
             icon={Save}
-            busy={saving}
+            busy={!!saving}
             disabled={!dirty && !!stored}
             title={shownKeys("mod+s")[0]}
             onClick={() => void save()}
@@ -326,52 +394,23 @@ function Editing({ stored, from, offer, given }: EditingProps) {
           </Button>
         )}
       </footer>
+      {question && (
+        <Suspense>
+          <SaveQuestion
+            question={question}
+            onClose={() => setQuestion(undefined)}
+            onSave={() => void save(draft.version, "leave")}
+            onRun={() => void save(draft.version, "run")}
+          />
+        </Suspense>
+      )}
       <Leaving dirty={dirty} isDone={saved} onDiscard={throwAway} />
     </Page>
   );
 }
 
-/** Whether somebody has already written what a problem is about. */
-function hasValue(draft: Draft, path: string): boolean {
-  const members = path.split(/[.[\]]+/).filter(Boolean);
-  let value: unknown = { ...draft, input_schema: draft.parameters.length > 0 };
-  for (const member of members) {
-    if (typeof value !== "object" || value === null) return !!value;
-    value = (value as Record<string, unknown>)[member];
-  }
-  return Array.isArray(value) ? value.some(Boolean) : !!value;
-}
-
-function StepLabel({ number, text, state }: { number: number; text: string; state: "done" | "open" | "wrong" }) {
-  const { t } = useTranslation("editor");
-  const tone = { done: "bg-ok", open: "bg-transparent border border-strong", wrong: "bg-danger" }[state];
-  return (
-    <span className="flex items-center gap-2" data-status={state}>
-      <span aria-hidden className={`size-2 rounded-full ${tone}`} />
-      <span aria-hidden className="text-muted">
-        {number}
-      </span>
-      {text}
-      {state === "wrong" && <span className="sr-only">({t("steps.wrong")})</span>}
-    </span>
-  );
-}
-
-function StoredActions({ tool, dirty }: { tool: Tool; dirty: boolean }) {
-  const { t } = useTranslation("editor");
-  const path = `/tools/${encodeURIComponent(tool.name)}`;
-  return (
-    <>
-      {dirty && <Badge tone="warn">{t("unsavedShort")}</Badge>}
-      <Badge>{t("version", { version: tool.version })}</Badge>
-      <Link to="/tools/new" search={{ from: tool.name } as never} className={buttonClass("plain")}>
-        <Copy aria-hidden className="size-4" />
-        {t("clone")}
-      </Link>
-      <Link to={`${path}/versions`} className={buttonClass("plain")}>
-        <History aria-hidden className="size-4" />
-        {t("history")}
-      </Link>
-    </>
-  );
+/** The tests that fail with a draft. A definition that cannot be tried is refused when it is saved, with what is wrong. */
+async function failing(draft: Draft) {
+  const { failedOf, runDraft } = await import("./saved-tests");
+  return runDraft(draft).then(failedOf, () => []);
 }

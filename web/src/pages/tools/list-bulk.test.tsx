@@ -14,10 +14,10 @@ import type { Tool } from "./queries";
 
 const switched = vi.hoisted(() => vi.fn());
 vi.mock("./queries", () => ({
-  isChangeable: () => true,
+  mayChange: () => true,
   switchTool: (_: unknown, name: string, on: boolean) => switched(name, on),
 }));
-vi.mock("../../api/me", () => ({ useMay: () => true }));
+vi.mock("../../api/me", () => ({ useMay: () => true, useMe: () => ({ user: "admin", scopes: ["admin"] }) }));
 
 beforeAll(async () => {
   const resources = { en: { frame, tools } };

@@ -4,12 +4,12 @@ import { useQueryClient } from "@tanstack/react-query";
 import { Download, ListChecks, Power, PowerOff, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useMay } from "../../api/me";
+import { useMay, useMe } from "../../api/me";
 import { Button, IconButton } from "../../ui/button";
 import { Confirm } from "../../ui/overlay";
 import { messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
-import { isChangeable, removeTool, restoreTool, switchTool, type Tool } from "./queries";
+import { mayChange, removeTool, restoreTool, switchTool, type Tool } from "./queries";
 
 type Props = {
   tools: Tool[];
@@ -45,13 +45,14 @@ export function BulkBar({ tools, chosen, onChoose, onWhole }: Props) {
   const { t } = useTranslation("tools");
   const queries = useQueryClient();
   const may = useMay("author");
+  const me = useMe();
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
   const [widening, setWidening] = useState(false);
   // Only what is in the list now: a filter set afterwards takes the rest out of what is done.
   const these = tools.filter((tool) => chosen.has(tool.name));
   if (these.length === 0) return null;
-  const free = these.filter(isChangeable);
+  const free = these.filter((tool) => mayChange(tool, me));
   const names = free.map((tool) => tool.name);
   const fixed = these.length - names.length;
   // Only what is not so already is changed, and only that is changed back.

@@ -13,12 +13,13 @@ import {
   History,
   type LucideIcon,
   Pencil,
+  ShieldQuestion,
   Trash2,
   TriangleAlert,
 } from "lucide-react";
 import { type ButtonHTMLAttributes, type MouseEvent, memo, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
-import { useMay } from "../../api/me";
+import { useMay, useMe } from "../../api/me";
 import type { ToolDay } from "../../behind/jobs";
 import { withName } from "../../i18n/with-name";
 import { useShortcuts } from "../../keys";
@@ -37,11 +38,12 @@ import { Tip } from "../../ui/tip";
 import { toast } from "../../ui/toast";
 import { type Choose, chosenWith } from "./choose";
 import { KindBadge } from "./kind";
-import { isChangeable, switchTool, type Tool } from "./queries";
+import { mayChange, switchTool, type Tool } from "./queries";
 import { useRemoving } from "./removing";
+import { needsApproval } from "./testable";
 
 const columns =
-  "md:grid-cols-[2rem_3rem_minmax(12rem,1fr)_7.5rem_4rem_12rem_7rem_6.5rem] md:grid-rows-1 md:gap-x-3 md:px-3";
+  "md:grid-cols-[2rem_3rem_minmax(12rem,1fr)_9.5rem_4.5rem_12rem_7rem_4.5rem] md:grid-rows-1 md:gap-x-3 md:px-3";
 
 /** How tools went in the last day, by name. */
 export type Days = ReadonlyMap<string, ToolDay>;
@@ -76,6 +78,7 @@ export const ToolRows = memo(function ToolRows({
   const [removing, remove] = useRemoving();
   const shared = useShared(remove);
   const { isAuthor, isNarrow } = shared;
+  const me = useMe();
   const scroller = useRef<HTMLDivElement>(null);
   const [active, setActive] = useState(-1);
   const height = isNarrow ? 112 : 44;
@@ -142,7 +145,7 @@ export const ToolRows = memo(function ToolRows({
                 height={height}
                 size={tools.length}
                 day={days.get(tool.name)}
-                may={isAuthor && isChangeable(tool)}
+                may={isAuthor && mayChange(tool, me)}
                 shared={shared}
                 isChosen={chosen.has(tool.name)}
                 isActive={active === row.index}
@@ -327,12 +330,17 @@ const ToolRow = memo(
           >
             {tool.name}
           </RowLink>
+          {!isNarrow && isFlagged(tool) && (
+            <span className="flex shrink-0 gap-1 self-center">
+              <Flags tool={tool} />
+            </span>
+          )}
           {!isNarrow && <span className="block min-w-0 truncate text-sm text-muted">{about}</span>}
         </span>
         {isNarrow && <span className="col-span-full row-start-2 truncate text-sm text-muted">{about}</span>}
         <span className="flex items-center gap-1 max-md:col-span-full max-md:row-start-3">
           <KindBadge kind={tool.kind} />
-          {isFlagged(tool) && <Flags tool={tool} />}
+          {isNarrow && isFlagged(tool) && <Flags tool={tool} />}
         </span>
         {!isNarrow && (
           <>
@@ -362,7 +370,8 @@ const ToolRow = memo(
 );
 
 /** Most tools have none, and cost nothing. */
-const isFlagged = (tool: Tool) => !!tool.trouble || !!tool.flags?.length || !!tool.tested?.failed;
+const isFlagged = (tool: Tool) =>
+  !!tool.trouble || !!tool.flags?.length || !!tool.tested?.failed || needsApproval(tool.approval);
 
 function Flags({ tool }: { tool: Tool }) {
   const { t } = useTranslation("tools");
@@ -379,6 +388,11 @@ function Flags({ tool }: { tool: Tool }) {
             </Badge>
           </span>
         </Tip>
+      )}
+      {needsApproval(tool.approval) && (
+        <Badge tone="info" icon={ShieldQuestion}>
+          {t("needsApproval")}
+        </Badge>
       )}
       {failed > 0 && <Badge tone="danger">{t("testsFailed", { count: failed })}</Badge>}
     </>

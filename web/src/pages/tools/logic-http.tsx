@@ -4,14 +4,11 @@ import { ClipboardPaste } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/button";
-import { Field, Input, Select, TextArea } from "../../ui/field";
+import { Field, Input, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
-import { Dialog } from "../../ui/overlay";
 import { parseJson } from "../../ui/schema";
-import { messageOf } from "../../ui/states";
 import { AuthFields } from "./auth-fields";
 import { isBare, keysIn } from "./credentials";
-import { BadCurl, parseCurl } from "./curl";
 import { type Config, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import { JsonText, type Read, readJson, textOf } from "./json-text";
@@ -20,6 +17,7 @@ import { PlacesNote } from "./places-note";
 import { without } from "./set-config";
 
 const CredentialNote = lazy(() => import("./credential-note"));
+const PasteCurl = lazy(() => import("./paste-curl"));
 
 const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"];
 
@@ -140,24 +138,25 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
         )}
       </Field>
       {pasting && (
-        <PasteCurl
-          onClose={() => setPasting(false)}
-          onTake={(line) => {
-            const { auth, path, query, headers, body, body_type, ...rest } = parseCurl(line);
-            let next: Config = { ...rest };
-            next = without(next, "path", path);
-            if (Object.keys(query).length > 0) next.query = query;
-            if (Object.keys(headers).length > 0) next.headers = headers;
-            if (body !== undefined) Object.assign(next, { body, body_type });
-            change({
-              config: next,
-              ...withUnread(draft, "config.body", undefined),
-              ...(auth ? { auth_config: auth } : {}),
-            });
-            // The body's text is its field's own until another comes from outside.
-            setPasted(pasted + 1);
-          }}
-        />
+        <Suspense>
+          <PasteCurl
+            onClose={() => setPasting(false)}
+            onTake={({ auth, path, query, headers, body, body_type, ...rest }) => {
+              let next: Config = { ...rest };
+              next = without(next, "path", path);
+              if (Object.keys(query).length > 0) next.query = query;
+              if (Object.keys(headers).length > 0) next.headers = headers;
+              if (body !== undefined) Object.assign(next, { body, body_type });
+              change({
+                config: next,
+                ...withUnread(draft, "config.body", undefined),
+                ...(auth ? { auth_config: auth } : {}),
+              });
+              // The body's text is its field's own until another comes from outside.
+              setPasted(pasted + 1);
+            }}
+          />
+        </Suspense>
       )}
     </div>
   );
@@ -213,46 +212,5 @@ function Body({ draft, change, problem }: Pick<StepProps, "draft" | "change" | "
       )}
       <p className="text-xs text-muted">{t("http.bodyHint", { place: "{{name}}" })}</p>
     </div>
-  );
-}
-
-function PasteCurl({ onClose, onTake }: { onClose: () => void; onTake: (line: string) => void }) {
-  const { t } = useTranslation("request");
-  const [line, setLine] = useState("");
-  const [wrong, setWrong] = useState<string>();
-  const take = () => {
-    try {
-      onTake(line);
-      onClose();
-    } catch (error) {
-      setWrong(error instanceof BadCurl ? t(`http.curl.${error.why}`) : messageOf(error));
-    }
-  };
-  return (
-    <Dialog
-      open
-      wide
-      onClose={onClose}
-      title={t("http.pasteCurl")}
-      about={t("http.pasteAbout")}
-      footer={
-        <Button look="primary" disabled={!line.trim()} onClick={take}>
-          {t("http.take")}
-        </Button>
-      }
-    >
-      <Field label={t("http.curlLine")} problem={wrong}>
-        {(told) => (
-          <TextArea
-            {...told}
-            rows={8}
-            className="font-mono"
-            spellCheck={false}
-            value={line}
-            onChange={(event) => setLine(event.target.value)}
-          />
-        )}
-      </Field>
-    </Dialog>
   );
 }

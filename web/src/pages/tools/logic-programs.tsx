@@ -2,7 +2,7 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Plus, Trash2 } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { Button, IconButton } from "../../ui/button";
@@ -157,6 +157,8 @@ export function LogicShell(props: StepProps) {
   const { draft, change, problem } = props;
   const command = Array.isArray(draft.config.command) ? (draft.config.command as string[]) : [""];
   const set = (next: string[]) => change({ config: { ...draft.config, command: next } });
+  // Only one that was just added: who comes here is not put somewhere.
+  const isAdded = useRef(false);
   return (
     <div className="grid gap-4">
       <Note tone="warn">{t("program.risk")}</Note>
@@ -172,6 +174,11 @@ export function LogicShell(props: StepProps) {
               aria-label={at === 0 ? t("shell.program") : t("shell.word", { number: at })}
               className="max-w-xl font-mono"
               spellCheck={false}
+              ref={(input) => {
+                if (!input || !isAdded.current || at < command.length - 1) return;
+                isAdded.current = false;
+                input.focus();
+              }}
               placeholder={at === 0 ? "wc" : undefined}
               value={word}
               onChange={(event) => set(command.with(at, event.target.value))}
@@ -187,7 +194,14 @@ export function LogicShell(props: StepProps) {
           </div>
         ))}
         <div>
-          <Button small icon={Plus} onClick={() => set([...command, ""])}>
+          <Button
+            small
+            icon={Plus}
+            onClick={() => {
+              isAdded.current = true;
+              set([...command, ""]);
+            }}
+          >
             {t("shell.addWord")}
           </Button>
         </div>

@@ -5,6 +5,7 @@ import { AlignLeft, ListTree, Play, Plus } from "lucide-react";
 import { lazy, Suspense, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
+import { useMay } from "../../api/me";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Check, Field, Input, inputClass, Select } from "../../ui/field";
@@ -17,6 +18,7 @@ import { sourcesQuery } from "../sources/queries";
 import { type Config, type Draft, parameter, unreadIn, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import type { Read } from "./json-text";
+import { isOpen } from "./open-source";
 import { tryTool } from "./queries";
 import type { SqlHandle } from "./sql-code";
 import { undeclared, verbOf } from "./sql-parameters";
@@ -38,9 +40,11 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     change({ config: value === undefined ? others : { ...draft.config, source, [key]: value }, ...more });
   };
   const list = sources.data?.filter((one) => one.state !== "hidden") ?? [];
+  const isAdmin = useMay("admin");
+  const open = list.filter((one) => isOpen(one, isAdmin));
   const source = sourceOf(
     draft,
-    list.map((one) => one.name),
+    open.map((one) => one.name),
   );
   const chosen = list.find((one) => one.name === source);
   const caller = Object.keys((draft.config.caller as object | undefined) ?? {});
@@ -93,14 +97,20 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
   return (
     <div className="grid gap-3">
       <div className="flex flex-wrap items-end gap-3">
-        <Field label={t("sql.source")} required problem={problem("config.source")} className="min-w-48">
+        <Field
+          label={t("sql.source")}
+          required
+          hint={sources.data && open.length === 0 && !isAdmin ? t("sql.noSources") : undefined}
+          problem={problem("config.source")}
+          className="min-w-48"
+        >
           {(told) => (
             <Select {...told} value={source} onChange={(event) => set("source", event.target.value)}>
               <option value="">{t("sql.chooseSource")}</option>
               {source && !chosen && <option value={source}>{source}</option>}
               {list.map((one) => (
-                <option key={one.name} value={one.name}>
-                  {one.name} ({one.kind})
+                <option key={one.name} value={one.name} disabled={!open.includes(one)}>
+                  {one.name} ({one.kind}){!open.includes(one) && ` · ${t("forAdmins")}`}
                 </option>
               ))}
             </Select>
@@ -201,6 +211,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           </Field>
           <Check
             label={t("sql.write")}
+            disabled={!isAdmin}
             checked={draft.config.write === true}
             onChange={(event) => set("write", event.target.checked || undefined)}
           />

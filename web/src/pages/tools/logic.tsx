@@ -3,6 +3,7 @@
 import clsx from "clsx";
 import { type ComponentType, lazy, Suspense } from "react";
 import { useTranslation } from "react-i18next";
+import { useMay } from "../../api/me";
 import { Skeleton } from "../../ui/states";
 import { ofKind } from "./draft";
 import type { StepProps } from "./editor-state";
@@ -25,10 +26,12 @@ const parts: Record<Kind, ComponentType<StepProps>> = {
 type PickerProps = { kind: Kind; onPick: (kind: Kind) => void; disabled?: boolean };
 
 export function KindPicker({ kind, onPick, disabled }: PickerProps) {
-  const { t } = useTranslation("tools");
+  const { t } = useTranslation(["tools", "editor"]);
+  const isAdmin = useMay("admin");
+  const isKept = (one: Kind) => !isAdmin && (one === "python" || one === "shell");
   return (
     <fieldset className="flex flex-wrap gap-1.5">
-      <legend className="sr-only">{t("kind")}</legend>
+      <legend className="sr-only">{t("tools:kind")}</legend>
       {KINDS.map((one) => {
         const Icon = kindIcons[one];
         return (
@@ -36,7 +39,8 @@ export function KindPicker({ kind, onPick, disabled }: PickerProps) {
             key={one}
             type="button"
             aria-pressed={kind === one}
-            disabled={disabled && kind !== one}
+            disabled={kind !== one && (disabled || isKept(one))}
+            title={isKept(one) ? t("editor:kindsForAdmins") : undefined}
             onClick={() => onPick(one)}
             className={clsx(
               "inline-flex h-8 items-center gap-1.5 rounded-md border px-3 font-medium disabled:cursor-not-allowed disabled:opacity-50",
@@ -44,10 +48,14 @@ export function KindPicker({ kind, onPick, disabled }: PickerProps) {
             )}
           >
             <Icon aria-hidden className="size-4" />
-            {t(`kinds.${one}`)}
+            {t(`tools:kinds.${one}`)}
           </button>
         );
       })}
+      <p className="basis-full text-sm text-muted">
+        {t(`editor:kindsAbout.${kind}`)}
+        {!isAdmin && !disabled && ` ${t("editor:kindsForAdmins")}`}
+      </p>
     </fieldset>
   );
 }

@@ -9,6 +9,7 @@ import {
 } from "@tanstack/react-query";
 import { api, every, got, refusal } from "../../api/client";
 import { ApiError } from "../../api/errors";
+import type { Me } from "../../api/me";
 import type { ToolPage, ToolResponse, ToolView } from "../../api/schema";
 import { behind } from "../../behind/ask";
 import { loadTexts } from "../../i18n";
@@ -197,5 +198,9 @@ export async function restoreTool(queries: QueryClient, name: string): Promise<v
 
 /** What is built in, or belongs to a server, is not changed here. */
 export const isChangeable = (tool: Pick<Tool, "shelf">) => tool.shelf === "database" || tool.shelf === "file";
+
+/** Whether they may change it: what is theirs, and admins everything that can be changed at all. */
+export const mayChange = (tool: Pick<Tool, "shelf" | "owner">, me: Pick<Me, "user" | "scopes">) =>
+  isChangeable(tool) && (me.scopes.includes("admin") || (tool.shelf === "database" && tool.owner === me.user));
 
 export const isConflict = (error: unknown): error is ApiError => error instanceof ApiError && error.status === 409;

@@ -20,7 +20,7 @@ function copyOf(from: Tool): Draft {
 }
 
 /** `?kind=mcp&server=…&tool=…` (a server's tool), `?source=…&table=…` (a table of a source) or only `?kind=…`. */
-export function startOf(found: Search, from?: Tool, offer?: Offer): Draft {
+export function startOf(found: Search, from?: Tool, offer?: Offer, first: Kind = "sql"): Draft {
   if (from) return copyOf(from);
   const empty = emptyDraft();
   if (found.source) {
@@ -28,7 +28,7 @@ export function startOf(found: Search, from?: Tool, offer?: Offer): Draft {
     return { ...empty, config: { source: found.source, query } };
   }
   const kind = found.server ? "mcp" : found.kind;
-  if (!KINDS.includes(kind as Kind)) return empty;
+  if (!KINDS.includes(kind as Kind)) return ofKind(empty, first);
   const draft = ofKind(empty, kind as Kind);
   if (!found.server) return draft;
   const config = { server_name: found.server, tool_name: found.tool ?? "" };

@@ -31,7 +31,15 @@ const queries = new QueryClient();
 const step = (tests: Case[]) => (
   <QueryClientProvider client={queries}>
     <TipProvider>
-      <TestStep draft={{ ...emptyDraft(), tests }} change={() => {}} problem={() => undefined} dirty keep="t" may />
+      <TestStep
+        draft={{ ...emptyDraft(), tests }}
+        change={() => {}}
+        problem={() => undefined}
+        dirty
+        keep="t"
+        may
+        onTried={() => {}}
+      />
     </TipProvider>
   </QueryClientProvider>
 );
@@ -67,6 +75,7 @@ const withToken = (token: unknown, dirty: boolean) => (
         dirty={dirty}
         keep="tool"
         may
+        onTried={() => {}}
       />
     </TipProvider>
   </QueryClientProvider>

@@ -4,11 +4,13 @@ import { useQueryClient } from "@tanstack/react-query";
 import { BookmarkPlus, ListChecks, Trash2 } from "lucide-react";
 import { useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Json } from "../../ui/json";
 import { Card } from "../../ui/page";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
+import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
 import { CaseRow } from "./case-row";
 import { keyOf, same } from "./cases";
@@ -23,9 +25,10 @@ type Props = StepProps & {
   may: boolean;
   /** Arguments to begin with, such as those of a past call. */
   given?: Values;
+  onTried: (isWell: boolean) => void;
 };
 
-export function TestStep({ draft, change, problem, dirty, keep, stored, may, given }: Props) {
+export function TestStep({ draft, change, problem, dirty, keep, stored, may, given, onTried }: Props) {
   const { t } = useTranslation("editor");
   const [start, setStart] = useState(given);
   const [outcomes, setOutcomes] = useState<Record<string, Answer>>({});
@@ -62,11 +65,17 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
     setBusy(true);
     setOutcomes({});
     try {
-      for (const one of draft.tests) {
-        const answer = await run(one.arguments, new AbortController().signal);
-        setOutcomes((before) => ({ ...before, [keyOf(one)]: answer }));
+      if (stored && !dirty) {
+        const { answersOf, runStored } = await import("./saved-tests");
+        setOutcomes(answersOf(await runStored(stored.name)));
+        void queries.invalidateQueries({ queryKey: toolQuery(stored.name).queryKey });
+        void queries.invalidateQueries({ queryKey: ["tools", "list"] });
+      } else {
+        for (const one of draft.tests) {
+          const answer = await run(one.arguments, new AbortController().signal);
+          setOutcomes((before) => ({ ...before, [keyOf(one)]: answer }));
+        }
       }
-      if (stored && !dirty) void queries.invalidateQueries({ queryKey: toolQuery(stored.name).queryKey });
     } catch (error) {
       toast(messageOf(error), { failed: true });
     }
@@ -82,6 +91,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
           start={start}
           writes={writes(draft)}
           blocked={blocked}
+          onAnswer={(_, answer) => onTried(answer.status === "success")}
           after={(args, answer) =>
             may && (
               <div className="flex flex-wrap gap-2">
@@ -115,6 +125,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
             )
           }
         >
+          {stored?.tested && <LastRun tested={stored.tested} />}
           {problem("tests") && <p className="mb-2 text-sm text-danger">{problem("tests")}</p>}
           {draft.tests.length === 0 && <p className="text-muted">{t("test.noCases")}</p>}
           <ul className="grid gap-2">
@@ -156,5 +167,20 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
       </div>
       <AskToWrite open={asking} onClose={() => setAsking(false)} onConfirm={() => void runAll()} />
     </div>
+  );
+}
+
+function LastRun({ tested }: { tested: NonNullable<Tool["tested"]> }) {
+  const { t } = useTranslation(["editor", "tools"]);
+  return (
+    <p className="mb-2 flex flex-wrap items-center gap-x-2 text-sm text-muted">
+      {t("editor:test.lastRun")} <When at={tested.ran_at} />
+      {tested.failed > 0 ? (
+        <Badge tone="danger">{t("tools:testsFailed", { count: tested.failed })}</Badge>
+      ) : (
+        <Badge tone={tested.is_current ? "ok" : "plain"}>{t("editor:test.passed")}</Badge>
+      )}
+      {!tested.is_current && <span>· {t("editor:test.outdated")}</span>}
+    </p>
   );
 }

@@ -1,12 +1,11 @@
 // Arguments, a run, and what came of it. The same in the drawer of the list and in the editor.
 
 import { Play, Square } from "lucide-react";
-import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
 import { shownKeys } from "../../keys";
 import { Button } from "../../ui/button";
-import { Confirm } from "../../ui/overlay";
 import { Result } from "../../ui/result";
 import { firstValue, type Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
@@ -16,6 +15,8 @@ import { type Answer, callTool, type Tool } from "./queries";
 import { keepArguments, keptArguments } from "./tries";
 import { useRun } from "./use-run";
 import { writes } from "./writing";
+
+const WritesDialog = lazy(() => import("./writes-dialog"));
 
 type Props = {
   /** Under which name arguments and answer are kept. */
@@ -117,15 +118,15 @@ export function Tester({ keep, schema: whole, run, onAnswer, after, start, write
   );
 }
 
+type AskProps = { open: boolean; onClose: () => void; onConfirm: () => void };
+
 /** The question before something is run that writes. */
-export function AskToWrite(props: { open: boolean; onClose: () => void; onConfirm: () => void }) {
-  const { t } = useTranslation("tools");
-  return (
-    <Confirm {...props} title={t("writes.title")} action={t("writes.run")}>
-      {t("writes.about")}
-    </Confirm>
+export const AskToWrite = ({ open, ...rest }: AskProps) =>
+  open && (
+    <Suspense>
+      <WritesDialog {...rest} />
+    </Suspense>
   );
-}
 
 /** Tries a tool that is stored. */
 export function ToolTester({ tool }: { tool: Tool }) {

@@ -22,7 +22,7 @@ import { restoreTool, toolQuery, versionsQuery } from "./queries";
 
 export default function Versions() {
   const { name } = useParams({ strict: false }) as { name: string };
-  const { t } = useTranslation(["editor", "frame"]);
+  const { t } = useTranslation("versions");
   const [found, change] = useAddress();
   const may = useMay("author");
   const queries = useQueryClient();
@@ -41,23 +41,23 @@ export default function Versions() {
       queries.removeQueries({ queryKey: toolQuery(name).queryKey });
       void queries.invalidateQueries({ queryKey: ["tools"] });
       change({ v: undefined, with: undefined });
-      toast(t("editor:versions.restored", { version, now: after.version }));
+      toast(t("restored", { version, now: after.version }));
     },
     onError: (error) => toast(messageOf(error), { failed: true }),
   });
   return (
     <Page
-      name={`${name} · ${t("editor:history")}`}
+      name={`${name} · ${t("history")}`}
       title={
         <Crumbs to={`/tools/${encodeURIComponent(name)}`} label={name}>
-          {t("editor:history")}
+          {t("history")}
         </Crumbs>
       }
       actions={
         gone &&
         may && (
           <Button look="primary" icon={RotateCcw} onClick={() => void restoreTool(queries, name)}>
-            {t("editor:versions.bringBack")}
+            {t("bringBack")}
           </Button>
         )
       }
@@ -77,9 +77,9 @@ export default function Versions() {
                   className={`block rounded-md border px-3 py-2 no-underline ${one === shown ? "border-accent bg-accent-soft text-accent-text" : "bg-panel hover:bg-sunken"}`}
                 >
                   <span className="flex items-center gap-2">
-                    <span className="font-medium">{t("editor:version", { version: one.version })}</span>
+                    <span className="font-medium">{t("version", { version: one.version })}</span>
                     <Badge tone={one.action === "delete" ? "danger" : "plain"}>
-                      {t(`editor:versions.actions.${one.action as "create"}`)}
+                      {t(`actions.${one.action as "create"}`)}
                     </Badge>
                   </span>
                   <span className="flex gap-2 text-sm">
@@ -92,9 +92,9 @@ export default function Versions() {
           </ol>
           <div className="grid gap-3">
             <div className="flex flex-wrap items-end gap-3">
-              <h2 className="text-base font-semibold">{t("editor:version", { version: shown.version })}</h2>
+              <h2 className="text-base font-semibold">{t("version", { version: shown.version })}</h2>
               {all.length > 1 && (
-                <Field label={t("editor:versions.comparedWith")}>
+                <Field label={t("comparedWith")}>
                   {(told) => (
                     <Select
                       {...told}
@@ -106,7 +106,7 @@ export default function Versions() {
                         .filter((one) => one !== shown)
                         .map((one) => (
                           <option key={one.version} value={one.version}>
-                            {t("editor:version", { version: one.version })}
+                            {t("version", { version: one.version })}
                           </option>
                         ))}
                     </Select>
@@ -116,20 +116,20 @@ export default function Versions() {
               <span className="grow" />
               {may && !gone && shown !== all[0] && (
                 <Button icon={RotateCcw} onClick={() => setAsking(true)}>
-                  {t("editor:versions.restore")}
+                  {t("restore")}
                 </Button>
               )}
             </div>
-            <Diff before={other?.definition} after={shown.definition} label={t("editor:versions.changes")} />
+            <Diff before={other?.definition} after={shown.definition} label={t("changes")} />
           </div>
           <Confirm
             open={asking}
             onClose={() => setAsking(false)}
-            title={t("editor:versions.restoreTitle", { version: shown.version })}
-            action={t("editor:versions.restore")}
+            title={t("restoreTitle", { version: shown.version })}
+            action={t("restore")}
             onConfirm={() => rollback.mutateAsync(shown.version).catch(() => {})}
           >
-            {t("editor:versions.restoreAbout")}
+            {t("restoreAbout")}
           </Confirm>
         </div>
       )}

@@ -49,10 +49,10 @@ const tester = (mayWrite: boolean) => {
   return run;
 };
 
-test("a test run of a tool that writes asks first", () => {
+test("a test run of a tool that writes asks first", async () => {
   const run = tester(true);
   expect(run).not.toHaveBeenCalled();
-  fireEvent.click(screen.getByRole("button", { name: "Run it" }));
+  fireEvent.click(await screen.findByRole("button", { name: "Run it" }));
   expect(run).toHaveBeenCalledOnce();
 });
 
@@ -60,9 +60,9 @@ test("a test run of one that reads does not", () => {
   expect(tester(false)).toHaveBeenCalledOnce();
 });
 
-test("whoever changes their mind runs nothing", () => {
+test("whoever changes their mind runs nothing", async () => {
   const run = tester(true);
-  fireEvent.click(screen.getByRole("button", { name: "Cancel" }));
+  fireEvent.click(await screen.findByRole("button", { name: "Cancel" }));
   expect(screen.queryByRole("alertdialog")).toBeNull();
   expect(run).not.toHaveBeenCalled();
 });
