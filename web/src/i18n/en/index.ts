@@ -13,6 +13,7 @@ import frame from "./frame.json";
 import home from "./home.json";
 import keys from "./keys.json";
 import limits from "./limits.json";
+import openapi from "./openapi.json";
 import palette from "./palette.json";
 import playground from "./playground.json";
 import policies from "./policies.json";
@@ -45,6 +46,7 @@ export default {
   keys,
   limits,
   palette,
+  openapi,
   playground,
   policies,
   programs,
