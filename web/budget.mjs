@@ -22,6 +22,7 @@ const ON_DEMAND = {
   "src/pages/tools/credential-note.tsx": "a value that looks like a credential",
   "src/pages/tools/paste-curl.tsx": "a click on Paste cURL",
   "src/pages/tools/parameter-advanced.tsx": "a click on more settings of a parameter",
+  "src/pages/tools/plan-view.tsx": "a click on Explain",
   "src/pages/tools/safety.tsx": "a click on Safety and limits",
   "src/pages/tools/saved-tests.tsx": "a save of a tool with tests, or a click on Run all",
   "src/pages/tools/sql-format.ts": "a click on Format",

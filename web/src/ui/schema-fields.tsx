@@ -15,12 +15,18 @@ const Form = createContext<Context>({ root: {}, report: () => {} });
 export const FormContext = Form.Provider;
 
 type Values = Record<string, unknown>;
-type ObjectProps = { schema: Schema; value: unknown; onChange: (value: Values) => void; place: string };
+type ObjectProps = {
+  schema: Schema;
+  value: unknown;
+  onChange: (value: Values) => void;
+  place: string;
+  className?: string;
+};
 
 const isValues = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function SchemaFields({ schema, value, onChange, place }: ObjectProps) {
+export function SchemaFields({ schema, value, onChange, place, className = "grid gap-4" }: ObjectProps) {
   const { t } = useTranslation("form");
   const { root } = useContext(Form);
   const values = isValues(value) ? value : {};
@@ -31,7 +37,7 @@ export function SchemaFields({ schema, value, onChange, place }: ObjectProps) {
   };
   const others = Object.keys(values).filter((name) => !(name in properties));
   return (
-    <div className="grid gap-4">
+    <div className={className}>
       {Object.entries(properties).map(([name, given]) => (
         <SchemaField
           key={name}

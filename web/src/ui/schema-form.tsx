@@ -19,9 +19,11 @@ type Props = {
   onChange: (value: Values, ok: boolean) => void;
   /** What the server said of the values, by place (`a[0].b`). */
   problems?: Problem[];
+  /** Small fields beside each other, for a few values. */
+  isCompact?: boolean;
 };
 
-export function SchemaForm({ schema, value, onChange, problems }: Props) {
+export function SchemaForm({ schema, value, onChange, problems, isCompact }: Props) {
   const { t } = useTranslation("form");
   const [raw, setRaw] = useState(false);
   const bad = useRef(new Set<string>());
@@ -41,11 +43,13 @@ export function SchemaForm({ schema, value, onChange, problems }: Props) {
   const whole = problemAt(problems, "");
   return (
     <div className="grid gap-3">
-      <div className="flex items-center justify-end">
-        <Button small look="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>
-          {raw ? t("asForm") : t("asJson")}
-        </Button>
-      </div>
+      {!isCompact && (
+        <div className="flex items-center justify-end">
+          <Button small look="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+            {raw ? t("asForm") : t("asJson")}
+          </Button>
+        </div>
+      )}
       {whole && <p className="text-sm text-danger">{whole}</p>}
       {raw ? (
         <Suspense fallback={<Skeleton rows={3} />}>
@@ -55,7 +59,13 @@ export function SchemaForm({ schema, value, onChange, problems }: Props) {
         <p className="text-muted">{t("noArguments")}</p>
       ) : (
         <FormContext value={{ root: schema, problems, report }}>
-          <SchemaFields schema={schema} value={value} onChange={tell} place="" />
+          <SchemaFields
+            schema={schema}
+            value={value}
+            onChange={tell}
+            place=""
+            className={isCompact ? "grid gap-3 sm:grid-cols-2 lg:grid-cols-3" : undefined}
+          />
         </FormContext>
       )}
     </div>

@@ -5,6 +5,7 @@ import analytics from "./analytics.json";
 import audit from "./audit.json";
 import codes from "./codes.json";
 import connect from "./connect.json";
+import deleted from "./deleted.json";
 import editor from "./editor.json";
 import errors from "./errors.json";
 import executions from "./executions.json";
@@ -15,6 +16,7 @@ import keys from "./keys.json";
 import limits from "./limits.json";
 import openapi from "./openapi.json";
 import palette from "./palette.json";
+import plan from "./plan.json";
 import playground from "./playground.json";
 import policies from "./policies.json";
 import programs from "./programs.json";
@@ -38,6 +40,7 @@ export default {
   codes,
   connect,
   frame,
+  deleted,
   editor,
   errors,
   executions,
@@ -47,6 +50,7 @@ export default {
   limits,
   palette,
   openapi,
+  plan,
   playground,
   policies,
   programs,

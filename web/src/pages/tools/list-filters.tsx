@@ -11,7 +11,7 @@ import { countsQuery, KINDS, type ToolFilter } from "./queries";
 
 const SHELVES = ["database", "file", "builtin", "server"] as const;
 const RISKS = ["read_only", "writes", "destructive"] as const;
-const STATES = ["on", "off", "trouble", "failing"] as const;
+const STATES = ["on", "off", "trouble", "failing", "deleted"] as const;
 /** In the address, beside the search. */
 const FACETS = ["kind", "state", "shelf", "owner", "source", "server", "risk"] as const;
 
@@ -27,9 +27,11 @@ type Props = {
   /** How many rows there are so far; none while the first are on their way. */
   loaded: number | undefined;
   isMore: boolean;
+  /** Those that are not in the catalogue any more are found by their names only. */
+  isDeleted: boolean;
 };
 
-export function ToolFilters({ filter, counts: given, isSieved, loaded, isMore }: Props) {
+export function ToolFilters({ filter, counts: given, isSieved, loaded, isMore, isDeleted }: Props) {
   const { t } = useTranslation(["tools", "frame"]);
   const [found, change] = useAddress();
   const asked = useQuery({ ...countsQuery(filter), enabled: isSieved }).data;
@@ -72,13 +74,17 @@ export function ToolFilters({ filter, counts: given, isSieved, loaded, isMore }:
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
       <SearchBox label={t("tools:search")} />
-      {facet("kind", t("tools:kind"), kinds, counts?.kind)}
       {facet("state", t("tools:state"), states)}
-      {facet("risk", t("tools:risk"), risks, counts?.risk)}
-      {facet("shelf", t("tools:shelf"), shelves, counts?.shelf)}
-      {named("source", t("tools:source"))}
-      {named("server", t("tools:server"))}
-      {named("owner", t("tools:owner"))}
+      {!isDeleted && (
+        <>
+          {facet("kind", t("tools:kind"), kinds, counts?.kind)}
+          {facet("risk", t("tools:risk"), risks, counts?.risk)}
+          {facet("shelf", t("tools:shelf"), shelves, counts?.shelf)}
+          {named("source", t("tools:source"))}
+          {named("server", t("tools:server"))}
+          {named("owner", t("tools:owner"))}
+        </>
+      )}
       {isFiltered(found) && (
         <Button look="quiet" onClick={() => change(NO_FILTER)}>
           {t("frame:clearFilters")}

@@ -3,7 +3,7 @@
 import { useInfiniteQuery, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { FileUp, Pencil, Plus, Wrench } from "lucide-react";
-import { useCallback, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
 import type { ToolPage } from "../../api/schema";
@@ -20,6 +20,8 @@ import { isFiltered, NO_FILTER, ToolFilters } from "./list-filters";
 import { type Days, ToolRows } from "./list-rows";
 import { daysQuery, type Tool, toolQuery, toolsQuery, wholeToolsQuery } from "./queries";
 import { ToolTester } from "./tester";
+
+const Deleted = lazy(() => import("./deleted"));
 
 /** How the tools of each page went in the last day: only admins are told. */
 function useDays(pages: ToolPage[] = []): { days: Days; isCounting: boolean } {
@@ -49,7 +51,8 @@ export default function Tools() {
   const active = state === "on" ? true : state === "off" ? false : undefined;
   const sieve = state === "trouble" || state === "failing" ? state : undefined;
   const filter = { q, kind, owner, active, shelf, source, server, risk };
-  const list = useInfiniteQuery(toolsQuery(filter, sieve));
+  const isDeleted = state === "deleted" && may;
+  const list = useInfiniteQuery({ ...toolsQuery(filter, sieve), enabled: !isDeleted });
   // What is done with all that fit is done with all, not only with those that were scrolled to.
   const whole = useInfiniteQuery({ ...wholeToolsQuery(filter, sieve), enabled: false });
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
@@ -102,11 +105,17 @@ export default function Tools() {
         filter={filter}
         counts={list.data?.pages[0]?.counts}
         isSieved={!!sieve}
-        loaded={list.data && tools.length}
+        isDeleted={isDeleted}
+        loaded={isDeleted ? undefined : list.data && tools.length}
         isMore={hasNextPage}
       />
+      {isDeleted && (
+        <Suspense fallback={<Skeleton rows={10} />}>
+          <Deleted />
+        </Suspense>
+      )}
       {list.error && <Failed className="mb-3" error={list.error} again={() => void list.refetch()} />}
-      {list.isPending ? (
+      {isDeleted ? null : list.isPending ? (
         <Skeleton rows={10} />
       ) : tools.length === 0 && !isFetchingNextPage && !list.error ? (
         filtered ? (

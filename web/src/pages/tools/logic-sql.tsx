@@ -2,31 +2,35 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { AlignLeft, ListTree, Play, Plus } from "lucide-react";
-import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
+import { problemsOf } from "../../api/errors";
 import { useMay } from "../../api/me";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Check, Field, Input, inputClass, Select } from "../../ui/field";
-import { Json } from "../../ui/json";
 import { Note } from "../../ui/note";
 import { Result } from "../../ui/result";
+import { firstValue } from "../../ui/schema";
+import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { sourcesQuery } from "../sources/queries";
-import { type Config, type Draft, parameter, unreadIn, withUnread } from "./draft";
+import { type Config, type Draft, parameter, schemaOf, unreadIn, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import type { Read } from "./json-text";
 import { isOpen } from "./open-source";
+import { offered } from "./pinned";
 import { tryTool } from "./queries";
 import type { SqlHandle } from "./sql-code";
-import { undeclared, verbOf } from "./sql-parameters";
+import { parametersIn, undeclared, verbOf } from "./sql-parameters";
 import { TableExplorer } from "./table-explorer";
-import { argumentsOf, partKey } from "./tries";
+import { keepArguments, keptArguments, partKey } from "./tries";
 import { useRun } from "./use-run";
 import { partOf } from "./writing";
 
+const PlanView = lazy(() => import("./plan-view"));
 const SqlCode = lazy(() => import("./sql-code"));
 
 export function LogicSql({ draft, change, problem, keep }: StepProps) {
@@ -63,36 +67,78 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     change({ parameters: [...draft.parameters, ...names.map((name) => parameter(name))] });
   // Only to begin with: it must not close over whoever has just mended it.
   const [beginsOpen] = useState(draft.unread?.["config.caller"] !== undefined);
+  const [plan, setPlan] = useState<{ plan: unknown; isWithoutValues: boolean }>();
   const run = useRun(partKey(keep));
+  const used = useMemo(() => {
+    const names = new Set(parametersIn(query).map((one) => one.name));
+    return draft.parameters.filter((one) => names.has(one.name.trim()));
+  }, [query, draft.parameters]);
+  const asked = useMemo(
+    () => offered(schemaOf({ parameters: used, schemaRest: draft.schemaRest })),
+    [used, draft.schemaRest],
+  );
+  const [values, setValues] = useState<Values>(() => keptArguments(keep) ?? firstValue(asked));
+  const [isRead, setRead] = useState(true);
+  const changeValues = useCallback(
+    (next: Values, ok: boolean) => {
+      // What the query does not use stays as it was tried.
+      const others = Object.entries(keptArguments(keep) ?? {}).filter(([name]) => !(name in (asked.properties ?? {})));
+      const all = { ...Object.fromEntries(others), ...next };
+      setValues(all);
+      setRead(ok);
+      keepArguments(keep, all);
+    },
+    [keep, asked],
+  );
   const go = () => {
-    if (unreadIn(draft).length > 0) return;
+    if (unreadIn(draft).length > 0 || !isRead) return;
+    setPlan(undefined);
     const text = editor.current?.selected().trim() || query;
-    const { tool, args } = partOf({ ...draft, config: { ...draft.config, source } }, text, argumentsOf(keep));
+    const { tool, args } = partOf({ ...draft, config: { ...draft.config, source } }, text, values);
     void run.start((signal) => tryTool(tool, args, signal));
   };
   const format = async () => {
     try {
-      set("query", (await editor.current?.formatted()) ?? query);
+      write((await editor.current?.formatted()) ?? query);
     } catch (error) {
       toast(messageOf(error).split("\n")[0] ?? "", { failed: true });
     }
   };
-  const [plan, setPlan] = useState<unknown>();
   const explain = async () => {
     try {
       const written = { ...draft, config: { ...draft.config, source } };
-      const { tool, args } = partOf(written, query, argumentsOf(keep));
+      const { tool, args } = partOf(written, query, values);
       // Nothing is run, so it may be what it will be. Arguments are all there, or it is planned without any.
       const name = written.name || "untitled";
+      const isWhole = used.every((one) => !one.required || one.name.trim() in args);
       const body = {
         tool: { ...tool, config: { ...tool.config, write: draft.config.write } },
-        arguments: draft.parameters.every((one) => !one.required || one.name in args) ? args : null,
+        arguments: isWhole ? args : null,
       };
-      setPlan(await got(api.POST("/api/v1/tools/{name}/explain", { params: { path: { name } }, body: body as never })));
+      const answer = await got(
+        api.POST("/api/v1/tools/{name}/explain", { params: { path: { name } }, body: body as never }),
+      );
+      run.clear();
+      setPlan({ plan: (answer as { plan: unknown }).plan, isWithoutValues: !isWhole });
     } catch (error) {
       toast(messageOf(error), { failed: true });
     }
   };
+  const write = (text: string) => {
+    // What came of another query says nothing of this one.
+    if (text !== query && (run.answer || run.error !== undefined)) run.clear();
+    if (text !== query) setPlan(undefined);
+    set("query", text);
+  };
+  // What came of it stands below the editor, where it may be out of sight.
+  const outcome = useRef<HTMLDivElement>(null);
+  const isRunning = run.running;
+  const hasOutcome = !!plan || !!run.answer || run.error !== undefined;
+  const begun = useRef(hasOutcome);
+  useEffect(() => {
+    if (hasOutcome && !begun.current && !isRunning) outcome.current?.scrollIntoView?.({ block: "nearest" });
+    begun.current = hasOutcome;
+  }, [hasOutcome, isRunning]);
   const verb = verbOf(query);
   return (
     <div className="grid gap-3">
@@ -135,15 +181,16 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
         </Button>
         <Button
           icon={Play}
-          disabled={!query.trim() || !source || unreadIn(draft).length > 0}
+          disabled={!query.trim() || !source || unreadIn(draft).length > 0 || !isRead}
           busy={run.running}
+          title={t("sql.runHint")}
           onClick={go}
         >
           {t("sql.runSelection")}
         </Button>
       </div>
-      <div className="grid gap-3 lg:h-[26rem] lg:grid-cols-[17rem_minmax(0,1fr)]">
-        <TableExplorer source={source} onInsert={(text) => editor.current?.insert(text)} />
+      <div className="grid gap-3 lg:h-[20rem] lg:grid-cols-[17rem_minmax(0,1fr)]">
+        <TableExplorer source={source} parameters={known} onInsert={(text) => editor.current?.insert(text)} />
         <div
           className={`${inputClass} h-64 overflow-hidden px-0! lg:h-full`}
           aria-invalid={problem("config.query") ? true : undefined}
@@ -152,7 +199,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
             <SqlCode
               ref={editor}
               value={query}
-              onChange={(text) => set("query", text)}
+              onChange={write}
               source={source}
               dialect={chosen?.kind === "postgres" ? "postgres" : "sqlite"}
               known={known}
@@ -162,6 +209,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           </Suspense>
         </div>
       </div>
+      <p className="text-sm text-muted">{t("sql.howToWrite", { place: "{{name}}" })}</p>
       {/* Below the editor: whoever types a name is not moved while it is not finished. */}
       {missing.length > 0 && (
         <Note
@@ -179,6 +227,18 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
         <p role="alert" className="text-sm text-danger">
           {problem("config.query")}
         </p>
+      )}
+      {used.length > 0 && (
+        <fieldset className="rounded-md border px-3 pt-1 pb-3">
+          <legend className="px-1 text-sm font-medium">{t("sql.values")}</legend>
+          <SchemaForm
+            isCompact
+            schema={asked}
+            value={Object.fromEntries(Object.entries(values).filter(([name]) => name in (asked.properties ?? {})))}
+            onChange={changeValues}
+            problems={problemsOf(run.answer?.error ?? undefined)}
+          />
+        </fieldset>
       )}
       {problem("config.write") && <p className="text-sm text-danger">{problem("config.write")}</p>}
       <details className="rounded-md border px-3 py-2" open={beginsOpen || undefined}>
@@ -229,14 +289,18 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           </div>
         </div>
       </details>
-      {plan !== undefined && (
-        <Json value={(plan as { plan: unknown }).plan} label={t("sql.explain")} className="max-h-72 overflow-auto!" />
-      )}
-      {draft.config.write === true && (run.error !== undefined || run.answer?.error) && (
-        <Note tone="plain">{t("sql.readsHere")}</Note>
-      )}
-      {run.error !== undefined && <Failed error={run.error} />}
-      {run.answer && <Result answer={run.answer} />}
+      <div ref={outcome} className="grid scroll-mb-4 gap-3 empty:hidden">
+        {plan && (
+          <Suspense fallback={<Skeleton rows={3} />}>
+            <PlanView {...plan} />
+          </Suspense>
+        )}
+        {draft.config.write === true && (run.error !== undefined || run.answer?.error) && (
+          <Note tone="plain">{t("sql.readsHere")}</Note>
+        )}
+        {run.error !== undefined && <Failed error={run.error} />}
+        {run.answer && <Result answer={run.answer} />}
+      </div>
     </div>
   );
 }

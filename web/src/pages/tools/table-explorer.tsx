@@ -2,7 +2,7 @@
 
 import { useInfiniteQuery } from "@tanstack/react-query";
 import clsx from "clsx";
-import { ChevronRight, Columns3, Eye, RefreshCw, Search, Table2 } from "lucide-react";
+import { ChevronRight, Columns3, Eye, RefreshCw, Search, Table2, Variable } from "lucide-react";
 import { type DragEvent, useDeferredValue, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "../../ui/button";
@@ -20,7 +20,14 @@ const drag = (text: string) => (event: DragEvent) => {
 const item =
   "flex h-7 w-full cursor-grab items-center gap-1.5 rounded px-1.5 text-left text-sm hover:bg-sunken active:cursor-grabbing";
 
-export function TableExplorer({ source, onInsert }: { source: string; onInsert: (text: string) => void }) {
+type Props = {
+  source: string;
+  /** What the query can name as `:name`. */
+  parameters: Array<{ name: string; type: string }>;
+  onInsert: (text: string) => void;
+};
+
+export function TableExplorer({ source, parameters, onInsert }: Props) {
   const { t } = useTranslation(["editor", "frame"]);
   const [text, setText] = useState("");
   const search = useDeferredValue(text.trim());
@@ -57,6 +64,7 @@ export function TableExplorer({ source, onInsert }: { source: string; onInsert: 
           onClick={() => void found.refetch()}
         />
       </div>
+      <Parameters parameters={parameters} onInsert={onInsert} />
       {found.error && <Failed error={found.error} again={() => void found.refetch()} className="m-2" />}
       {found.isPending && source && <Skeleton rows={4} />}
       <ul className="min-h-0 grow overflow-y-auto p-1">
@@ -123,5 +131,34 @@ export function TableExplorer({ source, onInsert }: { source: string; onInsert: 
       </ul>
       <p className="border-t px-2 py-1 text-xs text-muted">{t("editor:sql.dragHint")}</p>
     </section>
+  );
+}
+
+function Parameters({ parameters, onInsert }: Pick<Props, "parameters" | "onInsert">) {
+  const { t } = useTranslation("editor");
+  const named = parameters.filter((one) => one.name.trim());
+  return (
+    <div className="border-b p-1">
+      <p className="px-1.5 text-xs font-medium text-muted">{t("sql.parameters")}</p>
+      {named.length === 0 && <p className="px-1.5 text-sm text-muted">{t("sql.noParameters")}</p>}
+      <ul className="max-h-28 overflow-y-auto">
+        {named.map(({ name, type }) => (
+          <li key={name}>
+            <button
+              type="button"
+              draggable
+              title={t("sql.insertParameter", { name: `:${name}` })}
+              onDragStart={drag(`:${name}`)}
+              onClick={() => onInsert(`:${name}`)}
+              className={item}
+            >
+              <Variable aria-hidden className="size-3.5 shrink-0 text-muted" />
+              <span className="truncate font-mono">:{name}</span>
+              <span className="ml-auto pl-2 text-xs text-muted">{type}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
   );
 }

@@ -17,6 +17,9 @@ export const keepArguments = (keep: string, args: Values) => void lastArguments.
 export const keptAnswer = (keep: string): Answer | undefined => lastAnswers.get(keep);
 export const keepAnswer = (keep: string, answer: Answer) => void lastAnswers.set(keep, answer);
 
+/** What it was about is another now. */
+export const dropAnswer = (keep: string) => void lastAnswers.delete(keep);
+
 /** Thrown away with a draft: the next new tool begins with nothing of it. */
 export function dropTries(keep: string) {
   lastArguments.delete(keep);

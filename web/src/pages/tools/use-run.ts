@@ -2,7 +2,7 @@
 
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { Answer } from "./queries";
-import { keepAnswer, keptAnswer } from "./tries";
+import { dropAnswer, keepAnswer, keptAnswer } from "./tries";
 
 export type Run = {
   running: boolean;
@@ -12,6 +12,8 @@ export type Run = {
   error?: unknown;
   start: (go: (signal: AbortSignal) => Promise<Answer>) => Promise<Answer | undefined>;
   cancel: () => void;
+  /** What came of it is not shown any more, here and when somebody comes back. */
+  clear: () => void;
 };
 
 /** What was run last under the name is there again. */
@@ -52,5 +54,9 @@ export function useRun(keep: string): Run {
     stop.current?.abort();
     setState({});
   }, []);
-  return { running: since !== undefined, elapsed, answer: state.answer, error: state.error, start, cancel };
+  const clear = useCallback(() => {
+    dropAnswer(keep);
+    cancel();
+  }, [keep, cancel]);
+  return { running: since !== undefined, elapsed, answer: state.answer, error: state.error, start, cancel, clear };
 }

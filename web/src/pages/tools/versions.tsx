@@ -6,7 +6,7 @@ import { RotateCcw } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
-import { useMay } from "../../api/me";
+import { useMay, useMe } from "../../api/me";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
@@ -18,21 +18,24 @@ import { Page } from "../../ui/page";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
-import { restoreTool, toolQuery, versionsQuery } from "./queries";
+import { mayChange, restoreTool, toolQuery, versionsQuery } from "./queries";
 
 export default function Versions() {
   const { name } = useParams({ strict: false }) as { name: string };
   const { t } = useTranslation("versions");
   const [found, change] = useAddress();
-  const may = useMay("author");
+  const isAuthor = useMay("author");
+  const me = useMe();
   const queries = useQueryClient();
   const versions = useQuery(versionsQuery(name));
   const [asking, setAsking] = useState(false);
   const all = versions.data ?? [];
   const shown = all.find((one) => String(one.version) === found.v) ?? all[0];
-  const other =
-    all.find((one) => String(one.version) === found.with) ?? all.find((one) => one.version < (shown?.version ?? 0));
+  // The newest by what it changed; an earlier one by what bringing it back would change.
+  const other = all.find((one) => String(one.version) === found.with) ?? (shown === all[0] ? all[1] : all[0]);
   const gone = all[0]?.action === "delete";
+  const tool = useQuery({ ...toolQuery(name), enabled: versions.isSuccess && !gone }).data;
+  const may = isAuthor && (gone || (!!tool && mayChange(tool, me)));
   const rollback = useMutation({
     mutationFn: (version: number) =>
       got(api.POST("/api/v1/tools/{name}/rollback", { params: { path: { name } }, body: { version } })),
