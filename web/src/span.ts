@@ -34,10 +34,11 @@ export function stepsOf(span: Span, most: number): Span[] {
   return steps;
 }
 
-/** The moment a step begins, as short as its length allows. */
-export function momentLabel(at: number, length: number, language: string): string {
+/** The moment a step begins, as short as its length allows; with its day where the whole reaches over more than one. */
+export function momentLabel(at: number, length: number, language: string, isLong = false): string {
   const day = { month: "short", day: "numeric" } as const;
   const time = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" } as const;
-  const options = length >= UNITS.d! ? day : length < 60_000 ? { ...time, second: "2-digit" as const } : time;
+  const inDay = length < 60_000 ? { ...time, second: "2-digit" as const } : time;
+  const options = length >= UNITS.d! ? day : isLong ? { ...day, ...inDay } : inDay;
   return new Date(at).toLocaleString(language, options);
 }

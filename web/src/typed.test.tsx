@@ -36,7 +36,7 @@ const within = (what: React.ReactNode) => (
 
 const pages = [
   ["the audit's", <Audit key="audit" />, ["actor", "action", "target"]],
-  ["a policy's question's", <Explain key="explain" />, ["tool", "user", "key", "agent", "toolset"]],
+  ["a policy's question's", <Explain key="explain" isUnsaved={false} />, ["tool", "user", "key", "agent", "toolset"]],
   ["a list's", <SearchBox key="search" />, ["q"]],
 ] as const;
 

@@ -43,9 +43,11 @@ const HOUR = 3_600_000;
 const DAY_STEPS = 12;
 const FRESH_MS = 10_000;
 
-/** Few calls say little about how long they take. */
+/** Fewer calls say little about how long they take. */
+export const ENOUGH = 5;
+
 export function slowest(tools: ToolStats[]): ToolStats | undefined {
-  const often = tools.filter((tool) => tool.calls >= 5);
+  const often = tools.filter((tool) => tool.calls >= ENOUGH);
   return (often.length ? often : tools).reduce<ToolStats | undefined>(
     (most, tool) => (!most || tool.p95_us > most.p95_us ? tool : most),
     undefined,

@@ -69,6 +69,7 @@ export function Bars({ bars, label, names, onChoose, isPending, height = 64 }: P
       ? undefined
       : ([over, over] as const);
   const size = bars[0] ? bars[0].to - bars[0].from : 0;
+  const isLong = bars.length > 0 && bars.at(-1)!.to - bars[0]!.from > 20 * 3_600_000;
   const told = over === undefined ? undefined : bars[over];
   const labels = bars.length > 1 ? [bars[0]!, bars[Math.floor(bars.length / 2)]!, bars.at(-1)!] : bars;
   return (
@@ -99,12 +100,12 @@ export function Bars({ bars, label, names, onChoose, isPending, height = 64 }: P
       <figcaption className="mt-1 flex justify-between text-xs text-muted tabular-nums">
         {told ? (
           <span>
-            {momentLabel(told.from, size, i18n.language)} – {momentLabel(told.to, size, i18n.language)}:{" "}
+            {momentLabel(told.from, size, i18n.language, isLong)} – {momentLabel(told.to, size, i18n.language)}:{" "}
             {told.calls.toLocaleString(i18n.language)} {names.calls}, {told.errors.toLocaleString(i18n.language)}{" "}
             {names.errors}
           </span>
         ) : (
-          labels.map((bar) => <span key={bar.from}>{momentLabel(bar.from, size, i18n.language)}</span>)
+          labels.map((bar) => <span key={bar.from}>{momentLabel(bar.from, size, i18n.language, isLong)}</span>)
         )}
       </figcaption>
     </figure>

@@ -9,6 +9,9 @@ export const linesOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter(Boolean);
 
+/** Names and patterns, which have neither: commas part them as lines do. */
+export const namesOf = (text: string): string[] => linesOf(text.replaceAll(",", "\n"));
+
 const asJson = (line: string): string | undefined => {
   if (!/^".*"$/.test(line)) return undefined;
   try {

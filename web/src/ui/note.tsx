@@ -1,7 +1,7 @@
 // Something to know before one goes on.
 
 import clsx from "clsx";
-import { CircleAlert, Eye, Info, type LucideIcon, TriangleAlert } from "lucide-react";
+import { CircleAlert, Eye, EyeOff, Info, type LucideIcon, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { type Scope, useMay } from "../api/me";
@@ -37,6 +37,18 @@ export function ReadOnly({ scope }: { scope: Scope }) {
   return (
     <Note tone="plain" icon={Eye} className="mb-4">
       {t("readOnly", { scope })}
+    </Note>
+  );
+}
+
+/** Said in place of what only some may look at. */
+export function NotToSee({ scope }: { scope: Scope }) {
+  const { t } = useTranslation();
+  const may = useMay(scope);
+  if (may) return null;
+  return (
+    <Note tone="plain" icon={EyeOff} className="mb-4">
+      {t("notToSee", { scope })}
     </Note>
   );
 }

@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 import { api, got } from "../api/client";
 import type { ToolResponse } from "../api/schema";
 import { Badge } from "./badge";
+import { Coded } from "./coded";
 import { CopyButton } from "./copy";
 
 import { Explained } from "./explained";
@@ -63,7 +64,7 @@ export function Result({ answer }: { answer: ToolResponse }) {
     <section aria-label={t("label")} data-status={answer.status} data-testid="result" className="grid gap-2">
       <div className="flex flex-wrap items-center gap-2" role="status">
         <Badge tone={good ? "ok" : "danger"} icon={good ? CircleCheck : CircleX}>
-          {good ? t("ok") : (answer.error?.code ?? t("failed"))}
+          {good ? t("ok") : answer.error?.code ? <Coded kind="error" code={answer.error.code} /> : t("failed")}
         </Badge>
         <span className="text-sm text-muted tabular-nums">{duration(answer.elapsed)}</span>
         {table && Array.isArray(answer.data) && (

@@ -1,5 +1,6 @@
 // Times as people say them; the exact one is in the tooltip and for machines.
 
+import { useSyncExternalStore } from "react";
 import { useTranslation } from "react-i18next";
 
 const UNITS: Array<[Intl.RelativeTimeFormatUnit, number]> = [
@@ -8,7 +9,12 @@ const UNITS: Array<[Intl.RelativeTimeFormatUnit, number]> = [
   ["minute", 60],
 ];
 
-type Formats = { relative: Intl.RelativeTimeFormat; date: Intl.DateTimeFormat; exact: Intl.DateTimeFormat };
+type Formats = {
+  relative: Intl.RelativeTimeFormat;
+  date: Intl.DateTimeFormat;
+  exact: Intl.DateTimeFormat;
+  moment: Intl.DateTimeFormat;
+};
 const known = new Map<string, Formats>();
 
 /** Made once for each language: making one costs as much as drawing the row that a time stands in. */
@@ -16,6 +22,7 @@ function formats(language: string): Formats {
   const found = known.get(language) ?? {
     relative: new Intl.RelativeTimeFormat(language, { numeric: "auto" }),
     date: new Intl.DateTimeFormat(language),
+    moment: new Intl.DateTimeFormat(language, { dateStyle: "medium", timeStyle: "medium" }),
     exact: new Intl.DateTimeFormat(language, { dateStyle: "full", timeStyle: "long" }),
   };
   known.set(language, found);
@@ -35,14 +42,63 @@ export function ago(at: Date, language: string, now = Date.now()): string {
 /** A moment in full, as a tooltip tells it. */
 export const exactly = (at: Date, language: string) => formats(language).exact.format(at);
 
+// All times of a page go by one clock: each drawn when its row is would say different things of the same moment.
+const TICK_MS = 5_000;
+let clock = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const watchers = new Set<() => void>();
+
+function watch(watcher: () => void) {
+  watchers.add(watcher);
+  timer ??= setInterval(() => {
+    clock = Date.now();
+    for (const one of watchers) one();
+  }, TICK_MS);
+  return () => {
+    watchers.delete(watcher);
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+/** The clock, which stood still while nobody looked. */
+function current() {
+  if (timer === undefined && Math.abs(Date.now() - clock) > TICK_MS) clock = Date.now();
+  return clock;
+}
+
+/** How long ago, in words; drawn anew only when they change. */
+const useAgo = (at: Date, language: string) =>
+  useSyncExternalStore(watch, () => {
+    // What came after the last tick is not in the future.
+    const now = current();
+    return ago(at, language, at.getTime() > now && at.getTime() <= Date.now() ? at.getTime() : now);
+  });
+
 export function When({ at }: { at: string | null | undefined }) {
+  return at ? <Ago at={at} /> : <span className="text-muted">—</span>;
+}
+
+/** Date and time, for what somebody may print. */
+export function Moment({ at }: { at: string }) {
   const { i18n } = useTranslation();
-  if (!at) return <span className="text-muted">—</span>;
   const date = new Date(at);
+  return (
+    <time dateTime={at} title={exactly(date, i18n.language)} className="whitespace-nowrap tabular-nums">
+      {formats(i18n.language).moment.format(date)}
+    </time>
+  );
+}
+
+function Ago({ at }: { at: string }) {
+  const { i18n } = useTranslation();
+  const date = new Date(at);
+  const words = useAgo(date, i18n.language);
   // The browser's own tooltip: a list has one in every row, and ours are dear.
   return (
     <time dateTime={at} title={exactly(date, i18n.language)} className="whitespace-nowrap tabular-nums">
-      {ago(date, i18n.language)}
+      {words}
     </time>
   );
 }

@@ -10,6 +10,7 @@ import { useAddress } from "../../search";
 import { spanOf } from "../../span";
 import { Bars } from "../../ui/bars";
 import { buttonClass } from "../../ui/button";
+import { Coded } from "../../ui/coded";
 import { Select } from "../../ui/field";
 import { Note } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
@@ -40,7 +41,7 @@ function Breakdown({ lines, by, since }: { lines: Line[]; by: "tool" | "caller";
         ...(by === "tool"
           ? [
               { label: "p50", className: "text-right" },
-              { label: "p95", className: "text-right" },
+              { label: <span title={t("p95About")}>p95</span>, className: "text-right" },
             ]
           : []),
       ]}
@@ -97,7 +98,9 @@ function ErrorCodes({ stats }: { stats: Stats }) {
     >
       {codes.map(([code, calls]) => (
         <Row key={code}>
-          <Cell className="font-mono">{code}</Cell>
+          <Cell>
+            <Coded kind="error" code={code} /> <code className="ml-1 text-xs text-muted">{code}</code>
+          </Cell>
           <Cell className="text-right tabular-nums">{calls.toLocaleString(i18n.language)}</Cell>
         </Row>
       ))}

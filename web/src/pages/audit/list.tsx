@@ -11,16 +11,17 @@ import { useAddress } from "../../search";
 import { useTyped } from "../../typed";
 import { Badge } from "../../ui/badge";
 import { Button, buttonClass } from "../../ui/button";
+import { Coded } from "../../ui/coded";
 import { CopyButton } from "../../ui/copy";
 import { Diff } from "../../ui/diff";
 import { Facts } from "../../ui/facts";
 import { Field, Select, TextField } from "../../ui/field";
-import { Note, ReadOnly } from "../../ui/note";
+import { Note, NotToSee } from "../../ui/note";
 import { Drawer } from "../../ui/overlay";
 import { Page } from "../../ui/page";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
-import { When } from "../../ui/time";
+import { Moment } from "../../ui/time";
 
 const SPANS = ["1h", "24h", "7d", "30d"] as const;
 const MEMBERS = ["actor", "action", "target", "since", "until"] as const;
@@ -36,16 +37,21 @@ function Peek({ entry, onClose }: { entry: AuditView; onClose: () => void }) {
       open
       wide
       onClose={onClose}
-      title={`${entry.action} · ${entry.target}`}
+      title={
+        <>
+          <Coded kind="act" code={entry.action} /> · {entry.target}
+        </>
+      }
       about={t("nth", { seq: entry.seq })}
     >
       <div className="grid gap-4">
         <Facts
           facts={[
-            [t("at"), <When key="at" at={entry.at} />],
+            [t("at"), <Moment key="at" at={entry.at} />],
             [t("actor"), entry.actor],
             [t("key"), entry.key],
-            [t("transport"), entry.transport],
+            [t("action"), <code key="action">{entry.action}</code>],
+            [t("transport"), <Coded key="way" kind="way" code={entry.transport} />],
             [t("target"), <code key="target">{entry.target}</code>],
             [
               t("hash"),
@@ -128,7 +134,7 @@ export default function Audit() {
   if (!isAdmin) {
     return (
       <Page title={t("title")}>
-        <ReadOnly scope="admin" />
+        <NotToSee scope="admin" />
       </Page>
     );
   }
@@ -195,21 +201,22 @@ export default function Audit() {
         <Table
           label={t("title")}
           columns={[
-            { label: "#" },
+            { label: "#", className: "hidden md:table-cell" },
             { label: t("at") },
-            { label: t("actor") },
+            { label: t("actor"), className: "hidden sm:table-cell" },
             { label: t("action") },
-            { label: t("target") },
-            { label: t("transport") },
+            { label: t("target"), className: "hidden md:table-cell" },
+            { label: t("transport"), className: "hidden lg:table-cell" },
           ]}
         >
           {all.map((entry) => (
             <Row key={entry.seq} onOpen={() => change({ peek: String(entry.seq) }, { push: true })}>
-              <Cell className="text-muted tabular-nums">{entry.seq}</Cell>
+              <Cell className="hidden text-muted tabular-nums md:table-cell">{entry.seq}</Cell>
               <Cell>
-                <When at={entry.at} />
+                <Moment at={entry.at} />
+                <span className="block text-sm text-muted sm:hidden">{entry.actor}</span>
               </Cell>
-              <Cell>
+              <Cell className="hidden sm:table-cell">
                 {entry.actor}
                 {entry.key && <span className="text-muted"> · {entry.key}</span>}
               </Cell>
@@ -221,12 +228,15 @@ export default function Audit() {
                   onClick={() => change({ peek: String(entry.seq) }, { push: true })}
                 >
                   <Badge tone={/delete|remove|revoke|erase/.test(entry.action) ? "warn" : "plain"}>
-                    {entry.action}
+                    <Coded kind="act" code={entry.action} />
                   </Badge>
                 </button>
+                <span className="block max-w-36 font-mono text-sm wrap-anywhere md:hidden">{entry.target}</span>
               </Cell>
-              <Cell className="font-mono">{entry.target}</Cell>
-              <Cell className="text-muted">{entry.transport}</Cell>
+              <Cell className="hidden font-mono md:table-cell">{entry.target}</Cell>
+              <Cell className="hidden text-muted lg:table-cell">
+                <Coded kind="way" code={entry.transport} />
+              </Cell>
             </Row>
           ))}
         </Table>

@@ -5,6 +5,7 @@ import { FlaskConical, Terminal } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, buttonClass } from "../../ui/button";
+import { Coded } from "../../ui/coded";
 import { CopyButton } from "../../ui/copy";
 import { copyText } from "../../ui/copy-text";
 
@@ -36,7 +37,7 @@ function Problem({ error }: { error: Failure }) {
   return (
     <div className="grid gap-3">
       <div className="rounded-md bg-danger-soft px-3 py-2 text-danger">
-        <p className="font-mono text-sm font-semibold">{error.code}</p>
+        <p className="text-sm font-semibold">{error.code && <Coded kind="error" code={error.code} />}</p>
         <Explained code={error.code} />
         <p className="text-sm whitespace-pre-wrap">{error.message}</p>
       </div>
@@ -92,7 +93,7 @@ export function Detail({ one, tab, onTab }: { one: Execution; tab: string | unde
           {one.key && <span className="text-muted"> · {one.key}</span>}
         </Fact>
         <Fact name={t("fact.transport")}>
-          {one.transport}
+          <Coded kind="way" code={one.transport} />
           {one.toolset && <span className="text-muted"> · {one.toolset}</span>}
         </Fact>
         <Fact name={t("fact.version")}>

@@ -1,6 +1,6 @@
 // How many calls there were when, above the list of them; dragging over it filters the list.
 
-import { useMemo } from "react";
+import { useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useStats } from "../../api/stats";
 import type { Search } from "../../search";
@@ -8,11 +8,28 @@ import { spanOf } from "../../span";
 import { Bars } from "../../ui/bars";
 import { filterOf, STEPS, USUAL_SPAN } from "./queries";
 
-export function Histogram({ found, onChange }: { found: Search; onChange: (change: Search) => void }) {
+/** While calls come in, the numbers are counted anew as often as that. */
+const EVERY_MS = 3_000;
+
+type Props = { found: Search; isLive: boolean; onChange: (change: Search) => void };
+
+export function Histogram({ found, isLive, onChange }: Props) {
   const { t, i18n } = useTranslation("executions");
-  const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
+  // A span that ends now moves on while one looks.
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isLive) return;
+    const timer = setInterval(() => setNow(Date.now()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until, now), [found.since, found.until, now]);
   const { status, tool, caller } = filterOf(found);
-  const { steps: bars, data, error, isPending } = useStats(span, STEPS, { status, tool, caller });
+  const {
+    steps: bars,
+    data,
+    error,
+    isPending,
+  } = useStats(span, STEPS, { status, tool, caller }, isLive ? { refetchInterval: EVERY_MS } : {});
   const total = bars.reduce((sum, bar) => sum + bar.calls, 0);
   // The list says what is wrong; a second time here would help nobody.
   if (error) return null;

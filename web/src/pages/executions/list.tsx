@@ -104,7 +104,7 @@ export default function Executions() {
     >
       <div className="flex min-h-0 grow flex-col gap-3 pb-4">
         <Filters found={found} onChange={filtered} loaded={loaded} />
-        <Histogram found={found} onChange={filtered} />
+        <Histogram found={found} isLive={isLive} onChange={filtered} />
         {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
         {list.isPending && <Skeleton rows={10} />}
         {!list.isPending && !list.error && items.length === 0 && <Nothing found={found} onChange={filtered} />}

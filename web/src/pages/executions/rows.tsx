@@ -100,7 +100,7 @@ const Row = memo(function Row({ one, here, isNarrow, texts, isPeeked, onFilter, 
         <RowLink
           href={`${here}${one.id}`}
           data-row-link
-          className="flex h-6 min-w-0 items-center gap-2 no-underline after:absolute after:inset-0"
+          className="flex min-h-6 min-w-0 items-center gap-2 no-underline after:absolute after:inset-0"
           aria-label={texts.open(one.tool_name)}
         >
           {isNarrow && (
@@ -108,8 +108,9 @@ const Row = memo(function Row({ one, here, isNarrow, texts, isPeeked, onFilter, 
               <When at={one.started_at} />
             </span>
           )}
-          <span className={clsx("truncate font-mono text-xs", problem ? "text-danger" : "text-muted")}>
-            {problem ?? inOneLine(one.arguments)}
+          <span className="min-w-0">
+            <span className="block truncate font-mono text-xs text-muted">{inOneLine(one.arguments)}</span>
+            {problem && <span className="block truncate text-xs text-danger">{problem}</span>}
           </span>
         </RowLink>
       </td>

@@ -10,6 +10,7 @@ import type { KeyView } from "../../api/schema";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
+import { Coded } from "../../ui/coded";
 import { Check } from "../../ui/field";
 import { Confirm } from "../../ui/overlay";
 import { Page } from "../../ui/page";
@@ -144,7 +145,7 @@ export default function Keys() {
                   <span className="flex flex-wrap gap-1">
                     {key.scopes.map((scope) => (
                       <Badge key={scope} tone={scope === "admin" ? "warn" : "plain"}>
-                        {scope}
+                        <Coded kind="scope" code={scope} />
                       </Badge>
                     ))}
                   </span>

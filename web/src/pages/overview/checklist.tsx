@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { CircleCheck, CircleDashed, X } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { useMe } from "../../api/me";
@@ -65,7 +65,8 @@ const STEPS = [
   { id: "client", to: undefined },
 ] as const;
 
-export function Checklist({ onDismiss }: { onDismiss: () => void }) {
+/** `isAskedFor`: somebody wants to see it again. */
+export function Checklist({ isAskedFor, onDismiss }: { isAskedFor: boolean; onDismiss: () => void }) {
   const { t } = useTranslation("home");
   const done = useDone();
   const [connecting, setConnecting] = useState(false);
@@ -73,7 +74,14 @@ export function Checklist({ onDismiss }: { onDismiss: () => void }) {
     localStorage.setItem(DISMISSED, "off");
     onDismiss();
   };
-  if (!done) return null;
+  const isDone = done !== undefined && STEPS.every((step) => done[step.id]);
+  // Finished already when one comes: there is nothing left to say. Finished before one's eyes, it stays until one leaves.
+  const [wasDone] = useState({ known: false, is: false });
+  if (done && !wasDone.known) Object.assign(wasDone, { known: true, is: isDone });
+  useEffect(() => {
+    if (isDone && !isAskedFor) localStorage.setItem(DISMISSED, "off");
+  }, [isDone, isAskedFor]);
+  if (!done || (wasDone.is && !isAskedFor)) return null;
   const count = STEPS.filter((step) => done[step.id]).length;
   return (
     <section aria-labelledby="first-steps" className="rounded-lg border bg-panel">

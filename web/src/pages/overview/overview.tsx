@@ -17,6 +17,7 @@ export default function Home() {
   const { t } = useTranslation(["home", "executions"]);
   const isAdmin = useMay("admin");
   const [dismissed, setDismissed] = useState(isDismissed);
+  const [isAskedFor, setAskedFor] = useState(false);
   const day = useDay(isAdmin);
   return (
     <Page
@@ -24,14 +25,21 @@ export default function Home() {
       about={t("about")}
       actions={
         dismissed && (
-          <Button look="quiet" small onClick={() => setDismissed(false)}>
+          <Button
+            look="quiet"
+            small
+            onClick={() => {
+              setAskedFor(true);
+              setDismissed(false);
+            }}
+          >
             {t("first.show")}
           </Button>
         )
       }
     >
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4">
-        {!dismissed && <Checklist onDismiss={() => setDismissed(true)} />}
+        {!dismissed && <Checklist isAskedFor={isAskedFor} onDismiss={() => setDismissed(true)} />}
         {day.error !== null && <Failed error={day.error} again={day.again} />}
         {isAdmin && (
           <>

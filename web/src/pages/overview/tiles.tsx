@@ -4,7 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
-import { slowest } from "../../behind/jobs";
+import { ENOUGH, slowest } from "../../behind/jobs";
 import { Spark } from "../../ui/spark";
 import { duration } from "../../ui/time";
 import { change, type Day, errorShare } from "./use-day";
@@ -83,7 +83,14 @@ export function Tiles({ day }: { day: Day }) {
       <Tile
         label={t("tile.p95")}
         value={slow ? duration(slow.p95_us / 1e6) : now ? "—" : "…"}
-        of={slow && <span className="truncate font-mono">{slow.tool_name}</span>}
+        of={
+          slow && (
+            <>
+              <span className="truncate font-mono">{slow.tool_name}</span>
+              {slow.calls >= ENOUGH && <span className="shrink-0">· {t("tile.enough", { count: ENOUGH })}</span>}
+            </>
+          )
+        }
         delta={undefined}
         isKnown={before !== undefined}
         to="/analytics"

@@ -10,6 +10,7 @@ import { toolSearchQuery } from "../../api/tool-search";
 import { useAddress } from "../../search";
 import { useTyped } from "../../typed";
 import { Badge, type Tone } from "../../ui/badge";
+import { Coded } from "../../ui/coded";
 import { Card } from "../../ui/page";
 import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
@@ -27,7 +28,8 @@ function AskedAbout({ param, ...rest }: { param: string } & ComponentProps<typeo
   return <Suggest {...rest} {...useTyped(param)} />;
 }
 
-export function Explain() {
+/** `isUnsaved`: there are rules that are not saved yet, and do not count here. */
+export function Explain({ isUnsaved }: { isUnsaved: boolean }) {
   const { t } = useTranslation("policies");
   const [found] = useAddress();
   const isAdmin = useMay("admin");
@@ -79,7 +81,12 @@ export function Explain() {
               <span>
                 {shown.who} → <code>{shown.tool}</code>
               </span>
-              {shown.code && <code className="text-muted">{shown.code}</code>}
+              {shown.code && (
+                <span className="text-muted">
+                  <Coded kind="error" code={shown.code} />
+                </span>
+              )}
+              {isUnsaved && <Badge tone="warn">{t("explain.bySaved")}</Badge>}
             </p>
             <ul className="divide-y rounded-md border">
               {shown.reasons.map((reason, at) => (
@@ -89,7 +96,9 @@ export function Explain() {
                     {t(`effect.${reason.effect as "pass" | "deny" | "hide"}`)}
                   </Badge>
                   <span className="grow">{reason.message}</span>
-                  <code className="text-xs text-muted">{reason.check}</code>
+                  <span className="text-xs text-muted" title={reason.check}>
+                    {t(`check.${reason.check as "rule"}`, { defaultValue: reason.check })}
+                  </span>
                 </li>
               ))}
             </ul>

@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { ArrowDown, ArrowUp, FlaskConical, Pencil, Plus, Shield, Trash2 } from "lucide-react";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
@@ -14,13 +14,13 @@ import { Button, IconButton } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { Diff } from "../../ui/diff";
 import { Leaving } from "../../ui/leaving";
-import { Lines } from "../../ui/lines";
-import { Note, ReadOnly } from "../../ui/note";
+import { Note, NotToSee } from "../../ui/note";
 import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
+import { ToolLines } from "../../ui/tool-lines";
 import { Consequences } from "./consequences";
 import { Explain } from "./explain";
 import { type Policy, policyQuery, save, tidy, tryOut } from "./queries";
@@ -93,7 +93,9 @@ const contentOf = ({ rules, whitelist }: Pick<Policy, "rules" | "whitelist">) =>
   rules: rules.map(tidy),
 });
 
-function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) {
+type EditorProps = { stored: PolicyView; reload: () => void; onUnsaved: (isUnsaved: boolean) => void };
+
+function Editor({ stored, reload, onUnsaved }: EditorProps) {
   const { t } = useTranslation(["policies", "frame"]);
   const queries = useQueryClient();
   // The version it was written on is kept with it: what others saved since is not overwritten without a word.
@@ -108,6 +110,7 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
   const before = contentOf(stored);
   const after = contentOf(draft);
   const isChanged = JSON.stringify(before) !== JSON.stringify(after);
+  useEffect(() => onUnsaved(isChanged), [isChanged, onUnsaved]);
   const trial = useMutation({ mutationFn: tryOut });
   const saving = useMutation({
     mutationFn: save,
@@ -155,7 +158,7 @@ function Editor({ stored, reload }: { stored: PolicyView; reload: () => void }) 
               <summary className="font-medium">{t("whitelist.title")}</summary>
               <div className="mt-2 grid gap-2">
                 {!stored.enforced && <Note tone="plain">{t("whitelist.notEnforced")}</Note>}
-                <Lines
+                <ToolLines
                   label={t("whitelist.label")}
                   hint={t("whitelist.hint")}
                   value={whitelist ?? []}
@@ -228,14 +231,22 @@ export default function PolicyPage() {
   const { t } = useTranslation("policies");
   const isAdmin = useMay("admin");
   const policy = useQuery({ ...policyQuery, enabled: isAdmin, refetchOnWindowFocus: false });
+  const [isUnsaved, setUnsaved] = useState(false);
   return (
     <Page title={t("title")} about={t("about")}>
-      <ReadOnly scope="admin" />
+      <NotToSee scope="admin" />
       <div className="grid gap-4">
-        <Explain />
+        <Explain isUnsaved={isUnsaved} />
         {policy.error && <Failed error={policy.error} again={() => void policy.refetch()} />}
         {isAdmin && policy.isPending && <Skeleton />}
-        {policy.data && <Editor key={policy.data.version} stored={policy.data} reload={() => void policy.refetch()} />}
+        {policy.data && (
+          <Editor
+            key={policy.data.version}
+            stored={policy.data}
+            reload={() => void policy.refetch()}
+            onUnsaved={setUnsaved}
+          />
+        )}
       </div>
     </Page>
   );

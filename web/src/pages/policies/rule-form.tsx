@@ -7,10 +7,10 @@ import type { RuleText } from "../../api/schema";
 import { Button } from "../../ui/button";
 import { Check, Field, Select } from "../../ui/field";
 import { Fits } from "../../ui/fits";
-import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Dialog } from "../../ui/overlay";
 import { Suggest } from "../../ui/suggest";
+import { ToolLines } from "../../ui/tool-lines";
 import { SUBJECTS, type Subject, subjectsQuery, tidy } from "./queries";
 import { sentences } from "./sentence";
 
@@ -82,7 +82,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
           />
           {draft.allow && (
             <>
-              <Lines
+              <ToolLines
                 label={t("form.allow")}
                 hint={t("form.patternHint")}
                 placeholder="calculator"
@@ -95,9 +95,9 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
         </div>
         {PARTS.map((part) => (
           <div key={part} className="grid gap-2">
-            <Lines
+            <ToolLines
               label={t(`form.${part}`)}
-              hint={t(`form.${part}Hint`)}
+              hint={`${t(`form.${part}Hint`)} ${t("form.patternHint")}`}
               rows={2}
               value={draft[part] ?? []}
               onChange={(patterns) => set({ [part]: patterns })}

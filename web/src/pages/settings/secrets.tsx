@@ -79,11 +79,31 @@ function SetSecret({ name: given, onClose }: { name: string | null; onClose: () 
   );
 }
 
+const NAMED = 3;
+
+/** The first few of what uses it; all of them on demand. */
+function UsedBy({ names }: { names: string[] }) {
+  const { t } = useTranslation("settings");
+  const [isAll, setAll] = useState(false);
+  if (names.length === 0) return "—";
+  const more = names.length - NAMED;
+  return (
+    <>
+      <span className="font-mono text-sm">{(isAll ? names : names.slice(0, NAMED)).join(", ")}</span>
+      {more > 0 && (
+        <button type="button" className="ml-2 text-sm text-accent-text hover:underline" onClick={() => setAll(!isAll)}>
+          {isAll ? t("secrets.fewer") : t("secrets.moreTools", { count: more })}
+        </button>
+      )}
+    </>
+  );
+}
+
 /** One that tools use is only removed when its name is typed. */
 function RemoveSecret({ secret, onClose }: { secret: SecretView; onClose: () => void }) {
   const { t } = useTranslation("settings");
   const queries = useQueryClient();
-  const used = secret.used_by.length > 0 ? secret.used_by.join(", ") : null;
+  const used = secret.used_by.length > 0;
   const remove = useMutation({
     mutationFn: (force: boolean) =>
       got(api.DELETE("/api/v1/secrets/{name}", { params: { path: { name: secret.name }, query: { force } } })),
@@ -99,10 +119,14 @@ function RemoveSecret({ secret, onClose }: { secret: SecretView; onClose: () => 
       title={t("secrets.removeOf", { name: secret.name })}
       action={t(used ? "secrets.force" : "secrets.remove")}
       typed={used ? secret.name : undefined}
-      onConfirm={() => remove.mutateAsync(used !== null)}
+      onConfirm={() => remove.mutateAsync(used)}
     >
       <p>{t(used ? "secrets.usedBy" : "secrets.removeAbout")}</p>
-      {used && <p className="mt-1 font-mono">{used}</p>}
+      {used && (
+        <p className="mt-1">
+          <UsedBy names={secret.used_by} />
+        </p>
+      )}
     </Confirm>
   );
 }
@@ -196,7 +220,9 @@ export function Secrets() {
               <Cell className="font-mono font-medium">{secret.name}</Cell>
               <Cell className="font-mono text-muted">{masked(secret.value)}</Cell>
               <Cell>{secret.owner}</Cell>
-              <Cell className="font-mono text-sm text-muted">{secret.used_by.join(", ") || "—"}</Cell>
+              <Cell className="max-w-md text-muted">
+                <UsedBy names={secret.used_by} />
+              </Cell>
               <Cell className="text-muted">
                 <When at={secret.updated_at} />
               </Cell>

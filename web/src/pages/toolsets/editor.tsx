@@ -18,13 +18,13 @@ import { Crumbs } from "../../ui/crumbs";
 import { Check, Field, Select, TextArea, TextField } from "../../ui/field";
 import { Fits } from "../../ui/fits";
 import { Leaving } from "../../ui/leaving";
-import { Lines } from "../../ui/lines";
 import { Note } from "../../ui/note";
 import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
+import { ToolLines } from "../../ui/tool-lines";
 import { argumentProblems, bodyOf, type Draft, draftOf, lacksTools, offered } from "./draft";
 import { Entries, SEARCH } from "./entries";
 import {
@@ -54,7 +54,7 @@ function Patterns({ draft, set, problem, known }: Part & { known: string[] }) {
       <div className="grid gap-4 lg:grid-cols-2">
         {!draft.isEvery && (
           <div className="grid content-start gap-2">
-            <Lines
+            <ToolLines
               label={t("allow")}
               hint={t("allowHint")}
               problem={problem("allow")}
@@ -66,7 +66,7 @@ function Patterns({ draft, set, problem, known }: Part & { known: string[] }) {
           </div>
         )}
         <div className="grid content-start gap-2">
-          <Lines
+          <ToolLines
             label={t("deny")}
             hint={t("denyHint")}
             problem={problem("deny")}

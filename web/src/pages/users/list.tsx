@@ -19,6 +19,7 @@ import type { UserView } from "../../api/schema";
 import { useAddress } from "../../search";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
+import { Coded } from "../../ui/coded";
 import { Check, Select } from "../../ui/field";
 import { Menu } from "../../ui/menu";
 import { ReadOnly } from "../../ui/note";
@@ -206,7 +207,13 @@ export default function Users() {
               <Cell>
                 <RoleOf user={user} disabled={!isAdmin || !user.is_active || user.name === me.user} />
               </Cell>
-              <Cell className="hidden text-muted lg:table-cell">{user.scopes.join(", ")}</Cell>
+              <Cell className="hidden text-muted lg:table-cell">
+                <span className="flex flex-wrap gap-x-2">
+                  {user.scopes.map((scope) => (
+                    <Coded key={scope} kind="scope" code={scope} />
+                  ))}
+                </span>
+              </Cell>
               <Cell className="hidden text-muted md:table-cell">
                 {[user.has_password && t("byPassword"), user.oidc_subject && t("byProvider")]
                   .filter(Boolean)
