@@ -127,6 +127,7 @@ function useProblem(place: string, own?: string) {
   return own || problemAt(problems, place);
 }
 
+/** As JSON schema calls it. */
 const typeName = ({ kind, schema }: Shape) =>
   kind === "text"
     ? "string"
@@ -137,10 +138,14 @@ const typeName = ({ kind, schema }: Shape) =>
       : kind;
 
 function Label({ name, shape }: Pick<FieldProps, "name" | "shape">) {
+  const { t } = useTranslation("form");
+  const type = typeName(shape);
   return (
     <>
       <span className="font-mono">{name}</span>{" "}
-      <span className="ml-1 text-xs font-normal text-muted">{typeName(shape)}</span>
+      <span className="ml-1 text-xs font-normal text-muted" title={type}>
+        {t(`type.${type as "string"}`, { defaultValue: type })}
+      </span>
     </>
   );
 }
