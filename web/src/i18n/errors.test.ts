@@ -6,7 +6,9 @@ import { ApiError, problemsOf, Unreachable } from "../api/errors";
 import { PageMissing } from "../stale";
 import { messageOf } from "../ui/states";
 import { loadTexts, speak } from ".";
+import enCodes from "./en/codes.json";
 import en from "./en/errors.json";
+import koCodes from "./ko/codes.json";
 import ko from "./ko/errors.json";
 
 // The server's own table; the document of its API does not list the codes.
@@ -29,6 +31,13 @@ test.each([
 ])("every code of the API has a sentence in %s, and no two the same one", (_, sentences) => {
   expect(codes.filter((code) => !sentences[code])).toEqual([]);
   expect(new Set(Object.values(sentences)).size).toBe(Object.keys(sentences).length);
+});
+
+test.each([
+  ["en", enCodes.error as Record<string, string>],
+  ["ko", koCodes.error as Record<string, string>],
+])("every code of the API has a few words for a badge in %s", (_, words) => {
+  expect(codes.filter((code) => !words[code])).toEqual([]);
 });
 
 test("an error is told in the reader's language, with the server's own words below", () => {

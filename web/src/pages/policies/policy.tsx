@@ -234,9 +234,9 @@ export default function PolicyPage() {
   const [isUnsaved, setUnsaved] = useState(false);
   return (
     <Page title={t("title")} about={t("about")}>
-      <NotToSee scope="admin" />
       <div className="grid gap-4">
         <Explain isUnsaved={isUnsaved} />
+        <NotToSee scope="admin" />
         {policy.error && <Failed error={policy.error} again={() => void policy.refetch()} />}
         {isAdmin && policy.isPending && <Skeleton />}
         {policy.data && (
