@@ -156,7 +156,7 @@ function TextValue(props: FieldProps) {
   const text = typeof value === "string" ? value : "";
   const empty = value === "" ? t("emptyText") : value === null ? "null" : undefined;
   return (
-    <div className="relative">
+    <div className="relative [&>div>label]:min-h-6.5">
       <Field
         label={<Label {...{ name, shape }} />}
         required={required}
@@ -216,7 +216,7 @@ function NumberValue(props: FieldProps) {
     onChange(parsed.value);
   };
   return (
-    <div className="relative">
+    <div className="relative [&>div>label]:min-h-6.5">
       <Field
         label={<Label {...{ name, shape }} />}
         required={required}
