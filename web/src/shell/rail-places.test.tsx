@@ -22,7 +22,7 @@ async function shown(items: number, next: string | null) {
       <RailPlaces slim={false} />
     </QueryClientProvider>,
   );
-  await act(() => new Promise((done) => setTimeout(done, 20)));
+  await act(() => vi.waitFor(() => expect(queries.isFetching()).toBe(0)));
   return screen.getAllByRole("link").find((one) => one.getAttribute("href") === "/runs")?.textContent;
 }
 
