@@ -16,7 +16,7 @@ const ON_DEMAND = {
   "src/shell/narrow-menu.tsx": "a click on the menu's button on a narrow screen",
   "src/ui/menu-list.tsx": "a click on a button with a menu",
   "src/ui/code-search.ts": "Ctrl+F in an editor",
-  "src/ui/leaving-dialog.tsx": "leaving a form with something that is not saved",
+  "src/ui/leaving-dialog.tsx": "the first thing that is written into a form",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",
   "src/pages/tools/conflict.tsx": "a save that was refused because somebody else saved meanwhile",
   "src/pages/tools/credential-note.tsx": "a value that looks like a credential",

@@ -200,7 +200,7 @@ test("with the keyboard alone, in Korean", { timeout: 120_000 }, async () => {
   await isSaved(page, "get_user_daily_limit");
 
   await keys.press("Control+k");
-  await page.getByRole("option", { name: "새 도구" }).waitFor();
+  await page.getByRole("option", { name: "새 도구", exact: true }).waitFor();
   await keys.type("새 도구");
   await keys.press("Enter");
   await write(field("이름"), "multiply_numbers");

@@ -1,9 +1,10 @@
 // The question to whoever leaves a form with something in it that is not saved.
 
 import { useBlocker } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect } from "react";
 
-const LeavingDialog = lazy(() => import("./leaving-dialog"));
+const load = () => import("./leaving-dialog");
+const LeavingDialog = lazy(load);
 
 export type LeavingProps = {
   dirty: boolean;
@@ -19,6 +20,10 @@ export function Leaving({ dirty, isDone, onDiscard }: LeavingProps) {
     enableBeforeUnload: false,
     withResolver: true,
   });
+  // With the first thing that is written: whoever leaves may do so because the server is away.
+  useEffect(() => {
+    if (dirty) load().catch(() => {});
+  }, [dirty]);
   if (status !== "blocked") return null;
   return (
     <Suspense>

@@ -29,7 +29,7 @@ export function Basics({ draft, change, problem, check, isNew, may }: Props) {
   const [isSafetyOpen, setSafetyOpen] = useState(isSafetyWrong);
   const badName = draft.name !== "" && !NAME.test(draft.name.trim()) ? t("editor:basics.nameRule") : undefined;
   return (
-    <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
+    <div className="grid grid-cols-1 items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
       <fieldset disabled={!may} className="grid min-w-0 gap-4">
         <TextField
           label={t("editor:basics.name")}
@@ -156,7 +156,7 @@ export function Basics({ draft, change, problem, check, isNew, may }: Props) {
           )}
         </details>
       </fieldset>
-      <div className="grid gap-4">
+      <div className="grid min-w-0 grid-cols-1 gap-4">
         <AgentCard draft={draft} />
         <EffectCard check={check} />
       </div>

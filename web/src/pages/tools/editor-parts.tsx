@@ -20,7 +20,10 @@ export function hasValue(draft: Draft, path: string): boolean {
   return Array.isArray(value) ? value.some(Boolean) : !!value;
 }
 
-export function StepLabel({ number, text, state }: { number: number; text: string; state: "done" | "open" | "wrong" }) {
+type LabelProps = { number: number; text: string; state: "done" | "open" | "wrong"; isOpen: boolean };
+
+/** On a narrow screen only the step that is open is written out, so that all four are seen. */
+export function StepLabel({ number, text, state, isOpen }: LabelProps) {
   const { t } = useTranslation("editor");
   const tone = { done: "bg-ok", open: "bg-transparent border border-strong", wrong: "bg-danger" }[state];
   return (
@@ -29,7 +32,7 @@ export function StepLabel({ number, text, state }: { number: number; text: strin
       <span aria-hidden className="text-muted">
         {number}
       </span>
-      {text}
+      <span className={isOpen ? undefined : "max-sm:sr-only"}>{text}</span>
       {state === "wrong" && <span className="sr-only">({t("steps.wrong")})</span>}
     </span>
   );

@@ -208,7 +208,10 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
       toast(t(stored ? "editor:saved" : "editor:made", { name: after.name, version: after.version }) + lastFailed);
       const wasRun = mayRun || (question && "failed" in question);
       if (isTestable(draft) && wasRun)
-        void import("./saved-tests").then((tests) => tests.testStored(queries, after.name));
+        import("./saved-tests").then(
+          (tests) => tests.testStored(queries, after.name),
+          () => {},
+        );
       if (stored?.name === after.name) {
         setDraft((now) => rebased(draft, now, after));
         setRestored(false);
@@ -337,6 +340,7 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
           label: (
             <StepLabel
               number={index + 1}
+              isOpen={step === id}
               text={t(`editor:steps.${id}`)}
               state={wrong.has(id) ? "wrong" : isDone(id) ? "done" : "open"}
             />
@@ -411,6 +415,10 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
 
 /** The tests that fail with a draft. A definition that cannot be tried is refused when it is saved, with what is wrong. */
 async function failing(draft: Draft) {
-  const { failedOf, runDraft } = await import("./saved-tests");
-  return runDraft(draft).then(failedOf, () => []);
+  try {
+    const { failedOf, runDraft } = await import("./saved-tests");
+    return failedOf(await runDraft(draft));
+  } catch {
+    return [];
+  }
 }

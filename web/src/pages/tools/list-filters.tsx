@@ -1,11 +1,14 @@
 // What a list of tools is filtered by, with how many tools each choice would show.
 
 import { useQuery } from "@tanstack/react-query";
+import { SlidersHorizontal } from "lucide-react";
+import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { ToolCounts } from "../../api/schema";
 import { type Search, useAddress } from "../../search";
 import { Button } from "../../ui/button";
 import { Select } from "../../ui/field";
+import { useNarrow } from "../../ui/narrow";
 import { SearchBox } from "../../ui/search-box";
 import { countsQuery, KINDS, type ToolFilter } from "./queries";
 
@@ -36,6 +39,10 @@ export function ToolFilters({ filter, counts: given, isSieved, loaded, isMore, i
   const [found, change] = useAddress();
   const asked = useQuery({ ...countsQuery(filter), enabled: isSieved }).data;
   const counts = isSieved ? asked : given;
+  // On a narrow screen they would take the place of the tools.
+  const isNarrow = useNarrow();
+  const [isOpen, setOpen] = useState(false);
+  const isShown = !isNarrow || isOpen;
   const facet = (
     name: (typeof FACETS)[number],
     label: string,
@@ -73,9 +80,14 @@ export function ToolFilters({ filter, counts: given, isSieved, loaded, isMore, i
   const shelves = SHELVES.map((one): [string, string] => [one, t(`tools:shelves.${one}`)]);
   return (
     <div className="mb-3 flex flex-wrap items-center gap-2">
-      <SearchBox label={t("tools:search")} />
-      {facet("state", t("tools:state"), states)}
-      {!isDeleted && (
+      <SearchBox label={t("tools:search")} className="min-w-64" />
+      {isNarrow && (
+        <Button icon={SlidersHorizontal} aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {t("tools:filters", { count: FACETS.filter((one) => found[one]).length })}
+        </Button>
+      )}
+      {isShown && facet("state", t("tools:state"), states)}
+      {isShown && !isDeleted && (
         <>
           {facet("kind", t("tools:kind"), kinds, counts?.kind)}
           {facet("risk", t("tools:risk"), risks, counts?.risk)}

@@ -231,13 +231,16 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
       {used.length > 0 && (
         <fieldset className="rounded-md border px-3 pt-1 pb-3">
           <legend className="px-1 text-sm font-medium">{t("sql.values")}</legend>
-          <SchemaForm
-            isCompact
-            schema={asked}
-            value={Object.fromEntries(Object.entries(values).filter(([name]) => name in (asked.properties ?? {})))}
-            onChange={changeValues}
-            problems={problemsOf(run.answer?.error ?? undefined)}
-          />
+          {/* Its texts come with it: nobody who types is to lose the editor over that. */}
+          <Suspense fallback={<Skeleton rows={1} />}>
+            <SchemaForm
+              isCompact
+              schema={asked}
+              value={Object.fromEntries(Object.entries(values).filter(([name]) => name in (asked.properties ?? {})))}
+              onChange={changeValues}
+              problems={problemsOf(run.answer?.error ?? undefined)}
+            />
+          </Suspense>
         </fieldset>
       )}
       {problem("config.write") && <p className="text-sm text-danger">{problem("config.write")}</p>}
@@ -299,7 +302,11 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           <Note tone="plain">{t("sql.readsHere")}</Note>
         )}
         {run.error !== undefined && <Failed error={run.error} />}
-        {run.answer && <Result answer={run.answer} />}
+        {run.answer && (
+          <Suspense fallback={<Skeleton rows={2} />}>
+            <Result answer={run.answer} />
+          </Suspense>
+        )}
       </div>
     </div>
   );

@@ -171,7 +171,7 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
       onDragOver={onOver}
       className={`rounded-md border bg-panel p-2 ${isDragged ? "opacity-50" : ""}`}
     >
-      <div className="grid items-center gap-2 md:grid-cols-[auto_minmax(8rem,14rem)_8rem_auto_minmax(8rem,1fr)_8rem_auto]">
+      <div className="grid items-center gap-2 md:grid-cols-[auto_minmax(8rem,14rem)_9.5rem_auto_minmax(8rem,1fr)_8rem_auto]">
         <button
           type="button"
           draggable

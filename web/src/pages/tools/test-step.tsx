@@ -82,7 +82,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
     setBusy(false);
   };
   return (
-    <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
+    <div className="grid grid-cols-1 items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
       <Card title={t("test.try")}>
         <Tester
           keep={keep}
@@ -108,7 +108,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
           }
         />
       </Card>
-      <div className="grid gap-4">
+      <div className="grid min-w-0 grid-cols-1 gap-4">
         <Card
           title={t("test.cases", { count: draft.tests.length })}
           actions={
