@@ -6,10 +6,12 @@ mod choices;
 mod days;
 mod filling;
 mod formula;
+mod moments;
 mod names;
 mod numbers;
 mod questions;
 mod said;
+mod spelled;
 #[cfg(test)]
 mod tests;
 mod texts;
@@ -50,12 +52,6 @@ pub fn fill(request: &str, input_schema: &Value, today: Date) -> Filled {
     fill_for(request, &tool, input_schema, today)
 }
 
-/// Whether a request is a calculation, every word of it, and nothing else.
-#[must_use]
-pub fn is_calculation(request: &str) -> bool {
-    formula::formula(request).is_some()
-}
-
 /// The same for a tool: its own words are no values.
 #[must_use]
 pub fn fill_for(request: &str, tool: &Item, input_schema: &Value, today: Date) -> Filled {
@@ -73,4 +69,10 @@ pub fn fill_for(request: &str, tool: &Item, input_schema: &Value, today: Date) -
     filling.names();
     filling.texts();
     filling.finished()
+}
+
+/// The calculation that a request is, every word of it; nothing where that is not certain.
+#[must_use]
+pub fn calculation(request: &str) -> Option<String> {
+    formula::formula(request)
 }

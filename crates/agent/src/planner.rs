@@ -83,7 +83,9 @@ fn planned(request: &str, chosen: &Chosen<'_>, today: Date) -> Planned {
     }
 }
 
-fn is_korean(request: &str) -> bool {
+/// Whether somebody who wrote this is answered in Korean.
+#[must_use]
+pub fn is_korean(request: &str) -> bool {
     request.chars().any(is_hangul)
 }
 

@@ -8,6 +8,9 @@ use providers::{Call, Said, Stop, ToolResult, Turn, Usage};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// How what is told of a call begins that somebody did not want.
+pub const REJECTED: &str = "The person who was asked did not let this call run";
+
 /// A call that the model asked for in its last turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Open {
@@ -415,8 +418,8 @@ fn decided(pending: &Pending, decision: Decision) -> Phase {
         Decision::Respond { text } => done(&pending.call, text, None),
         Decision::Reject { text } => {
             let why = match text {
-                Some(text) => format!("The person who was asked did not let this call run: {text}"),
-                None => "The person who was asked did not let this call run".to_owned(),
+                Some(text) => format!("{REJECTED}: {text}"),
+                None => REJECTED.to_owned(),
             };
             done(&pending.call, why, Some("rejected"))
         }

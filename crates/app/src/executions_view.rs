@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::{App, time};
-use catalog::caller::{Caller, Scope};
+use catalog::caller::{Caller, Scope, Transport};
 use catalog::tool::Millis;
 use executions::{Execution, Filter, Span, Stats, Status};
 use serde::Serialize;
@@ -55,6 +55,8 @@ pub struct ExecutionFilter {
     pub tool: Option<String>,
     pub status: Option<String>,
     pub caller: Option<String>,
+    /// Names of ways in, with commas between them.
+    pub transport: Option<String>,
     pub since: Option<String>,
     pub until: Option<String>,
     pub limit: Option<usize>,
@@ -117,6 +119,7 @@ impl App {
             tool: asked.tool,
             caller: asked.caller,
             status: asked.status,
+            transports: asked.transports,
             slots,
         };
         Ok(self.executor.log.stats(span).await?)
@@ -154,12 +157,24 @@ pub(crate) fn asked(caller: &Caller, filter: ExecutionFilter, now: Millis) -> Re
         tool: filter.tool,
         status,
         caller: visible_caller(caller, filter.caller),
+        transports: transports(filter.transport.as_deref())?,
         since: at("since", filter.since.as_ref())?,
         until: at("until", filter.until.as_ref())?,
         limit: filter.limit,
         cursor: filter.cursor,
         after: filter.after,
     })
+}
+
+fn transports(names: Option<&str>) -> Result<Vec<Transport>> {
+    let names = names.into_iter().flat_map(|names| names.split(','));
+    let known = |name: &str| {
+        Transport::from_name(name.trim()).ok_or_else(|| {
+            let known = Transport::ALL.map(Transport::as_str).join(", ");
+            Error::invalid(format!("transport: expected one of {known}, got '{name}'"))
+        })
+    };
+    names.map(known).collect()
 }
 
 /// An admin sees every entry, anybody else their own.

@@ -3,8 +3,8 @@
 use crate::App;
 use crate::error::Result;
 use crate::select::{Request, item};
-use agent::fill::is_calculation;
-use agent::planner::{Chosen, Plan, Planned as Call, plan};
+use agent::fill::calculation;
+use agent::planner::{self, Chosen, Plan, plan};
 use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
@@ -66,13 +66,15 @@ impl App {
             _ => (Outcome::None, Vec::new()),
         };
         let best = selection.candidates.into_iter().next();
-        let best = best.filter(|_| outcome == Outcome::None && is_calculation(request));
-        if let Some(best) = best {
+        let sum = calculation(request).filter(|_| outcome == Outcome::None);
+        if let (Some(best), Some(sum)) = (best, sum) {
             let tools = vec![best.name];
-            // How short it is says nothing against what can be done with every word of it.
+            // How short it is says nothing against a tool that takes all of it.
             let plan = self.plan_for(request, Outcome::Call, &tools, day);
-            let is_ready = |all: &[Call]| all.iter().all(|it| it.missing.is_empty());
-            if matches!(&plan, Plan::Calls(calls) if is_ready(calls)) {
+            let takes_it = |call: &planner::Planned| {
+                call.missing.is_empty() && call.arguments.values().any(|it| *it == *sum)
+            };
+            if matches!(&plan, Plan::Calls(calls) if calls.iter().all(takes_it)) {
                 return Ok(Planned {
                     plan,
                     tools,

@@ -62,7 +62,9 @@ impl App {
         let definition = &tool.definition;
         let mut hints = definition.hints();
         let name = definition.config.get("name").and_then(Value::as_str);
-        let name = name.filter(|_| definition.kind == KindName::Builtin);
+        // Without its walls a builtin does whatever it is told.
+        let is_walled = definition.config.get("sandbox") != Some(&Value::from("off"));
+        let name = name.filter(|_| definition.kind == KindName::Builtin && is_walled);
         if let Some(builtin) = name.and_then(|name| self.runs.hints.get(name)) {
             hints.open_world = hints.open_world.or(builtin.open_world);
             hints.read_only = hints.read_only.or(builtin.read_only);

@@ -19,6 +19,18 @@ pub enum Transport {
 }
 
 impl Transport {
+    pub const ALL: [Transport; 5] = [
+        Transport::Rest,
+        Transport::Mcp,
+        Transport::Cli,
+        Transport::Page,
+        Transport::Agent,
+    ];
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.as_str() == name)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Transport::Rest => "rest",

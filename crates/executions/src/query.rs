@@ -3,6 +3,7 @@
 use crate::day::TIME_MAX;
 use crate::error::LogError;
 use crate::record::{Execution, Status, id_time};
+use catalog::caller::Transport;
 use catalog::tool::Millis;
 use uuid::Uuid;
 
@@ -49,6 +50,8 @@ pub struct Filter {
     pub tool: Option<String>,
     pub status: Option<Status>,
     pub caller: Option<String>,
+    /// How they came in: one of these, or any where there are none.
+    pub transports: Vec<Transport>,
     /// The earliest `started_at`, included.
     pub since: Option<Millis>,
     /// The first `started_at` that is too late.
@@ -75,6 +78,7 @@ pub(crate) struct Search {
     tool: Option<String>,
     status: Option<Status>,
     caller: Option<String>,
+    transports: Option<String>,
     pub(crate) from: Millis,
     /// Not included.
     pub(crate) to: Millis,
@@ -94,6 +98,7 @@ impl Search {
             tool: filter.tool,
             status: filter.status,
             caller: filter.caller,
+            transports: listed(&filter.transports),
             from: filter.since.unwrap_or(0).max(0),
             to: filter.until.unwrap_or(TIME_MAX + 1).min(TIME_MAX + 1),
             edge: None,
@@ -149,6 +154,10 @@ impl Search {
         if let Some(caller) = &self.caller {
             query.add(" AND caller = ", Value::Text(caller.clone()));
         }
+        if let Some(transports) = &self.transports {
+            query.add(" AND ", Value::Text(transports.clone()));
+            query.sql.push_str(" LIKE '%,' || transport || ',%'");
+        }
         let (beyond, order) = if self.ascending {
             (">", "ASC")
         } else {
@@ -181,6 +190,15 @@ impl Search {
             ascending: self.ascending,
         }
     }
+}
+
+/// As one text that statements of both engines look into; none where all are meant.
+pub(crate) fn listed(transports: &[Transport]) -> Option<String> {
+    let names: String = transports
+        .iter()
+        .map(|it| format!("{},", it.as_str()))
+        .collect();
+    (!names.is_empty()).then(|| format!(",{names}"))
 }
 
 fn parse_cursor(cursor: &str) -> Result<Uuid, LogError> {
@@ -286,6 +304,7 @@ mod tests {
             tool: Some("x' OR 1=1".into()),
             caller: Some("c".into()),
             status: Some(Status::Error),
+            transports: vec![Transport::Mcp],
             ..Filter::default()
         };
         let query = Search::new(filter).unwrap().query(10);
@@ -296,7 +315,7 @@ mod tests {
             .skip(1)
             .map(|rest| rest.as_bytes()[0] - b'0')
             .collect();
-        assert_eq!(numbers, [1, 2, 3, 4, 5]);
-        assert_eq!(query.values.len(), 5);
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6]);
+        assert_eq!(query.values.len(), 6);
     }
 }

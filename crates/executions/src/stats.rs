@@ -2,7 +2,9 @@
 
 use crate::day::TIME_MAX;
 use crate::error::LogError;
+use crate::query::listed;
 use crate::record::Status;
+use catalog::caller::Transport;
 use catalog::tool::Millis;
 use serde::Serialize;
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +22,8 @@ pub struct Span {
     pub tool: Option<String>,
     pub caller: Option<String>,
     pub status: Option<Status>,
+    /// How they came in: one of these, or any where there are none.
+    pub transports: Vec<Transport>,
     /// Of equal length; none where only sums are wanted.
     pub slots: Option<u16>,
 }
@@ -34,7 +38,7 @@ macro_rules! newest {
          WHEN elapsed_us < 100000000 THEN elapsed_us / 1000000 * 1000000 ELSE elapsed_us / 10000000 * 10000000 END AS bucket, \
          started_at, (started_at - $1) / $2 AS slot FROM executions WHERE started_at >= $1 AND started_at < $3 \
          AND ($4 IS NULL OR tool_name = $4) AND ($5 IS NULL OR caller = $5) AND ($6 IS NULL OR status = $6) \
-         ORDER BY started_at DESC LIMIT $7"
+         AND ($7 IS NULL OR $7 LIKE '%,' || transport || ',%') ORDER BY started_at DESC LIMIT $8"
     };
 }
 /// Row by row, for an engine in this process: its GROUP BY would sort what a hash table here adds up faster.
@@ -130,6 +134,7 @@ pub(crate) struct Tally {
     pub(crate) tool: Option<String>,
     pub(crate) caller: Option<String>,
     pub(crate) status: Option<&'static str>,
+    pub(crate) transports: Option<String>,
     rows_left: i64,
     oldest: Millis,
     stats: Stats,
@@ -160,6 +165,7 @@ impl Tally {
             tool: span.tool,
             caller: span.caller,
             status: span.status.map(Status::as_str),
+            transports: listed(&span.transports),
             rows_left: ROWS_MAX,
             oldest: to,
             stats: Stats {

@@ -26,6 +26,7 @@ pub(crate) use sources::Sources;
 pub(crate) use toolsets::Toolsets;
 pub(crate) use vectors::{Destination, Vectors};
 
+use catalog::caller::Transport;
 use catalog::clock::Clock;
 use catalog::tool::{KindName, Shelf};
 use clap::builder::PossibleValuesParser;
@@ -365,6 +366,9 @@ pub(crate) struct Log {
     /// Only calls that ended so; `started` are those that have not ended
     #[arg(long, value_parser = PossibleValuesParser::new(Status::ALL.map(Status::as_str)))]
     pub(crate) status: Option<String>,
+    /// Only calls that came in so; several with commas between them
+    #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = PossibleValuesParser::new(Transport::ALL.map(Transport::as_str)))]
+    pub(crate) transport: Vec<String>,
     /// Only calls since a time (2026-01-31T12:00:00Z) or a span back from now (90s, 15m, 2h, 7d)
     #[arg(long, value_name = "TIME", value_parser = time_past)]
     pub(crate) since: Option<String>,

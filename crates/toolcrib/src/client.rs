@@ -25,8 +25,8 @@ use tokio::time::Instant;
 mod address;
 mod streamed;
 
-pub(crate) use address::query;
 use address::split_url;
+pub(crate) use address::{query, several};
 pub(crate) use kinds::http::percent as encode;
 use streamed::{Streamed, broken};
 

@@ -11,6 +11,12 @@ const AMOUNTS: [&str; 12] = [
     "quantity", "number",
 ];
 
+/// What is told apart by numbers: one that follows says which.
+const NUMBERED: [&str; 20] = [
+    "order", "account", "room", "ticket", "invoice", "issue", "case", "user", "customer", "item",
+    "flight", "gate", "line", "version", "chapter", "id", "계좌", "주문", "방", "고객",
+];
+
 /// Which number each of some parameters gets.
 pub(crate) fn assigned(
     said: &Said<'_>,
@@ -45,7 +51,7 @@ pub(crate) fn assigned(
         .filter(|which| wanted[*which].required && is_left(&pairs, which))
         .collect();
     let free: Vec<usize> = (0..numbers.len())
-        .filter(|at| pairs.iter().all(|it| it.1 != *at))
+        .filter(|at| pairs.iter().all(|it| it.1 != *at) && !is_key(said, &numbers[*at]))
         .collect();
     let fits = |which: usize, at: usize| fits(wanted[which], &numbers[at], has_unit_beside);
     match (&left[..], &free[..]) {
@@ -71,7 +77,12 @@ pub(crate) fn assigned(
             let given: Vec<&Number> = places.iter().map(|it| &it.1).collect();
             let in_order = left.iter().zip(&places);
             let said_ones = in_order.filter_map(|(which, it)| Some((*which, it.0?)));
+            let is_apart = given.windows(2).any(|it| {
+                let between = &said.words[it[0].last..it[1].at];
+                between.iter().any(|word| word.ends_part)
+            });
             let is_certain = places.len() == left.len()
+                && !is_apart
                 && is_sequence(&names)
                 && !is_inverted(said, &given)
                 && said_ones.clone().all(|(which, at)| fits(which, at));
@@ -82,6 +93,15 @@ pub(crate) fn assigned(
         _ => {}
     }
     pairs
+}
+
+/// `order 4711`, `계좌 12345`: the number of something that has one, and no amount.
+fn is_key(said: &Said<'_>, number: &Number) -> bool {
+    let before = said.previous(number.at).filter(|it| !it.ends_part);
+    let before = before.map_or("", |it| it.stem.as_str());
+    said.words[number.at].bare.starts_with('#')
+        || before.ends_with("번호")
+        || NUMBERED.contains(&before)
 }
 
 /// Where a number stands that is still to be said: `something`, `another number`, `무언가`.
@@ -181,10 +201,15 @@ fn is_order_certain(said: &Said<'_>, wanted: &[&Wanted<'_>], numbers: &[&Number]
 fn is_sequence(wanted: &[&Wanted<'_>]) -> bool {
     let names: Vec<&str> = wanted.iter().map(|it| it.spoken.as_str()).collect();
     let counted = |names: &[&str]| {
-        names.iter().enumerate().all(|(at, it)| {
+        let digits = |it: &str| {
             let digits = it.trim_start_matches(|c: char| !c.is_ascii_digit());
-            digits.parse() == Ok(at + 1) || digits.parse() == Ok(at)
-        })
+            digits.parse::<usize>().ok()
+        };
+        let from = |first: usize| {
+            let mut places = names.iter().enumerate();
+            places.all(|(at, it)| digits(it) == Some(at + first))
+        };
+        from(0) || from(1)
     };
     let lettered = |names: &[&str]| {
         let letters: Vec<u8> = names

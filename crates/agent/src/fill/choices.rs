@@ -113,24 +113,25 @@ fn is_word(word: &Word<'_>, part: &str) -> bool {
         || (unnumbered != word.stem && unnumbered == part)
 }
 
+fn is_no(word: &str) -> bool {
+    matches!(
+        word,
+        "not"
+            | "no"
+            | "without"
+            | "except"
+            | "never"
+            | "don't"
+            | "isn't"
+            | "than"
+            | "neither"
+            | "nor"
+    )
+}
+
 fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
     let word = |at: usize| said.words.get(at).map_or("", |it| it.stem.as_str());
     let before = |back: usize| words.start.checked_sub(back).map_or("", word);
-    let is_no = |it: &str| {
-        matches!(
-            it,
-            "not"
-                | "no"
-                | "without"
-                | "except"
-                | "never"
-                | "don't"
-                | "isn't"
-                | "than"
-                | "neither"
-                | "nor"
-        )
-    };
     let after = said.words.get(words.end).map_or("", |it| it.bare);
     let is_korean_no = ["말고", "아닌", "제외", "빼고", "아니"]
         .iter()
@@ -156,8 +157,20 @@ fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
 }
 
 /// The one choice that is surely meant for a parameter.
-pub(crate) fn chosen(said: &Said<'_>, wanted: &Wanted<'_>, choices: &[Choice]) -> Option<usize> {
-    let mentions = mentions(said, choices);
+///
+/// What is handed over as a text, from a place of the request on, chooses nothing.
+pub(crate) fn chosen(
+    said: &Said<'_>,
+    wanted: &Wanted<'_>,
+    choices: &[Choice],
+    text_from: usize,
+) -> Option<usize> {
+    let mut mentions = mentions(said, choices);
+    mentions.retain(|it| said.words[it.words.start].place.start < text_from);
+    // Of a direction only what points there: who translates from Korean does not want it.
+    if wanted.end.is_some() {
+        mentions.retain(|it| it.end == wanted.end);
+    }
     if mentions.iter().any(|it| it.is_denied) {
         return None;
     }
@@ -243,6 +256,12 @@ pub(crate) fn yes_or_no(said: &Said<'_>, wanted: &Wanted<'_>) -> Option<bool> {
     }
     let at = (0..said.words.len()).find(|at| length_at(said, *at, &phrase).is_some())?;
     let found = mention(said, 0, at..at + telling.len());
+    // `I don't want any archived orders`: what is denied, and how, is not certain.
+    let part = said.words[..at].iter().rev();
+    let mut part = part.take_while(|it| !it.ends_part).skip(2);
+    if !found.is_denied && part.any(|it| is_no(&it.stem)) {
+        return None;
+    }
     let near = said.words[at.saturating_sub(3)..at]
         .iter()
         .map(|it| it.stem.as_str());

@@ -18,6 +18,8 @@ pub(crate) struct Found<T> {
     pub(crate) words: Range<usize>,
     /// Whether something begins or ends then.
     pub(crate) end: Option<End>,
+    /// It begins or ends there, and is not itself meant: `after tomorrow`.
+    pub(crate) is_beyond: bool,
 }
 
 /// What a request says of time.
@@ -104,11 +106,15 @@ impl Times {
     fn take(&mut self, reader: &Reader<'_, '_>) -> usize {
         let at = reader.at;
         if let Some((value, end)) = reader.day() {
-            self.days.push(Found {
-                value,
-                words: at..end,
-                end: reader.end(end),
-            });
+            match reader.is_turned(end) {
+                true => self.vague_days.push(at..end),
+                false => self.days.push(Found {
+                    value,
+                    words: at..end,
+                    end: reader.end(end),
+                    is_beyond: reader.is_beyond(),
+                }),
+            }
             return end;
         }
         if let Some((value, end)) = reader.hour() {
@@ -117,6 +123,7 @@ impl Times {
                     value,
                     words: at..end,
                     end: reader.end(end),
+                    is_beyond: reader.is_beyond(),
                 }),
                 None => self.vague_hours.push(at..end),
             }
@@ -295,6 +302,31 @@ impl Reader<'_, '_> {
         }
         let is_slashed = first.split('/').count() == 3 && first.split('/').all(is_number);
         is_slashed.then_some(self.at + 1)
+    }
+
+    /// Another day is meant: `not tomorrow`, `a week from today`, `내일 말고`; or it tells of something else: `어제 얘기한 방`.
+    fn is_turned(&self, end: usize) -> bool {
+        let before = |back: usize| {
+            let at = self.at.checked_sub(back);
+            let word = at.and_then(|at| self.said.words.get(at));
+            word.map_or("", |it| it.stem.as_str())
+        };
+        let is_span = matches!(
+            before(2),
+            "day" | "days" | "week" | "weeks" | "month" | "months" | "year" | "years"
+        );
+        let next = self.said.words.get(end).map_or("", |it| it.bare);
+        let is_left_out = ["말고", "빼고", "제외", "아니"];
+        let tells = ["한", "던", "했던", "된", "온", "본", "준"];
+        matches!(before(1), "not" | "except" | "besides" | "without")
+            || (is_span && matches!(before(1), "from" | "after" | "before"))
+            || is_left_out.iter().any(|it| next.starts_with(it))
+            || (next.chars().count() > 2 && tells.iter().any(|it| next.ends_with(it)))
+    }
+
+    fn is_beyond(&self) -> bool {
+        let before = self.said.previous(self.at);
+        before.is_some_and(|it| matches!(it.stem.as_str(), "after" | "before"))
     }
 
     /// Whether what was found is a beginning or an end: `from today`, `내일까지`.

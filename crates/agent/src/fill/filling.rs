@@ -1,7 +1,7 @@
 //! The filling of one tool's parameters from one request, sort by sort: those first that few values fit.
 
 use super::assigned::assigned;
-use super::days::{Found, Times, written};
+use super::days::Times;
 use super::names::Surroundings;
 use super::questions::question;
 use super::said::Said;
@@ -15,13 +15,15 @@ use selection::speech::{keys, own_words};
 use serde_json::{Map, Value};
 
 pub(super) struct Filling<'a> {
-    said: Said<'a>,
-    times: Times,
-    wanted: Vec<Wanted<'a>>,
+    pub(super) said: Said<'a>,
+    pub(super) times: Times,
+    pub(super) wanted: Vec<Wanted<'a>>,
     /// Checks one argument by itself; none where the schema cannot be used.
     schema: Option<Schema>,
     own: Vec<u32>,
     description: &'a str,
+    /// What it is called and what it does, in small letters.
+    about: String,
     today: Date,
     arguments: Map<String, Value>,
 }
@@ -41,6 +43,7 @@ impl<'a> Filling<'a> {
             schema: Schema::compile(&loosened(schema)).ok(),
             own,
             description: &tool.description,
+            about: format!("{} {}", tool.name, tool.description).to_lowercase(),
             today,
             arguments: Map::new(),
         }
@@ -79,64 +82,6 @@ impl<'a> Filling<'a> {
         }
     }
 
-    pub(super) fn days(&mut self) {
-        if self.times.vague_days.is_empty() {
-            let found = std::mem::take(&mut self.times.days);
-            self.moments(|it| it.shape == Shape::Day, &found, |it| it.to_string());
-            self.times.days = found;
-        }
-    }
-
-    pub(super) fn hours(&mut self) {
-        if self.times.vague_hours.is_empty() {
-            let found = std::mem::take(&mut self.times.hours);
-            self.moments(|it| it.shape == Shape::Hour, &found, |it| written(*it));
-            self.times.hours = found;
-        }
-    }
-
-    /// Days or hours: one for the only parameter that needs one, or a beginning and an end.
-    fn moments<T: PartialOrd>(
-        &mut self,
-        is_wanted: impl Fn(&Wanted<'a>) -> bool,
-        found: &[Found<T>],
-        text: impl Fn(&T) -> String,
-    ) {
-        let open = self.open(is_wanted);
-        let needed: Vec<usize> = open
-            .iter()
-            .copied()
-            .filter(|at| self.wanted[*at].required)
-            .collect();
-        let end = |at: usize| self.wanted[at].end;
-        match (found, &open[..]) {
-            ([one], _) => {
-                let meant: Vec<usize> = match one.end {
-                    // What is said to end there begins nothing.
-                    Some(said) => open
-                        .iter()
-                        .copied()
-                        .filter(|at| end(*at).is_none_or(|it| it == said))
-                        .collect(),
-                    None if needed.is_empty() => open.clone(),
-                    None => needed,
-                };
-                if let [at] = meant[..] {
-                    self.put(at, Value::String(text(&one.value)));
-                }
-            }
-            ([first, second], [a, b]) => {
-                let are_ends = (end(*a), end(*b)) == (Some(End::From), Some(End::To));
-                let is_span = first.end == Some(End::From) || second.end == Some(End::To);
-                if are_ends && is_span && first.value <= second.value {
-                    self.put(*a, Value::String(text(&first.value)));
-                    self.put(*b, Value::String(text(&second.value)));
-                }
-            }
-            _ => {}
-        }
-    }
-
     /// What is known by how it is written: addresses of mail and of the web, files.
     pub(super) fn formats(&mut self) {
         for (shape, is_one) in [
@@ -144,12 +89,9 @@ impl<'a> Filling<'a> {
             (Shape::Web, is_web),
             (Shape::File, is_file),
         ] {
-            let mut found: Vec<&str> = self
-                .said
-                .words
-                .iter()
-                .filter_map(|it| is_one(it.bare))
-                .collect();
+            let all = self.said.words.iter().enumerate();
+            let meant = all.filter(|(at, _)| shape != Shape::Mail || self.is_addressed(*at));
+            let mut found: Vec<&str> = meant.filter_map(|it| is_one(it.1.bare)).collect();
             found.extend(self.said.quotes.iter().filter_map(|it| is_one(it.text)));
             found.dedup();
             let open = self.open(|it| it.shape == shape);
@@ -159,9 +101,10 @@ impl<'a> Filling<'a> {
                 .filter(|at| self.wanted[*at].required)
                 .collect();
             let open = if needed.is_empty() { open } else { needed };
-            // Where several parameters may be left out, the first is as good as any: a path or a name of a file.
+            // Of several that may be left out the first is meant only where one is as good as another.
+            let is_any = self.description.contains("one of ");
             if let ([one], [at, ..]) = (&found[..], &open[..])
-                && (open.len() == 1 || !self.wanted[*at].required)
+                && (open.len() == 1 || (is_any && !self.wanted[*at].required))
             {
                 let value = Value::String((*one).to_owned());
                 self.put(*at, value);
@@ -173,7 +116,20 @@ impl<'a> Filling<'a> {
         }
     }
 
+    /// Whether an address is not the one that something came from, or is to be left out.
+    fn is_addressed(&self, at: usize) -> bool {
+        let before = self.said.previous(at).map_or("", |it| it.stem.as_str());
+        let after = self.said.next(at).map_or("", |it| it.bare);
+        let is_left_out = ["말고", "빼고", "제외"];
+        !matches!(before, "from" | "except" | "without" | "not" | "but" | "by")
+            && !is_left_out.iter().any(|it| after.starts_with(it))
+    }
+
     pub(super) fn choices(&mut self) {
+        let has_text = self.wanted.iter().any(|it| it.shape == Shape::Text);
+        let text = texts::after_mark(self.said.request).filter(|_| has_text);
+        let whole = self.said.request.trim_end().len();
+        let text_from = text.map_or(usize::MAX, |it| whole - it.len());
         for at in self.open(|_| true) {
             let value = match &self.wanted[at].shape {
                 Shape::Choice(list) => {
@@ -184,8 +140,10 @@ impl<'a> Filling<'a> {
                             list[one].value.clone()
                         }),
                         (true, None) => None,
-                        (false, _) => choices::chosen(&self.said, &self.wanted[at], list)
-                            .map(|one| list[one].value.clone()),
+                        (false, _) => {
+                            choices::chosen(&self.said, &self.wanted[at], list, text_from)
+                                .map(|one| list[one].value.clone())
+                        }
                     }
                 }
                 Shape::Choices(list) => self.chosen_list(list, self.wanted[at].required),
@@ -221,6 +179,9 @@ impl<'a> Filling<'a> {
     pub(super) fn numbers(&mut self) {
         let given = numbers::numbers(&self.said, &self.times.taken());
         let open = self.open(|it| it.shape == Shape::Number);
+        if !formula::fits(self.said.request, &self.about) {
+            return;
+        }
         let has_unit_beside = self.wanted.iter().any(|it| {
             it.spoken
                 .split(' ')
@@ -276,7 +237,9 @@ impl<'a> Filling<'a> {
                     || before.ends_with("번호")
                     || matches!(before, "number" | "no" | "id");
                 let has_digit = body.chars().any(|c| c.is_ascii_digit());
-                let has_letter = body.chars().any(|c| c.is_ascii_alphabetic());
+                let digits = body.chars().filter(char::is_ascii_digit).count();
+                // `PS5` is a thing, and `A-10021` the number of one.
+                let has_letter = body.chars().any(|c| c.is_ascii_alphabetic()) && digits > 2;
                 let is_key = body.is_ascii()
                     && has_digit
                     && (has_letter || is_called || it.bare.starts_with('#') || has_pattern);
@@ -383,7 +346,10 @@ impl<'a> Filling<'a> {
                 }
                 _ => None,
             };
-            self.put_at(Some(at), text.map(Value::String));
+            let text = text.map(Value::String);
+            // What was meant for one parameter is not meant for the next.
+            let text = text.filter(|it| self.arguments.values().all(|used| used != it));
+            self.put_at(Some(at), text);
         }
     }
 
@@ -432,7 +398,7 @@ impl<'a> Filling<'a> {
         })
     }
 
-    fn open(&self, is_wanted: impl Fn(&Wanted<'a>) -> bool) -> Vec<usize> {
+    pub(super) fn open(&self, is_wanted: impl Fn(&Wanted<'a>) -> bool) -> Vec<usize> {
         let all = self.wanted.iter().enumerate();
         let open = all.filter(|(_, it)| !self.arguments.contains_key(it.name) && is_wanted(it));
         open.map(|it| it.0).collect()
@@ -461,7 +427,7 @@ impl<'a> Filling<'a> {
     }
 
     /// What the schema does not take is not given.
-    fn put(&mut self, at: usize, value: Value) -> bool {
+    pub(super) fn put(&mut self, at: usize, value: Value) -> bool {
         let fits = self.fits(at, &value);
         if fits {
             self.arguments

@@ -15,7 +15,10 @@ const TOKENS_MAX: usize = 60;
 /// The calculation that a request is; nothing where that is not certain.
 pub(crate) fn formula(request: &str) -> Option<String> {
     let is_day = |word: &str| year_first(word.trim_end_matches(['?', '.', ','])).is_some();
-    if request.split_whitespace().any(is_day) {
+    if request
+        .split_whitespace()
+        .any(|it| is_day(it) || is_other(it))
+    {
         return None;
     }
     let tokens = tokens(request)?;
@@ -23,6 +26,44 @@ pub(crate) fn formula(request: &str) -> Option<String> {
         return None;
     }
     matched(&tokens).or_else(|| infix(&tokens))
+}
+
+/// What is written like a calculation and is none: a phone number, `24/7`, and megabits, which are no megabytes.
+fn is_other(word: &str) -> bool {
+    let parts: Vec<&str> = word.trim_matches(['?', '.', ',', '!']).split('-').collect();
+    let is_digits = |it: &&str| !it.is_empty() && it.chars().all(|c| c.is_ascii_digit());
+    let is_phone = parts.len() > 2 && parts.iter().all(is_digits);
+    let unit = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.' || c == ',');
+    is_phone
+        || parts == ["24/7"]
+        || matches!(unit.trim_end_matches('?'), "Kb" | "Mb" | "Gb" | "Tb" | "kb")
+}
+
+/// What tools that do one of these with their numbers say of themselves.
+const DOES: [(char, &[&str]); 4] = [
+    (
+        '+',
+        &[
+            "add", "sum", "plus", "total", "더하", "더한", "합계", "합을",
+        ],
+    ),
+    (
+        '-',
+        &["subtract", "minus", "difference", "빼", "뺀", "차이"],
+    ),
+    ('*', &["multipl", "product", "times", "곱"]),
+    ('/', &["divi", "quotient", "ratio", "나누", "나눈"]),
+];
+
+/// Whether the numbers of a request may go to a tool that says this of itself: where it is a calculation, only to one that does
+/// the same.
+pub(crate) fn fits(request: &str, about: &str) -> bool {
+    let Some(formula) = formula(request) else {
+        return true;
+    };
+    let done = DOES.iter().filter(|it| formula.contains(it.0));
+    let mut unsaid = done.filter(|it| !it.1.iter().any(|word| about.contains(word)));
+    unsaid.next().is_none()
 }
 
 /// What already is a calculation: operands and what stands between them.

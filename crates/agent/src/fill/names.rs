@@ -64,12 +64,8 @@ impl<'a> Surroundings<'_, 'a> {
         if let Some(named) = self.called(wanted) {
             return Some(named);
         }
-        let ways: [fn(&Self, &Wanted<'_>) -> Vec<String>; 4] = [
-            Self::owners,
-            |it, _| it.proper(),
-            |it, _| it.foreign(),
-            Self::led,
-        ];
+        let ways: [fn(&Self, &Wanted<'_>) -> Vec<String>; 4] =
+            [Self::owners, Self::proper, |it, _| it.foreign(), Self::led];
         // The ways that find something have to agree.
         let mut found: Vec<String> = ways.iter().flat_map(|way| way(self, wanted)).collect();
         found.dedup();
@@ -77,7 +73,7 @@ impl<'a> Surroundings<'_, 'a> {
         found.dedup();
         match &found[..] {
             [one] => Some(one.clone()),
-            [] => self.only_stranger(),
+            [] => self.only_stranger(wanted),
             _ => None,
         }
     }
@@ -146,10 +142,17 @@ impl<'a> Surroundings<'_, 'a> {
     }
 
     /// A run of words with capital letters within a sentence: `Brian Cho`, `New York`.
-    fn proper(&self) -> Vec<String> {
+    fn proper(&self, wanted: &Wanted<'_>) -> Vec<String> {
         let words = &self.said.words;
+        let is_where = |at: usize| {
+            let lead = self.said.previous(at).map_or("", |it| it.stem.as_str());
+            wanted.shape == Shape::Name && matches!(lead, "in" | "at" | "near")
+        };
         let is_proper = |at: usize| {
-            is_capital(&words[at]) && !words[at].begins_sentence && words[at].bare != "I"
+            is_capital(&words[at])
+                && !words[at].begins_sentence
+                && words[at].bare != "I"
+                && !is_where(at)
         };
         let mut found = Vec::new();
         let mut at = 0;
@@ -197,22 +200,35 @@ impl<'a> Surroundings<'_, 'a> {
         found.map(|(at, _)| self.run(at)).collect()
     }
 
-    /// All other words are the tool's own, or only ask. Where none is the tool's own, it is not certain that the tool is
-    /// meant at all, let alone who.
-    fn only_stranger(&self) -> Option<String> {
+    /// All other words are the tool's own, or only ask. A place may stand anywhere; somebody where they do something (`may
+    /// hong make`), or in Korean before what is asked about them: `김철수 제한량`, and not `제한량 초과`.
+    fn only_stranger(&self, wanted: &Wanted<'_>) -> Option<String> {
         let says_own = |word: &Word<'_>| {
             let all = keys(&word.stem);
             all.iter().any(|it| self.own.binary_search(it).is_ok())
         };
-        if !self.said.words.iter().any(says_own) {
-            return None;
-        }
+        let first_own = self.said.words.iter().position(says_own)?;
         let strange = (0..self.said.words.len()).filter(|at| self.is_strange(*at));
         let strange: Vec<usize> = strange.collect();
         match strange[..] {
-            [one] => Some(self.run(one)),
+            [one] if wanted.shape == Shape::Place => Some(self.run(one)),
+            [one] if self.said.is_korean && one < first_own => Some(self.run(one)),
+            [one] if self.does_something(one, says_own) => Some(self.run(one)),
             _ => None,
         }
+    }
+
+    /// `may hong make`, `does kim have`
+    fn does_something(&self, at: usize, says_own: impl Fn(&Word<'_>) -> bool) -> bool {
+        let lead = self.said.previous(at).map_or("", |it| it.stem.as_str());
+        let next = self
+            .said
+            .next(at)
+            .filter(|_| !self.said.words[at].ends_part);
+        let leads = [
+            "may", "can", "does", "did", "will", "should", "could", "would",
+        ];
+        leads.contains(&lead) && next.is_some_and(|it| !says_own(it))
     }
 
     /// Whether a word may be a name: it says something, and nothing that the tool or the language says anyway.

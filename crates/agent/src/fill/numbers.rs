@@ -1,49 +1,14 @@
 //! The numbers of a request, each with its unit.
 
 use super::said::{Said, Word};
+use super::spelled;
 use super::units::{Unit, leading_unit, unit};
 use selection::speech::is_hangul;
 use serde_json::Value;
 use std::ops::Range;
 
-/// Numbers in words that are seldom anything else; `one` often is.
-const WORDS: [(&str, u64); 24] = [
-    ("two", 2),
-    ("three", 3),
-    ("four", 4),
-    ("five", 5),
-    ("six", 6),
-    ("seven", 7),
-    ("eight", 8),
-    ("nine", 9),
-    ("ten", 10),
-    ("eleven", 11),
-    ("twelve", 12),
-    ("fifteen", 15),
-    ("twenty", 20),
-    ("thirty", 30),
-    ("forty", 40),
-    ("fifty", 50),
-    ("sixty", 60),
-    ("ninety", 90),
-    ("둘", 2),
-    ("셋", 3),
-    ("넷", 4),
-    ("다섯", 5),
-    ("여섯", 6),
-    ("열", 10),
-];
-
-/// What multiplies the number before it.
-const SCALES: [(&str, f64); 7] = [
-    ("억", 1e8),
-    ("만", 1e4),
-    ("천", 1e3),
-    ("백", 1e2),
-    ("thousand", 1e3),
-    ("million", 1e6),
-    ("billion", 1e9),
-];
+/// What multiplies the number that it is written behind.
+const SCALES: [(&str, f64); 4] = [("억", 1e8), ("만", 1e4), ("천", 1e3), ("백", 1e2)];
 
 /// A number that a request gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -100,17 +65,42 @@ fn read(said: &Said<'_>, at: usize) -> Vec<Number> {
     let Some((mut value, rest, money)) = leading(word) else {
         return in_words(said, at);
     };
-    let (scaled, rest) = scales(value, &rest);
+    let (scaled, mut rest) = scales(value, &rest);
+    let is_scaled = scaled.to_bits() != value.to_bits();
     value = scaled;
     let mut number = plain(value, at);
     number.unit = money;
-    let next = said.next(at).filter(|_| !word.ends_part);
-    if rest.is_empty() {
-        if let Some((_, by)) = next.and_then(|it| SCALES.iter().find(|known| known.0 == it.stem)) {
-            number.value *= by;
+    let mut next = said.next(at).filter(|_| !word.ends_part);
+    // `100 만원`, `1억 5천만원`
+    if let Some(more) = next.filter(|_| rest.is_empty()) {
+        let small = more.bare.to_lowercase();
+        let further = match leading(more).filter(|_| is_scaled) {
+            Some((second, rest, _)) => {
+                let (second, rest) = scales(second, &rest);
+                Some((
+                    if second < value {
+                        value + second
+                    } else {
+                        f64::NAN
+                    },
+                    rest,
+                ))
+            }
+            None if small.starts_with(is_scale) => Some(scales(value, &small)),
+            None => None,
+        };
+        if let Some(further) = further {
+            (number.value, rest) = further;
             number.last = at + 1;
+            next = said.next(number.last).filter(|_| !more.ends_part);
         }
-        let next = said.next(number.last).filter(|_| !word.ends_part);
+    }
+    if rest.is_empty() {
+        if number.last == at {
+            (number.value, number.last) = spelled::scaled(said, number.value, at);
+        }
+        let ends = said.words[number.last].ends_part;
+        let next = said.next(number.last).filter(|_| !ends);
         if let Some((unit, particle)) = next.and_then(spoken_unit) {
             number.unit = Some(unit);
             number.particle = particle;
@@ -151,19 +141,18 @@ pub(super) fn plain(value: f64, at: usize) -> Number {
 }
 
 fn in_words(said: &Said<'_>, at: usize) -> Vec<Number> {
-    let word = &said.words[at];
-    let Some((_, value)) = WORDS.iter().find(|it| it.0 == word.stem) else {
+    let Some((value, last)) = spelled::spelled(said, at) else {
         return Vec::new();
     };
-    let mut number = plain(f64::from(u32::try_from(*value).unwrap_or_default()), at);
-    if let Some((unit, particle)) = said
-        .next(at)
-        .filter(|_| !word.ends_part)
-        .and_then(spoken_unit)
-    {
+    let mut number = Number {
+        last,
+        ..plain(value, at)
+    };
+    let next = said.next(last).filter(|_| !said.words[last].ends_part);
+    if let Some((unit, particle)) = next.and_then(spoken_unit) {
         number.unit = Some(unit);
         number.particle = particle;
-        number.last = at + 1;
+        number.last += 1;
     }
     vec![number]
 }
@@ -273,17 +262,26 @@ pub(crate) fn digits(text: &str) -> Option<(f64, &str)> {
     Some((value, rest))
 }
 
-/// `35만` and `3천`; `24만8천` is the sum of both.
+fn is_scale(c: char) -> bool {
+    SCALES.iter().any(|it| it.0.starts_with(c))
+}
+
+/// `35만` and `3천만`; `24만8천` is the sum of both.
 fn scales(value: f64, rest: &str) -> (f64, String) {
     let mut sum = 0.0;
     let (mut value, mut rest) = (value, rest);
     loop {
-        let scale = SCALES.iter().find(|(word, _)| rest.starts_with(word));
-        let Some((word, by)) = scale.filter(|it| it.0.chars().any(is_hangul)) else {
+        let scale = |rest: &str| SCALES.iter().find(|(word, _)| rest.starts_with(word));
+        let Some((word, by)) = scale(rest) else {
             break;
         };
-        sum += value * by;
+        let mut by = *by;
         rest = &rest[word.len()..];
+        while let Some((word, more)) = scale(rest) {
+            by *= more;
+            rest = &rest[word.len()..];
+        }
+        sum += value * by;
         match digits(rest) {
             Some((next, after)) => (value, rest) = (next, after),
             None => {

@@ -141,6 +141,18 @@ pub(crate) fn leading_unit(small: &str) -> Option<(Unit, &str)> {
 
 /// The unit in which a parameter wants its number, by its name or what is said of it; none where several are named.
 pub(crate) fn unit_of(spoken: &str, about: &str) -> Option<Unit> {
+    // What is wanted per minute is no time, and what is wanted not in percent is no percentage.
+    let turned = ["per", "a", "an", "every", "each", "not"];
+    let is_turned = |text: &str| {
+        let words: Vec<&str> = text.split(' ').map(|it| it.trim_matches(',')).collect();
+        let mut pairs = words.windows(2);
+        pairs.any(|it| turned.contains(&it[0]) && unit(it[1].trim_end_matches('.')).is_some())
+            || text.contains("not in ")
+            || text.contains('/')
+    };
+    if is_turned(spoken) || is_turned(&about.to_lowercase()) {
+        return None;
+    }
     // Single letters are names of numbers, and a `page` is the number of one.
     let is_telling = |it: &Unit| it.measures != Count && it.measures != Money;
     let named = spoken.split(' ').filter(|it| it.len() > 1).find_map(unit);

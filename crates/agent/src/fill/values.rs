@@ -121,7 +121,7 @@ fn choice(text: &str, it: &Wanted<'_>, list: &[super::wanted::Choice]) -> Result
     if let Some(same) = same {
         return Ok(same.value.clone());
     }
-    let named = choices::chosen(&Said::new(text), it, list);
+    let named = choices::chosen(&Said::new(text), it, list, usize::MAX);
     named.map(|at| list[at].value.clone()).ok_or_else(|| {
         let all: Vec<String> = list.iter().map(|it| shown(&it.value)).collect();
         format!("one of {}", all.join(", "))

@@ -1,6 +1,6 @@
 //! What a parameter of a tool wants, as its schema says it.
 
-use super::units::{Unit, unit_of};
+use super::units::{Unit, unit, unit_of};
 use selection::Parameter;
 use selection::speech::{Want, is_hangul, spoken, want};
 use serde_json::{Map, Value};
@@ -290,7 +290,11 @@ fn aliases(spoken: &str, schema: &Value) -> Vec<String> {
     let words = spoken.split(' ').filter(|it| it.chars().count() > 1);
     let telling =
         words.filter(|it| !GENERIC.contains(it) && !it.ends_with(|c: char| c.is_ascii_digit()));
-    aliases.extend(telling.map(str::to_owned));
+    // `page 3` is no `page_size`; `duration_minutes` is called by both.
+    let telling: Vec<&str> = telling.collect();
+    let is_unit = telling.last().is_some_and(|it| unit(it).is_some());
+    let last = telling.into_iter().rev();
+    aliases.extend(last.take(if is_unit { 2 } else { 1 }).map(str::to_owned));
     for key in ["title", "description"] {
         let text = schema[key].as_str().unwrap_or_default();
         let first = text

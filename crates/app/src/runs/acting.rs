@@ -7,6 +7,7 @@ use super::offered::Offer;
 use super::own::Own;
 use crate::risk::Risk;
 use agent::entry::{CallResult, Entry, Pending, PendingKind};
+use agent::planner::is_korean;
 use agent::result::shortened;
 use agent::state::{Open, Phase};
 use catalog::catalogue::Entry as Tool;
@@ -243,6 +244,9 @@ impl Driver {
         }
         let app = &self.journal.app;
         let because = match self.has_model() {
+            false if is_korean(&self.request()) => {
+                "무언가를 지우거나 되돌릴 수 없게 바꿀 수 있는 호출이고, 플래너가 요청의 낱말만 보고 골랐습니다"
+            }
             false => {
                 "The call may destroy something, and the planner has chosen it by the words of the request"
             }
@@ -255,7 +259,10 @@ impl Driver {
     }
 
     fn approval(&self, call: &Call, arguments: Value, because: String) -> Box<Pending> {
-        let question = format!("May '{}' be called with these arguments?", call.name);
+        let question = match is_korean(&self.request()) {
+            true => format!("이 인자로 '{}'을(를) 호출해도 될까요?", call.name),
+            false => format!("May '{}' be called with these arguments?", call.name),
+        };
         self.pending(PendingKind::Approval, call, question)
             .with(|pending| {
                 pending.tool = Some(call.name.clone());

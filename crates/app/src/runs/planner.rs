@@ -9,6 +9,7 @@ use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
 use agent::planner::{Plan, Planned, Told, answer, unanswered};
+use agent::state::REJECTED;
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
 use selection::Outcome;
@@ -20,11 +21,10 @@ const ABOUT: &str = "about";
 
 impl Driver {
     pub(crate) async fn think_without_model(&mut self) -> std::result::Result<(), Lost> {
-        if let Some(why) = self.nothing_worked() {
-            self.fail(RunError::new("tools_failed", why));
-            return Ok(());
-        }
         match self.planned_turn().await {
+            Ok(turn) if turn.calls.is_empty() && self.nothing_worked() => {
+                self.fail(RunError::new("tools_failed", turn.text));
+            }
             Ok(turn) => self.journal.add(Entry::Turn {
                 turn: Box::new(turn),
                 cost: None,
@@ -40,32 +40,22 @@ impl Driver {
         else {
             return self.chosen().await;
         };
-        let both = before.calls.iter().zip(&results);
-        let asked: Vec<(&Call, &ToolResult)> =
-            both.filter(|(call, _)| call.name == ASKING).collect();
-        match asked.as_slice() {
-            [] => Ok(spoken(self.composed())),
+        match (&before.calls[..], &results[..]) {
             // Nobody could be asked.
-            [(call, result)] if about(call).is_none() && result.is_error => {
+            ([call], [result]) if is_unclear(call) && result.is_error => {
                 Ok(spoken(result.text.clone()))
             }
             // What was meant was not clear; now more is said.
-            [(call, _)] if about(call).is_none() => self.chosen().await,
-            several => Ok(self.after_answers(several)),
+            ([call], _) if is_unclear(call) => self.chosen().await,
+            _ => Ok(self.next_turn()),
         }
     }
 
-    /// What is to be said where everything that was called has failed: then nothing is done. What a person did not want is
-    /// no failure.
-    fn nothing_worked(&self) -> Option<String> {
-        let (last, _) = self.turns().last()?;
-        if self.journal.state.calls == 0 {
-            return None;
-        }
-        let is_over = last.calls.iter().all(|call| call.name != ASKING);
+    /// Whether everything that was called has failed: then nothing is done. What a person did not want is no failure.
+    fn nothing_worked(&self) -> bool {
         let results = self.turns().flat_map(|(_, results)| results);
-        let failed = results.filter(|it| it.name != ASKING).all(|it| it.is_error);
-        (is_over && failed).then(|| self.composed())
+        let mut called = results.filter(|it| it.name != ASKING).peekable();
+        self.journal.state.calls > 0 && called.peek().is_some() && called.all(|it| it.is_error)
     }
 
     /// What this run has called and been told so far.
@@ -119,43 +109,66 @@ impl Driver {
         Ok(match planned.plan {
             Plan::Nothing { text } => spoken(text),
             Plan::Ask { question, .. } => self.calls([ask(None, &[], &question)]),
-            Plan::Calls(planned) => self.calls(planned.iter().map(next)),
+            Plan::Calls(planned) => {
+                let missing = planned.iter().filter(|it| !it.missing.is_empty());
+                let questions: Vec<Call> = missing
+                    .map(|it| ask(Some(&it.tool), &it.missing, ""))
+                    .collect();
+                let first = planned.first().filter(|_| questions.is_empty());
+                let first = first.map(|it| call_of(&it.tool, it.arguments.clone()));
+                self.calls(questions.into_iter().chain(first))
+            }
         })
     }
 
-    /// Somebody has told what was missing, or nobody could.
-    fn after_answers(&self, asked: &[(&Call, &ToolResult)]) -> Turn {
+    /// The next call of the plan, one after the other as the request asks for them: each may have to wait for somebody. Where
+    /// all are made, what came of them.
+    fn next_turn(&self) -> Turn {
         let tools = self.journal.state.planned.clone().unwrap_or_default();
         let (app, request) = (&self.journal.app, self.whole_request());
         let planned = match app.plan_for(&request, Outcome::Call, &tools, self.day()) {
             Plan::Calls(planned) => planned,
             _ => Vec::new(),
         };
-        let mut next = Vec::new();
         let mut left = Vec::new();
-        for (call, result) in asked {
-            let Some(tool) = about(call) else { continue };
-            let planned = planned.iter().find(|it| it.tool == tool);
-            let missing = planned.map_or(&[][..], |it| &it.missing);
-            let more = match result.is_error {
-                true => Err(result.text.clone()),
-                false => given(missing, &result.text),
-            };
-            match (planned, more) {
-                (Some(planned), Ok(more)) => {
-                    let mut arguments = planned.arguments.clone();
-                    arguments.extend(more);
-                    next.push(call_of(tool, arguments));
-                }
-                (Some(_), Err(why)) => left.push(unanswered(&request, tool, missing, &why)),
-                (None, _) => left.push(format!("'{tool}' is not there any more")),
+        for tool in &tools {
+            if self
+                .turns()
+                .any(|it| it.1.iter().any(|it| it.name == *tool))
+            {
+                continue;
             }
-        }
-        if !next.is_empty() {
-            return self.calls(next);
+            let Some(planned) = planned.iter().find(|it| it.tool == *tool) else {
+                left.push(format!("'{tool}' is not there any more"));
+                continue;
+            };
+            match self.told(planned) {
+                Ok(arguments) => return self.calls([call_of(tool, arguments)]),
+                Err(why) => left.push(unanswered(&request, tool, &planned.missing, &why)),
+            }
         }
         let told = Some(self.composed()).filter(|it| !it.is_empty());
         spoken(told.into_iter().chain(left).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// The arguments of a call, with what somebody has told of them since; or why nobody did.
+    fn told(&self, planned: &Planned) -> std::result::Result<Map<String, Value>, String> {
+        let mut arguments = planned.arguments.clone();
+        if planned.missing.is_empty() {
+            return Ok(arguments);
+        }
+        let asked = self
+            .turns()
+            .flat_map(|(turn, all)| turn.calls.iter().zip(all));
+        let mut asked = asked.filter(|(call, _)| about(call) == Some(&planned.tool));
+        match asked.next() {
+            Some((_, result)) if result.is_error => Err(result.text.clone()),
+            Some((_, result)) => {
+                arguments.extend(given(&planned.missing, &result.text)?);
+                Ok(arguments)
+            }
+            None => Err("nobody was asked".to_owned()),
+        }
     }
 
     /// A turn with these calls. No two calls of a conversation have one name, whoever goes on with it.
@@ -179,6 +192,9 @@ impl Driver {
         let told = told.map(|it| Told {
             tool: it.name.clone(),
             text: match it.is_error {
+                true if it.text.starts_with(REJECTED) => {
+                    format!("'{}' was not called: {}", it.name, it.text)
+                }
                 true => format!("'{}' failed: {}", it.name, it.text),
                 false => it.text.clone(),
             },
@@ -203,12 +219,9 @@ fn about(call: &Call) -> Option<&str> {
     }
 }
 
-/// A call that can be made, or the question that has to be answered before.
-fn next(planned: &Planned) -> Call {
-    match planned.missing.is_empty() {
-        true => call_of(&planned.tool, planned.arguments.clone()),
-        false => ask(Some(&planned.tool), &planned.missing, ""),
-    }
+/// A question what is meant at all.
+fn is_unclear(call: &Call) -> bool {
+    call.name == ASKING && about(call).is_none()
 }
 
 fn call_of(name: &str, arguments: Map<String, Value>) -> Call {

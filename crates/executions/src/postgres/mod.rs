@@ -105,6 +105,7 @@ impl Postgres {
             .bind(tally.tool.clone())
             .bind(tally.caller.clone())
             .bind(tally.status)
+            .bind(tally.transports.clone())
             .bind(tally.rows_left());
         for row in &query.fetch_all(&self.pool).await? {
             tally.add(&row::group(row)?)?;

@@ -91,6 +91,7 @@ impl Folder {
                     &tally.tool,
                     &tally.caller,
                     tally.status,
+                    &tally.transports,
                     tally.rows_left(),
                 ))?;
                 while let Some(row) = rows.next()? {

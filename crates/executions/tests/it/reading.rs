@@ -1,6 +1,7 @@
 //! Reading: pages across days, filters, counts.
 
 use crate::place::{DAY, HOUR, NOON, Place, execution, on_both};
+use catalog::caller::Transport;
 use executions::{Execution, ExecutionLog, Filter, LogError, Span, Status};
 use std::borrow::Cow;
 
@@ -228,6 +229,10 @@ async fn stats(place: Place) {
     let later = log.stats(between(Some(NOON + DAY), None)).await.unwrap();
     assert_eq!(later.total, 0);
     in_slots(&log, ten_hours).await;
+    only_what_is_asked_for(&log).await;
+}
+
+async fn only_what_is_asked_for(log: &ExecutionLog) {
     for (counted, total) in [
         (
             Span {
@@ -254,6 +259,20 @@ async fn stats(place: Place) {
             Span {
                 tool: Some("a".to_owned()),
                 status: Some(Status::Error),
+                ..Span::default()
+            },
+            0,
+        ),
+        (
+            Span {
+                transports: vec![Transport::Mcp, Transport::Rest],
+                ..Span::default()
+            },
+            103,
+        ),
+        (
+            Span {
+                transports: vec![Transport::Page],
                 ..Span::default()
             },
             0,

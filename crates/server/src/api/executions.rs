@@ -23,6 +23,8 @@ pub(crate) struct ListQuery {
     /// started, success, error, cancelled or interrupted.
     status: Option<String>,
     caller: Option<String>,
+    /// How they came in: rest, mcp, cli, page or agent; several with commas between them.
+    transport: Option<String>,
     /// A time such as 2026-01-31T12:00:00Z, or a span back from now such as 2h.
     since: Option<String>,
     until: Option<String>,
@@ -41,6 +43,8 @@ pub(crate) struct ExportQuery {
     /// started, success, error, cancelled or interrupted.
     status: Option<String>,
     caller: Option<String>,
+    /// How they came in: rest, mcp, cli, page or agent; several with commas between them.
+    transport: Option<String>,
     /// A time such as 2026-01-31T12:00:00Z, or a span back from now such as 2h.
     since: Option<String>,
     until: Option<String>,
@@ -54,6 +58,8 @@ pub(crate) struct StatsQuery {
     /// started, success, error, cancelled or interrupted.
     status: Option<String>,
     caller: Option<String>,
+    /// How they came in: rest, mcp, cli, page or agent; several with commas between them.
+    transport: Option<String>,
     /// A time such as 2026-01-31T12:00:00Z, or a span back from now such as 2h.
     since: Option<String>,
     until: Option<String>,
@@ -73,6 +79,7 @@ pub(crate) async fn list_executions(
         tool: query.tool,
         status: query.status,
         caller: query.caller,
+        transport: query.transport,
         since: query.since,
         until: query.until,
         limit: query.limit,
@@ -95,6 +102,7 @@ pub(crate) async fn export_executions(
         tool: query.tool,
         status: query.status,
         caller: query.caller,
+        transport: query.transport,
         since: query.since,
         until: query.until,
         ..ExecutionFilter::default()
@@ -126,6 +134,7 @@ pub(crate) async fn execution_stats(
         tool: query.tool,
         status: query.status,
         caller: query.caller,
+        transport: query.transport,
         since: query.since,
         until: query.until,
         ..ExecutionFilter::default()

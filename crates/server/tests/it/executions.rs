@@ -30,6 +30,8 @@ async fn entries_are_listed_filtered_and_counted() {
         assert_eq!(items("tool=calculator&status=success").await.len(), 3);
         assert_eq!(items("since=1s").await.len(), 3);
         assert_eq!(items("caller=nobody").await.len(), 0);
+        assert_eq!(items("transport=mcp,rest").await.len(), 5);
+        assert_eq!(items("transport=mcp,page").await.len(), 0);
         let newest = &items("tool=calculator&status=success&limit=1").await[0];
         assert_eq!(
             (
@@ -54,7 +56,13 @@ async fn entries_are_listed_filtered_and_counted() {
             (&json!(5), &json!(1)),
             "{stats}"
         );
-        for wrong in ["status=odd", "since=yesterday", "cursor=zzz", "limit=x"] {
+        for wrong in [
+            "status=odd",
+            "transport=fax",
+            "since=yesterday",
+            "cursor=zzz",
+            "limit=x",
+        ] {
             let refused = app.get(&format!("/api/v1/executions?{wrong}")).await;
             assert!(matches!(refused.status, 400 | 422), "{wrong}");
         }

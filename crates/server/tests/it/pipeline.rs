@@ -410,9 +410,7 @@ async fn what_may_destroy_something_is_called_only_by_a_plan_that_names_it() {
         let state = run(app, json!({"query": query})).await;
         assert_eq!(state["tool_results"], json!([]), "{state}");
         assert!(
-            state["notes"]
-                .to_string()
-                .contains("'wipe_archive' is not called"),
+            state["notes"].to_string().contains("may destroy something"),
             "{state}"
         );
         assert!(logged(app).await.is_empty());

@@ -233,3 +233,56 @@ async fn what_may_destroy_something_is_asked_about_first() {
     })
     .await;
 }
+
+/// A tool without parameters.
+async fn plain(app: &TestApp, name: &str, description: &str, annotations: Value) {
+    let mut tool = definition(name);
+    tool["description"] = json!(description);
+    tool["annotations"] = annotations;
+    tool["input_schema"] = json!({"type": "object", "properties": {}});
+    let made = app.post("/api/v1/tools", tool).await;
+    assert_eq!(made.status, 201, "{}", made.body);
+}
+
+#[tokio::test]
+async fn nothing_overtakes_a_call_that_waits() {
+    on_both(async |app: &TestApp| {
+        let wipes = json!({"destructive": true});
+        plain(
+            app,
+            "wipe_archive",
+            "Wipes the archive of the warehouse",
+            wipes,
+        )
+        .await;
+        let looks = json!({"read_only": true});
+        plain(app, "list_drivers", "Lists all drivers of the fleet", looks).await;
+        let input = "Wipe the archive of the warehouse, and then list all drivers of the fleet";
+        let body = json!({"input": input, "tools": ["wipe_archive", "list_drivers"]});
+        let run = app.post("/api/v1/runs", body).await.body;
+        assert_eq!(run["pending"][0]["tool"], "wipe_archive", "{run}");
+        assert_eq!(run["calls"], 0, "{run}");
+        app.answer(&run, &run["pending"][0], json!("reject")).await;
+        app.rests(&run).await;
+        called_with(app, &run, "list_drivers").await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_calculation_goes_only_to_what_takes_one() {
+    on_both(async |app: &TestApp| {
+        let looks = json!({"read_only": true});
+        plain(app, "list_drivers", "Lists all drivers of the fleet", looks).await;
+        let volume = json!({"volume": {"type": "number"}});
+        tool(app, "set_volume", "Sets the volume", volume).await;
+        for tools in ["list_drivers", "set_volume"] {
+            for input in ["2^10", "sqrt 16"] {
+                let body = json!({"input": input, "tools": [tools]});
+                let run = app.post("/api/v1/runs", body).await.body;
+                assert_eq!(run["calls"], 0, "{tools} {input}: {run}");
+            }
+        }
+    })
+    .await;
+}

@@ -1,6 +1,7 @@
 //! Flags of the commands that exchange tools and servers with other programs.
 
 use super::time_past;
+use catalog::caller::Transport;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use executions::Status;
@@ -124,6 +125,9 @@ pub(crate) struct ExportLog {
     /// Only calls of this user
     #[arg(long, value_name = "NAME")]
     pub(crate) caller: Option<String>,
+    /// Only calls that came in so; several with commas between them
+    #[arg(long, value_name = "WAY", value_delimiter = ',', value_parser = PossibleValuesParser::new(Transport::ALL.map(Transport::as_str)))]
+    pub(crate) transport: Vec<String>,
     /// Only calls since a time (2026-01-31T12:00:00Z) or a span back from now (90s, 15m, 2h, 7d)
     #[arg(long, value_name = "TIME", value_parser = time_past)]
     pub(crate) since: Option<String>,

@@ -40,6 +40,11 @@ pub(super) fn split_url(url: &str) -> Result<(String, String)> {
     ))
 }
 
+/// Several values of one parameter; none where there is none.
+pub(crate) fn several(values: &[String]) -> Option<String> {
+    (!values.is_empty()).then(|| values.join(","))
+}
+
 /// `?a=b&c=d` of the parameters that have a value.
 pub(crate) fn query(parameters: &[(&str, Option<String>)]) -> String {
     let given = parameters

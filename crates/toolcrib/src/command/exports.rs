@@ -1,7 +1,7 @@
 //! `toolcrib export log` and `export audit`: every entry that fits, oldest first, a line of JSON each.
 
 use crate::cli::{ExportAudit, ExportLog};
-use crate::client::{Client, query};
+use crate::client::{Client, query, several};
 use crate::context::Context;
 use crate::out::{Failure, Result};
 
@@ -10,6 +10,7 @@ pub(crate) async fn log(context: &Context, asked: ExportLog) -> Result {
         ("tool", asked.tool),
         ("status", asked.status),
         ("caller", asked.caller),
+        ("transport", several(&asked.transport)),
         ("since", asked.since),
         ("until", asked.until),
     ]);

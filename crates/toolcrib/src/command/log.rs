@@ -2,7 +2,7 @@
 
 use super::tools::text;
 use crate::cli::Log;
-use crate::client::{Answer, Client, query};
+use crate::client::{Answer, Client, query, several};
 use crate::context::Context;
 use crate::layout::laid_out;
 use crate::out::{Cause, Failure, Out, Paint, Result};
@@ -34,6 +34,7 @@ pub(crate) async fn run(context: &Context, log: Log) -> Result {
         let first = query(&[
             ("tool", log.tool.clone()),
             ("status", log.status.clone()),
+            ("transport", several(&log.transport)),
             ("since", log.since.clone()),
             ("limit", Some(log.limit.to_string())),
         ]);
@@ -107,6 +108,7 @@ async fn follow(client: &Client, out: &Out, log: &Log, mut seen: BTreeSet<String
             let query = query(&[
                 ("tool", log.tool.clone()),
                 ("status", log.status.clone()),
+                ("transport", several(&log.transport)),
                 ("since", log.since.clone().filter(|_| after.is_none())),
                 // The nil id: everything there is, oldest first.
                 (

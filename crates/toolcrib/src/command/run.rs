@@ -128,7 +128,13 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
             for pending in view["pending"].as_array().into_iter().flatten() {
                 failure = failure.hint(printable(&asked_line(pending)));
             }
-            failure = failure.hint(format!("answer with `toolcrib runs answer {id} …`"));
+            let is_approval = |it: &Value| text(it, "kind") == "approval";
+            let pending = view["pending"].as_array();
+            let how = match pending.is_some_and(|all| all.iter().any(is_approval)) {
+                true => "approve|reject",
+                false => "…",
+            };
+            failure = failure.hint(format!("answer with `toolcrib runs answer {id} {how}`"));
             Err(if out.json { failure.printed() } else { failure })
         }
         status => {

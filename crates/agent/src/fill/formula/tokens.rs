@@ -168,6 +168,9 @@ const ENDINGS: [&str; 9] = ["이면", "면", "은", "는", "이", "가", "을", 
 pub(super) fn tokens(request: &str) -> Option<Vec<Token>> {
     let small = request.to_lowercase().replace("**", "^");
     let words: Vec<&str> = small.split_whitespace().collect();
+    if has_two_currencies(&words) {
+        return None;
+    }
     let mut found = Vec::new();
     let mut at = 0;
     while at < words.len() {
@@ -285,6 +288,17 @@ fn number<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
     // A currency adds nothing to a sum in one currency.
     let money = leading_unit(after).filter(|it| it.0.measures == Measures::Money);
     Some(money.map_or(after, |it| it.1))
+}
+
+/// Whether a request has money of two sorts, which no sum can have.
+fn has_two_currencies(words: &[&str]) -> bool {
+    let number = |c: char| c.is_ascii_digit() || ",.억만천백".contains(c);
+    let found = words.iter().filter_map(|it| {
+        let (unit, _) = leading_unit(it.trim_start_matches(number))?;
+        (unit.measures == Measures::Money).then_some(unit)
+    });
+    let all: Vec<_> = found.collect();
+    all.windows(2).any(|it| it[0] != it[1])
 }
 
 fn latin<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
