@@ -76,8 +76,15 @@ export function shortened({ series, ...all }: Counted): Stats {
   };
 }
 
-/** Which calls are counted: those of a span, of one tool, in one state, of one caller. */
-export type Counting = { span: Span; slots?: number; tool?: string; status?: string; caller?: string };
+/** Which calls are counted: those of a span, of one tool, in one state, of one caller, that came in one way. */
+export type Counting = {
+  span: Span;
+  slots?: number;
+  tool?: string;
+  status?: string;
+  caller?: string;
+  transport?: string;
+};
 
 const queryOf = ({ span, ...rest }: Counting): Query => ({
   ...rest,

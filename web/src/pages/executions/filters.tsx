@@ -9,7 +9,7 @@ import type { Search } from "../../search";
 import { spanLength, spanOf } from "../../span";
 import { Button } from "../../ui/button";
 import { Input, Select } from "../../ui/field";
-import { type Execution, NO_FILTER, SPANS, STATUSES, STEPS, USUAL_SPAN } from "./queries";
+import { type Execution, NO_FILTER, SPANS, STATUSES, STEPS, USUAL_SPAN, WAYS } from "./queries";
 
 type Props = { found: Search; onChange: (change: Search) => void; loaded: Execution[] };
 
@@ -106,7 +106,7 @@ function OwnSpan({ found, onChange }: Omit<Props, "loaded">) {
 }
 
 export function Filters({ found, onChange, loaded }: Props) {
-  const { t } = useTranslation(["executions", "frame"]);
+  const { t } = useTranslation(["executions", "frame", "codes"]);
   const isAdmin = useMay("admin");
   // The same question as the bars ask while nothing is filtered.
   const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
@@ -119,7 +119,7 @@ export function Filters({ found, onChange, loaded }: Props) {
   const since = found.since || USUAL_SPAN;
   const isOwn = found.until !== undefined || (since !== "all" && spanLength(since) === undefined);
   const offered = [...SPANS, ...(isOwn || SPANS.some((one) => one === since) ? [] : [since])];
-  const isFiltered = ["status", "tool", "caller", "since", "until"].some((key) => found[key]);
+  const isFiltered = ["status", "tool", "caller", "transport", "since", "until"].some((key) => found[key]);
   return (
     <search className="flex flex-wrap items-center gap-2">
       <Select
@@ -132,6 +132,19 @@ export function Filters({ found, onChange, loaded }: Props) {
         {STATUSES.map((status) => (
           <option key={status} value={status}>
             {t(`status.${status}`)}
+          </option>
+        ))}
+      </Select>
+      <Select
+        aria-label={t("filter.way")}
+        className="w-auto!"
+        value={found.transport ?? ""}
+        onChange={(event) => onChange({ transport: event.target.value || undefined })}
+      >
+        <option value="">{t("filter.anyWay")}</option>
+        {WAYS.map((way) => (
+          <option key={way} value={way}>
+            {way.includes(",") ? t("filter.notTried") : t(`codes:way.${way as "mcp"}`)}
           </option>
         ))}
       </Select>

@@ -23,13 +23,13 @@ export function Histogram({ found, isLive, onChange }: Props) {
     return () => clearInterval(timer);
   }, [isLive]);
   const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until, now), [found.since, found.until, now]);
-  const { status, tool, caller } = filterOf(found);
+  const { status, tool, caller, transport } = filterOf(found);
   const {
     steps: bars,
     data,
     error,
     isPending,
-  } = useStats(span, STEPS, { status, tool, caller }, isLive ? { refetchInterval: EVERY_MS } : {});
+  } = useStats(span, STEPS, { status, tool, caller, transport }, isLive ? { refetchInterval: EVERY_MS } : {});
   const total = bars.reduce((sum, bar) => sum + bar.calls, 0);
   // The list says what is wrong; a second time here would help nobody.
   if (error) return null;

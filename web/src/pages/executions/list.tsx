@@ -18,7 +18,7 @@ import { useTail } from "./use-tail";
 
 function Nothing({ found, onChange }: { found: Search; onChange: (change: Search) => void }) {
   const { t } = useTranslation(["executions", "frame"]);
-  const isNarrow = ["status", "tool", "caller", "until"].some((key) => found[key]);
+  const isNarrow = ["status", "tool", "caller", "transport", "until"].some((key) => found[key]);
   if (isNarrow)
     return (
       <Empty
@@ -63,8 +63,11 @@ function Nothing({ found, onChange }: { found: Search; onChange: (change: Search
 export default function Executions() {
   const { t } = useTranslation(["executions", "frame"]);
   const [found, change] = useAddress();
-  const { status, tool, caller, since, until } = found;
-  const filter = useMemo(() => filterOf({ status, tool, caller, since, until }), [status, tool, caller, since, until]);
+  const { status, tool, caller, transport, since, until } = found;
+  const filter = useMemo(
+    () => filterOf({ status, tool, caller, transport, since, until }),
+    [status, tool, caller, transport, since, until],
+  );
   const queries = useQueryClient();
   const list = useInfiniteQuery(executionsQuery(filter));
   const loaded = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);

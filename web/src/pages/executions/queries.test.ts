@@ -11,7 +11,14 @@ vi.mock("../../api/client", () => ({
 import { executionsAfter, filterOf } from "./queries";
 
 test("the tail keeps to every filter, time too", async () => {
-  const found = { tool: "a", status: "error", caller: "kim", since: "1h", until: "2026-01-31T12:00:00Z" };
+  const found = {
+    tool: "a",
+    status: "error",
+    caller: "kim",
+    transport: "mcp",
+    since: "1h",
+    until: "2026-01-31T12:00:00Z",
+  };
   await executionsAfter("0190", filterOf(found), new AbortController().signal);
   expect(asked).toHaveBeenCalledWith(
     "/api/v1/executions",

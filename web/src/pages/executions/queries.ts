@@ -8,6 +8,8 @@ import type { Search } from "../../search";
 export type Execution = ExecutionView;
 
 export const STATUSES = ["started", "success", "error", "cancelled", "interrupted"] as const;
+/** How calls come in, as groups that people ask for: agents' and programs' calls apart from what was tried by hand. */
+export const WAYS = ["mcp,agent,rest,cli", "mcp", "agent", "rest", "cli", "page"] as const;
 export const SPANS = ["15m", "1h", "24h", "7d", "30d", "all"] as const;
 export const USUAL_SPAN = "24h";
 /** How many bars the time is drawn in at most. */
@@ -18,6 +20,7 @@ export type ExecutionFilter = {
   status: string | undefined;
   tool: string | undefined;
   caller: string | undefined;
+  transport: string | undefined;
   since: string | undefined;
   until: string | undefined;
 };
@@ -25,11 +28,13 @@ export type ExecutionFilter = {
 /** The filter that an address means: the last day, unless it says something else. */
 export function filterOf(found: Search): ExecutionFilter {
   const known = STATUSES.some((status) => status === found.status);
+  const isWay = WAYS.some((way) => way === found.transport);
   const since = found.since || USUAL_SPAN;
   return {
     status: known ? found.status : undefined,
     tool: found.tool || undefined,
     caller: found.caller || undefined,
+    transport: isWay ? found.transport : undefined,
     since: since === "all" ? undefined : since,
     until: found.until || undefined,
   };
@@ -39,6 +44,7 @@ export const NO_FILTER: Search = {
   status: undefined,
   tool: undefined,
   caller: undefined,
+  transport: undefined,
   since: undefined,
   until: undefined,
 };
