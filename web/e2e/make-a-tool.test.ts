@@ -95,7 +95,7 @@ test("by mouse, with tables and columns dropped into the query", { timeout: 120_
   await page.getByLabel("What comes back").selectOption("row");
 
   await click("Test run");
-  await field("user_name string").fill("hong");
+  await field("user_name text").fill("hong");
   await click("Test run");
   await result.getByRole("cell", { name: "50" }).waitFor();
   await click("Save");
@@ -193,7 +193,7 @@ test("with the keyboard alone, in Korean", { timeout: 120_000 }, async () => {
   await keys.press("ArrowDown");
 
   await press("테스트 실행");
-  await write(field("user_name string"), "hong");
+  await write(field("user_name 문자열"), "hong");
   await keys.press("Control+Enter");
   await result.getByRole("cell", { name: "50" }).waitFor();
   await keys.press("Control+s");
@@ -219,8 +219,8 @@ test("with the keyboard alone, in Korean", { timeout: 120_000 }, async () => {
   await press("다음");
   await write(field("Python 식"), "num1 * num2");
   await press("테스트 실행");
-  await write(field("num1 number"), "5");
-  await write(field("num2 number"), "3");
+  await write(field("num1 숫자"), "5");
+  await write(field("num2 숫자"), "3");
   await keys.press("Control+Enter");
   await result.getByText("15", { exact: true }).waitFor();
   await keys.press("Control+s");

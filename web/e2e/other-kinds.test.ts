@@ -64,7 +64,7 @@ async function begin(name: string, description: string, kind: string) {
 
 async function tryIt(args: Record<string, string>) {
   await click("Test run");
-  for (const [name, value] of Object.entries(args)) await field(`${name} string`).fill(value);
+  for (const [name, value] of Object.entries(args)) await field(`${name} text`).fill(value);
   await click("Test run");
   await tab.page.locator("[data-testid=result][data-status=success]").waitFor();
 }
@@ -126,7 +126,7 @@ test("a past call is tried again with what it was given", async () => {
   await expect.poll(async () => (await past())?.arguments).toEqual({ name: "다시" });
   await page.goto(`${server.url}/executions/${(await past()).id}`);
   await page.getByRole("link", { name: "Open in tester" }).click();
-  await expect.poll(() => field("name string").inputValue()).toBe("다시");
+  await expect.poll(() => field("name text").inputValue()).toBe("다시");
   await click("Test run");
   await page.getByTestId("result").getByText("안녕, 다시!").first().waitFor();
   tab.quiet();
