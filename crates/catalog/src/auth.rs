@@ -20,8 +20,13 @@ pub enum Reference {
 impl Reference {
     /// The reference that this value is, if it is one.
     pub fn of(value: &Value) -> Option<Self> {
-        let members = value.as_object().filter(|members| members.len() == 1)?;
-        let (key, name) = members.iter().next()?;
+        let members = value.as_object()?;
+        let (key, name) = match members.len() {
+            1 => members.iter().next()?,
+            // What is only tried out carries its envelope along.
+            2 if members.contains_key("envelope") => members.get_key_value("$sealed")?,
+            _ => return None,
+        };
         let name = name.as_str()?;
         match key.as_str() {
             "$env" => Some(Reference::Env(name.to_owned())),

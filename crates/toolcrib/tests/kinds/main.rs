@@ -24,3 +24,4 @@ mod shell;
 mod site;
 mod sql;
 mod traces;
+mod trying;
