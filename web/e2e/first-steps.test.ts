@@ -43,6 +43,25 @@ test("whoever had to log in first goes on where they wanted to go", async () => 
   await tab.close();
 });
 
+test("a tool that was tried while logged in ticks its step", async () => {
+  const tab = await Tab.open(browser);
+  await tab.logIn(await server.newLoginLink());
+  const step = tab.page.locator("li[data-done]").nth(2);
+  await step.waitFor();
+  expect(await step.getAttribute("data-done")).toBe("false");
+  const answer = await tab.page.evaluate(async () => {
+    const body = JSON.stringify({ arguments: { expression: "6 * 7" } });
+    const headers = { "content-type": "application/json" };
+    return (await fetch("/api/v1/tools/calculator/call", { method: "POST", headers, body })).status;
+  });
+  expect(answer).toBe(200);
+  await tab.page.reload();
+  await tab.page.locator('li[data-done="true"]').nth(1).waitFor();
+  expect(await step.getAttribute("data-done")).toBe("true");
+  tab.quiet();
+  await tab.close();
+});
+
 test("its policy lets no foreign script or style in, and a file that is gone is not answered with a page", async () => {
   const page = await fetch(server.url, { headers: { accept: "text/html" } });
   const policy = page.headers.get("content-security-policy") ?? "";

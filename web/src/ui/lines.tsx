@@ -38,6 +38,22 @@ export const exactText = (values: string[]): string =>
     })
     .join("\n");
 
+/** The text of a list while somebody types: a line that was just begun is empty, and a space at the end may become a word. */
+export function useTypedLines(
+  value: string[],
+  onChange: (value: string[]) => void,
+  read: (text: string) => string[],
+  written: string,
+): [string, (text: string) => void] {
+  const [text, setText] = useState(written);
+  const shown = JSON.stringify(read(text)) === JSON.stringify(value) ? text : written;
+  const write = (next: string) => {
+    setText(next);
+    onChange(read(next));
+  };
+  return [shown, write];
+}
+
 type Props = {
   label: ReactNode;
   hint?: ReactNode;
@@ -52,10 +68,7 @@ type Props = {
 
 export function Lines({ label, hint, problem, value, onChange, placeholder, rows = 3, exact }: Props) {
   const read = exact ? exactLinesOf : linesOf;
-  const written = exact ? exactText(value) : value.join("\n");
-  // What is typed is kept as it is: a line that was just begun is empty, and a space at the end may become a word.
-  const [text, setText] = useState(written);
-  const shown = JSON.stringify(read(text)) === JSON.stringify(value) ? text : written;
+  const [shown, write] = useTypedLines(value, onChange, read, exact ? exactText(value) : value.join("\n"));
   return (
     <Field {...{ label, hint, problem }}>
       {(told) => (
@@ -66,10 +79,7 @@ export function Lines({ label, hint, problem, value, onChange, placeholder, rows
           placeholder={placeholder}
           spellCheck={false}
           className="font-mono text-sm!"
-          onChange={(event) => {
-            setText(event.target.value);
-            onChange(read(event.target.value));
-          }}
+          onChange={(event) => write(event.target.value)}
         />
       )}
     </Field>

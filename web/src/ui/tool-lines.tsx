@@ -6,7 +6,7 @@ import { type ReactNode, useDeferredValue, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { toolSearchQuery } from "../api/tool-search";
 import { Field, TextArea } from "./field";
-import { namesOf } from "./lines";
+import { namesOf, useTypedLines } from "./lines";
 
 const OFFERED = 8;
 
@@ -31,10 +31,7 @@ export function nameAt(text: string, caret: number): { from: number; to: number 
 export function ToolLines({ label, hint, problem, value, onChange, placeholder, rows = 3 }: Props) {
   const { t } = useTranslation();
   const box = useRef<HTMLTextAreaElement>(null);
-  const written = value.join("\n");
-  // What is typed is kept as it is: a line that was just begun is empty, and a space at the end may become a word.
-  const [text, setText] = useState(written);
-  const shown = JSON.stringify(namesOf(text)) === JSON.stringify(value) ? text : written;
+  const [shown, write] = useTypedLines(value, onChange, namesOf, value.join("\n"));
   const [caret, setCaret] = useState<number>();
   const place = caret === undefined ? undefined : nameAt(shown, caret);
   const typed = place ? shown.slice(place.from, place.to).trim() : "";
@@ -42,10 +39,6 @@ export function ToolLines({ label, hint, problem, value, onChange, placeholder, 
   const found = useQuery({ ...toolSearchQuery(sought, OFFERED), enabled: sought !== "" });
   const names = sought === "" ? [] : (found.data?.items ?? []).map((tool) => tool.name);
   const offered = names.filter((name) => name !== typed && !value.includes(name));
-  const write = (next: string) => {
-    setText(next);
-    onChange(namesOf(next));
-  };
   const take = (name: string) => {
     if (!place) return;
     write(`${shown.slice(0, place.from)}${name}${shown.slice(place.to)}`);
