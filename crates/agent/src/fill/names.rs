@@ -185,19 +185,25 @@ impl<'a> Surroundings<'_, 'a> {
         found.map(|(at, _)| self.run(at)).collect()
     }
 
-    /// `the limit of hong`, `weather in busan`: what follows a preposition at the end of a sentence.
+    /// `the limit of hong`, `weather in busan`: what follows a preposition at the end of a sentence. In `of kim and of hong` both
+    /// are found, so neither is surely the one.
     fn led(&self, wanted: &Wanted<'_>) -> Vec<String> {
         let leads: &[&str] = match wanted.shape {
             Shape::Place => &["in", "at", "near", "for"],
             _ => &["of", "for", "by"],
         };
         let words = self.said.words.iter().enumerate();
-        let found = words.filter(|(at, word)| {
-            let lead = self.said.previous(*at).map_or("", |it| it.stem.as_str());
-            let is_last = word.ends_sentence || *at + 1 == self.said.words.len();
-            is_last && leads.contains(&lead) && self.is_strange(*at)
-        });
-        found.map(|(at, _)| self.run(at)).collect()
+        let led: Vec<(usize, &Word<'_>)> = words
+            .filter(|(at, _)| {
+                let lead = self.said.previous(*at).map_or("", |it| it.stem.as_str());
+                leads.contains(&lead) && self.is_strange(*at)
+            })
+            .collect();
+        let is_last =
+            |at: usize, word: &Word<'_>| word.ends_sentence || at + 1 == self.said.words.len();
+        let has_last = led.iter().any(|(at, word)| is_last(*at, word));
+        let found = led.iter().filter(|_| has_last);
+        found.map(|(at, _)| self.run(*at)).collect()
     }
 
     /// All other words are the tool's own, or only ask. A place may stand anywhere; somebody where they do something (`may

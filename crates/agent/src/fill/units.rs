@@ -144,11 +144,11 @@ pub(crate) fn unit_of(spoken: &str, about: &str) -> Option<Unit> {
     // What is wanted per minute is no time, and what is wanted not in percent is no percentage.
     let turned = ["per", "a", "an", "every", "each", "not"];
     let is_turned = |text: &str| {
-        let words: Vec<&str> = text.split(' ').map(|it| it.trim_matches(',')).collect();
+        let parted = text.replace('/', " per ").replace("not in ", "not ");
+        let words: Vec<&str> = parted.split(' ').collect();
+        let named = |it: &str| unit(it.trim_end_matches([',', '.', ';', ')'])).is_some();
         let mut pairs = words.windows(2);
-        pairs.any(|it| turned.contains(&it[0]) && unit(it[1].trim_end_matches('.')).is_some())
-            || text.contains("not in ")
-            || text.contains('/')
+        pairs.any(|it| turned.contains(&it[0]) && named(it[1]))
     };
     if is_turned(spoken) || is_turned(&about.to_lowercase()) {
         return None;
