@@ -23,7 +23,8 @@ pub struct Upstreams {
     /// Of the connections of single users.
     people: Arc<Options>,
     all: ArcSwap<All>,
-    changing: Mutex<()>,
+    /// One change at a time; whether they are closed for good.
+    changing: Mutex<bool>,
     tasks: TaskTracker,
 }
 
@@ -51,7 +52,12 @@ impl Upstreams {
         configs: Vec<ServerConfig>,
         known: impl Fn(&ServerConfig) -> (Known, Option<HashSet<String>>),
     ) {
-        let _one_at_a_time = locked(&self.changing);
+        // Held until the change is made: one at a time.
+        let is_closed = locked(&self.changing);
+        if *is_closed && !configs.is_empty() {
+            // A change that was under way when they were closed would start what nobody ends any more.
+            return;
+        }
         let before = self.all.load_full();
         let mut now = All::new();
         let mut started = Vec::new();
@@ -145,6 +151,7 @@ impl Upstreams {
 
     /// Ends them all, with every program that was started.
     pub async fn close(&self) {
+        *locked(&self.changing) = true;
         self.set(Vec::new());
         self.tasks.close();
         self.tasks.wait().await;

@@ -119,3 +119,15 @@ async fn what_is_known_comes_before_the_connection() {
     assert_eq!(fake.count("start"), starts + 1, "{:?}", fake.lines());
     world.upstreams.close().await;
 }
+
+/// A change that is under way while a server of ours stops would begin connections that nobody ends, and the stop would wait for
+/// them for ever.
+#[tokio::test]
+async fn what_is_set_after_the_end_is_not_begun() {
+    let world = World::new(settings());
+    let fake = Fake::new(&world, "modern");
+    world.upstreams.close().await;
+    world.set(&json!({"late": fake.stdio()}));
+    assert!(world.upstreams.all().is_empty());
+    world.upstreams.close().await;
+}
