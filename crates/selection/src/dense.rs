@@ -58,11 +58,6 @@ impl Vector {
         self.numbers.len()
     }
 
-    /// One of its numbers; 0 where it has none there.
-    pub(crate) fn number(&self, at: usize) -> f32 {
-        self.step * f32::from(self.numbers.get(at).copied().unwrap_or_default())
-    }
-
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         bytes.extend(self.step.to_le_bytes());
         let length = u16::try_from(self.numbers.len()).unwrap_or(u16::MAX);

@@ -4,7 +4,7 @@
 
 use crate::dense::Vector;
 use crate::kinds::{HANDS, KNOWLEDGE, TALK, THOUGHT, UNSAID, WORK, WORLD};
-use crate::turns::Turns;
+use crate::turns::{SLOTS, Turns};
 use crate::vectors::Vectors;
 use std::sync::Arc;
 
@@ -54,12 +54,35 @@ pub(crate) fn read_from(encoder: &str) -> impl Iterator<Item = &'static str> + u
 /// How much speaks for each kind; the more, the higher.
 pub(crate) type Nature = [f32; KINDS];
 
+/// What each turn of phrase says of a kind, used where it lies in the program.
+#[derive(Clone, Debug)]
+struct Said {
+    step: f32,
+    bytes: &'static [u8],
+}
+
+impl Said {
+    fn read(bytes: &'static [u8]) -> Option<(Self, &'static [u8])> {
+        let (step, rest) = bytes.split_first_chunk::<4>()?;
+        let (bytes, rest) = rest.split_at_checked(SLOTS)?;
+        let step = f32::from_le_bytes(*step);
+        Some((Said { step, bytes }, rest))
+    }
+
+    fn of(&self, turns: &Turns) -> f32 {
+        let byte = |slot: &u16| self.bytes.get(usize::from(*slot)).copied();
+        let number = |it: u8| f32::from(i8::from_le_bytes([it]));
+        let sum: f32 = turns.slots().iter().filter_map(byte).map(number).sum();
+        turns.each() * self.step * sum
+    }
+}
+
 /// Reads the nature of a request from its vector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
     directions: Vec<Vector>,
     /// Of the same kinds; none where nobody trained it.
-    turns: Vec<Vector>,
+    turns: Vec<Said>,
     bias: Nature,
     is_trained: bool,
 }
@@ -78,7 +101,7 @@ impl Reader {
         self.is_trained
     }
 
-    fn trained(mut bytes: &[u8]) -> Option<Self> {
+    fn trained(mut bytes: &'static [u8]) -> Option<Self> {
         let mut reader = Reader {
             is_trained: true,
             ..Reader::default()
@@ -86,7 +109,7 @@ impl Reader {
         for bias in &mut reader.bias {
             let (number, rest) = bytes.split_first_chunk::<4>()?;
             let (direction, rest) = Vector::read(rest)?;
-            let (turns, rest) = Vector::read(rest)?;
+            let (turns, rest) = Said::read(rest)?;
             *bias = f32::from_le_bytes(*number);
             reader.directions.push(direction);
             reader.turns.push(turns);
@@ -133,8 +156,7 @@ impl Reader {
             *value += direction.dot(vector);
         }
         for (value, said) in nature.iter_mut().zip(&self.turns) {
-            let slots = turns.slots().iter();
-            *value += turns.each() * slots.map(|it| said.number(usize::from(*it))).sum::<f32>();
+            *value += said.of(turns);
         }
         nature
     }
@@ -205,7 +227,6 @@ fn solve(factor: &[Vec<f64>], mut values: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::turns::SLOTS;
     use crate::vectors::Encode as _;
     use crate::vectors::tests::Words;
 
@@ -244,7 +265,7 @@ mod tests {
     fn what_was_trained_is_whole() {
         let reader = Reader::trained(TRAINED).unwrap();
         assert!(reader.directions.iter().all(|it| it.dimension() == 512));
-        assert!(reader.turns.iter().all(|it| it.dimension() == SLOTS));
+        assert!(reader.turns.iter().all(|it| it.step > 0.0));
         let vector = Vector::new(&[0.0; 511].into_iter().chain([1.0]).collect::<Vec<_>>());
         let idle = |request: &str| reader.read(vector.as_ref(), &Turns::new(request))[0];
         assert!(idle("thank you so much, bye!") > idle("send it to kim@acme.example at 3"));

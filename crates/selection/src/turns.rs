@@ -1,16 +1,16 @@
-//! How a request is worded, whatever it is about: its words, which follows which, and how Korean ones end. `the usual one`
-//! and `부탁드려요` say of what kind a request is where its meaning does not. So do the sorts of things that it gives, whatever
-//! they are: a day, an hour, a text in quotes.
+//! How a request is worded, whatever it is about: its words, which follows which and which the next but one, and of what
+//! pieces Korean is made, whatever its spaces. `the usual one` and `부탁드려요` say of what kind a request is where its meaning
+//! does not. So do the sorts of things that it gives, whatever they are: a day, an hour, a text in quotes.
 
 use crate::request::core;
 use crate::values::Given;
 use crate::words::{is_hangul, key};
 
-/// Turns of phrase share a slot where their hashes do. A power of two.
-pub(crate) const SLOTS: usize = 1 << 12;
+/// Turns of phrase share a slot where their hashes do: the more there are, the fewer do. A power of two.
+pub(crate) const SLOTS: usize = 1 << 15;
 
-/// The longest ending that is looked at, in syllables.
-const ENDING_MAX: usize = 3;
+/// The shortest and the longest pieces of Korean, in letters.
+const PIECE: std::ops::RangeInclusive<usize> = 2..=4;
 
 /// The slots of one text, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,18 +20,22 @@ impl Turns {
     #[must_use]
     pub fn new(request: &str) -> Self {
         let small = core(request).to_lowercase();
+        let words = tokens(&small).into_iter();
+        let words = words.map(|it| if is_digit(it) { "0" } else { it });
+        let words: Vec<&str> = words.collect();
         let mut slots = Vec::new();
-        let mut last = "^";
-        for token in tokens(&small) {
-            let token = if is_digit(token) { "0" } else { token };
-            slots.push(slot(&["", token]));
-            slots.push(slot(&[last, " ", token]));
-            if token.starts_with(is_hangul) {
-                parts(token, &mut slots);
+        let (mut before, mut last) = (None, "^");
+        for word in words.iter().copied().chain(["$"]) {
+            slots.push(slot(&[last, " ", word]));
+            if word != "$" {
+                slots.push(slot(&["", word]));
             }
-            last = token;
+            if let Some(before) = before.replace(last) {
+                slots.push(slot(&[before, " . ", word]));
+            }
+            last = word;
         }
-        slots.push(slot(&[last, " $"]));
+        pieces(&words.join(" "), &mut slots);
         given(request, &mut slots);
         slots.sort_unstable();
         slots.dedup();
@@ -61,15 +65,17 @@ fn given(request: &str, slots: &mut Vec<u16>) {
     slots.push(slot(&["<", last, " $"]));
 }
 
-/// The endings of a Korean word, and its syllables two at a time.
-fn parts(word: &str, slots: &mut Vec<u16>) {
-    let starts: Vec<usize> = word.char_indices().map(|(at, _)| at).collect();
-    for start in starts.iter().rev().take(ENDING_MAX) {
-        slots.push(slot(&["~", &word[*start..]]));
-    }
-    let ends = starts.iter().skip(2).copied().chain([word.len()]);
-    for (start, end) in starts.iter().zip(ends).take(starts.len() - 1) {
-        slots.push(slot(&["", &word[*start..end]]));
+/// What Korean words are made of, also across the spaces between them, which people leave out as they like.
+fn pieces(text: &str, slots: &mut Vec<u16>) {
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    let ends = |count: usize| starts.iter().skip(count).copied().chain([text.len()]);
+    for count in PIECE {
+        for (start, end) in starts.iter().zip(ends(count)) {
+            let piece = &text[*start..end];
+            if piece.contains(is_hangul) {
+                slots.push(slot(&["~", piece]));
+            }
+        }
     }
 }
 
@@ -146,18 +152,14 @@ mod tests {
         };
         assert!(shared("at 3pm on Friday", "tomorrow 10:30") > 1);
         assert!(shared("예약해주세요", "취소해주세요") > shared("예약해주세요", "예매했지"));
-        let pairs = |word: &str| {
+        let of = |text: &str| {
             let mut slots = Vec::new();
-            parts(word, &mut slots);
+            pieces(text, &mut slots);
             slots
         };
-        let (ending, pair) = (|it| slot(&["~", it]), |it| slot(&["", it]));
-        assert_eq!(pairs("차"), [ending("차")]);
-        let expected = [ending("날"), ending("난날"), ending("가난날")];
-        assert_eq!(
-            pairs("가난날"),
-            [&expected[..], &[pair("가난"), pair("난날")]].concat()
-        );
+        let expected = ["차 ", " 한", "한잔", "차 한", " 한잔", "차 한잔"];
+        assert_eq!(of("차 한잔"), expected.map(|it| slot(&["~", it])));
+        assert!(of("a cup of tea").is_empty() && of("").is_empty());
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
     let without: Arc<Vec<Item>> = Arc::new([bare(&with), more].concat());
     let few = |it: &&Item| builtin.contains(&it.name.as_str());
     let few: Arc<Vec<Item>> = Arc::new(own.iter().filter(few).cloned().collect());
-    let (ask, plain, web) = ("ask.jsonl", "plain.jsonl", "web.jsonl");
+    let (ask, plain) = ("ask.jsonl", "plain.jsonl");
+    let (web, now) = ("web.jsonl", "now.jsonl");
     let (pool, style, direct) = ("pool.jsonl", "style.jsonl", "direct.jsonl");
     let mut cases = Vec::new();
     for (set, file, tools) in [
@@ -40,6 +41,8 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
         ("plain", plain, &without),
         ("web more", web, own),
         ("web few", web, &few),
+        ("web now", now, own),
+        ("web now few", now, &few),
         ("pool en", pool, own),
         ("pool ko", pool, own),
         ("style en", style, own),
@@ -61,7 +64,11 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
                 .collect();
             let query = word("query").unwrap_or_default();
             // What needs the web is about the same tool, but not about the same thing.
-            let about = gold.first().filter(|_| file != web);
+            let is_there = |name: &String| tools.iter().any(|it| it.name == *name);
+            if set == "web now few" && !gold.iter().all(is_there) {
+                continue;
+            }
+            let about = gold.first().filter(|_| ![web, now].contains(&file));
             cases.push(Case {
                 set,
                 outcome: outcome(&word("outcome").unwrap_or_default()),
