@@ -66,8 +66,9 @@ test.each(["executions", "호출", "ㅎㅊ"])(
   "a page is found by its name in either language, and by the first consonants of the Korean one: %s",
   async (text) => {
     await open(["read"], text);
-    expect(screen.queryByText("frame:nav.executions")).not.toBeNull();
-    expect(screen.queryByText("frame:nav.sources")).toBeNull();
+    // The words of the other language are fetched when the palette opens.
+    await screen.findByText("frame:nav.executions", {}, { timeout: 15_000 });
+    await vi.waitFor(() => expect(screen.queryByText("frame:nav.sources")).toBeNull(), { timeout: 15_000 });
   },
   20_000,
 );
