@@ -64,18 +64,34 @@ impl Corpora {
     }
 }
 
-/// Of the rows: how many have a right tool first, among the first five, and how many there are.
-fn count(bench: &mut Bench, rows: &[Row], weights: &Weights) -> (usize, usize, usize) {
+/// Of each row, whether a right tool is first, and whether one is among the first five.
+fn found(bench: &mut Bench, rows: &[Row], weights: &Weights) -> Vec<(bool, bool)> {
     let mut corpora = Corpora::default();
-    let (mut first, mut five) = (0, 0);
-    for row in rows {
+    let mut of = |row: &Row| {
         let corpus = corpora.of(bench, row, weights);
         let found = corpus.select(&row.query, |_| true, 5).candidates;
         let is_right = |at: usize| row.gold.contains(&row.tools[at].name);
-        first += usize::from(found.first().is_some_and(|it| is_right(it.at)));
-        five += usize::from(found.iter().any(|it| is_right(it.at)));
-    }
-    (first, five, rows.len())
+        let is_first = found.first().is_some_and(|it| is_right(it.at));
+        (is_first, found.iter().any(|it| is_right(it.at)))
+    };
+    rows.iter().map(&mut of).collect()
+}
+
+/// How many are first.
+fn firsts(found: &[(bool, bool)]) -> usize {
+    found.iter().filter(|it| it.0).count()
+}
+
+/// By how many points one way is better than another on the same rows, and one standard error of that.
+fn gain(with: &[(bool, bool)], without: &[(bool, bool)]) -> (f64, f64) {
+    let both = with.iter().zip(without);
+    let each: Vec<f64> = both
+        .map(|(a, b)| f64::from(u8::from(a.0)) - f64::from(u8::from(b.0)))
+        .collect();
+    let all = each.len().max(1) as f64;
+    let mean = each.iter().sum::<f64>() / all;
+    let square = each.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / all;
+    (100.0 * mean, 100.0 * (square / all).sqrt())
 }
 
 fn of_set(bench: &Bench, set: &Set) -> Vec<Row> {
@@ -87,12 +103,11 @@ fn of_set(bench: &Bench, set: &Set) -> Vec<Row> {
 pub(crate) fn top(bench: &mut Bench) {
     for set in &SETS {
         let rows = of_set(bench, set);
-        let (first, five, all) = {
-            let weights = bench.weights.clone();
-            count(bench, &rows, &weights)
-        };
-        let (top, error) = share(first, all);
-        let (among, _) = share(five, all);
+        let weights = bench.weights.clone();
+        let found = found(bench, &rows, &weights);
+        let all = found.len();
+        let (top, error) = share(firsts(&found), all);
+        let (among, _) = share(found.iter().filter(|it| it.1).count(), all);
         let goal = set.3;
         let verdict = if top + error >= goal {
             "reached"
@@ -135,11 +150,22 @@ pub(crate) fn signals(bench: &mut Bench) {
         ("spelling alone", alone(|it| it.spelling = 1.0)),
     ];
     let sets: Vec<Vec<Row>> = SETS.iter().map(|set| of_set(bench, set)).collect();
+    say(
+        "right in hundred, and in brackets how far that is from all signals, with one standard error of that on the same rows",
+    );
+    let mut whole: Vec<Vec<(bool, bool)>> = Vec::new();
     for (name, weights) in variants {
         let mut line = format!("{name:<18}");
-        for (set, rows) in SETS.iter().zip(&sets) {
-            let (first, _, all) = count(bench, rows, &weights);
-            line += &format!(" | {} {:.1}", set.0, share(first, all).0);
+        for (at, (set, rows)) in SETS.iter().zip(&sets).enumerate() {
+            let found = found(bench, rows, &weights);
+            line += &format!(" | {} {:.1}", set.0, share(firsts(&found), found.len()).0);
+            match whole.get(at) {
+                Some(whole) => {
+                    let (apart, error) = gain(&found, whole);
+                    line += &format!(" ({apart:+.1} ± {error:.1})");
+                }
+                None => whole.push(found),
+            }
         }
         say(&line);
     }
