@@ -170,19 +170,23 @@ impl<'a> Ranking<'a> {
     }
 
     /// What is known of the best one, against all others that may be seen. One that a rule has put there fits as well as
-    /// the one that it was put before: what the rule is about is asked for in that one's words.
-    pub(crate) fn top(&self, given: &Given, ranked: &[Ranked]) -> Top {
+    /// the one that it was put before: what the rule is about is asked for in that one's words. A tool that another clause needs
+    /// takes nothing from it: that both fit is no doubt about either.
+    pub(crate) fn top(&self, given: &Given, ranked: &[Ranked], needed: &[usize]) -> Top {
         let Some(first) = ranked.first() else {
             return Top::default();
         };
-        let (mean, spread) = self.spread();
+        let is_beside = |at: usize| at != first.at && needed.contains(&at);
+        let (mean, spread) = self.spread(|at| !is_beside(at));
         let host = first
             .instead_of
             .and_then(|host| ranked.iter().find(|it| it.at == host));
         let own = self.fit(first);
         let fit = host.map_or(own, |host| own.or_better(self.fit(host)));
-        let is_other =
-            |it: &&Ranked| it.copy_of != Some(first.at) && Some(it.at) != first.instead_of;
+        let is_other = |it: &&Ranked| {
+            let is_same = it.copy_of == Some(first.at) || Some(it.at) == first.instead_of;
+            !is_same && !is_beside(it.at)
+        };
         let second = ranked[1..].iter().find(is_other);
         let part = &self.corpus.parts[first.at];
         let asked = &self.texts.asked[0];
@@ -225,11 +229,12 @@ impl<'a> Ranking<'a> {
         }
     }
 
-    /// The mean and the spread of all scores.
+    /// The mean and the spread of the scores of some.
     #[expect(clippy::cast_precision_loss, reason = "a mean need not be exact")]
-    fn spread(&self) -> (f32, f32) {
-        let scores = self.places.iter().map(|at| self.signals[0].scores[*at]);
-        let count = self.places.len().max(1) as f32;
+    fn spread(&self, counts: impl Fn(usize) -> bool) -> (f32, f32) {
+        let places = self.places.iter().filter(|at| counts(**at));
+        let scores = places.map(|at| self.signals[0].scores[*at]);
+        let count = scores.clone().count().max(1) as f32;
         let mean = scores.clone().sum::<f32>() / count;
         let square = scores.map(|it| (it - mean).powi(2)).sum::<f32>() / count;
         (mean, square.sqrt().max(0.02))

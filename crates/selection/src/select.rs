@@ -70,22 +70,39 @@ impl Corpus {
         named: impl Fn(usize) -> bool,
         limit: usize,
     ) -> Selection {
+        self.chosen(request, shown, &named, limit)
+    }
+
+    fn chosen(
+        &self,
+        request: &str,
+        shown: &Shown,
+        named: &dyn Fn(usize) -> bool,
+        limit: usize,
+    ) -> Selection {
         let read = Read::new(request);
         let texts = self.texts(&read.compared);
         let request = &*read.whole;
         let given = Given::new(request);
         let whole = Ranking::new(self, &texts, shown, named);
         let mut ranked = whole.ranked(&given);
-        let top = whole.top(&given, &ranked);
+        let needed = whole.needed(&ranked);
+        let top = whole.top(&given, &ranked, &needed);
         let features = Features::new(request, &given, &top);
         let verdict = match ranked.is_empty() {
             true => Verdict::nothing(),
             false => judge(&features),
         };
+        let verdict = match verdict.outcome {
+            Outcome::None if needed.len() > 1 => {
+                self.in_parts(&texts, shown, named).unwrap_or(verdict)
+            }
+            _ => verdict,
+        };
         let tools = match verdict.outcome {
             Outcome::None => Vec::new(),
             Outcome::Ask => ranked.first().map(|it| it.at).into_iter().collect(),
-            Outcome::Call => whole.needed(&ranked),
+            Outcome::Call => needed,
         };
         ranked.truncate(limit);
         let explain = |it: Ranked| Candidate {
@@ -103,6 +120,29 @@ impl Corpus {
             has_meaning: texts.asked[0].vector.is_some(),
             is_cut: matches!(read.whole, Cow::Owned(_)),
         }
+    }
+
+    /// A request of several parts may fit no tool as a whole: where each of them is to be called by itself, all are.
+    fn in_parts(
+        &self,
+        texts: &Texts<'_>,
+        shown: &Shown,
+        named: &dyn Fn(usize) -> bool,
+    ) -> Option<Verdict> {
+        let mut certainty: f32 = 1.0;
+        for clause in &texts.asked[1..] {
+            let part = self.chosen(&clause.text, shown, named, 1);
+            if part.outcome != Outcome::Call {
+                return None;
+            }
+            certainty = certainty.min(part.certainty);
+        }
+        let because = "each part of the request has a tool of its own".to_owned();
+        Some(Verdict {
+            outcome: Outcome::Call,
+            certainty,
+            because,
+        })
     }
 
     /// The tools that a request needs, were it certain that it needs any.

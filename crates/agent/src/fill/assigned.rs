@@ -27,7 +27,7 @@ pub(crate) fn assigned(
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for (which, it) in wanted.iter().enumerate() {
         let named: Vec<usize> = (0..numbers.len())
-            .filter(|at| is_named(said, it, &numbers[*at]))
+            .filter(|at| is_named(said, it, wanted, &numbers[*at]))
             .collect();
         let by_unit = || {
             let same = |at: &usize| it.unit.is_some() && numbers[*at].unit == it.unit;
@@ -47,12 +47,20 @@ pub(crate) fn assigned(
         }
     }
     let is_left = |pairs: &[(usize, usize)], which: &usize| pairs.iter().all(|it| it.0 != *which);
-    let left: Vec<usize> = (0..wanted.len())
+    let mut left: Vec<usize> = (0..wanted.len())
         .filter(|which| wanted[*which].required && is_left(&pairs, which))
         .collect();
-    let free: Vec<usize> = (0..numbers.len())
-        .filter(|at| pairs.iter().all(|it| it.1 != *at) && !is_key(said, &numbers[*at]))
-        .collect();
+    let free = (0..numbers.len()).filter(|at| pairs.iter().all(|it| it.1 != *at));
+    let (keys, free): (Vec<usize>, Vec<usize>) = free.partition(|at| is_key(said, &numbers[*at]));
+    if !keys.is_empty() {
+        // What is told apart by a number gets the number of one, and never another.
+        let (which, others): (Vec<usize>, Vec<usize>) =
+            left.into_iter().partition(|it| wants_key(wanted[*it]));
+        if let ([which], [at]) = (&which[..], &keys[..]) {
+            pairs.push((*which, *at));
+        }
+        left = others;
+    }
     let fits = |which: usize, at: usize| fits(wanted[which], &numbers[at], has_unit_beside);
     match (&left[..], &free[..]) {
         ([which], [at]) if fits(*which, *at) => pairs.push((*which, *at)),
@@ -104,6 +112,16 @@ fn is_key(said: &Said<'_>, number: &Number) -> bool {
         || NUMBERED.contains(&before)
 }
 
+/// `id`, `order_id`, `issue_number`, `room`.
+fn wants_key(wanted: &Wanted<'_>) -> bool {
+    let words: Vec<&str> = wanted.spoken.split(' ').collect();
+    let last = words.last().copied().unwrap_or_default();
+    let is_number = matches!(last, "no" | "nr" | "number" | "key");
+    matches!(last, "id" | "iid")
+        || NUMBERED.contains(&last)
+        || (is_number && words.iter().any(|it| NUMBERED.contains(it)))
+}
+
 /// Where a number stands that is still to be said: `something`, `another number`, `무언가`.
 fn unsaid<'s>(said: &'s Said<'_>) -> impl Iterator<Item = Number> + 's {
     let is_unsaid = |at: usize| {
@@ -133,6 +151,7 @@ fn fits(wanted: &Wanted<'_>, number: &Number, has_unit_beside: bool) -> bool {
         (Some(wants), Some(has)) => wants == has,
         (Some(_), None) => false,
         (None, None) => true,
+        (None, Some(_)) if wants_key(wanted) => false,
         (None, Some(has)) => match has.measures {
             Measures::Count => true,
             Measures::Money => is_amount || has_unit_beside,
@@ -142,8 +161,14 @@ fn fits(wanted: &Wanted<'_>, number: &Number, has_unit_beside: bool) -> bool {
 }
 
 /// `width 300`, `a width of 300`, `300 wide` does not count; `너비 300`.
-fn is_named(said: &Said<'_>, wanted: &Wanted<'_>, number: &Number) -> bool {
-    let is_alias = |text: &str| wanted.aliases.iter().any(|it| it == text);
+fn is_named(said: &Said<'_>, wanted: &Wanted<'_>, all: &[&Wanted<'_>], number: &Number) -> bool {
+    // What two are called by, as `price` of `min_price` and `max_price`, names neither.
+    let is_alias = |text: &str| {
+        let are_called = all
+            .iter()
+            .filter(|it| it.aliases.iter().any(|it| it == text));
+        wanted.aliases.iter().any(|it| it == text) && are_called.count() < 2
+    };
     let units_agree = wanted.unit.is_none() || number.unit.is_none() || wanted.unit == number.unit;
     if !units_agree || !matches!(wanted.shape, Shape::Number) {
         return false;

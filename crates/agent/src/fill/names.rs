@@ -144,8 +144,11 @@ impl<'a> Surroundings<'_, 'a> {
     /// A run of words with capital letters within a sentence: `Brian Cho`, `New York`.
     fn proper(&self, wanted: &Wanted<'_>) -> Vec<String> {
         let words = &self.said.words;
+        // All of `in New York` is a place.
         let is_where = |at: usize| {
-            let lead = self.said.previous(at).map_or("", |it| it.stem.as_str());
+            let goes_on = |at: &usize| is_capital(&words[*at]) && !words[*at].ends_part;
+            let begin = at - (0..at).rev().take_while(goes_on).count();
+            let lead = self.said.previous(begin).map_or("", |it| it.stem.as_str());
             wanted.shape == Shape::Name && matches!(lead, "in" | "at" | "near")
         };
         let is_proper = |at: usize| {

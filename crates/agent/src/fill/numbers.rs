@@ -10,6 +10,9 @@ use std::ops::Range;
 /// What multiplies the number that it is written behind.
 const SCALES: [(&str, f64); 4] = [("억", 1e8), ("만", 1e4), ("천", 1e3), ("백", 1e2)];
 
+/// 천 and 백 count within what 만 and 억 multiply.
+const GROUP: f64 = 1e4;
+
 /// A number that a request gives.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Number {
@@ -97,7 +100,7 @@ fn read(said: &Said<'_>, at: usize) -> Vec<Number> {
     }
     if rest.is_empty() {
         if number.last == at {
-            (number.value, number.last) = spelled::scaled(said, number.value, at);
+            (number.value, number.last) = spelled::scaled(said, number.value, at, at);
         }
         let ends = said.words[number.last].ends_part;
         let next = said.next(number.last).filter(|_| !ends);
@@ -266,29 +269,34 @@ fn is_scale(c: char) -> bool {
     SCALES.iter().any(|it| it.0.starts_with(c))
 }
 
-/// `35만` and `3천만`; `24만8천` is the sum of both.
+/// `35만` and `3천5백만`: what stands before 만 or 억 is added up first. Where a greater one comes later, it is no number.
 fn scales(value: f64, rest: &str) -> (f64, String) {
-    let mut sum = 0.0;
-    let (mut value, mut rest) = (value, rest);
-    loop {
-        let scale = |rest: &str| SCALES.iter().find(|(word, _)| rest.starts_with(word));
-        let Some((word, by)) = scale(rest) else {
-            break;
-        };
-        let mut by = *by;
+    let (mut sum, mut group) = (0.0, 0.0);
+    // What the next may at most come to, in the sum and in the group.
+    let (mut below, mut below_in_group) = (f64::INFINITY, f64::INFINITY);
+    let (mut next, mut rest) = (Some(value), rest);
+    let mut is_one = true;
+    while let Some((word, by)) = SCALES.iter().find(|it| rest.starts_with(it.0)) {
         rest = &rest[word.len()..];
-        while let Some((word, more)) = scale(rest) {
-            by *= more;
-            rest = &rest[word.len()..];
+        let more = next.unwrap_or_default();
+        if *by < GROUP {
+            is_one &= next.is_some() && (group == 0.0 || more * by < below_in_group);
+            group += more * by;
+            below_in_group = *by;
+        } else {
+            is_one &= (group + more) * by < below;
+            sum += (group + more) * by;
+            (group, below, below_in_group) = (0.0, *by, f64::INFINITY);
         }
-        sum += value * by;
-        match digits(rest) {
-            Some((next, after)) => (value, rest) = (next, after),
-            None => {
-                value = 0.0;
-                break;
-            }
-        }
+        (next, rest) = match digits(rest) {
+            Some((more, after)) => (Some(more), after),
+            None => (None, rest),
+        };
     }
-    (sum + value, rest.to_owned())
+    let last = next.unwrap_or_default();
+    is_one &= last < below_in_group && group + last < below;
+    match is_one {
+        true => (sum + group + last, rest.to_owned()),
+        false => (f64::NAN, rest.to_owned()),
+    }
 }

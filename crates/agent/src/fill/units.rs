@@ -155,7 +155,11 @@ pub(crate) fn unit_of(spoken: &str, about: &str) -> Option<Unit> {
     }
     // Single letters are names of numbers, and a `page` is the number of one.
     let is_telling = |it: &Unit| it.measures != Count && it.measures != Money;
-    let named = spoken.split(' ').filter(|it| it.len() > 1).find_map(unit);
+    // `min_price` is the least, and `second_number` comes after the first.
+    let is_place = |at: usize, it: &str| at == 0 && matches!(it, "min" | "second");
+    let parts = spoken.split(' ').enumerate();
+    let mut parts = parts.filter(|(at, it)| it.len() > 1 && !is_place(*at, it));
+    let named = parts.find_map(|it| unit(it.1));
     if let Some(unit) = named.filter(is_telling) {
         return Some(unit);
     }
@@ -166,8 +170,8 @@ pub(crate) fn unit_of(spoken: &str, about: &str) -> Option<Unit> {
     let words = about.split(|c: char| !c.is_alphanumeric() && c != '%' && c != '°');
     let mut units = words
         .filter(|it| it.chars().count() > 1 || *it == "%")
-        // The second of several, and no time.
-        .filter(|it| *it != "second")
+        // The second of several and the least, and no time.
+        .filter(|it| *it != "second" && *it != "min")
         .filter_map(unit)
         .filter(is_telling);
     let first = units.next()?;
@@ -213,6 +217,9 @@ mod tests {
             ("duration", "in minutes or hours", None),
             ("percentage", "", Some("%")),
             ("num2", "The second number", None),
+            ("min price", "Min price", None),
+            ("second number", "", None),
+            ("duration min", "", Some("minutes")),
             ("pause", "How long, in seconds", Some("seconds")),
             ("count", "How many results at most", None),
             ("m", "", None),

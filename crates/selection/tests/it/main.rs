@@ -50,6 +50,31 @@ fn select(request: &str) -> (Selection, &'static str) {
     (found, first)
 }
 
+/// Tools that nobody gave examples, and no others: whoever begins a run may name them.
+#[test]
+fn a_request_of_several_parts_is_called_where_each_part_is() {
+    let tool = |name: &str, description: &str| Item {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        ..Item::default()
+    };
+    let items = [
+        tool("wipe_archive", "Wipes the archive of the warehouse"),
+        tool("list_drivers", "Lists all drivers of the fleet"),
+    ];
+    let encoder = Arc::new(Own(Encoder::open().unwrap()));
+    let corpus = Corpus::new(&items, encoder, &mut Vectors::new(selection::ENCODER));
+    for request in [
+        "Wipe the archive of the warehouse, and then list all drivers of the fleet",
+        "First wipe the archive, then list all drivers of the fleet",
+    ] {
+        let found = corpus.select(request, |_| true, 2);
+        assert_eq!((found.outcome, found.tools), (Outcome::Call, vec![0, 1]));
+    }
+    let idle = "Thank you so much, and have a nice evening";
+    assert_eq!(corpus.select(idle, |_| true, 2).outcome, Outcome::None);
+}
+
 #[test]
 fn what_says_all_is_called() {
     for (request, tool) in [
