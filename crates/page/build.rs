@@ -18,6 +18,8 @@ fn main() -> io::Result<()> {
     // Also fires when it appears later.
     println!("cargo::rerun-if-changed={DIST}");
     println!("cargo::rerun-if-changed={PLACEHOLDER}");
+    // And in another clone, whose files may all be older than what was listed last.
+    println!("cargo::rerun-if-env-changed=TOOLCRIB_CLONE");
     let is_built = dist.join("index.html").is_file();
     let folder = if is_built {
         dist.canonicalize()?
