@@ -2,6 +2,7 @@
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
 use crate::fill::{Missing, fill_for};
+use crate::state::REJECTED;
 use jiff::civil::Date;
 use selection::speech::{clauses, is_hangul, keys};
 use selection::{Item, Outcome};
@@ -123,6 +124,22 @@ pub fn unanswered(request: &str, tool: &str, missing: &[Missing], why: &str) -> 
     match is_korean(request) {
         true => format!("`{tool}`을(를) 호출하지 못했습니다. 빠진 값: {names} ({why})"),
         false => format!("`{tool}` was not called: {names} is missing ({why})"),
+    }
+}
+
+/// What is said of a call that did not work, or that a person did not let run.
+#[must_use]
+pub fn failed(request: &str, tool: &str, text: &str) -> String {
+    let why = text.strip_prefix(REJECTED);
+    match (why, is_korean(request)) {
+        (Some(why), true) => {
+            format!(
+                "`{tool}`을(를) 호출하지 않았습니다. 확인을 맡은 사람이 허락하지 않았습니다{why}"
+            )
+        }
+        (Some(_), false) => format!("'{tool}' was not called: {text}"),
+        (None, true) => format!("`{tool}` 호출이 실패했습니다: {text}"),
+        (None, false) => format!("'{tool}' failed: {text}"),
     }
 }
 

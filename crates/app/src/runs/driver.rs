@@ -133,8 +133,7 @@ impl Driver {
     }
 
     fn limit(&mut self, reached: Reached) {
-        let has_model = self.has_model();
-        if reached.may_answer && has_model {
+        if reached.may_answer {
             self.journal.add(Entry::Limited {
                 code: reached.code.to_owned(),
                 message: reached.message,

@@ -8,7 +8,7 @@ use crate::select::{ASKING, QUERY_MAX};
 use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
-use agent::planner::{Plan, Planned, Told, answer, unanswered};
+use agent::planner::{Plan, Planned, Told, answer, failed, unanswered};
 use agent::state::REJECTED;
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
@@ -35,6 +35,9 @@ impl Driver {
     }
 
     async fn planned_turn(&mut self) -> Result<Turn> {
+        if self.journal.state.limited.is_some() {
+            return Ok(self.next_turn());
+        }
         let last = self.turns().last();
         let Some((before, results)) = last.map(|(turn, results)| (turn.clone(), results.clone()))
         else {
@@ -54,8 +57,9 @@ impl Driver {
     /// Whether everything that was called has failed: then nothing is done. What a person did not want is no failure.
     fn nothing_worked(&self) -> bool {
         let results = self.turns().flat_map(|(_, results)| results);
-        let mut called = results.filter(|it| it.name != ASKING).peekable();
-        self.journal.state.calls > 0 && called.peek().is_some() && called.all(|it| it.is_error)
+        let mut called = results.filter(|it| it.name != ASKING && !is_rejected(it));
+        let mut called = called.by_ref().peekable();
+        called.peek().is_some() && called.all(|it| it.is_error)
     }
 
     /// What this run has called and been told so far.
@@ -142,13 +146,21 @@ impl Driver {
                 left.push(format!("'{tool}' is not there any more"));
                 continue;
             };
-            match self.told(planned) {
+            match self.may_call().and_then(|()| self.told(planned)) {
                 Ok(arguments) => return self.calls([call_of(tool, arguments)]),
                 Err(why) => left.push(unanswered(&request, tool, &planned.missing, &why)),
             }
         }
         let told = Some(self.composed()).filter(|it| !it.is_empty());
         spoken(told.into_iter().chain(left).collect::<Vec<_>>().join("\n"))
+    }
+
+    /// Or why no more is called.
+    fn may_call(&self) -> std::result::Result<(), String> {
+        match &self.journal.state.limited {
+            Some((_, why)) => Err(why.clone()),
+            None => Ok(()),
+        }
     }
 
     /// The arguments of a call, with what somebody has told of them since; or why nobody did.
@@ -189,19 +201,22 @@ impl Driver {
     fn composed(&self) -> String {
         let results = self.turns().flat_map(|(_, results)| results);
         let told = results.filter(|it| it.name != ASKING);
+        let request = self.request();
         let told = told.map(|it| Told {
             tool: it.name.clone(),
             text: match it.is_error {
-                true if it.text.starts_with(REJECTED) => {
-                    format!("'{}' was not called: {}", it.name, it.text)
-                }
-                true => format!("'{}' failed: {}", it.name, it.text),
+                true => failed(&request, &it.name, &it.text),
                 false => it.text.clone(),
             },
             is_error: it.is_error,
         });
         answer(&told.collect::<Vec<_>>())
     }
+}
+
+/// Whether it did not run since a person did not want it.
+fn is_rejected(result: &ToolResult) -> bool {
+    result.is_error && result.text.starts_with(REJECTED)
 }
 
 fn spoken(text: String) -> Turn {

@@ -1,7 +1,9 @@
 //! The built-in planner and the people it asks: answers as people write them, days that do not move, what was said kept, and
 //! nobody there to ask.
 
-use crate::testapp::{ADMIN, TestApp, definition, on_both};
+use crate::testapp::{ADMIN, Setup, TestApp, definition, on_both, on_both_given};
+use app::runs::Settings;
+use catalog::policy::Policy;
 use serde_json::{Value, json};
 
 const DAY_MS: i64 = 86_400_000;
@@ -283,6 +285,88 @@ async fn a_calculation_goes_only_to_what_takes_one() {
                 assert_eq!(run["calls"], 0, "{tools} {input}: {run}");
             }
         }
+    })
+    .await;
+}
+
+/// What a run was not allowed to call is told, with what came of the calls before it.
+#[tokio::test]
+async fn a_limit_takes_nothing_from_what_was_done() {
+    for (steps, calls, told, code) in [
+        (2, 100, ["5", "6"], "max_steps"),
+        (
+            20,
+            1,
+            ["5", "`list_trucks` was not called"],
+            "max_tool_calls",
+        ),
+    ] {
+        let mut runs = Settings::default();
+        runs.limits.steps_max = steps;
+        runs.limits.calls_max = calls;
+        let setup = Setup {
+            runs,
+            ..Setup::default()
+        };
+        on_both_given(
+            json!([]),
+            Policy::default(),
+            setup,
+            async |app: &TestApp| {
+                let one = |it: &str| json!({"expression": {"const": it}});
+                tool(
+                    app,
+                    "list_drivers",
+                    "Lists all drivers of the fleet",
+                    one("2+3"),
+                )
+                .await;
+                tool(
+                    app,
+                    "list_trucks",
+                    "Lists all trucks of the fleet",
+                    one("2*3"),
+                )
+                .await;
+                let input = "List all drivers of the fleet, and then list all trucks of the fleet";
+                let body = json!({"input": input, "tools": ["list_drivers", "list_trucks"]});
+                let run = app.post("/api/v1/runs", body).await.body;
+                assert_eq!(run["status"], "done", "{run}");
+                assert_eq!(run["error"]["code"], code, "{run}");
+                let output = run["output"].as_str().unwrap();
+                assert!(told.iter().all(|it| output.contains(it)), "{output}");
+            },
+        )
+        .await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_only_call_never_began_has_failed_unless_somebody_wanted_that() {
+    on_both(async |app: &TestApp| {
+        plain(
+            app,
+            "wipe_archive",
+            "창고의 보관함을 모두 지웁니다. Wipes the archive of the warehouse",
+            json!({"destructive": true}),
+        )
+        .await;
+        let wanted = "창고의 보관함을 모두 지워줘";
+        let run = begin(app, wanted, "wipe_archive").await;
+        app.answer(&run, &run["pending"][0], json!("reject")).await;
+        let refused = app.rests(&run).await;
+        assert_eq!(refused["status"], "done", "{refused}");
+        let output = refused["output"].as_str().unwrap();
+        assert!(output.contains("허락하지 않았습니다"), "{output}");
+        assert!(!output.contains("was not called"), "{output}");
+        let run = begin(app, wanted, "wipe_archive").await;
+        let path = "/api/v1/tools/wipe_archive";
+        let gone = app.as_key(ADMIN, "DELETE", path, Value::Null).await;
+        assert_eq!(gone.status, 204, "{}", gone.body);
+        app.answer(&run, &run["pending"][0], json!("approve")).await;
+        let failed = app.rests(&run).await;
+        assert_eq!(failed["status"], "failed", "{failed}");
+        assert_eq!(failed["error"]["code"], "tools_failed", "{failed}");
     })
     .await;
 }
