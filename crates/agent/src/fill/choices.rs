@@ -137,8 +137,12 @@ fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
         .iter()
         .any(|it| after.starts_with(it));
     let last = &said.words[words.end - 1];
+    // `anything but the archive`, and not `but in celsius`.
+    let but = if before(1) == "but" { 1 } else { 2 };
+    let all = ["all", "any", "anything", "everything"];
+    let is_left_out = before(but) == "but" && all.contains(&before(but + 1));
     let leads = [
-        "in", "as", "to", "by", "with", "via", "using", "only", "into",
+        "in", "as", "to", "by", "with", "via", "using", "use", "only", "into",
     ];
     let end = match (before(1), last.particle) {
         ("to" | "into" | "in", _) | (_, "로" | "으로") => Some(End::To),
@@ -148,8 +152,9 @@ fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
     Mention {
         choice,
         end,
-        is_denied: is_no(before(1)) || is_no(before(2)) || is_korean_no,
+        is_denied: is_no(before(1)) || is_no(before(2)) || is_korean_no || is_left_out,
         is_led: leads.contains(&before(1))
+            || (before(1) == "the" && leads.contains(&before(2)))
             || matches!(last.particle, "로" | "으로" | "만")
             || last.stem.ends_with('순'),
         words,
@@ -169,7 +174,15 @@ pub(crate) fn chosen(
     mentions.retain(|it| said.words[it.words.start].place.start < text_from);
     // Of a direction only what points there: who translates from Korean does not want it.
     if wanted.end.is_some() {
-        mentions.retain(|it| it.end == wanted.end);
+        // But for what stands beside the very name: `use the database source`.
+        let is_own = |at: Option<usize>| {
+            let word = at.and_then(|at| said.words.get(at));
+            word.is_some_and(|it| it.stem == wanted.spoken)
+        };
+        mentions.retain(|it| {
+            let beside = [it.words.start.checked_sub(1), Some(it.words.end)];
+            it.end == wanted.end || beside.into_iter().any(is_own)
+        });
     }
     if mentions.iter().any(|it| it.is_denied) {
         return None;

@@ -13,6 +13,15 @@ use jiff::civil::Date;
 use selection::Item;
 use selection::speech::{keys, own_words};
 use serde_json::{Map, Value};
+use std::ops::Range;
+
+/// What an address has to do with a request.
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Meant,
+    Sender,
+    LeftOut,
+}
 
 pub(super) struct Filling<'a> {
     pub(super) said: Said<'a>,
@@ -89,12 +98,33 @@ impl<'a> Filling<'a> {
             (Shape::Web, is_web),
             (Shape::File, is_file),
         ] {
-            let all = self.said.words.iter().enumerate();
-            let meant = all.filter(|(at, _)| shape != Shape::Mail || self.is_addressed(*at));
-            let mut found: Vec<&str> = meant.filter_map(|it| is_one(it.1.bare)).collect();
-            found.extend(self.said.quotes.iter().filter_map(|it| is_one(it.text)));
-            found.dedup();
-            let open = self.open(|it| it.shape == shape);
+            let words = self.said.words.iter();
+            let words = words.map(|it| (it.bare, it.place.clone()));
+            let quotes = self.said.quotes.iter();
+            let quotes = quotes.map(|it| (it.text, it.place.clone()));
+            let all = words.chain(quotes);
+            let all: Vec<(&str, Part)> = all
+                .filter_map(|(text, place)| Some((is_one(text)?, self.part(&place))))
+                .collect();
+            let of = |part: Part| {
+                let is_any = shape != Shape::Mail;
+                let own = all.iter().filter(move |it| is_any || it.1 == part);
+                let mut own: Vec<&str> = own.map(|it| it.0).collect();
+                own.dedup();
+                own
+            };
+            if shape == Shape::Mail
+                && let [one] = of(Part::Sender)[..]
+            {
+                let value = Value::from(one);
+                self.only(
+                    |it| it.shape == Shape::Mail && it.end == Some(End::From),
+                    value,
+                );
+            }
+            let found = of(Part::Meant);
+            let is_sender = |it: &Wanted<'_>| shape == Shape::Mail && it.end == Some(End::From);
+            let open = self.open(|it| it.shape == shape && !is_sender(it));
             let needed: Vec<usize> = open
                 .iter()
                 .copied()
@@ -116,13 +146,24 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// Whether an address is not the one that something came from, or is to be left out.
-    fn is_addressed(&self, at: usize) -> bool {
-        let before = self.said.previous(at).map_or("", |it| it.stem.as_str());
-        let after = self.said.next(at).map_or("", |it| it.bare);
-        let is_left_out = ["말고", "빼고", "제외"];
-        !matches!(before, "from" | "except" | "without" | "not" | "but" | "by")
-            && !is_left_out.iter().any(|it| after.starts_with(it))
+    /// Whether an address is the one that something came from, or is to be left out.
+    fn part(&self, place: &Range<usize>) -> Part {
+        let words = &self.said.words;
+        let before = self.said.before(place.start).next();
+        let after = words.iter().find(|it| it.place.start >= place.end);
+        let after = after.map_or("", |it| it.bare);
+        let is_next = |list: &[&str]| list.iter().any(|it| after.starts_with(it));
+        let own = &self.said.request[place.clone()];
+        let ends = ["에서", "한테서", "에게서", "로부터"];
+        match before.map_or("", |it| it.stem.as_str()) {
+            "from" | "by" => Part::Sender,
+            "except" | "without" | "not" | "but" => Part::LeftOut,
+            _ if is_next(&["말고", "빼고", "제외"]) => Part::LeftOut,
+            _ if ["에게", "한테", "께"].iter().any(|it| own.ends_with(it)) => Part::Meant,
+            _ if is_next(&["보낸", "에게서", "한테서"]) => Part::Sender,
+            _ if ends.iter().any(|it| own.ends_with(it)) => Part::Sender,
+            _ => Part::Meant,
+        }
     }
 
     pub(super) fn choices(&mut self) {
@@ -130,6 +171,12 @@ impl<'a> Filling<'a> {
         let text = texts::after_mark(self.said.request).filter(|_| has_text);
         let whole = self.said.request.trim_end().len();
         let text_from = text.map_or(usize::MAX, |it| whole - it.len());
+        // `translate this: "hello" into Korean`: a text in marks ends with them.
+        let mut quotes = self.said.quotes.iter();
+        let text_from = match quotes.any(|it| it.place.start == text_from) {
+            true => usize::MAX,
+            false => text_from,
+        };
         for at in self.open(|_| true) {
             let value = match &self.wanted[at].shape {
                 Shape::Choice(list) => {

@@ -40,20 +40,45 @@ fn is_other(word: &str) -> bool {
 }
 
 /// What tools that do one of these with their numbers say of themselves.
-const DOES: [(char, &[&str]); 4] = [
+const DOES: [(Work, &str); 8] = [
     (
-        '+',
-        &[
-            "add", "sum", "plus", "total", "더하", "더한", "합계", "합을",
-        ],
+        Work::Add,
+        "add sum plus total 더하 더한 더합 더해 덧셈 합계 합산 합을",
     ),
     (
-        '-',
-        &["subtract", "minus", "difference", "빼", "뺀", "차이"],
+        Work::Subtract,
+        "subtract minus difference 빼 뺀 뺍 뺄셈 차이 차를 차감",
     ),
-    ('*', &["multipl", "product", "times", "곱"]),
-    ('/', &["divi", "quotient", "ratio", "나누", "나눈"]),
+    (Work::Multiply, "multipl product times 곱"),
+    (
+        Work::Divide,
+        "divi quotient ratio 나누 나눈 나눕 나눠 나눗셈 몫 비율",
+    ),
+    (Work::Power, "power expon square cube 거듭제곱 제곱"),
+    (Work::Root, "root 제곱근 루트"),
+    (
+        Work::Less,
+        "discount % off percent reduc 할인 퍼센트 백분율 인하",
+    ),
+    (
+        Work::More,
+        "tax vat tip percent increase markup interest 세금 부가세 팁 퍼센트 백분율 인상 이자",
+    ),
 ];
+
+/// What is done with numbers.
+#[derive(Clone, Copy, PartialEq)]
+enum Work {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Power,
+    Root,
+    /// `350 * (1 - 20%)`: some of it off.
+    Less,
+    More,
+}
 
 /// Whether the numbers of a request may go to a tool that says this of itself: where it is a calculation, only to one that does
 /// the same.
@@ -61,9 +86,44 @@ pub(crate) fn fits(request: &str, about: &str) -> bool {
     let Some(formula) = formula(request) else {
         return true;
     };
-    let done = DOES.iter().filter(|it| formula.contains(it.0));
-    let mut unsaid = done.filter(|it| !it.1.iter().any(|word| about.contains(word)));
-    unsaid.next().is_none()
+    let is_said = |work: Work| {
+        let own = DOES.iter().filter(|it| it.0 == work);
+        own.flat_map(|it| it.1.split(' '))
+            .any(|word| about.contains(word))
+    };
+    works(&formula).into_iter().all(is_said)
+}
+
+/// What a calculation does.
+fn works(formula: &str) -> Vec<Work> {
+    // Units are told apart by a slash as well.
+    let is_converted = formula.contains(" to ");
+    let (mut found, mut is_operand) = (Vec::new(), false);
+    let (less, more) = (" * (1 - ", " * (1 + ");
+    let plain = formula.replace([' '], "");
+    if formula.contains(less) || formula.contains(more) {
+        found.push(if formula.contains(less) {
+            Work::Less
+        } else {
+            Work::More
+        });
+        return found;
+    }
+    for sign in plain.chars() {
+        match sign {
+            '+' if is_operand => found.push(Work::Add),
+            '-' if is_operand => found.push(Work::Subtract),
+            '*' => found.push(Work::Multiply),
+            '/' if !is_converted => found.push(Work::Divide),
+            '^' => found.push(Work::Power),
+            _ => {}
+        }
+        is_operand = !matches!(sign, '+' | '-' | '*' | '/' | '^' | '(');
+    }
+    if plain.contains("sqrt") {
+        found.push(Work::Root);
+    }
+    found
 }
 
 /// What already is a calculation: operands and what stands between them.

@@ -114,6 +114,7 @@ fn one<'a>(name: &'a str, schema: &'a Value, known: &Parameter) -> Wanted<'a> {
     let end = match () {
         () if has(&[
             "from",
+            "sender",
             "origin",
             "source",
             "departure",
