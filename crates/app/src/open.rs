@@ -57,6 +57,8 @@ pub struct Options {
     pub runs: crate::runs::Settings,
     /// Whether requests of which somebody confirmed the tool count as examples of it.
     pub confirmed: bool,
+    /// Whether requests are read by the program alone, and by no model behind an endpoint.
+    pub own_encoder: bool,
     pub pipeline: crate::pipeline::Settings,
     /// The folder of skills; none is none.
     pub skills: Option<PathBuf>,
@@ -287,6 +289,7 @@ async fn chooser(
 ) -> Result<Chooser, StartError> {
     let confirmed = Confirmed::load(store, options.confirmed).await?;
     let model = vectors.embeddings().ok().cloned();
+    let model = model.filter(|_| !options.own_encoder);
     let gold = options.gold.clone();
     Ok(Chooser::new(&options.data, gold, confirmed, model)?)
 }

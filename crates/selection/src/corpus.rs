@@ -65,7 +65,8 @@ impl Corpus {
         let background: Vec<Arc<Vector>> =
             REQUESTS.iter().filter_map(|it| vectors.known(it)).collect();
         let empty = Corpus {
-            is_ready: common(encoder.id()).all(|it| vectors.known(it).is_some()),
+            is_ready: common(encoder.id())
+                .all(|it| vectors.known(it).is_some() || encoder.refuses(it)),
             reader: Reader::new(encoder.id(), vectors),
             reach: Reach::new(vectors),
             background,
@@ -96,6 +97,7 @@ impl Corpus {
             new.iter().flatten().flat_map(Texts::encoded),
         );
         let making = Making {
+            encoder: &*self.encoder,
             vectors,
             weights: &self.weights,
             background: &self.background,
@@ -142,6 +144,14 @@ impl Corpus {
         self.is_ready
     }
 
+    /// Whether its vectors are as long as those that its encoder makes now.
+    #[must_use]
+    pub fn fits(&self) -> bool {
+        let own = self.background.first().map(|it| it.dimension());
+        own.zip(self.encoder.dimension())
+            .is_none_or(|(own, now)| own == now)
+    }
+
     /// Whether every tool has all its vectors, too.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -162,7 +172,7 @@ impl Corpus {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::vectors::tests::Words;
+    use crate::vectors::tests::{Changed, Words};
 
     fn items(count: usize) -> Vec<Item> {
         let item = |at: usize| Item {
@@ -199,6 +209,18 @@ mod tests {
         assert!(ready.is_ready() && !ready.is_whole());
         vectors.allow(None);
         assert!(ready.with(&all, &mut vectors).is_whole());
+    }
+
+    #[test]
+    fn nobody_waits_for_the_vector_of_a_text_that_is_not_taken() {
+        let mut vectors = Vectors::default();
+        let mut all = items(3);
+        all[1].description = "Says the unspeakable".to_owned();
+        let corpus = Corpus::new(&all, Arc::new(Changed(256)), &mut vectors);
+        assert!(corpus.is_whole() && corpus.fits());
+        let before = vectors.made();
+        assert!(corpus.with(&all, &mut vectors).is_whole());
+        assert_eq!(vectors.made(), before);
     }
 
     #[test]

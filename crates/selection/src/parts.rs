@@ -13,7 +13,7 @@ use crate::reach::Reach;
 use crate::slots::{Slots, same_language};
 use crate::sums::operations;
 use crate::turns::Turns;
-use crate::vectors::Vectors;
+use crate::vectors::{Encode, Vectors};
 use crate::words::{cut, spoken, words};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -37,6 +37,7 @@ pub(crate) type Key = [u8; 32];
 
 /// What all parts are made with.
 pub(crate) struct Making<'a> {
+    pub(crate) encoder: &'a dyn Encode,
     pub(crate) vectors: &'a Vectors,
     pub(crate) weights: &'a Weights,
     pub(crate) background: &'a [Arc<Vector>],
@@ -84,7 +85,8 @@ impl Part {
         let mut is_whole = true;
         let mut vector = |text: &str| {
             let found = making.vectors.known(text);
-            is_whole &= found.is_some() || text.trim().is_empty();
+            let is_wanted = !text.trim().is_empty() && !making.encoder.refuses(text);
+            is_whole &= found.is_some() || !is_wanted;
             found
         };
         let about = vector(&texts.about);

@@ -31,6 +31,16 @@ pub trait Encode: Send + Sync {
         true
     }
 
+    /// How long its vectors are, where that may change: behind an endpoint another model may stand from one day to the next.
+    fn dimension(&self) -> Option<usize> {
+        None
+    }
+
+    /// Whether it said of a text that it does not take it. Then nobody waits for its vector, nor is it asked again.
+    fn refuses(&self, _text: &str) -> bool {
+        false
+    }
+
     /// Vectors of another encoder mean something else.
     fn id(&self) -> &str;
 }
@@ -74,7 +84,7 @@ impl Vectors {
         let is_new = |it: &&str| !it.trim().is_empty() && seen.insert(key(it));
         let texts = texts
             .filter(is_new)
-            .filter(|it| !self.known.contains_key(&key(it)));
+            .filter(|it| !self.known.contains_key(&key(it)) && !encoder.refuses(it));
         let mut wanted: Vec<&str> = texts.collect();
         if let Some(allowance) = &mut self.allowance {
             wanted.truncate(*allowance);
@@ -99,9 +109,12 @@ impl Vectors {
 
     /// Vectors of another encoder are of no use.
     fn take(&mut self, encoder: &dyn Encode) {
-        if self.encoder != encoder.id() {
+        let is_long =
+            |it: &Arc<Vector>| encoder.dimension().is_none_or(|now| it.dimension() == now);
+        if self.encoder != encoder.id() || !self.known.values().take(1).all(is_long) {
             *self = Vectors {
                 allowance: self.allowance,
+                made: self.made,
                 ..Vectors::new(encoder.id())
             };
         }
@@ -176,6 +189,30 @@ pub(crate) mod tests {
     /// Knows no meaning: texts with the same words get near vectors.
     pub(crate) struct Words(pub(crate) &'static str);
 
+    /// The same, but another model stands there now, and one word it does not take.
+    pub(crate) struct Changed(pub(crate) usize);
+
+    impl Encode for Changed {
+        fn encode(&self, text: &str) -> Vec<f32> {
+            match self.refuses(text) {
+                true => Vec::new(),
+                false => Words("words").encode(text)[..self.0].to_vec(),
+            }
+        }
+
+        fn dimension(&self) -> Option<usize> {
+            Some(self.0)
+        }
+
+        fn refuses(&self, text: &str) -> bool {
+            text.contains("unspeakable")
+        }
+
+        fn id(&self) -> &str {
+            "words"
+        }
+    }
+
     impl Encode for Words {
         fn encode(&self, text: &str) -> Vec<f32> {
             let mut vector = vec![0.0_f32; 256];
@@ -233,7 +270,17 @@ pub(crate) mod tests {
         let mut vectors = Vectors::new("a");
         learn(&mut vectors, "a", &["one text"]);
         learn(&mut vectors, "b", &["another text"]);
-        assert_eq!((vectors.len(), vectors.made()), (1, 1));
+        assert_eq!((vectors.len(), vectors.made()), (1, 2));
+    }
+
+    #[test]
+    fn vectors_of_another_length_are_forgotten() {
+        let mut vectors = Vectors::new("words");
+        learn(&mut vectors, "words", &["one text"]);
+        vectors.learn(&Changed(200), ["another text"].into_iter());
+        assert_eq!(vectors.len(), 1);
+        vectors.learn(&Changed(200), ["one text"].into_iter());
+        assert_eq!(vectors.len(), 2);
     }
 
     #[test]

@@ -137,6 +137,7 @@ impl Context {
             sources: config.sources(),
             gold: place.workspace.join(config.text("selection.gold")),
             confirmed: config.yes("selection.confirmed"),
+            own_encoder: config.text("selection.encoder") == "own",
             skills: skills_folder(place, config),
             pipeline: app::pipeline::Settings {
                 mcp_tools: config.yes("features.mcp_tools"),

@@ -36,6 +36,8 @@ const STEP: usize = 1_000;
 const STEP_ENDPOINT: usize = 64;
 /// How long somebody waits who could be answered by what there was before.
 const PATIENCE: Duration = Duration::from_secs(2);
+/// So many vectors of texts that no tool has, from changes that were only tried, are kept for who tries again.
+const STRAY_MAX: usize = 5_000;
 /// How long to wait where nothing could be encoded at all: the endpoint is away.
 const RETRY: Duration = Duration::from_secs(30);
 
@@ -48,6 +50,12 @@ pub(crate) struct Choice {
     pub(crate) corpus: Corpus,
     pub(crate) admins: Arc<HashSet<Uuid>>,
     pub(crate) confirmed: Arc<Requests>,
+}
+
+impl Choice {
+    fn items(&self) -> Vec<Item> {
+        items(&self.entries, &self.admins, &self.confirmed)
+    }
 }
 
 pub(crate) struct Chooser {
@@ -71,6 +79,8 @@ pub(crate) struct Chooser {
     step: usize,
     /// How many vectors were made.
     encoded: AtomicUsize,
+    /// And how many of them since the last tidying for what was only tried.
+    strays: AtomicUsize,
     is_unsaved: AtomicBool,
 }
 
@@ -109,6 +119,7 @@ impl Chooser {
             at_once,
             step,
             encoded: AtomicUsize::new(0),
+            strays: AtomicUsize::new(0),
             is_unsaved: AtomicBool::new(false),
         })
     }
@@ -124,6 +135,11 @@ impl Chooser {
         let mut changes = app.executor.changes();
         let mut asked = app.chooser.asked.subscribe();
         let is_used = app.chooser.file.exists();
+        let endpoint = app.chooser.endpoint.clone();
+        let other_model = async move || match &endpoint {
+            Some(endpoint) => endpoint.changed.notified().await,
+            None => std::future::pending().await,
+        };
         let app = Arc::downgrade(app);
         tokio::spawn(async move {
             // Where nobody ever asks, nothing is encoded: that takes 25 MB of the model.
@@ -137,12 +153,17 @@ impl Chooser {
                 let pause = app.chooser.go_on(&app).await;
                 drop(app);
                 tokio::time::sleep(PAUSE).await;
-                let changed = match pause {
-                    None => changes.changed().await,
-                    // What is not whole is gone on with, whether something else changes or not.
-                    Some(pause) => tokio::time::timeout(pause, changes.changed())
-                        .await
-                        .unwrap_or(Ok(())),
+                // What is not whole is gone on with, whether something else changes or not.
+                let again = async {
+                    match pause {
+                        None => std::future::pending().await,
+                        Some(pause) => tokio::time::sleep(pause).await,
+                    }
+                };
+                let changed = tokio::select! {
+                    changed = changes.changed() => changed,
+                    () = other_model() => Ok(()),
+                    () = again => Ok(()),
                 };
                 if changed.is_err() {
                     return;
@@ -213,7 +234,8 @@ impl Chooser {
     fn current(&self, app: &App) -> Option<Arc<Choice>> {
         let made = self.made.load_full()?;
         let catalogue = app.executor.catalogue.load();
-        let is_current = Arc::ptr_eq(&made.catalogue, &catalogue)
+        let is_current = made.corpus.fits()
+            && Arc::ptr_eq(&made.catalogue, &catalogue)
             && made.admins == *app.access.load().admins()
             && Arc::ptr_eq(&made.confirmed, &self.confirmed.counted());
         is_current.then_some(made)
@@ -234,7 +256,8 @@ impl Chooser {
         let vectors = vectors.get_or_insert_with(|| self.read());
         let before = vectors.made();
         vectors.allow(allowance);
-        let corpus = match self.made.load_full().filter(|it| it.corpus.is_ready()) {
+        let is_of_use = |it: &Arc<Choice>| it.corpus.is_ready() && it.corpus.fits();
+        let corpus = match self.made.load_full().filter(is_of_use) {
             Some(made) => made.corpus.with(&items, vectors),
             None => Corpus::new(&items, Arc::clone(&self.encoder), vectors),
         };
@@ -266,7 +289,7 @@ impl Chooser {
         };
         let vectors = vectors.get_or_insert_with(|| self.read());
         vectors.allow(Some(self.at_once));
-        choice.corpus.with(items, vectors)
+        self.tried(choice, items, vectors)
     }
 
     /// The same with the vectors of what is new, for who has time to wait for them.
@@ -274,7 +297,19 @@ impl Chooser {
         let mut vectors = self.vectors.lock().unwrap_or_else(PoisonError::into_inner);
         let vectors = vectors.get_or_insert_with(|| self.read());
         vectors.allow(Some(self.at_once.max(STEP_ENDPOINT)));
-        choice.corpus.with(items, vectors)
+        self.tried(choice, items, vectors)
+    }
+
+    /// Whoever tries many descriptions does not fill the memory with vectors that nobody will ask for.
+    fn tried(&self, choice: &Choice, items: &[Item], vectors: &mut Vectors) -> Corpus {
+        let before = vectors.made();
+        let corpus = choice.corpus.with(items, vectors);
+        let new = vectors.made() - before;
+        if self.strays.fetch_add(new, Ordering::Relaxed) + new > STRAY_MAX {
+            self.strays.store(0, Ordering::Relaxed);
+            Corpus::tidy(&choice.items(), vectors);
+        }
+        corpus
     }
 
     /// What whoever asked should know of how tools were ranked: not by what the endpoint would have said.
@@ -300,7 +335,7 @@ impl Chooser {
 
     /// Keeps the vectors that these tools need, and forgets the others.
     fn save(&self, choice: &Choice) {
-        let items = items(&choice.entries, &choice.admins, &choice.confirmed);
+        let items = choice.items();
         let mut vectors = self.vectors.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(vectors) = vectors.as_mut() {
             Corpus::tidy(&items, vectors);

@@ -2,13 +2,16 @@
 //! configuration names one. Whatever sentences a model is shown, their vectors share much, some models' far more than
 //! others': what all sentences have in common is taken off, so that what near means is alike for every model.
 
+use arc_swap::ArcSwapOption;
 use catalog::hex::hex;
 use encoder::Encoder;
 use selection::Encode;
 use sha2::{Digest, Sha256};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
+use tokio::sync::Notify;
 use vectors::Embeddings;
 
 /// Changes with the model, so that vectors of another are made anew.
@@ -21,6 +24,9 @@ const AWAY: Duration = Duration::from_secs(10);
 
 /// What any model takes.
 const PROBE: &str = "ping";
+
+/// So many texts that are not taken are remembered; with more, they are asked for again.
+const REFUSED_MAX: usize = 10_000;
 
 /// Texts in one request, and how long that may take.
 const BATCH: usize = 64;
@@ -51,7 +57,11 @@ pub(crate) struct Endpoint {
     /// Why it gave no vectors when it was last asked.
     trouble: Mutex<Option<Trouble>>,
     /// What the vectors of all sentences have in common. Until that is known, no text has a vector.
-    common: OnceLock<Vec<f32>>,
+    common: ArcSwapOption<Vec<f32>>,
+    /// Texts that are not taken, while others are.
+    refused: Mutex<HashSet<u64>>,
+    /// Somebody else answers there now: all vectors are to be made anew.
+    pub(crate) changed: Notify,
 }
 
 impl Endpoint {
@@ -61,7 +71,9 @@ impl Endpoint {
         Endpoint {
             id: format!("{} without what is common", hex(&id[..16])),
             trouble: Mutex::default(),
-            common: OnceLock::new(),
+            common: ArcSwapOption::empty(),
+            refused: Mutex::default(),
+            changed: Notify::new(),
             runtime: Handle::current(),
             embeddings,
         }
@@ -72,10 +84,13 @@ impl Encode for Endpoint {
     fn encode_all(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let mut all = Vec::with_capacity(texts.len());
         // Not worked out here: `prepare` does that, where nobody is kept from anything meanwhile.
-        if let Some(common) = self.common.get() {
+        if let Some(common) = self.common.load_full() {
             for batch in texts.chunks(BATCH) {
                 let Some(made) = self.batch(batch) else { break };
-                all.extend(made.iter().map(|it| without(it, common)));
+                if !self.is_same_model(&made, &common) {
+                    break;
+                }
+                all.extend(made.iter().map(|it| without(it, &common)));
             }
         }
         all.resize(texts.len(), Vec::new());
@@ -89,7 +104,7 @@ impl Encode for Endpoint {
 
     fn encode_request(&self, texts: &[&str]) -> Vec<Vec<f32>> {
         let none = || vec![Vec::new(); texts.len()];
-        let Some(common) = self.common.get().filter(|_| !self.is_away()) else {
+        let Some(common) = self.common.load_full().filter(|_| !self.is_away()) else {
             return none();
         };
         let until = Instant::now() + REQUEST_TIMEOUT;
@@ -101,7 +116,10 @@ impl Encode for Endpoint {
             }
             made => made.unwrap_or_else(|_| none()),
         };
-        made.iter().map(|it| without(it, common)).collect()
+        match self.is_same_model(&made, &common) {
+            true => made.iter().map(|it| without(it, &common)).collect(),
+            false => none(),
+        }
     }
 
     fn is_there(&self) -> bool {
@@ -111,6 +129,14 @@ impl Encode for Endpoint {
 
     fn prepare(&self) -> bool {
         self.common().is_some()
+    }
+
+    fn dimension(&self) -> Option<usize> {
+        self.common.load().as_ref().map(|it| it.len())
+    }
+
+    fn refuses(&self, text: &str) -> bool {
+        self.refused().contains(&mark(text))
     }
 
     fn id(&self) -> &str {
@@ -140,8 +166,8 @@ impl Endpoint {
     }
 
     /// Worked out in the background: it takes many texts.
-    fn common(&self) -> Option<&[f32]> {
-        if self.common.get().is_none() {
+    fn common(&self) -> Option<()> {
+        if self.common.load().is_none() {
             // One that takes no text at all, such as for want of a key, is not asked for each of them.
             self.asked(&[PROBE], Instant::now() + BATCH_TIMEOUT).ok()?;
             let usual: Vec<&str> = selection::usual_requests().collect();
@@ -149,9 +175,51 @@ impl Endpoint {
             for batch in usual.chunks(BATCH) {
                 all.extend(self.batch(batch)?);
             }
-            let _ = self.common.set(mean(&all));
+            self.common.store(Some(Arc::new(mean(&all))));
         }
-        self.common.get().map(Vec::as_slice)
+        Some(())
+    }
+
+    /// Whether vectors are as long as those before. Where they are not, nothing that is known may be compared with them.
+    fn is_same_model(&self, made: &[Vec<f32>], common: &[f32]) -> bool {
+        let other = made
+            .iter()
+            .find(|it| !it.is_empty() && it.len() != common.len());
+        let Some(other) = other else { return true };
+        let why = format!(
+            "the embeddings endpoint gives vectors of {} numbers and gave {} before: another model answers there, and the vectors of all tools are made anew",
+            other.len(),
+            common.len()
+        );
+        tracing::warn!("{why}");
+        let trouble = Trouble {
+            since: Instant::now(),
+            is_away: false,
+            why,
+        };
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
+        self.refused().clear();
+        self.common.store(None);
+        self.changed.notify_one();
+        false
+    }
+
+    fn refused(&self) -> std::sync::MutexGuard<'_, HashSet<u64>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers the texts that have no vector, where another text has one: an endpoint that takes nothing may do so again.
+    fn note_refused(&self, texts: &[&str], made: &[Vec<f32>]) {
+        let without = texts.iter().zip(made).filter(|it| it.1.is_empty());
+        let marks: Vec<u64> = without.map(|it| mark(it.0)).collect();
+        if marks.is_empty() || !self.is_there() {
+            return;
+        }
+        let mut refused = self.refused();
+        if refused.len() + marks.len() > REFUSED_MAX {
+            refused.clear();
+        }
+        refused.extend(marks);
     }
 
     /// The vectors of some texts, empty for those that the model does not take. None: the endpoint is away.
@@ -166,7 +234,8 @@ impl Endpoint {
                     Err(Failed::Refused) => Some(Vec::new()),
                     Err(Failed::Away) => None,
                 };
-                texts.iter().map(one).collect()
+                let made: Option<Vec<Vec<f32>>> = texts.iter().map(one).collect();
+                made.inspect(|made| self.note_refused(texts, made))
             }
         }
     }
@@ -201,11 +270,18 @@ impl Endpoint {
     }
 }
 
-/// The mean of vectors of length 1.
+/// What a text is remembered by.
+fn mark(text: &str) -> u64 {
+    let hash: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+    u64::from_le_bytes(std::array::from_fn(|at| hash[at]))
+}
+
+/// The mean of vectors of length 1; of those that there are.
 fn mean(all: &[Vec<f32>]) -> Vec<f32> {
     let mut sum = vec![0.0; all.iter().map(Vec::len).max().unwrap_or(0)];
-    let count = f32::from(u16::try_from(all.len()).unwrap_or(u16::MAX));
-    for vector in all {
+    let there = all.iter().filter(|it| !it.is_empty());
+    let count = f32::from(u16::try_from(there.clone().count()).unwrap_or(u16::MAX));
+    for vector in there {
         let share = 1.0 / (length(vector) * count);
         for (sum, number) in sum.iter_mut().zip(vector) {
             *sum += number * share;

@@ -13,6 +13,7 @@ mod calls;
 mod confirmed;
 mod dialect;
 mod dry_runs;
+mod encoders;
 mod erasing;
 mod executions;
 mod guarded;

@@ -185,6 +185,7 @@ impl TestApp {
             runs: setup.runs.clone(),
             gold: folder.path().join("gold.jsonl"),
             confirmed: setup.confirmed,
+            own_encoder: false,
             pipeline: setup.pipeline.clone(),
             skills: Some(folder.path().join("skills")),
             kinds: kinds::Options {

@@ -180,6 +180,7 @@ pub(crate) const KEYS: &[Key] = &[
     key("skills.folder", Holds::File),
     key("selection.gold", Holds::File),
     key("selection.confirmed", Holds::Yes),
+    key("selection.encoder", Holds::OneOf(&["auto", "own"])),
     key("vectors.embeddings_url", Holds::Text).also("TEXT_EMBEDDING_MODEL_URL"),
     key("vectors.embeddings_model", Holds::Text).also("TEXT_EMBEDDING_MODEL_NAME"),
     key("vectors.embeddings_key", Holds::Text).secret(),

@@ -210,6 +210,22 @@ fn a_change_tells_its_effect_on_known_requests() {
 }
 
 #[test]
+fn no_request_goes_to_an_endpoint_where_the_own_encoder_is_wanted() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let url = format!("http://{}/v1/embeddings", listener.local_addr().unwrap());
+    let sandbox = Sandbox::new()
+        .with("TEXT_EMBEDDING_MODEL_URL", &url)
+        .with("TEXT_EMBEDDING_MODEL_NAME", "silent")
+        .with("TOOLCRIB_SELECTION_ENCODER", "own");
+    let found = sandbox.json(&["tools", "search", "2300의 15퍼센트는 얼마야?"]);
+    assert_eq!(found["tool"], "calculator");
+    assert!(found["notes"].as_array().is_none_or(Vec::is_empty));
+    let asked = listener.accept().map(|_| ()).unwrap_err();
+    assert_eq!(asked.kind(), std::io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn an_endpoint_that_hangs_holds_nobody_up_and_is_told() {
     // Takes connections and never says anything.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
