@@ -37,7 +37,8 @@ LEAK = 0.55
 # What is learned from: texts in the program, and rows.
 LEARNED = [
     "src/kinds.rs", "src/background.rs", "examples/evaluate/idle.rs", "training/ask.jsonl", "training/plain.jsonl",
-    "training/pool.jsonl", "training/style.jsonl", "training/web.jsonl", "training/direct.jsonl", "training/now.jsonl"]
+    "training/pool.jsonl", "training/style.jsonl", "training/web.jsonl", "training/direct.jsonl", "training/now.jsonl",
+    "training/office.jsonl"]
 # What nothing is learned from at all: rows that tell how what was learned does elsewhere.
 FRESH = ["fresh.jsonl", "fresh_web.jsonl"]
 

@@ -34,84 +34,197 @@ const ONWARD: [&str; 20] = [
 ];
 
 /// Verbs that ask for something to be done: where one follows `and`, something new begins.
-const VERBS: [&str; 60] = [
+const VERBS: [&str; 142] = [
     "add",
+    "alert",
     "analyze",
+    "announce",
+    "apply",
+    "approve",
+    "arrange",
+    "ask",
+    "assign",
+    "block",
     "book",
+    "bring",
     "buy",
     "calculate",
     "call",
     "cancel",
     "change",
     "check",
+    "claim",
+    "clean",
+    "clear",
     "close",
+    "collect",
     "compare",
+    "compose",
     "compute",
+    "confirm",
     "convert",
+    "copy",
     "count",
     "create",
+    "cut",
     "delete",
+    "deploy",
     "describe",
+    "design",
+    "display",
     "download",
     "draw",
+    "drop",
     "email",
+    "embed",
+    "enter",
     "estimate",
+    "evaluate",
+    "execute",
     "export",
     "extract",
     "fetch",
+    "file",
     "find",
+    "flag",
     "format",
+    "forward",
     "generate",
+    "get",
     "give",
+    "grab",
+    "hand",
     "help",
+    "inform",
+    "invite",
+    "leave",
+    "let",
     "list",
+    "log",
     "look",
+    "mail",
     "make",
+    "measure",
+    "message",
+    "move",
+    "note",
+    "notify",
     "open",
     "order",
+    "paste",
+    "pay",
+    "ping",
+    "plan",
     "play",
+    "please",
     "plot",
     "post",
     "print",
+    "publish",
+    "pull",
+    "push",
+    "put",
+    "query",
     "read",
+    "record",
+    "redeploy",
+    "refund",
+    "register",
     "remind",
     "remove",
     "rename",
+    "reply",
+    "report",
+    "request",
     "reserve",
+    "resize",
+    "restart",
+    "restore",
     "retrieve",
+    "return",
+    "revert",
+    "roll",
     "run",
     "save",
+    "scan",
     "schedule",
     "search",
+    "see",
     "send",
     "set",
     "share",
+    "ship",
+    "shorten",
     "show",
+    "sign",
     "start",
     "store",
+    "strip",
     "submit",
+    "sum",
     "summarize",
     "tell",
+    "text",
+    "ticket",
+    "track",
+    "transfer",
     "translate",
+    "trim",
+    "turn",
     "update",
+    "upload",
+    "verify",
+    "warn",
+    "work",
     "write",
 ];
 
-/// Endings of Korean verbs after which the next thing follows.
-const ENDINGS: [&str; 12] = [
-    "하고",
+/// Endings of Korean verbs after which the next thing follows, beside the one of most verbs (`고`).
+const ENDINGS: [&str; 7] = [
     "해서",
     "한 다음",
     "한 뒤",
     "한 후",
     "하고서",
+    "고 나서",
     "하여",
-    "내고",
-    "찾고",
-    "보고",
-    "주고",
-    "바꾸고",
 ];
+
+/// Nouns, and what is said or wished by somebody, that end as verbs do that go on.
+const NOUNS: [&str; 29] = [
+    "다고",
+    "냐고",
+    "자고",
+    "려고",
+    "그리고",
+    "경고",
+    "공고",
+    "광고",
+    "권고",
+    "금고",
+    "기고",
+    "냉장고",
+    "로고",
+    "망고",
+    "발라고",
+    "비고",
+    "사고",
+    "선고",
+    "수고",
+    "원고",
+    "예고",
+    "재고",
+    "중고",
+    "차고",
+    "창고",
+    "최고",
+    "충고",
+    "통고",
+    "라고",
+];
+
+/// What a verb does not go on with, though it ends so: wishes, what lasts, and what is not done.
+const LASTING: [&str; 6] = ["싶", "있", "계", "나서", "말", "보니"];
 
 /// The clauses of a request; none, where it is one.
 #[must_use]
@@ -182,7 +295,10 @@ fn cuts(request: &str) -> Vec<usize> {
     for (at, found) in small.match_indices(" and ") {
         let rest = &small[at + found.len()..];
         let next = rest.split(|c: char| !c.is_alphanumeric()).next();
-        let asks = ["how many ", "how much ", "what's ", "what is ", "where is "];
+        let asks = [
+            "how ", "what", "where", "when ", "who ", "which ", "whether ", "is ", "are ", "did ",
+            "does ", "do ", "can ", "could ", "any ", "also ",
+        ];
         let asks = asks.iter().any(|it| rest.starts_with(it));
         let is_done = next.is_some_and(|verb| VERBS.binary_search(&verb).is_ok());
         if (is_done || asks) && !is_quoted(at) {
@@ -190,20 +306,31 @@ fn cuts(request: &str) -> Vec<usize> {
         }
     }
     if request.chars().any(is_hangul) {
-        for ending in ENDINGS {
-            for (at, _) in request.match_indices(ending) {
-                let end = at + ending.len();
-                let rest = &request[end..];
-                // `하고 싶어` wishes, and does not go on.
-                let goes_on = rest.starts_with([' ', ',']) && !rest.trim_start().starts_with('싶');
-                let is_within = request[..at].ends_with(|c: char| !c.is_whitespace());
-                if goes_on && (is_within || ending.contains(' ')) && !is_quoted(at) {
-                    cuts.push(end);
-                }
-            }
-        }
+        cuts.extend(korean(request).filter(|at| !is_quoted(*at)));
     }
     cuts
+}
+
+/// Where a Korean verb or particle goes on to the next thing.
+fn korean(request: &str) -> impl Iterator<Item = usize> {
+    let of_endings = ENDINGS.iter().flat_map(|ending| {
+        let found = request.match_indices(ending).map(|(at, _)| at);
+        let is_within = |at: &usize| {
+            ending.contains(' ') || request[..*at].ends_with(|c: char| !c.is_whitespace())
+        };
+        let ends = found.filter(is_within).map(|at| at + ending.len());
+        ends.filter(|end| request[*end..].starts_with([' ', ',']))
+    });
+    let words = request.match_indices([' ', ',']);
+    let of_words = words.filter_map(|(at, _)| {
+        let word = request[..at].rsplit(char::is_whitespace).next()?;
+        let rest = request[at..].trim_start_matches([' ', ',']);
+        let is_long = word.chars().count() > 1;
+        let is_verb = word.ends_with('고') && !NOUNS.iter().any(|it| word.ends_with(it));
+        let goes_on = is_verb && !LASTING.iter().any(|it| rest.starts_with(it));
+        (is_long && goes_on).then_some(at)
+    });
+    of_endings.chain(of_words)
 }
 
 /// From where to where something stands in quotes.
@@ -244,6 +371,13 @@ mod tests {
             ("서울 날씨를 확인하고 김 대리에게 메일을 보내줘", 2),
             ("오늘 일정을 조회한 다음 회의를 예약해줘", 2),
             ("매출을 집계해줘. 그리고 보고서를 만들어줘.", 2),
+            ("주문을 환불하고 나서 고객에게 알려줘", 2),
+            ("결제 서버 오류율 보여 주고 티켓도 등록해 주세요", 2),
+            ("Refund order 4711 and ping the sales channel", 2),
+            (
+                "How warm is it in Ulsan now and what about Sunday in Busan",
+                2,
+            ),
             ("12.5 percent of 340 and how many miles are 5 km?", 2),
         ] {
             assert_eq!(clauses(request).len(), expected, "{:?}", clauses(request));
@@ -259,6 +393,9 @@ mod tests {
             "Compare apples and oranges",
             "Send the message \"Buy milk. Then feed the cat.\"",
             "가격을 비교하고 싶어",
+            "서버가 느려지고 있는지 확인해줘",
+            "창고 재고 수량 좀 확인해줘",
+            "내일 회의가 있다고 김 대리에게 알려줘",
             "Find a hotel in Paris. Thanks!",
         ] {
             assert_eq!(clauses(request), [] as [&str; 0], "{request}");

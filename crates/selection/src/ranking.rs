@@ -17,6 +17,12 @@ const CLOSE: usize = 48;
 /// And so many more of trusted tools, where others might have crowded them out.
 const CLOSE_TRUSTED: usize = 8;
 
+/// By how much it must look more like something to be done than like what is only told.
+const SURELY: f32 = 1.0;
+
+/// Of a clause so many: what it asks for is mostly the first of them.
+const CLOSE_CLAUSE: usize = 8;
+
 /// What a request gains for a tool that it calls by its name.
 const CALLED: f32 = 0.5;
 
@@ -127,31 +133,17 @@ impl<'a> Ranking<'a> {
     }
 
     fn close(&self, given: &Given) -> Vec<Ranked> {
-        let (corpus, asked) = (self.corpus, &self.texts.asked[0]);
+        let corpus = self.corpus;
         let clause = corpus.weights.clauses;
-        let deed = DEED * deed::of_request(&asked.text);
-        let sum = Sum::new(&asked.text);
-        let rank = |(at, mut score): (usize, f32)| {
+        let whole = Closer::new(corpus, &self.texts.asked[0], given);
+        let rank = |(at, score): (usize, f32)| {
             let text = self.best(at, clause).0;
-            let part = &corpus.parts[at];
-            let found = nearest(&self.texts.asked[text], part, &corpus.weights);
-            score += found.map_or(0.0, |it| it.1);
-            score += self.texts.asked[text].better(part, &corpus.weights);
-            score += TAKES * part.slots.takes(given);
-            score += deed * part.deed;
-            score -= LACKS * part.slots.fill(given).loss();
-            score += sum.gain(part.operations);
-            if part.slots.counts() {
-                score -= sum.loss(part.operations);
-            }
-            if is_identifier(&part.name) && is_called(&asked.text, &part.name) {
-                score += CALLED;
-            }
+            let (score, example) = whole.look(at, score, &self.texts.asked[text]);
             Ranked {
                 at,
                 score,
                 text,
-                example: found.map(|it| it.0),
+                example,
                 rule: None,
                 copy_of: None,
                 instead_of: None,
@@ -240,6 +232,26 @@ impl<'a> Ranking<'a> {
         (mean, square.sqrt().max(0.02))
     }
 
+    /// Whether a clause only tells something, so that nothing is to be done for it.
+    fn is_idle(&self, clause: &Asked<'_>) -> bool {
+        let nature = self
+            .corpus
+            .reader
+            .read(clause.vector.as_ref(), &clause.turns);
+        nature.iter().skip(1).all(|it| *it - SURELY < nature[0])
+    }
+
+    /// The few that fit a clause best at first sight.
+    fn nearest_places(&self, scores: &[f32]) -> Vec<usize> {
+        let mut places = self.places.clone();
+        if places.len() > CLOSE_CLAUSE {
+            let first = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
+            places.select_nth_unstable_by(CLOSE_CLAUSE, first);
+            places.truncate(CLOSE_CLAUSE);
+        }
+        places
+    }
+
     /// The tools of all clauses; the best one, where the request is one.
     pub(crate) fn needed(&self, ranked: &[Ranked]) -> Vec<usize> {
         let corpus = self.corpus;
@@ -250,13 +262,17 @@ impl<'a> Ranking<'a> {
         };
         let mut found: Vec<(usize, f32)> = Vec::new();
         for (signals, asked) in self.signals.iter().zip(&self.texts.asked).skip(1) {
-            let score = |at: usize| {
-                let more = nearest(asked, &corpus.parts[at], &corpus.weights);
-                signals.scores[at] + more.map_or(0.0, |it| it.1)
-            };
-            let best = self.places.iter().map(|at| (*at, signals.scores[*at]));
-            let best = best.max_by(|a, b| a.1.total_cmp(&b.1));
-            found.extend(best.map(|(at, _)| (original(at), score(original(at)))));
+            if self.is_idle(asked) {
+                continue;
+            }
+            let given = Given::new(&asked.text);
+            let closer = Closer::new(corpus, asked, &given);
+            let near = self.nearest_places(&signals.scores);
+            let looked = near.into_iter().map(|at| {
+                let at = original(at);
+                (at, closer.look(at, signals.scores[at], asked).0)
+            });
+            found.extend(looked.max_by(|a, b| a.1.total_cmp(&b.1)));
         }
         let most = found.iter().map(|it| it.1).fold(0.0, f32::max);
         found.retain(|it| it.1 >= CLAUSE_SHARE * most);
@@ -291,6 +307,47 @@ impl<'a> Ranking<'a> {
             clause: (ranked.text > 0).then(|| asked.text.clone().into_owned()),
             rule: ranked.rule,
         }
+    }
+}
+
+/// What a request asks to be done and gives for it, beside what each tool does and takes.
+struct Closer<'a> {
+    corpus: &'a Corpus,
+    asked: &'a Asked<'a>,
+    given: &'a Given,
+    deed: f32,
+    sum: Sum,
+}
+
+impl<'a> Closer<'a> {
+    fn new(corpus: &'a Corpus, asked: &'a Asked<'a>, given: &'a Given) -> Self {
+        Closer {
+            corpus,
+            asked,
+            given,
+            deed: DEED * deed::of_request(&asked.text),
+            sum: Sum::new(&asked.text),
+        }
+    }
+
+    /// The score with what a close look adds, and how near the nearest example is to a text of the request.
+    fn look(&self, at: usize, mut score: f32, text: &Asked<'_>) -> (f32, Option<f32>) {
+        let part = &self.corpus.parts[at];
+        let weights = &self.corpus.weights;
+        let found = nearest(text, part, weights);
+        score += found.map_or(0.0, |it| it.1);
+        score += text.better(part, weights);
+        score += TAKES * part.slots.takes(self.given);
+        score += self.deed * part.deed;
+        score -= LACKS * part.slots.fill(self.given).loss();
+        score += self.sum.gain(part.operations);
+        if part.slots.counts() {
+            score -= self.sum.loss(part.operations);
+        }
+        if is_identifier(&part.name) && is_called(&self.asked.text, &part.name) {
+            score += CALLED;
+        }
+        (score, found.map(|it| it.0))
     }
 }
 

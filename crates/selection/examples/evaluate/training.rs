@@ -124,6 +124,7 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
     let (ask, plain) = ("ask.jsonl", "plain.jsonl");
     let (web, now) = ("web.jsonl", "now.jsonl");
     let (pool, style, direct) = ("pool.jsonl", "style.jsonl", "direct.jsonl");
+    let office = "office.jsonl";
     let mut cases = among_few(folder, own);
     for (set, file, tools) in [
         ("ask", ask, &with),
@@ -139,11 +140,13 @@ pub(crate) fn cases(folder: &Path, own: &Arc<Vec<Item>>, builtin: &[&str]) -> Ve
         ("style ko", style, own),
         ("direct en", direct, own),
         ("direct ko", direct, own),
+        ("office en", office, own),
+        ("office ko", office, own),
     ] {
         for row in lines(folder, file) {
             let word = |key: &str| row[key].as_str().map(str::to_owned);
             // Of these files, the languages are two sets.
-            let is_one = [pool, style, direct].contains(&file);
+            let is_one = [pool, style, direct, office].contains(&file);
             if is_one && !word("lang").is_some_and(|it| set.ends_with(&it)) {
                 continue;
             }
