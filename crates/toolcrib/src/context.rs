@@ -168,14 +168,7 @@ impl Context {
                 },
                 // It was checked when it was loaded.
                 http_allow: config.http_allow().unwrap_or_default(),
-                web_search: kinds::builtin::SearchOptions {
-                    provider: config.text("web_search.provider").to_owned(),
-                    base_url: config.text("web_search.base_url").to_owned(),
-                    api_key: match config.text("web_search.api_key") {
-                        "" => None,
-                        key => Some(Secret::new(key.to_owned())),
-                    },
-                },
+                web_search: web_search(config),
                 vectors: config.vectors(),
                 upstreams: upstreams(config),
                 ..kinds::Options::default()
@@ -244,6 +237,17 @@ fn executor(config: &Config) -> executor::Settings {
         output_bytes_max: config.count("tools.output_bytes_max"),
         queue_max: config.count("tools.queue_max"),
         ..executor::Settings::default()
+    }
+}
+
+fn web_search(config: &Config) -> kinds::builtin::SearchOptions {
+    kinds::builtin::SearchOptions {
+        provider: config.text("web_search.provider").to_owned(),
+        base_url: config.text("web_search.base_url").to_owned(),
+        api_key: match config.text("web_search.api_key") {
+            "" => None,
+            key => Some(Secret::new(key.to_owned())),
+        },
     }
 }
 

@@ -39,6 +39,31 @@ async fn best(app: &TestApp, key: &str, query: &str) -> Value {
 }
 
 #[tokio::test]
+async fn what_is_only_told_brings_no_tool_and_every_part_that_asks_brings_its_own() {
+    on_both(async |app: &TestApp| {
+        shop(app).await;
+        for (query, expected) in [
+            (
+                "The weather was awful and everybody was late. Please reserve the big meeting room for Monday",
+                json!(["book_room"]),
+            ),
+            (
+                "운송장 6890012345 배송 조회하고 부산 내일 날씨도 알려 주세요",
+                json!(["track_parcel", "get_forecast"]),
+            ),
+            (
+                "월요일에 쓸 회의실 예약해 주고 부산 내일 날씨도 알려 주세요",
+                json!(["book_room", "get_forecast"]),
+            ),
+        ] {
+            let found = app.post(PATH, json!({"query": query})).await.body;
+            assert_eq!(found["tools"], expected, "{query}: {found}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_request_finds_its_tool_in_both_languages() {
     on_both(async |app: &TestApp| {
         shop(app).await;
