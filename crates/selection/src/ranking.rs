@@ -17,9 +17,6 @@ const CLOSE: usize = 48;
 /// And so many more of trusted tools, where others might have crowded them out.
 const CLOSE_TRUSTED: usize = 8;
 
-/// By how much it must look more like something to be done than like what is only told.
-const SURELY: f32 = 1.0;
-
 /// Of a clause so many: what it asks for is mostly the first of them.
 const CLOSE_CLAUSE: usize = 8;
 
@@ -40,6 +37,8 @@ const DEED: f32 = 0.02;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
+/// One that seems to tell something only must fit better than that.
+const CLAUSE_SHARE_IDLE: f32 = 0.9;
 
 /// A tool while it is looked at closely.
 #[derive(Clone, Debug)]
@@ -232,13 +231,13 @@ impl<'a> Ranking<'a> {
         (mean, square.sqrt().max(0.02))
     }
 
-    /// Whether a clause only tells something, so that nothing is to be done for it.
+    /// Whether a clause seems to tell something only, so that nothing is to be done for it.
     fn is_idle(&self, clause: &Asked<'_>) -> bool {
         let nature = self
             .corpus
             .reader
             .read(clause.vector.as_ref(), &clause.turns);
-        nature.iter().skip(1).all(|it| *it - SURELY < nature[0])
+        nature.iter().skip(1).all(|it| *it < nature[0])
     }
 
     /// The few that fit a clause best at first sight.
@@ -260,11 +259,8 @@ impl<'a> Ranking<'a> {
             let found = ranked.iter().find(|it| it.at == at);
             found.and_then(|it| it.copy_of).unwrap_or(at)
         };
-        let mut found: Vec<(usize, f32)> = Vec::new();
+        let mut found: Vec<(usize, f32, f32)> = Vec::new();
         for (signals, asked) in self.signals.iter().zip(&self.texts.asked).skip(1) {
-            if self.is_idle(asked) {
-                continue;
-            }
             let given = Given::new(&asked.text);
             let closer = Closer::new(corpus, asked, &given);
             let near = self.nearest_places(&signals.scores);
@@ -272,12 +268,17 @@ impl<'a> Ranking<'a> {
                 let at = original(at);
                 (at, closer.look(at, signals.scores[at], asked).0)
             });
-            found.extend(looked.max_by(|a, b| a.1.total_cmp(&b.1)));
+            let share = match self.is_idle(asked) {
+                true => CLAUSE_SHARE_IDLE,
+                false => CLAUSE_SHARE,
+            };
+            let best = looked.max_by(|a, b| a.1.total_cmp(&b.1));
+            found.extend(best.map(|(at, score)| (at, score, share)));
         }
         let most = found.iter().map(|it| it.1).fold(0.0, f32::max);
-        found.retain(|it| it.1 >= CLAUSE_SHARE * most);
+        found.retain(|(_, score, share)| *score >= share * most);
         let mut tools: Vec<usize> = Vec::new();
-        for (at, _) in found {
+        for (at, ..) in found {
             if !tools.contains(&at) {
                 tools.push(at);
             }
