@@ -37,8 +37,8 @@ const DEED: f32 = 0.02;
 
 /// A clause brings a tool of its own if that fits nearly as well as the best tool of any clause does.
 const CLAUSE_SHARE: f32 = 0.6;
-/// One that seems to tell something only must fit better than that.
-const CLAUSE_SHARE_IDLE: f32 = 0.9;
+/// One that seems to tell something only brings none unless it fits that so well.
+const IDLE_LEAST: f32 = 0.5;
 
 /// A tool while it is looked at closely.
 #[derive(Clone, Debug)]
@@ -259,7 +259,7 @@ impl<'a> Ranking<'a> {
             let found = ranked.iter().find(|it| it.at == at);
             found.and_then(|it| it.copy_of).unwrap_or(at)
         };
-        let mut found: Vec<(usize, f32, f32)> = Vec::new();
+        let mut found: Vec<(usize, f32)> = Vec::new();
         for (signals, asked) in self.signals.iter().zip(&self.texts.asked).skip(1) {
             let given = Given::new(&asked.text);
             let closer = Closer::new(corpus, asked, &given);
@@ -268,17 +268,17 @@ impl<'a> Ranking<'a> {
                 let at = original(at);
                 (at, closer.look(at, signals.scores[at], asked).0)
             });
-            let share = match self.is_idle(asked) {
-                true => CLAUSE_SHARE_IDLE,
-                false => CLAUSE_SHARE,
-            };
             let best = looked.max_by(|a, b| a.1.total_cmp(&b.1));
-            found.extend(best.map(|(at, score)| (at, score, share)));
+            let least = match self.is_idle(asked) {
+                true => IDLE_LEAST,
+                false => 0.0,
+            };
+            found.extend(best.filter(|it| it.1 >= least));
         }
         let most = found.iter().map(|it| it.1).fold(0.0, f32::max);
-        found.retain(|(_, score, share)| *score >= share * most);
+        found.retain(|it| it.1 >= CLAUSE_SHARE * most);
         let mut tools: Vec<usize> = Vec::new();
-        for (at, ..) in found {
+        for (at, _) in found {
             if !tools.contains(&at) {
                 tools.push(at);
             }
