@@ -40,7 +40,8 @@ fn is_other(word: &str) -> bool {
 }
 
 /// What tools that do one of these with their numbers say of themselves.
-const DOES: [(Work, &str); 8] = [
+const DOES: [(Work, &str); 9] = [
+    (Work::Remainder, "remainder modul mod( 나머지"),
     (
         Work::Add,
         "add sum plus total 더하 더한 더합 더해 덧셈 합계 합산 합을",
@@ -73,6 +74,7 @@ enum Work {
     Subtract,
     Multiply,
     Divide,
+    Remainder,
     Power,
     Root,
     /// `350 * (1 - 20%)`: some of it off.
@@ -119,6 +121,9 @@ fn works(formula: &str) -> Vec<Work> {
             _ => {}
         }
         is_operand = !matches!(sign, '+' | '-' | '*' | '/' | '^' | '(');
+    }
+    if formula.contains(" mod ") {
+        found.push(Work::Remainder);
     }
     if plain.contains("sqrt") {
         found.push(Work::Root);
@@ -177,6 +182,11 @@ fn infix(tokens: &[Token]) -> Option<String> {
                 text.push_str(name);
                 is_operand = true;
             }
+            Token::Word(word) if word == "mod" && is_operand => {
+                text.push_str(" mod ");
+                works += 1;
+                is_operand = false;
+            }
             Token::Word(word) if word == "of" && matches!(last, Some(Token::Sign('%'))) => {
                 text.push_str(" of ");
                 is_operand = false;
@@ -212,6 +222,11 @@ mod tests {
             ("Add 10% VAT to 48,900 for me", "48900 * (1 + 10%)"),
             ("20% off 350", "350 * (1 - 20%)"),
             ("subtract 3 from 10", "10 - 3"),
+            ("100 나누기 4는 얼마야?", "100 / 4"),
+            ("what is 48 modulo 5?", "48 mod 5"),
+            ("48 mod 5", "48 mod 5"),
+            ("48을 5로 나눈 나머지는?", "48 mod 5"),
+            ("48 나누기 5의 나머지", "48 mod 5"),
             ("divide 84 by 7", "84 / 7"),
             ("the product of 7.5 and 220 please", "7.5 * 220"),
             ("2의 20제곱 계산해줘", "2^20"),
@@ -277,6 +292,8 @@ mod tests {
             "몇 시야?",
             "제곱근이 뭐야?",
             "얼마나 더하면 돼?",
+            "Do not multiply 4 by 5",
+            "4에 5를 곱하지 마",
         ] {
             assert_eq!(formula(request), None, "{request}");
         }

@@ -5,7 +5,10 @@ use crate::fill::units::Measures;
 
 /// `N` is a number, `U` a unit, anything else itself; of words between bars, any, and `?` after them for none as well. On the
 /// right, `$1` is the first that was taken.
-const PATTERNS: [(&str, &str); 36] = [
+const PATTERNS: [(&str, &str); 39] = [
+    ("N 로 N 나누 나머지", "$2 mod $1"),
+    ("N N 로 나누 나머지", "$1 mod $2"),
+    ("N / N 의? 나머지", "$1 mod $2"),
     ("N 의 N %", "$2% of $1"),
     ("N 의 N 제곱", "$1^$2"),
     ("N 의 제곱근", "sqrt($1)"),

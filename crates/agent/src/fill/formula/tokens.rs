@@ -124,7 +124,8 @@ const SAID: [(&[&str], &str); 16] = [
 ];
 
 /// What Korean says, as a word begins; the longest of those that begin alike first.
-const SAID_KOREAN: [(&str, &str); 34] = [
+const SAID_KOREAN: [(&str, &str); 35] = [
+    ("나머지", "나머지"),
     ("제곱근", "제곱근"),
     ("제곱", "제곱"),
     ("루트", "루트"),
@@ -324,6 +325,7 @@ fn latin<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
     }
     match own {
         "pi" | "π" => found.push(Token::Constant("pi")),
+        "mod" | "modulo" => found.push(Token::Word("mod".to_owned())),
         "of" | "to" | "from" | "by" | "and" | "off" | "add" | "subtract" | "multiply"
         | "divide" | "sum" | "product" | "times" | "there" | "make" => {
             found.push(Token::Word(own.to_owned()));
@@ -372,7 +374,7 @@ fn korean<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
         // Verbs and what follows them only ask: `더하면`, `곱해줘`.
         let is_verb = matches!(
             *sign,
-            "더하" | "합" | "곱하" | "빼" | "나누" | "할인" | "인상"
+            "더하" | "합" | "곱하" | "빼" | "나누" | "나머지" | "할인" | "인상"
         );
         return Some(if is_verb { "" } else { &rest[word.len()..] });
     }
