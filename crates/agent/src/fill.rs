@@ -1,9 +1,11 @@
 //! What a request surely gives for the parameters of a tool, and what has to be asked for. Nothing is guessed: a value that
 //! could be meant for two parameters, or that could mean two things, is asked for like one that is not there.
 
+mod addresses;
 mod assigned;
 mod choices;
 mod days;
+mod doubt;
 mod filling;
 mod formula;
 mod moments;
@@ -11,6 +13,7 @@ mod names;
 mod numbers;
 mod questions;
 mod said;
+mod spans;
 mod spelled;
 #[cfg(test)]
 mod tests;

@@ -1,14 +1,28 @@
 //! Which numbers of a request are surely meant for which parameters.
 
+use super::doubt::is_hedged;
+use super::formula::formula;
 use super::numbers::{Number, plain};
 use super::said::Said;
 use super::units::Measures;
 use super::wanted::{End, Shape, Wanted};
 
 /// Names of parameters that stand for an amount of something.
-const AMOUNTS: [&str; 12] = [
-    "amount", "price", "cost", "value", "budget", "salary", "total", "sum", "fee", "income",
-    "quantity", "number",
+const AMOUNTS: [&str; 14] = [
+    "amount",
+    "price",
+    "cost",
+    "value",
+    "budget",
+    "salary",
+    "total",
+    "sum",
+    "fee",
+    "income",
+    "quantity",
+    "number",
+    "bill",
+    "principal",
 ];
 
 /// What is told apart by numbers: one that follows says which.
@@ -24,28 +38,12 @@ pub(crate) fn assigned(
     numbers: &[Number],
     has_unit_beside: bool,
 ) -> Vec<(usize, usize)> {
-    let mut pairs: Vec<(usize, usize)> = Vec::new();
-    for (which, it) in wanted.iter().enumerate() {
-        let named: Vec<usize> = (0..numbers.len())
-            .filter(|at| is_named(said, it, wanted, &numbers[*at]))
-            .collect();
-        let by_unit = || {
-            let same = |at: &usize| it.unit.is_some() && numbers[*at].unit == it.unit;
-            let others = wanted.iter().filter(|other| other.unit == it.unit);
-            let found: Vec<usize> = (0..numbers.len()).filter(same).collect();
-            if others.count() == 1 {
-                found
-            } else {
-                Vec::new()
-            }
-        };
-        let found = if named.is_empty() { by_unit() } else { named };
-        if let [one] = found[..]
-            && pairs.iter().all(|pair| pair.1 != one)
-        {
-            pairs.push((which, one));
-        }
-    }
+    // A calculation says exactly what its numbers are.
+    let is_exact = formula(said.request).is_some();
+    let may_be = |it: &Wanted<'_>, number: &Number| {
+        (is_exact || !is_hedged(said, it, number)) && !is_length_of_point(it, number)
+    };
+    let mut pairs = told(said, wanted, numbers, may_be);
     let is_left = |pairs: &[(usize, usize)], which: &usize| pairs.iter().all(|it| it.0 != *which);
     let mut left: Vec<usize> = (0..wanted.len())
         .filter(|which| wanted[*which].required && is_left(&pairs, which))
@@ -56,12 +54,17 @@ pub(crate) fn assigned(
         // What is told apart by a number gets the number of one, and never another.
         let (which, others): (Vec<usize>, Vec<usize>) =
             left.into_iter().partition(|it| wants_key(wanted[*it]));
-        if let ([which], [at]) = (&which[..], &keys[..]) {
+        if let ([which], [at]) = (&which[..], &keys[..])
+            && !is_other_key(said, wanted[*which], &numbers[*at])
+        {
             pairs.push((*which, *at));
         }
         left = others;
     }
-    let fits = |which: usize, at: usize| fits(wanted[which], &numbers[at], has_unit_beside);
+    let fits = |which: usize, at: usize| {
+        let (it, number) = (wanted[which], &numbers[at]);
+        fits(it, number, has_unit_beside) && may_be(it, number) && !counts(said, it, number)
+    };
     match (&left[..], &free[..]) {
         ([which], [at]) if fits(*which, *at) => pairs.push((*which, *at)),
         ([_, _, ..], _) if left.len() == free.len() => {
@@ -103,6 +106,62 @@ pub(crate) fn assigned(
     pairs
 }
 
+/// The parameters that a number is named for, or that alone want what it is measured in.
+fn told(
+    said: &Said<'_>,
+    wanted: &[&Wanted<'_>],
+    numbers: &[Number],
+    may_be: impl Fn(&Wanted<'_>, &Number) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for (which, it) in wanted.iter().enumerate() {
+        let has_unit = |at: &usize| it.unit.is_some() && numbers[*at].unit == it.unit;
+        let is_any_in_unit = (0..numbers.len()).any(|at| has_unit(&at));
+        let named: Vec<usize> = (0..numbers.len())
+            .filter(|at| is_named(said, it, wanted, &numbers[*at]))
+            // In `add a 15% tip to 80` the other number is no percentage.
+            .filter(|at| has_unit(at) || !is_any_in_unit)
+            .collect();
+        let by_unit = || {
+            let others = wanted.iter().filter(|other| other.unit == it.unit);
+            let found: Vec<usize> = (0..numbers.len()).filter(has_unit).collect();
+            if others.count() == 1 {
+                found
+            } else {
+                Vec::new()
+            }
+        };
+        let found = if named.is_empty() { by_unit() } else { named };
+        if let [one] = found[..]
+            && pairs.iter().all(|pair| pair.1 != one)
+            && may_be(it, &numbers[one])
+            && (it.end.is_some() || !numbers[one].is_one_of_two)
+        {
+            pairs.push((which, one));
+        }
+    }
+    pairs
+}
+
+/// `the last 3 years` are not the year 3.
+fn is_length_of_point(wanted: &Wanted<'_>, number: &Number) -> bool {
+    let last = wanted.spoken.split(' ').next_back().unwrap_or_default();
+    let is_time = number.unit.is_some_and(|it| it.measures == Measures::Time);
+    let is_year = last == "year" && number.value >= 1000.0;
+    is_time && matches!(last, "year" | "month" | "week" | "day") && !is_year
+}
+
+/// `42 users` and `the first 42` say how many, and neither which one nor how much.
+fn counts(said: &Said<'_>, wanted: &Wanted<'_>, number: &Number) -> bool {
+    let next = said.next(number.last);
+    let next = next.filter(|_| !said.words[number.last].ends_part);
+    let next = next.map_or("", |it| it.stem.as_str());
+    let is_plural = next.len() > 3 && next.ends_with('s') && !next.ends_with("ss");
+    let lead = said.previous(number.at).filter(|it| !it.ends_part);
+    let lead = lead.map_or("", |it| it.stem.as_str());
+    (wants_key(wanted) && is_plural) || matches!(lead, "top" | "first" | "상위")
+}
+
 /// `order 4711`, `계좌 12345`: the number of something that has one, and no amount.
 fn is_key(said: &Said<'_>, number: &Number) -> bool {
     let before = said.previous(number.at).filter(|it| !it.ends_part);
@@ -110,6 +169,15 @@ fn is_key(said: &Said<'_>, number: &Number) -> bool {
     said.words[number.at].bare.starts_with('#')
         || before.ends_with("번호")
         || NUMBERED.contains(&before)
+}
+
+/// In `user 42's order 7` the 7 is no user's.
+fn is_other_key(said: &Said<'_>, wanted: &Wanted<'_>, number: &Number) -> bool {
+    let lead = said.previous(number.at).map_or("", |it| it.stem.as_str());
+    let is_thing = |it: &str| it != "id" && it.is_ascii() && NUMBERED.contains(&it);
+    is_thing(lead)
+        && wanted.spoken.split(' ').any(is_thing)
+        && wanted.spoken.split(' ').all(|it| it != lead)
 }
 
 /// `id`, `order_id`, `issue_number`, `room`.

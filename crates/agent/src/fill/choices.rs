@@ -1,5 +1,6 @@
 //! Which of a few values a request names, and what it says yes or no to.
 
+use super::doubt;
 use super::said::{Said, Word};
 use super::wanted::{Choice, End, Wanted};
 use selection::speech::is_common;
@@ -39,6 +40,12 @@ pub(crate) struct Mention {
     is_denied: bool,
     /// It is said what for: `in celsius`, `섭씨로`.
     is_led: bool,
+}
+
+impl Mention {
+    pub(crate) fn is_not_meant(&self, said: &Said<'_>) -> bool {
+        self.is_denied || doubt::is_denied(said, &said.place(&self.words))
+    }
 }
 
 /// The choices that a request names, in its order.
@@ -131,16 +138,13 @@ fn is_no(word: &str) -> bool {
 
 fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
     let word = |at: usize| said.words.get(at).map_or("", |it| it.stem.as_str());
-    let before = |back: usize| words.start.checked_sub(back).map_or("", word);
-    let after = said.words.get(words.end).map_or("", |it| it.bare);
-    let is_korean_no = ["말고", "아닌", "제외", "빼고", "아니"]
-        .iter()
-        .any(|it| after.starts_with(it));
+    // What stands before a mark says nothing of what follows it.
+    let before = |back: usize| {
+        let from = words.start.checked_sub(back);
+        let from = from.filter(|it| said.words[*it..words.start].iter().all(|it| !it.ends_part));
+        from.map_or("", word)
+    };
     let last = &said.words[words.end - 1];
-    // `anything but the archive`, and not `but in celsius`.
-    let but = if before(1) == "but" { 1 } else { 2 };
-    let all = ["all", "any", "anything", "everything"];
-    let is_left_out = before(but) == "but" && all.contains(&before(but + 1));
     let leads = [
         "in", "as", "to", "by", "with", "via", "using", "use", "only", "into",
     ];
@@ -152,7 +156,9 @@ fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
     Mention {
         choice,
         end,
-        is_denied: is_no(before(1)) || is_no(before(2)) || is_korean_no || is_left_out,
+        is_denied: is_no(before(1))
+            || is_no(before(2))
+            || doubt::is_left_out(said, &said.place(&words)),
         is_led: leads.contains(&before(1))
             || (before(1) == "the" && leads.contains(&before(2)))
             || matches!(last.particle, "로" | "으로" | "만")
@@ -184,9 +190,10 @@ pub(crate) fn chosen(
             it.end == wanted.end || beside.into_iter().any(is_own)
         });
     }
-    if mentions.iter().any(|it| it.is_denied) {
-        return None;
-    }
+    let (denied, mut mentions): (Vec<Mention>, Vec<Mention>) =
+        mentions.into_iter().partition(|it| it.is_not_meant(said));
+    // What is named once and denied once is not certain either way.
+    mentions.retain(|it| denied.iter().all(|other| other.choice != it.choice));
     let named = |it: &&Mention| is_beside_name(said, wanted, &it.words);
     let by_name: Vec<&Mention> = mentions.iter().filter(named).collect();
     if let Some(one) = only(&by_name) {
@@ -224,7 +231,7 @@ pub(crate) fn ends(said: &Said<'_>, choices: &[Choice]) -> Option<(usize, usize)
     let [first, second] = &mentions[..] else {
         return None;
     };
-    if first.is_denied || second.is_denied || first.choice == second.choice {
+    if first.is_not_meant(said) || second.is_not_meant(said) || first.choice == second.choice {
         return None;
     }
     match (first.end, second.end) {
@@ -236,6 +243,11 @@ pub(crate) fn ends(said: &Said<'_>, choices: &[Choice]) -> Option<(usize, usize)
 
 /// What a request says to a question of yes or no; nothing unless it names it.
 pub(crate) fn yes_or_no(said: &Said<'_>, wanted: &Wanted<'_>) -> Option<bool> {
+    // Who asks whether it is so does not say that it is to be.
+    let first = said.words.first().map_or("", |it| it.stem.as_str());
+    if matches!(first, "is" | "are" | "was" | "were") && said.request.trim_end().ends_with('?') {
+        return None;
+    }
     let words: Vec<&str> = wanted.spoken.split(' ').collect();
     let needs_verb = words
         .first()

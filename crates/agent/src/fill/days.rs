@@ -4,6 +4,7 @@ mod hours;
 
 pub(crate) use hours::written;
 
+use super::doubt::{is_denied, is_near};
 use super::numbers::digits;
 use super::said::Said;
 use super::wanted::End;
@@ -118,7 +119,11 @@ impl Times {
             return end;
         }
         if let Some((value, end)) = reader.hour() {
-            match value {
+            let is_other = || {
+                let place = reader.said.place(&(at..end));
+                is_near(reader.said, &(at..end)) || is_denied(reader.said, &place)
+            };
+            match value.filter(|_| !is_other()) {
                 Some(value) => self.hours.push(Found {
                     value,
                     words: at..end,
@@ -316,15 +321,13 @@ impl Reader<'_, '_> {
             "day" | "days" | "week" | "weeks" | "month" | "months" | "year" | "years"
         );
         let next = self.said.words.get(end).map_or("", |it| it.bare);
-        let is_left_out = ["말고", "빼고", "제외", "아니"];
         // Of a day that is yet to come nothing can be told: `내일 중요한 회의`.
         let own = self.said.words[self.at].stem.as_str();
         let is_ahead = ["내일", "모레", "글피", "다음", "오는"];
         let is_ahead = is_ahead.iter().any(|it| own.starts_with(it));
         let tells = ["한", "던", "했던", "된", "온", "본", "준"];
-        matches!(before(1), "not" | "except" | "besides" | "without")
+        is_denied(self.said, &self.said.place(&(self.at..end)))
             || (is_span && matches!(before(1), "from" | "after" | "before"))
-            || is_left_out.iter().any(|it| next.starts_with(it))
             || (!is_ahead && next.chars().count() > 2 && tells.iter().any(|it| next.ends_with(it)))
     }
 

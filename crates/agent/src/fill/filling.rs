@@ -2,26 +2,18 @@
 
 use super::assigned::assigned;
 use super::days::Times;
+use super::doubt::{is_denied, is_forbidding};
 use super::names::Surroundings;
 use super::questions::question;
 use super::said::Said;
-use super::values::{is_file, is_mail, is_web, literal, pair, read};
-use super::wanted::{Choice, End, Shape, Wanted, loosened, wanted};
-use super::{Filled, Missing, choices, formula, numbers, texts};
+use super::values::{literal, pair, read};
+use super::wanted::{Choice, End, Shape, Wanted, kind, loosened, wanted};
+use super::{Filled, Missing, choices, formula, numbers, spans, texts};
 use catalog::schema::Schema;
 use jiff::civil::Date;
 use selection::Item;
 use selection::speech::{keys, own_words};
 use serde_json::{Map, Value};
-use std::ops::Range;
-
-/// What an address has to do with a request.
-#[derive(Clone, Copy, PartialEq)]
-enum Part {
-    Meant,
-    Sender,
-    LeftOut,
-}
 
 pub(super) struct Filling<'a> {
     pub(super) said: Said<'a>,
@@ -30,7 +22,7 @@ pub(super) struct Filling<'a> {
     /// Checks one argument by itself; none where the schema cannot be used.
     schema: Option<Schema>,
     own: Vec<u32>,
-    description: &'a str,
+    pub(super) description: &'a str,
     /// What it is called and what it does, in small letters.
     about: String,
     today: Date,
@@ -73,7 +65,8 @@ impl<'a> Filling<'a> {
             let wanted = &self.wanted[at];
             let is_free =
                 wanted.shape.is_free() || matches!(wanted.shape, Shape::Formula | Shape::Sql);
-            let value = pair(&self.said, wanted.name, !is_free);
+            let is_list = kind(wanted.schema) == "array";
+            let value = pair(&self.said, wanted.name, !is_free, is_list);
             let value = value.and_then(|text| read(text, wanted.schema, self.today).ok());
             self.put_at(Some(at), value);
         }
@@ -91,91 +84,11 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// What is known by how it is written: addresses of mail and of the web, files.
-    pub(super) fn formats(&mut self) {
-        for (shape, is_one) in [
-            (Shape::Mail, is_mail as fn(&str) -> Option<&str>),
-            (Shape::Web, is_web),
-            (Shape::File, is_file),
-        ] {
-            let words = self.said.words.iter();
-            let words = words.map(|it| (it.bare, it.place.clone()));
-            let quotes = self.said.quotes.iter();
-            let quotes = quotes.map(|it| (it.text, it.place.clone()));
-            let all = words.chain(quotes);
-            let all: Vec<(&str, Part)> = all
-                .filter_map(|(text, place)| Some((is_one(text)?, self.part(&place))))
-                .collect();
-            let of = |part: Part| {
-                let is_any = shape != Shape::Mail;
-                let own = all.iter().filter(move |it| is_any || it.1 == part);
-                let mut own: Vec<&str> = own.map(|it| it.0).collect();
-                own.dedup();
-                own
-            };
-            if shape == Shape::Mail
-                && let [one] = of(Part::Sender)[..]
-            {
-                let value = Value::from(one);
-                self.only(
-                    |it| it.shape == Shape::Mail && it.end == Some(End::From),
-                    value,
-                );
-            }
-            let found = of(Part::Meant);
-            let is_sender = |it: &Wanted<'_>| shape == Shape::Mail && it.end == Some(End::From);
-            let open = self.open(|it| it.shape == shape && !is_sender(it));
-            let needed: Vec<usize> = open
-                .iter()
-                .copied()
-                .filter(|at| self.wanted[*at].required)
-                .collect();
-            let open = if needed.is_empty() { open } else { needed };
-            // Of several that may be left out the first is meant only where one is as good as another.
-            let is_any = self.description.contains("one of ");
-            if let ([one], [at, ..]) = (&found[..], &open[..])
-                && (open.len() == 1 || (is_any && !self.wanted[*at].required))
-            {
-                let value = Value::String((*one).to_owned());
-                self.put(*at, value);
-            }
-            if shape == Shape::Mail && !found.is_empty() {
-                let list: Vec<Value> = found.iter().map(|it| Value::from(*it)).collect();
-                self.only(|it| it.shape == Shape::Mails, Value::Array(list));
-            }
-        }
-    }
-
-    /// Whether an address is the one that something came from, or is to be left out.
-    fn part(&self, place: &Range<usize>) -> Part {
-        let words = &self.said.words;
-        let before = self.said.before(place.start).next();
-        let after = words.iter().find(|it| it.place.start >= place.end);
-        let after = after.map_or("", |it| it.bare);
-        let is_next = |list: &[&str]| list.iter().any(|it| after.starts_with(it));
-        let own = &self.said.request[place.clone()];
-        let ends = ["에서", "한테서", "에게서", "로부터"];
-        match before.map_or("", |it| it.stem.as_str()) {
-            "from" | "by" => Part::Sender,
-            "except" | "without" | "not" | "but" => Part::LeftOut,
-            _ if is_next(&["말고", "빼고", "제외"]) => Part::LeftOut,
-            _ if ["에게", "한테", "께"].iter().any(|it| own.ends_with(it)) => Part::Meant,
-            _ if is_next(&["보낸", "에게서", "한테서"]) => Part::Sender,
-            _ if ends.iter().any(|it| own.ends_with(it)) => Part::Sender,
-            _ => Part::Meant,
-        }
-    }
-
     pub(super) fn choices(&mut self) {
         let has_text = self.wanted.iter().any(|it| it.shape == Shape::Text);
-        let text = texts::after_mark(self.said.request).filter(|_| has_text);
-        let whole = self.said.request.trim_end().len();
-        let text_from = text.map_or(usize::MAX, |it| whole - it.len());
-        // `translate this: "hello" into Korean`: a text in marks ends with them.
-        let mut quotes = self.said.quotes.iter();
-        let text_from = match quotes.any(|it| it.place.start == text_from) {
-            true => usize::MAX,
-            false => text_from,
+        let text_from = match texts::text_from(&self.said) {
+            Some(place) if has_text => place,
+            _ => usize::MAX,
         };
         for at in self.open(|_| true) {
             let value = match &self.wanted[at].shape {
@@ -214,17 +127,20 @@ impl<'a> Filling<'a> {
     }
 
     fn chosen_list(&self, list: &[Choice], is_required: bool) -> Option<Value> {
-        let mut found: Vec<usize> = choices::mentions(&self.said, list)
-            .iter()
-            .map(|it| it.choice)
-            .collect();
+        let mentions = choices::mentions(&self.said, list);
+        if mentions.iter().any(|it| it.is_not_meant(&self.said)) {
+            return None;
+        }
+        let mut found: Vec<usize> = mentions.iter().map(|it| it.choice).collect();
         found.dedup();
         let values = found.iter().map(|it| list[*it].value.clone()).collect();
         (is_required && !found.is_empty()).then_some(Value::Array(values))
     }
 
     pub(super) fn numbers(&mut self) {
-        let given = numbers::numbers(&self.said, &self.times.taken());
+        let all = numbers::numbers(&self.said, &self.times.taken());
+        let mut given = all.clone();
+        given.retain(|it| !is_denied(&self.said, &self.said.place(&(it.at..it.last + 1))));
         let open = self.open(|it| it.shape == Shape::Number);
         if !formula::fits(self.said.request, &self.about) {
             return;
@@ -239,7 +155,7 @@ impl<'a> Filling<'a> {
         for (which, number) in pairs {
             self.put_at(Some(open[which]), given[number].json());
         }
-        if open.is_empty() && given.iter().all(|it| it.unit.is_none()) && !given.is_empty() {
+        if open.is_empty() && given.len() == all.len() && spans::is_list(&self.said, &given) {
             let list: Option<Vec<Value>> = given.iter().map(numbers::Number::json).collect();
             if let Some(list) = list {
                 self.only(|it| it.shape == Shape::Numbers, Value::Array(list));
@@ -290,9 +206,15 @@ impl<'a> Filling<'a> {
                 let is_key = body.is_ascii()
                     && has_digit
                     && (has_letter || is_called || it.bare.starts_with('#') || has_pattern);
+                let is_denied = is_denied(&self.said, &it.place);
                 let is_time = self.times.taken().iter().any(|it| it.contains(&word));
                 let is_quantity = !numbers::numbers(&Said::new(body), &[]).is_empty() && has_letter;
-                if is_key && !is_time && !is_quantity && self.fits(at, &Value::from(body)) {
+                if is_key
+                    && !is_time
+                    && !is_denied
+                    && !is_quantity
+                    && self.fits(at, &Value::from(body))
+                {
                     found.push(body.to_owned());
                 }
             }
@@ -308,10 +230,13 @@ impl<'a> Filling<'a> {
     pub(super) fn quotes(&mut self) {
         for at in self.open(is_text) {
             let quote = texts::named_quote(&self.said, &self.wanted[at]);
+            let quote = quote.filter(|it| !is_denied(&self.said, &it.place));
             let value = quote.map(|it| Value::from(it.text));
             self.put_at(Some(at), value);
         }
-        if let [one] = &self.said.quotes[..] {
+        if let [one] = &self.said.quotes[..]
+            && texts::handed(&self.said) == Some(one.text)
+        {
             let value = Value::from(one.text);
             let is_used = self.arguments.values().any(|it| *it == value);
             let is_own = |it: &Wanted<'_>| it.required && matches!(it.shape, Shape::Text);
@@ -364,6 +289,9 @@ impl<'a> Filling<'a> {
 
     /// What is handed over as it stands.
     pub(super) fn texts(&mut self) {
+        if is_forbidding(&self.said) {
+            return;
+        }
         let free = self
             .wanted
             .iter()
@@ -452,7 +380,7 @@ impl<'a> Filling<'a> {
     }
 
     /// Gives a value to the only parameter that it could be for.
-    fn only(&mut self, is_wanted: impl Fn(&Wanted<'a>) -> bool, value: Value) -> bool {
+    pub(super) fn only(&mut self, is_wanted: impl Fn(&Wanted<'a>) -> bool, value: Value) -> bool {
         match self.open(is_wanted)[..] {
             [at] => self.put(at, value),
             _ => false,
@@ -490,5 +418,5 @@ fn is_text(it: &Wanted<'_>) -> bool {
         it.shape,
         Shape::Text | Shape::Query | Shape::Name | Shape::Place | Shape::Key | Shape::Code
     );
-    is_any || (it.shape == Shape::Other && super::wanted::kind(it.schema) == "string")
+    is_any || (it.shape == Shape::Other && kind(it.schema) == "string")
 }

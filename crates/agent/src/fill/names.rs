@@ -1,12 +1,19 @@
 //! Whom or what a request names, where a parameter wants somebody, some place or the key of something.
 
 use super::days::Times;
+use super::doubt::{is_denied, is_telling};
 use super::said::{Said, Word};
 use super::wanted::{End, Shape, Wanted};
 use selection::speech::{ASKING, ASKING_KOREAN, VERBS, is_common, is_hangul, keys};
 
 /// What is said of people and things in general: nobody's name.
-const ROLES: [&str; 32] = [
+const ROLES: [&str; 38] = [
+    "anybody",
+    "nobody",
+    "anywhere",
+    "everywhere",
+    "somewhere",
+    "nowhere",
     "somebody",
     "someone",
     "anyone",
@@ -248,6 +255,9 @@ impl<'a> Surroundings<'_, 'a> {
         let is_pointed_at = previous.is_some_and(|it| POINTING.contains(&it.stem.as_str()));
         let is_time = self.times.taken().iter().any(|it| it.contains(&at));
         if is_time || (is_pointed_at && !is_capital(word)) || is_asking(word, stem) {
+            return false;
+        }
+        if is_telling(stem) || is_denied(self.said, &word.place) {
             return false;
         }
         let has_letters = stem.chars().any(char::is_alphabetic);

@@ -1,8 +1,8 @@
 //! The numbers of a request, each with its unit.
 
 use super::said::{Said, Word};
-use super::spelled;
 use super::units::{Unit, leading_unit, unit};
+use super::{spans, spelled};
 use selection::speech::is_hangul;
 use serde_json::Value;
 use std::ops::Range;
@@ -23,6 +23,8 @@ pub(crate) struct Number {
     pub(crate) last: usize,
     /// What Korean puts to it: `10에서`.
     pub(crate) particle: String,
+    /// One end of a stretch, or one of two: `10 to 20`, `10 or 20`.
+    pub(crate) is_one_of_two: bool,
 }
 
 impl Number {
@@ -53,6 +55,7 @@ pub(crate) fn numbers(said: &Said<'_>, taken: &[Range<usize>]) -> Vec<Number> {
         at = read.last().map_or(at, |it| it.last) + 1;
         found.extend(read);
     }
+    spans::join(said, &mut found);
     found
 }
 
@@ -140,6 +143,7 @@ pub(super) fn plain(value: f64, at: usize) -> Number {
         at,
         last: at,
         particle: String::new(),
+        is_one_of_two: false,
     }
 }
 

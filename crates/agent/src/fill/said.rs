@@ -65,6 +65,12 @@ impl<'a> Said<'a> {
             .take_while(|it| !it.ends_sentence)
     }
 
+    /// Where some words stand.
+    pub(crate) fn place(&self, words: &Range<usize>) -> Range<usize> {
+        let at = |at: usize| self.words.get(at).map_or(0..0, |it| it.place.clone());
+        at(words.start).start..at(words.end.saturating_sub(1)).end
+    }
+
     pub(crate) fn next(&self, at: usize) -> Option<&Word<'a>> {
         self.words.get(at + 1)
     }

@@ -1,5 +1,6 @@
 //! Words of a request that are handed over as they stand: a text after a colon, a program, what to look for.
 
+use super::doubt::is_denied;
 use super::said::{Mark, Quote, Said};
 use super::wanted::Wanted;
 use selection::speech::keys;
@@ -169,12 +170,26 @@ fn unquoted(text: &str) -> &str {
 
 /// The text that is handed over: the only quote, or what follows a colon, an arrow or the first line.
 pub(crate) fn handed<'a>(said: &Said<'a>) -> Option<&'a str> {
-    match &said.quotes[..] {
-        [one] => return Some(one.text),
-        [] => {}
-        _ => return None,
+    match (&said.quotes[..], text_from(said)) {
+        ([], Some(place)) => Some(said.request[place..].trim()),
+        ([one], None) => Some(one.text).filter(|_| !is_denied(said, &one.place)),
+        // Part of a text, or all of it: which is not certain.
+        _ => None,
     }
-    after_mark(said.request)
+}
+
+/// Where a text begins that has no marks around it: all of it is somebody's own words. With marks it ends with them, as in
+/// `translate this: "hello" into Korean`.
+pub(crate) fn text_from(said: &Said<'_>) -> Option<usize> {
+    let text = after_mark(said.request)?;
+    let place = said.request.trim_end().len() - text.len();
+    // However often it is led up to: `an answer: this one: "hello"`.
+    let is_marked = |it: &Quote<'_>| {
+        let before = said.request[..it.place.start].trim_end();
+        it.place.start >= place
+            && (it.place.start == place || before.ends_with([':', '：', '→', '>']))
+    };
+    (!said.quotes.iter().any(is_marked)).then_some(place)
 }
 
 /// What follows the mark that sets a text apart.

@@ -20,7 +20,14 @@ pub(super) fn literal(text: &str) -> Option<Map<String, Value>> {
 }
 
 /// What follows `name=`; with `by_colon` also what follows `name:`.
-pub(super) fn pair<'a>(said: &Said<'a>, name: &str, by_colon: bool) -> Option<&'a str> {
+///
+/// A list goes on behind its commas, and is nothing certain where other words follow it.
+pub(super) fn pair<'a>(
+    said: &Said<'a>,
+    name: &str,
+    by_colon: bool,
+    is_list: bool,
+) -> Option<&'a str> {
     let request = said.request;
     for (at, _) in request.match_indices(name) {
         let is_word = !request[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
@@ -37,7 +44,15 @@ pub(super) fn pair<'a>(said: &Said<'a>, name: &str, by_colon: bool) -> Option<&'
         if let Some(quote) = said.quotes.iter().find(|it| it.place.start == start) {
             return is_word.then_some(quote.text);
         }
-        let end = value.find([' ', ',', ';', '\n']).unwrap_or(value.len());
+        let ends: &[char] = match is_list {
+            true => &[';', '\n'],
+            false => &[' ', ',', ';', '\n'],
+        };
+        let end = value.find(ends).unwrap_or(value.len());
+        let has_gap = |part: &str| part.trim().contains(' ');
+        if is_list && !value.starts_with('[') && value[..end].split(',').any(has_gap) {
+            continue;
+        }
         let value = value[..end].trim_end_matches(['.', '?', '!', ')']);
         if is_word && !value.is_empty() && !value.starts_with('=') {
             return Some(value);
@@ -49,6 +64,7 @@ pub(super) fn pair<'a>(said: &Said<'a>, name: &str, by_colon: bool) -> Option<&'
 pub(super) fn is_mail(bare: &str) -> Option<&str> {
     let end = bare.find(|c: char| !c.is_ascii()).unwrap_or(bare.len());
     let bare = &bare[..end];
+    let bare = bare.strip_suffix("'s").unwrap_or(bare);
     let (name, host) = bare.split_once('@')?;
     let is_host =
         host.contains('.') && !host.starts_with('.') && !host.ends_with('.') && !host.contains('@');

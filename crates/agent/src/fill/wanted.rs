@@ -112,6 +112,8 @@ fn one<'a>(name: &'a str, schema: &'a Value, known: &Parameter) -> Wanted<'a> {
     let about = schema["description"].as_str().unwrap_or_default();
     let has = |words: &[&str]| spoken.split(' ').any(|own| words.contains(&own));
     let end = match () {
+        () if spoken.contains("check in") => Some(End::From),
+        () if spoken.contains("check out") => Some(End::To),
         () if has(&[
             "from",
             "sender",
