@@ -81,7 +81,8 @@ impl Driver {
                 call.name == ASKING && about(call).is_none() && !result.is_error
             };
             for (_, result) in both.filter(|(call, result)| is_more(call, result)) {
-                whole.push('\n');
+                // A sentence of its own: what stands below a line would be a text that is handed over.
+                whole.push_str(". ");
                 whole.push_str(&result.text);
             }
         }

@@ -127,6 +127,32 @@ async fn what_was_said_when_it_was_not_clear_is_kept() {
     .await;
 }
 
+/// What is said when it was not clear is a request, and no text that the first one hands over.
+#[tokio::test]
+async fn what_is_said_when_it_was_not_clear_is_no_text_to_work_on() {
+    on_both(async |app: &TestApp| {
+        let parameters = json!({
+            "text": {"type": "string"},
+            "target_language": {"type": "string", "enum": ["ko", "en", "ja"]},
+        });
+        let about = "Translates a text into another language";
+        tool(app, "translate_text", about, parameters).await;
+        let run = begin(app, "do it please", "translate_text").await;
+        let more = json!("translate a text into another language, into Korean");
+        app.answer(&run, &run["pending"][0], more).await;
+        let run = app.rests(&run).await;
+        let asked = &run["pending"][0];
+        assert_eq!(asked["schema"], json!({"type": "string"}), "{run}");
+        app.answer(&run, asked, json!("hello")).await;
+        app.rests(&run).await;
+        assert_eq!(
+            called_with(app, &run, "translate_text").await,
+            json!({"text": "hello", "target_language": "ko"})
+        );
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_run_after_another_answers_what_it_was_asked() {
     on_both(async |app: &TestApp| {
