@@ -1,5 +1,6 @@
 //! Whether something is to be looked up or to be done: `get_order` and `cancel_order` are about the same things, and only
-//! the verb of a request tells which of them it needs.
+//! the verb of a request tells which of them it needs. These are words that tell it surely; with the encoder of this program
+//! the ranking goes by what was learned (`nature.rs`), which also reads requests without any of them.
 
 use crate::manner::holds;
 use crate::words::spoken;
@@ -198,7 +199,8 @@ pub(crate) fn of_request(request: &str) -> f32 {
 }
 
 /// The same of a tool, by the first word of its name or else by the last: `web_search`.
-pub(crate) fn of_tool(name: &str) -> f32 {
+#[must_use]
+pub fn of_tool(name: &str) -> f32 {
     let name = spoken(name);
     let of_word = |word: &str| {
         let word = format!(" {word} ");

@@ -48,6 +48,7 @@ mod why;
 mod words;
 
 pub use corpus::Corpus;
+pub use deed::of_tool as deed_of_tool;
 pub use features::{FEATURES, Features};
 pub use item::{Item, Parameter};
 pub use nature::{ENCODER, usual_requests, written};

@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub(crate) const KINDS: usize = 4;
 const WORLDLY: usize = 1;
 
-/// For which encoder it was trained, and what came of it: of each kind what it has without any vector, its vector, and what each
-/// turn of phrase says of it.
+/// For which encoder it was trained, and what came of it: of each kind, and last of looking and doing, what it has without any
+/// vector, its vector, and what each turn of phrase says of it.
 pub const ENCODER: &str = "use-multilingual-3";
 const TRAINED: &[u8] = include_bytes!("nature.bin");
 
@@ -77,6 +77,35 @@ impl Said {
     }
 }
 
+/// What was trained for one thing that may be so of a request.
+#[derive(Clone, Debug)]
+struct Reading {
+    bias: f32,
+    direction: Vector,
+    said: Said,
+}
+
+impl Reading {
+    fn read(bytes: &'static [u8]) -> Option<(Self, &'static [u8])> {
+        let (bias, rest) = bytes.split_first_chunk::<4>()?;
+        let (direction, rest) = Vector::read(rest)?;
+        let (said, rest) = Said::read(rest)?;
+        let bias = f32::from_le_bytes(*bias);
+        Some((
+            Reading {
+                bias,
+                direction,
+                said,
+            },
+            rest,
+        ))
+    }
+
+    fn of(&self, vector: &Vector, turns: &Turns) -> f32 {
+        self.bias + self.direction.dot(vector) + self.said.of(turns)
+    }
+}
+
 /// Reads the nature of a request from its vector.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reader {
@@ -84,7 +113,8 @@ pub(crate) struct Reader {
     /// Of the same kinds; none where nobody trained it.
     turns: Vec<Said>,
     bias: Nature,
-    is_trained: bool,
+    /// Whether something is to be looked up or to be done; none where nobody trained it.
+    deed: Option<Reading>,
 }
 
 impl Reader {
@@ -98,23 +128,19 @@ impl Reader {
 
     /// Whether it is finer than what a few written requests tell.
     pub(crate) fn is_trained(&self) -> bool {
-        self.is_trained
+        self.deed.is_some()
     }
 
     fn trained(mut bytes: &'static [u8]) -> Option<Self> {
-        let mut reader = Reader {
-            is_trained: true,
-            ..Reader::default()
-        };
+        let mut reader = Reader::default();
         for bias in &mut reader.bias {
-            let (number, rest) = bytes.split_first_chunk::<4>()?;
-            let (direction, rest) = Vector::read(rest)?;
-            let (turns, rest) = Said::read(rest)?;
-            *bias = f32::from_le_bytes(*number);
-            reader.directions.push(direction);
-            reader.turns.push(turns);
+            let (kind, rest) = Reading::read(bytes)?;
+            *bias = kind.bias;
+            reader.directions.push(kind.direction);
+            reader.turns.push(kind.said);
             bytes = rest;
         }
+        reader.deed = Some(Reading::read(bytes)?.0);
         Some(reader)
     }
 
@@ -147,6 +173,12 @@ impl Reader {
             Some(_) if !self.directions.is_empty() => worldly(&self.read(vector, turns)),
             _ => 0.0,
         }
+    }
+
+    /// How surely something is to be looked up, to 1, or to be done, to -1. None where nobody trained it.
+    pub(crate) fn deed(&self, vector: Option<&Vector>, turns: &Turns) -> Option<f32> {
+        let sum = self.deed.as_ref()?.of(vector?, turns);
+        Some((sum / 2.0).tanh())
     }
 
     pub(crate) fn read(&self, vector: Option<&Vector>, turns: &Turns) -> Nature {
@@ -269,7 +301,11 @@ mod tests {
         let vector = Vector::new(&[0.0; 511].into_iter().chain([1.0]).collect::<Vec<_>>());
         let idle = |request: &str| reader.read(vector.as_ref(), &Turns::new(request))[0];
         assert!(idle("thank you so much, bye!") > idle("send it to kim@acme.example at 3"));
+        let deed = |request: &str| reader.deed(vector.as_ref(), &Turns::new(request)).unwrap();
+        assert!(deed("What became of the order?") > deed("Refund the order, please"));
+        assert!(deed("주문이 어떻게 됐는지 궁금해요") > deed("주문을 환불해 주세요"));
         assert!(Reader::trained(&TRAINED[..9]).is_none());
+        assert!(Reader::trained(&TRAINED[..TRAINED.len() - 9]).is_none());
         assert_eq!(read_from(ENCODER).count(), 0);
     }
 }

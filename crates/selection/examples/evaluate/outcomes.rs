@@ -4,7 +4,7 @@ use crate::data::{Row, pool_of, rows};
 use crate::idle::IDLE;
 use crate::ranking::share;
 use crate::{Bench, gold, say, training};
-use selection::{Encode, FEATURES, Item, Selection, Turns, core};
+use selection::{Encode, FEATURES, Item, Selection, Turns, core, deed_of_tool};
 use serde_json::json;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write;
@@ -278,6 +278,16 @@ fn mean(encoder: &dyn Encode, texts: &[&str]) -> Vec<f32> {
     mean
 }
 
+/// Whether the tools of a request look something up, 1, or do something, -1. 0 where they differ or do not say.
+fn deed(tools: &[String]) -> f32 {
+    let mut deeds = tools.iter().map(|it| deed_of_tool(it));
+    let first = deeds.next().unwrap_or_default();
+    match deeds.all(|it| it * first > 0.0) {
+        true => first,
+        false => 0.0,
+    }
+}
+
 /// The features of all rows, for the script that trains the weights.
 pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
     let mut cases = written(&bench.folder);
@@ -304,7 +314,7 @@ pub(crate) fn dump(bench: &mut Bench, file: &str, gold: &str) {
             .map(|it| Turns::new(it).slots().to_vec());
         let usual: Vec<Vec<u16>> = usual.collect();
         let turns = Turns::new(&case.query);
-        let row = json!({"gold": case.gold, "examples": examples, "vector": encoder.encode(&core(&case.query)), "turns": turns.slots(), "usual": usual, "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
+        let row = json!({"gold": case.gold, "deed": deed(&case.gold), "examples": examples, "vector": encoder.encode(&core(&case.query)), "turns": turns.slots(), "usual": usual, "set": case.set, "outcome": case.outcome, "group": group, "features": found.features.0.to_vec(), "query": case.query, "top": top, "right": case.gold.is_empty() || case.gold.iter().any(|it| it == top)});
         let _ = writeln!(text, "{row}");
     });
     say(&format!(

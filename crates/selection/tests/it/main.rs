@@ -75,6 +75,38 @@ fn a_request_of_several_parts_is_called_where_each_part_is() {
     assert_eq!(corpus.select(idle, |_| true, 2).outcome, Outcome::None);
 }
 
+/// Tools that say the same of themselves but for one word of their names, and requests in which no list of words tells them apart.
+#[test]
+fn whether_something_is_to_be_done_is_read_of_any_wording() {
+    let tool = |name: &str| Item {
+        name: name.to_owned(),
+        description: "The subscription of a customer".to_owned(),
+        ..Item::default()
+    };
+    let items = [tool("get_subscription"), tool("cancel_subscription")];
+    let encoder = Arc::new(Own(Encoder::open().unwrap()));
+    let corpus = Corpus::new(&items, encoder, &mut Vectors::new(selection::ENCODER));
+    for (request, right) in [
+        (
+            "I'd like to know until which day the subscription of Kim runs",
+            0,
+        ),
+        (
+            "Kim's subscription, is it the large one or the small one?",
+            0,
+        ),
+        (
+            "Kim no longer wants the subscription, please terminate it today",
+            1,
+        ),
+        ("김민수 고객이 쓰는 구독이 언제까지더라", 0),
+        ("김민수 고객 구독을 해지해 주세요", 1),
+    ] {
+        let found = corpus.select(request, |_| true, 1);
+        assert_eq!(found.candidates[0].at, right, "{request}");
+    }
+}
+
 #[test]
 fn what_says_all_is_called() {
     for (request, tool) in [
