@@ -4,7 +4,7 @@ import { act, cleanup, render, screen } from "@testing-library/react";
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { When } from "./time";
+import { duration, When } from "./time";
 
 beforeAll(() => i18next.use(initReactI18next).init({ lng: "en", resources: {} }));
 beforeEach(() => void vi.useFakeTimers({ now: 1_000_000_000_000 }));
@@ -31,4 +31,29 @@ test("what has just come is now, whenever the clock ticked last", () => {
   act(() => void vi.advanceTimersByTime(3_000));
   render(<When at={ago(0)} />);
   expect(screen.getByText("now")).toBeTruthy();
+});
+
+test("a duration is told in its unit, with no digit lost", () => {
+  expect([0.000_25, 0.001, 0.0055, 0.02, 0.1, 0.12, 0.1234, 0.25, 0.5, 0.99].map(duration)).toEqual([
+    "250 µs",
+    "1 ms",
+    "5.5 ms",
+    "20 ms",
+    "100 ms",
+    "120 ms",
+    "123 ms",
+    "250 ms",
+    "500 ms",
+    "990 ms",
+  ]);
+  expect([0.9996, 1, 2.5, 12, 59.96, 60, 119.7, 3_600].map(duration)).toEqual([
+    "1.00 s",
+    "1.00 s",
+    "2.50 s",
+    "12.0 s",
+    "1 min 0 s",
+    "1 min 0 s",
+    "2 min 0 s",
+    "60 min 0 s",
+  ]);
 });

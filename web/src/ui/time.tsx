@@ -103,10 +103,14 @@ function Ago({ at }: { at: string }) {
   );
 }
 
-/** Seconds, in the unit that suits them. */
+/** Three digits at most, without zeros behind the point. */
+const digits = (value: number) => String(Number(value.toPrecision(3)));
+
+/** Seconds, in the unit that suits them: what would be rounded up to the next unit is told in that one. */
 export function duration(seconds: number): string {
-  if (seconds < 0.001) return `${Math.round(seconds * 1e6)} µs`;
-  if (seconds < 1) return `${(seconds * 1000).toPrecision(3).replace(/\.?0+$/, "")} ms`;
-  if (seconds < 60) return `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
-  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+  if (seconds < 0.000_999_5) return `${Math.round(seconds * 1e6)} µs`;
+  if (seconds < 0.9995) return `${digits(seconds * 1000)} ms`;
+  if (seconds < 59.95) return `${seconds.toFixed(seconds < 9.995 ? 2 : 1)} s`;
+  const whole = Math.round(seconds);
+  return `${Math.floor(whole / 60)} min ${whole % 60} s`;
 }
