@@ -13,8 +13,12 @@ import {
   schemaOf,
   stepOf,
 } from "./draft";
+import { namesIn } from "./logic-expression";
+import { argvOf } from "./logic-programs";
+import { placesIn } from "./places-note";
 import type { Tool } from "./queries";
 import { parametersIn, quoted, undeclared, verbOf } from "./sql-parameters";
+import { partOf } from "./writing";
 
 const stored = {
   id: "1",
@@ -114,6 +118,33 @@ test("parameters of a query, but not casts, texts, comments and slices", () => {
     "SELECT ':no', a::text, x[1:n] -- :no\nFROM t /* {{no}} */ WHERE a = :yes AND b = {{ also }} AND c = $$ :no $$";
   expect(parametersIn(sql).map((one) => one.name)).toEqual(["yes", "also"]);
   expect(undeclared("SELECT :a, :b, :a", ["b"])).toEqual(["a"]);
+});
+
+test("names in any language, in a query, in places and in formulas", () => {
+  const sql = "SELECT * FROM 사용자 WHERE 이름 = :이름 AND 부서 = {{ 부서_2 }} AND a = :user이름 AND b[:1:끝] = 1";
+  expect(parametersIn(sql).map((one) => one.name)).toEqual(["이름", "부서_2", "user이름"]);
+  expect(sql.slice(parametersIn(sql)[0]!.from, parametersIn(sql)[0]!.to)).toBe(":이름");
+  expect(undeclared(sql, ["이름"])).toEqual(["부서_2", "user이름"]);
+  expect(placesIn({ path: "/v1/{{ 주문 }}", query: { q: "{{a-b}}" } })).toEqual(["주문", "a-b"]);
+  expect(namesIn("합계 = 가격 * 수량 + len(목록)\nresult = 합계 if 할인.율 else 가격")).toEqual([
+    "가격",
+    "수량",
+    "목록",
+    "할인",
+  ]);
+  expect(argvOf(["grep", "{{ 낱말 }}", "--in={{파일}}"], { 낱말: ["가", "나"], 파일: "a.txt" })).toEqual([
+    "grep",
+    "가",
+    "나",
+    "--in=a.txt",
+  ]);
+});
+
+test("part of a query takes along what it names in Korean", () => {
+  const draft = { ...emptyDraft(), parameters: [parameter("이름"), parameter("other")] };
+  const { tool, args } = partOf(draft, "SELECT :이름", { 이름: "홍", other: 1 });
+  expect(args).toEqual({ 이름: "홍" });
+  expect(tool).toMatchObject({ input_schema: { required: ["이름"] } });
 });
 
 test("what a query does, and names that need quotes", () => {

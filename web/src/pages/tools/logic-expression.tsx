@@ -29,11 +29,13 @@ export function namesIn(source: string): string[] {
   const assigned = new Set(
     [
       ...bare.matchAll(
-        /([A-Za-z_]\w*)\s*(?::=|[-+*/%]?=(?!=))|\bfor\s+([\w\s,]+?)\s+in\b|\b(?:def|class|lambda|import|as)\s+([\w\s,]+)/g,
+        /([\p{L}_][\p{L}\p{N}_]*)\s*(?::=|[-+*/%]?=(?!=))|\bfor\s+([\p{L}\p{N}_\s,]+?)\s+in\b|\b(?:def|class|lambda|import|as)\s+([\p{L}\p{N}_\s,]+)/gu,
       ),
     ].flatMap((match) => (match[1] ?? match[2] ?? match[3] ?? "").split(/[\s,]+/)),
   );
-  const read = [...bare.matchAll(/(?<![\w.])([A-Za-z_]\w*)(?!\s*\(|\w)/g)].map((match) => match[1]!);
+  const read = [...bare.matchAll(/(?<![\p{L}\p{N}_.])([\p{L}_][\p{L}\p{N}_]*)(?!\s*\(|[\p{L}\p{N}_])/gu)].map(
+    (match) => match[1]!,
+  );
   return [...new Set(read)].filter((name) => !OWN.has(name) && !assigned.has(name));
 }
 

@@ -137,7 +137,7 @@ export function LogicPython(props: StepProps) {
 /** The words that a program would be given: `{{name}}` is one word, a list several, what is left out none. */
 export function argvOf(command: string[], args: Record<string, unknown>): string[] {
   return command.flatMap((word) => {
-    const alone = /^\{\{\s*([\w-]+)\s*\}\}$/.exec(word)?.[1];
+    const alone = /^\{\{\s*([^{}]+?)\s*\}\}$/.exec(word)?.[1];
     const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
     if (alone) {
       const value = args[alone];
@@ -145,7 +145,7 @@ export function argvOf(command: string[], args: Record<string, unknown>): string
       return Array.isArray(value) ? value.map(text) : [text(value)];
     }
     return [
-      word.replace(/\{\{\s*([\w-]+)\s*\}\}/g, (place, name: string) => (name in args ? text(args[name]) : place)),
+      word.replace(/\{\{\s*([^{}]+?)\s*\}\}/g, (place, name: string) => (name in args ? text(args[name]) : place)),
     ];
   });
 }

@@ -9,7 +9,11 @@ import type { StepProps } from "./editor-state";
 
 /** The names of `{{name}}` in a config, in their order. */
 export const placesIn = (config: unknown): string[] => [
-  ...new Set([...JSON.stringify(config ?? null).matchAll(/\{\{\s*([\w-]+)\s*\}\}/g)].map((match) => match[1]!)),
+  ...new Set(
+    [...JSON.stringify(config ?? null).matchAll(/\{\{\s*([\p{Alphabetic}\p{N}_-]+)\s*\}\}/gu)].map(
+      (match) => match[1]!,
+    ),
+  ),
 ];
 
 export function PlacesNote({ draft, change }: Pick<StepProps, "change"> & { draft: Draft }) {

@@ -18,7 +18,7 @@ import { type Diagnostic, linter, lintGutter } from "@codemirror/lint";
 import { Compartment, type EditorState, Prec, StateEffect, StateField } from "@codemirror/state";
 import { Decoration, EditorView, keymap, placeholder, ViewPlugin, type ViewUpdate } from "@codemirror/view";
 import { createEditor, putText } from "../../ui/code-mirror";
-import { DRAGGED, parametersIn } from "./sql-parameters";
+import { DRAGGED, IN_NAME, parametersIn } from "./sql-parameters";
 
 export type Known = { name: string; type: string; required: boolean; description?: string };
 
@@ -75,10 +75,13 @@ function markedIn(state: EditorState) {
   return Decoration.set(found);
 }
 
-const BEFORE_NAME = /(?:(?<![:\w\]]):|\{\{\s*)[\w-]*$/;
+const BEFORE_NAME = new RegExp(String.raw`(?:(?<!${IN_NAME}|[:\]]):|\{\{\s*)${IN_NAME}*$`, "u");
+const NAME = new RegExp(`^${IN_NAME}*$`, "u");
+/** A colon or braces that were just typed, where a name may follow. */
+const BEGINS_NAME = /(?:^|[^:\]\p{Alphabetic}\p{N}_]):$|\{\{$/u;
 
 /** In the place of a parameter only parameters are proposed. */
-function proposeParameters(context: CompletionContext) {
+export function proposeParameters(context: CompletionContext) {
   const match = context.matchBefore(BEFORE_NAME);
   if (!match) return null;
   const braces = match.text.startsWith("{{");
@@ -99,7 +102,7 @@ function proposeParameters(context: CompletionContext) {
       });
     },
   }));
-  return { from, options, validFor: /^[\w-]*$/ };
+  return { from, options, validFor: NAME };
 }
 
 const unlessParameter =
@@ -136,7 +139,7 @@ const declared = ({ texts, onDeclare }: SqlOptions) =>
     { delay: 200, needsRefresh: (update) => update.startState.field(knownField) !== update.state.field(knownField) },
   );
 
-const isWord = (letter: string) => /[\w"]/.test(letter);
+const isWord = (letter: string) => /[\p{Alphabetic}\p{N}_"]/u.test(letter);
 
 function insertAt(view: EditorView, text: string, from: number, to = from) {
   const before = view.state.sliceDoc(Math.max(0, from - 1), from);
@@ -204,8 +207,7 @@ export function createSqlEditor(options: SqlOptions): SqlEditor {
       EditorView.updateListener.of((update) => {
         if (!update.transactions.some((one) => one.isUserEvent("input.type"))) return;
         const head = update.state.selection.main.head;
-        if (/(^|[^:\w\]]):$|\{\{$/.test(update.state.sliceDoc(Math.max(0, head - 2), head)))
-          startCompletion(update.view);
+        if (BEGINS_NAME.test(update.state.sliceDoc(Math.max(0, head - 2), head))) startCompletion(update.view);
       }),
     ],
   });

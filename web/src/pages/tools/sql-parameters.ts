@@ -1,7 +1,14 @@
 // The parameters that a query names, as `:name` or `{{name}}`: not those in texts and comments, and not PostgreSQL's casts.
 
-const TOKENS =
-  /'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|::|:([A-Za-z_]\w*)|\{\{\s*([A-Za-z_][\w-]*)\s*\}\}/g;
+/** What names are made of, in any language, as the server reads them. */
+export const IN_NAME = String.raw`[\p{Alphabetic}\p{N}_]`;
+const NAME = String.raw`[\p{Alphabetic}_]${IN_NAME}*`;
+
+const TOKENS = new RegExp(
+  String.raw`'(?:[^']|'')*'|"(?:[^"]|"")*"|--[^\n]*|\/\*[\s\S]*?\*\/|\$(${IN_NAME}*)\$[\s\S]*?\$\1\$|::|:(${NAME})|\{\{\s*(${NAME})\s*\}\}`,
+  "gu",
+);
+const BEFORE_SLICE = new RegExp(String.raw`(?:${IN_NAME}|\])$`, "u");
 
 export type Found = { name: string; from: number; to: number };
 
@@ -9,9 +16,8 @@ export function parametersIn(sql: string): Found[] {
   const found: Found[] = [];
   for (const match of sql.matchAll(TOKENS)) {
     const name = match[2] ?? match[3];
-    const before = match.index > 0 ? sql[match.index - 1]! : "";
     // `a:b` is a slice of an array, not a parameter.
-    if (!name || (match[2] && /[\w\]]/.test(before))) continue;
+    if (!name || (match[2] && BEFORE_SLICE.test(sql.slice(Math.max(0, match.index - 2), match.index)))) continue;
     found.push({ name, from: match.index, to: match.index + match[0].length });
   }
   return found;
