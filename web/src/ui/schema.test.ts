@@ -51,11 +51,20 @@ test("JSON that is broken is told, and keeps every value as it is", () => {
 
 test("places are named as the server names them", () => {
   expect(placeOf(placeOf(placeOf("", "a"), 0), "b")).toBe("a[0].b");
-  expect(placeOf("", "user-id")).toBe('["user-id"]');
   const problems = [{ path: "a[0].b", message: "no" }];
   expect(problemAt(problems, "a")).toBeUndefined();
   expect(problemAt(problems, "a", true)).toBe("no");
   expect(problemAt(problems, "ab", true)).toBeUndefined();
+});
+
+test("a problem is found at its field, whatever the field is called and however the place is written", () => {
+  for (const name of ["이름", "user-id", "2fa", "a b"])
+    for (const path of [name, `[${JSON.stringify(name)}]`])
+      expect([path, problemAt([{ path, message: "no" }], placeOf("", name))]).toEqual([path, "no"]);
+  const inside = [{ path: "고객.목록[1].이름", message: "no" }];
+  expect(problemAt(inside, placeOf(placeOf(placeOf(placeOf("", "고객"), "목록"), 1), "이름"))).toBe("no");
+  expect(problemAt(inside, placeOf("", "고객"), true)).toBe("no");
+  expect(problemAt(inside, placeOf("", "고"), true)).toBeUndefined();
 });
 
 test("the first arguments hold what the schema names, and nothing invented", () => {

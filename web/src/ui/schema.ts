@@ -155,19 +155,28 @@ export function parseJson(text: string): Parsed {
   }
 }
 
-/** `a.b[0]`, as the server names places. */
+/** `a.b[0]`, as the server names places in arguments. */
 export function placeOf(place: string, key: string | number): string {
   if (typeof key === "number") return `${place}[${key}]`;
-  if (!/^[A-Za-z_]\w*$/.test(key)) return `${place}[${JSON.stringify(key)}]`;
   return place ? `${place}.${key}` : key;
 }
 
+/** One of the ways that a place is written in: in a definition, names that are no words stand in brackets. */
+const written = (place: string) =>
+  place
+    .replace(/\["((?:[^"\\]|\\.)*)"\]/g, ".$1")
+    .replace(/\[(\d+)\]/g, ".$1")
+    .replace(/^\./, "");
+
 /** What is wrong at a place, or below it where nothing below shows it itself. */
-export const problemAt = (
+export function problemAt(
   problems: readonly { path: string; message: string }[] | undefined,
   place: string,
   below = false,
-) =>
-  problems?.find(
-    (one) => one.path === place || (below && (one.path.startsWith(`${place}.`) || one.path.startsWith(`${place}[`))),
-  )?.message;
+): string | undefined {
+  const here = written(place);
+  return problems?.find(({ path }) => {
+    const there = written(path);
+    return there === here || (below && there.startsWith(`${here}.`));
+  })?.message;
+}
