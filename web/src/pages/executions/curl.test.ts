@@ -2,7 +2,7 @@
 
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { asCurl, inOneLine, inTester } from "./curl";
+import { asCurl, givenAgain, inOneLine, inTester } from "./curl";
 
 test("a shell reads the arguments back as they were", () => {
   const args = { text: `it's "quoted" $HOME \`x\` \\ 한글`, list: [1, null] };
@@ -22,4 +22,16 @@ test("one line, cut where it is long", () => {
   expect(inOneLine({ a: 1, b: "x" })).toBe('a: 1, b: "x"');
   expect(inOneLine("x".repeat(300))).toHaveLength(161);
   expect(inOneLine(null)).toBe("null");
+});
+
+test("a call is repeated without what the log hides, and not at all where it has only the beginning", () => {
+  const whole = { text: "***bold***", list: [1, { a: null }] };
+  expect(givenAgain(whole)).toEqual({ values: whole, hidden: [] });
+  expect(givenAgain({ url: "x", token: "***", login: { user: "u", password: "***" }, keys: ["***", "b"] })).toEqual({
+    values: { url: "x", login: { user: "u" }, keys: ["b"] },
+    hidden: ["token", "login.password", "keys"],
+  });
+  expect(givenAgain("***")).toBeUndefined();
+  expect(givenAgain('{"text":"very long… [123 bytes cut]')).toBeUndefined();
+  expect(givenAgain(null)).toBeUndefined();
 });

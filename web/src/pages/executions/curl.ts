@@ -10,6 +10,32 @@ export function asCurl(origin: string, tool: string, args: unknown): string {
   ].join(" \\\n");
 }
 
+// What the log writes in the place of a secret.
+const HIDDEN = "***";
+
+type Values = Record<string, unknown>;
+const isValues = (value: unknown): value is Values =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** The value without what is hidden in it, and where that was. */
+function known(value: unknown, place: string, hidden: Set<string>): unknown {
+  if (value === HIDDEN) return void hidden.add(place);
+  if (Array.isArray(value)) return value.map((one) => known(one, place, hidden)).filter((one) => one !== undefined);
+  if (!isValues(value)) return value;
+  const members = Object.entries(value).map(([name, one]) => [
+    name,
+    known(one, place ? `${place}.${name}` : name, hidden),
+  ]);
+  return Object.fromEntries(members.filter(([, one]) => one !== undefined));
+}
+
+/** What a call can be given again: all but its secrets. Nothing where the log has only the beginning of its arguments. */
+export function givenAgain(args: unknown): { values: Values; hidden: string[] } | undefined {
+  if (!isValues(args)) return undefined;
+  const hidden = new Set<string>();
+  return { values: known(args, "", hidden) as Values, hidden: [...hidden] };
+}
+
 /** Where the tester opens with a call's arguments filled in. They are asked for there: an address has no room for them. */
 export const inTester = ({ id, tool_name }: { id: string; tool_name: string }) => ({
   to: `/tools/${encodeURIComponent(tool_name)}`,

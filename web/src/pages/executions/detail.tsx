@@ -8,15 +8,13 @@ import { Button, buttonClass } from "../../ui/button";
 import { Coded } from "../../ui/coded";
 import { CopyButton } from "../../ui/copy";
 import { copyText } from "../../ui/copy-text";
-
 import { Explained } from "../../ui/explained";
-
 import { Json } from "../../ui/json";
-
+import { Note } from "../../ui/note";
 import { Tabs } from "../../ui/tabs";
 import { duration, When } from "../../ui/time";
 import { toast } from "../../ui/toast";
-import { asCurl, inTester } from "./curl";
+import { asCurl, givenAgain, inTester } from "./curl";
 import type { Execution } from "./queries";
 import { StatusBadge } from "./status";
 
@@ -51,7 +49,16 @@ export function Detail({ one, tab, onTab }: { one: Execution; tab: string | unde
   const error = one.error as Failure;
   const open = tab ?? (error ? "error" : "output");
   const tabs = [
-    { id: "input", label: t("tab.input"), content: <Json value={one.arguments} label={t("tab.input")} /> },
+    {
+      id: "input",
+      label: t("tab.input"),
+      content: (
+        <div className="grid gap-2">
+          {!givenAgain(one.arguments) && <Note tone="plain">{t("argumentsCut")}</Note>}
+          <Json value={one.arguments} label={t("tab.input")} />
+        </div>
+      ),
+    },
     {
       id: "output",
       label: t("tab.output"),
@@ -125,6 +132,7 @@ export function DetailActions({ one }: { one: Execution }) {
   const { t } = useTranslation(["executions", "frame"]);
   const copy = async () =>
     (await copyText(asCurl(location.origin, one.tool_name, one.arguments))) && toast(t("frame:copied"));
+  if (!givenAgain(one.arguments)) return null;
   return (
     <>
       <Link {...(inTester(one) as { to: string })} className={buttonClass("plain")}>

@@ -17,10 +17,10 @@ import { Leaving } from "../../ui/leaving";
 import { Note, ReadOnly } from "../../ui/note";
 import { Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
-import type { Values } from "../../ui/schema-form";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { Tabs } from "../../ui/tabs";
 import { toast } from "../../ui/toast";
+import { givenAgain } from "../executions/curl";
 import { executionQuery } from "../executions/queries";
 import { sourcesQuery } from "../sources/queries";
 import { Basics } from "./basics";
@@ -53,7 +53,7 @@ import {
 } from "./queries";
 import type { Question } from "./saved-tests";
 import { startKey, startOf } from "./start";
-import { TestStep } from "./test-step";
+import { type Given, TestStep } from "./test-step";
 import { canTry, isHarmless, isTestable, matters } from "./testable";
 import { dropTries, keptAnswer, moveTries } from "./tries";
 import { rebased, useDraft } from "./use-draft";
@@ -99,12 +99,12 @@ export default function ToolEditor() {
       stored={name ? tool.data : undefined}
       from={name ? undefined : tool.data}
       offer={offers.data?.find((one) => one.name === found.tool)}
-      given={replayed.data?.arguments as Values | undefined}
+      given={replayed.data && givenAgain(replayed.data.arguments)}
     />
   );
 }
 
-type EditingProps = { first: Kind; stored?: Tool; from?: Tool; offer?: Offer; given?: Values };
+type EditingProps = { first: Kind; stored?: Tool; from?: Tool; offer?: Offer; given?: Given };
 
 function Editing({ first, stored, from, offer, given }: EditingProps) {
   const { t } = useTranslation(["editor", "frame", "tools"]);

@@ -11,7 +11,7 @@ import tools from "../../i18n/en/tools.json";
 import { TipProvider } from "../../ui/tip";
 import { keyOf } from "./cases";
 import { type Case, emptyDraft } from "./draft";
-import { TestStep } from "./test-step";
+import { type Given, TestStep } from "./test-step";
 
 vi.mock("./queries", () => ({
   toolQuery: () => ({ queryKey: [] }),
@@ -28,7 +28,7 @@ afterEach(cleanup);
 const right: Case = { arguments: { a: 1 }, expect: 1 };
 const wrong: Case = { arguments: { a: 2 }, expect: 3 };
 const queries = new QueryClient();
-const step = (tests: Case[]) => (
+const step = (tests: Case[], given?: Given) => (
   <QueryClientProvider client={queries}>
     <TipProvider>
       <TestStep
@@ -38,6 +38,7 @@ const step = (tests: Case[]) => (
         dirty
         keep="t"
         may
+        given={given}
         onTried={() => {}}
       />
     </TipProvider>
@@ -91,4 +92,9 @@ test("a tool with a stored secret runs as it is stored, and not with changes tha
   expect(screen.getByText(editor.test.sealed)).toBeTruthy();
   rerender(withToken({ $secret: "shop" }, true));
   expect(runAll().disabled).toBe(false);
+});
+
+test("a past call is tried again with what is known of it, and its secrets are asked for", () => {
+  render(step([], { values: { a: 5 }, hidden: ["token"] }));
+  expect(screen.getByText("The log keeps no secrets. Type them again: token.")).toBeTruthy();
 });

@@ -7,6 +7,7 @@ import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Json } from "../../ui/json";
+import { Note } from "../../ui/note";
 import { Card } from "../../ui/page";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
@@ -20,17 +21,19 @@ import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries"
 import { AskToWrite, Tester } from "./tester";
 import { writes } from "./writing";
 
+/** The arguments of a past call to begin with, and which of them were secret: the log does not keep those. */
+export type Given = { values: Values; hidden: string[] };
+
 type Props = StepProps & {
   stored?: Tool;
   may: boolean;
-  /** Arguments to begin with, such as those of a past call. */
-  given?: Values;
+  given?: Given;
   onTried: (isWell: boolean) => void;
 };
 
 export function TestStep({ draft, change, problem, dirty, keep, stored, may, given, onTried }: Props) {
   const { t } = useTranslation("editor");
-  const [start, setStart] = useState(given);
+  const [start, setStart] = useState(given?.values);
   const [outcomes, setOutcomes] = useState<Record<string, Answer>>({});
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
@@ -84,6 +87,9 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
   return (
     <div className="grid grid-cols-1 items-start gap-6 xl:grid-cols-[minmax(0,1fr)_minmax(0,28rem)]">
       <Card title={t("test.try")}>
+        {given && given.hidden.length > 0 && (
+          <Note className="mb-3">{t("test.hidden", { names: given.hidden.join(", ") })}</Note>
+        )}
         <Tester
           keep={keep}
           schema={schemaOf(draft)}
