@@ -46,6 +46,43 @@ test("places for arguments stay what they are", () => {
     path: "/x/{{id}}",
     query: { q: "{{q}}" },
   });
+  expect(parseCurl("curl 'https://a.example/주문/{{ 번호 }}/{{a}}-{{b}}'").path).toBe(
+    "/%EC%A3%BC%EB%AC%B8/{{ 번호 }}/{{a}}-{{b}}",
+  );
+  expect(parseCurl("curl 'https://a.example/x/{id}'").path).toBe("/x/{id}");
+});
+
+test("short options stand together, and the last of them may take a value", () => {
+  for (const line of [
+    "curl -sX PUT a.example/x",
+    "curl -sSLXPUT a.example/x",
+    "curl a.example/x -kX PUT -so /dev/null",
+  ])
+    expect(parseCurl(line)).toMatchObject({ base_url: "https://a.example", path: "/x", method: "PUT" });
+  expect(parseCurl("curl -sH 'X-A: b' -d a=1 a.example")).toMatchObject({ headers: { "X-A": "b" }, body: { a: "1" } });
+});
+
+test("texts with escapes, as browsers copy them", () => {
+  expect(words(String.raw`curl $'it\'s \u0021\n\x41\t\\' 'a\b'`)).toEqual(["curl", "it's !\nA\t\\", "a\\b"]);
+  expect(() => words(String.raw`curl $'a\'`)).toThrow("quote");
+  const line = String.raw`curl a.example -H 'content-type: application/json' --data-raw $'{"a":"it\'s \u0021"}'`;
+  expect(parseCurl(line)).toMatchObject({ body: { a: "it's !" }, body_type: "json" });
+});
+
+test("what is said several times is a list", () => {
+  expect(parseCurl("curl 'a.example/?tag=a&tag=b&one=1&tag=c'").query).toEqual({ tag: ["a", "b", "c"], one: "1" });
+  expect(parseCurl("curl a.example -d tag=a -d tag=b").body).toEqual({ tag: ["a", "b"] });
+  expect(parseCurl("curl -G a.example/?tag=a -d tag=b").query).toEqual({ tag: ["a", "b"] });
+});
+
+test("data that curl itself would encode, and data that stands in files", () => {
+  expect(parseCurl("curl -G a.example --data-urlencode 'q=a b & c=d' --data-urlencode '=x y'").query).toEqual({
+    q: "a b & c=d",
+    "x y": "",
+  });
+  for (const option of ["-d", "--data-binary", "--json", "--data-urlencode"])
+    expect(() => parseCurl(`curl a.example ${option} @body.json`)).toThrow("dataFile");
+  expect(parseCurl("curl a.example -H 'content-type: text/plain' --data-raw @me").body).toBe("@me");
 });
 
 test("what cannot be taken is told", () => {

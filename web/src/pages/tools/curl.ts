@@ -2,11 +2,14 @@
 
 import { isBare } from "./credentials";
 
+/** What is said several times is a list. */
+type Fields = Record<string, string | string[]>;
+
 export type Request = {
   base_url: string;
   method: string;
   path: string;
-  query: Record<string, string>;
+  query: Fields;
   headers: Record<string, string>;
   body?: unknown;
   body_type?: "json" | "form" | "text";
@@ -20,7 +23,7 @@ type Auth =
 
 /** Why a line cannot be taken: the name of the text that says so. */
 export class BadCurl extends Error {
-  constructor(readonly why: "quote" | "notCurl" | "files" | "noAddress" | "badAddress") {
+  constructor(readonly why: "quote" | "notCurl" | "files" | "dataFile" | "noAddress" | "badAddress") {
     super(why);
   }
 }
@@ -35,8 +38,11 @@ export function words(line: string): string[] {
       const next = line[at + 1] ?? "";
       at += 1;
       if (next !== "\n") word = (word ?? "") + next;
-    } else if (letter === "'" || (letter === "$" && line[at + 1] === "'")) {
-      if (letter === "$") at += 1;
+    } else if (letter === "$" && line[at + 1] === "'") {
+      const [text, end] = escaped(line, at + 2);
+      word = (word ?? "") + text;
+      at = end;
+    } else if (letter === "'") {
       const end = line.indexOf("'", at + 1);
       if (end < 0) throw new BadCurl("quote");
       word = (word ?? "") + line.slice(at + 1, end);
@@ -58,8 +64,48 @@ export function words(line: string): string[] {
   return found;
 }
 
+const ESCAPES: Record<string, string> = { n: "\n", r: "\r", t: "\t", a: "\x07", b: "\b", e: "\x1b", f: "\f", v: "\v" };
+
+/** What stands in `$'…'`, and where its end is. Browsers write it so where a text has a quotation mark or `!` in it. */
+function escaped(line: string, from: number): [text: string, end: number] {
+  let text = "";
+  for (let at = from; at < line.length; at += 1) {
+    if (line[at] === "'") return [text, at];
+    if (line[at] !== "\\") {
+      text += line[at];
+      continue;
+    }
+    const coded = /^(?:x([\da-f]{1,2})|u([\da-f]{1,4})|U([\da-f]{1,8})|([0-7]{1,3}))/i.exec(
+      line.slice(at + 1, at + 10),
+    );
+    const [whole, ...codes] = coded ?? [];
+    const code = codes.findIndex((one) => one !== undefined);
+    const next = line[at + 1] ?? "";
+    text += whole ? String.fromCodePoint(Number.parseInt(codes[code]!, code === 3 ? 8 : 16)) : (ESCAPES[next] ?? next);
+    at += whole?.length ?? 1;
+  }
+  throw new BadCurl("quote");
+}
+
+/** Pairs by their names. */
+function fieldsOf(pairs: Iterable<[string, string]>, before: Fields = {}): Fields {
+  const all = { ...before };
+  for (const [name, text] of pairs) all[name] = Object.hasOwn(all, name) ? [all[name]!, text].flat() : text;
+  return all;
+}
+
+/** As curl itself would encode it: `name=text`, `=text` or only a text. */
+function encoded(value: string): string {
+  const at = value.indexOf("=");
+  if (at < 0) return encodeURIComponent(value);
+  return `${at > 0 ? `${value.slice(0, at)}=` : ""}${encodeURIComponent(value.slice(at + 1))}`;
+}
+
+// Short options that take a value: in the same word, or as the next one.
+const SHORT_WITH_VALUE = "XHdubAeFomxwcDETUYyzrCPQtK";
+
 const WITH_VALUE = new Set(
-  "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --data-ascii --json -u --user -A --user-agent -e --referer -b --cookie --url -F --form -o --output -m --max-time --connect-timeout --retry -x --proxy --cacert --cert --key -w --write-out".split(
+  "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --data-ascii --json -u --user -A --user-agent -e --referer -b --cookie --url -F --form -o --output -m --max-time --connect-timeout --retry -x --proxy --cacert --cert --key -w --write-out -c --cookie-jar -D --dump-header -E -T --upload-file -U -Y -y -z -r --range -C -P -Q -t -K --config --resolve --interface --limit-rate --max-redirs --ciphers --tls-max --unix-socket".split(
     " ",
   ),
 );
@@ -81,9 +127,18 @@ export function parseCurl(line: string): Request {
       continue;
     }
     let value = "";
-    const short = /^-([XHdubAeF])(.+)$/.exec(option);
+    // Several short options in one word, the last of which may take a value.
+    const cluster = /^-(?!-)/.test(option)
+      ? new RegExp(`^-([^${SHORT_WITH_VALUE}]*)(?:([${SHORT_WITH_VALUE}])(.*))?$`, "s").exec(option)
+      : null;
+    for (const flag of cluster?.[2] === undefined ? (cluster?.[1]?.slice(0, -1) ?? "") : cluster[1]!) {
+      if (flag === "G") get = true;
+      if (flag === "I") method ||= "HEAD";
+    }
+    if (cluster) option = `-${cluster[2] ?? cluster[1]!.slice(-1)}`;
+    const inWord = cluster?.[3];
     const long = /^(--[\w-]+)=(.*)$/s.exec(option);
-    if (short) [option, value] = [`-${short[1]}`, short[2]!];
+    if (inWord) value = inWord;
     else if (long) [option, value] = [long[1]!, long[2]!];
     else if (WITH_VALUE.has(option)) {
       at += 1;
@@ -101,16 +156,20 @@ export function parseCurl(line: string): Request {
         break;
       }
       case "--json":
-        json = true;
-        data.push(value);
-        break;
       case "-d":
       case "--data":
-      case "--data-raw":
       case "--data-binary":
       case "--data-ascii":
-      case "--data-urlencode":
+        if (value.startsWith("@")) throw new BadCurl("dataFile");
+        json ||= option === "--json";
         data.push(value);
+        break;
+      case "--data-raw":
+        data.push(value);
+        break;
+      case "--data-urlencode":
+        if (/^[^=]*@/.test(value)) throw new BadCurl("dataFile");
+        data.push(encoded(value));
         break;
       case "-u":
       case "--user": {
@@ -147,8 +206,8 @@ export function parseCurl(line: string): Request {
   const whole = /^[a-z]+:\/\//i.test(url) ? url : `https://${url}`;
   if (!URL.canParse(whole)) throw new BadCurl("badAddress");
   const address = new URL(whole);
-  const query = Object.fromEntries(address.searchParams);
-  if (get) for (const [name, text] of new URLSearchParams(data.splice(0).join("&"))) query[name] = text;
+  let query = fieldsOf(address.searchParams);
+  if (get) query = fieldsOf(new URLSearchParams(data.splice(0).join("&")), query);
   if (address.username && !auth)
     auth = {
       type: "basic",
@@ -160,7 +219,7 @@ export function parseCurl(line: string): Request {
     base_url: address.origin,
     method: method || (data.length > 0 ? "POST" : "GET"),
     // Places for arguments stay readable.
-    path: address.pathname === "/" ? "" : address.pathname.replace(/%7B/gi, "{").replace(/%7D/gi, "}"),
+    path: address.pathname === "/" ? "" : address.pathname.replace(/(?:%7B)+.*?(?:%7D)+/gi, decodeURIComponent),
     query,
     headers,
     auth,
@@ -183,19 +242,19 @@ function bodyOf(text: string, headers: Record<string, string>, json: boolean): P
   }
   if (!type || /x-www-form-urlencoded/i.test(type)) {
     if (name) delete headers[name];
-    return { body: Object.fromEntries(new URLSearchParams(text)), body_type: "form" };
+    return { body: fieldsOf(new URLSearchParams(text)), body_type: "form" };
   }
   return { body: text, body_type: "text" };
 }
 
 /** The one credential that can be sealed with the tool, taken out of where it stands: the one that is most surely one. */
-function takeAuth(headers: Record<string, string>, query: Record<string, string>): Auth | undefined {
+function takeAuth(headers: Record<string, string>, query: Fields): Auth | undefined {
   const named = Object.keys(headers).filter((name) => isBare(name, headers[name], "header"));
   const lower = (name: string) => name.toLowerCase();
   const first = named.find((name) => lower(name) === "authorization") ?? named.find((name) => lower(name) !== "cookie");
   const inQuery = Object.keys(query).find((name) => isBare(name, query[name], "query"));
   if (!first && inQuery) {
-    const value = query[inQuery]!;
+    const value = query[inQuery] as string;
     delete query[inQuery];
     return { type: "query", name: inQuery, value };
   }
