@@ -5,6 +5,7 @@ import { type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button, IconButton } from "../../ui/button";
 import { Input } from "../../ui/field";
+import { parseJson } from "../../ui/schema";
 
 type Props = {
   label: string;
@@ -19,13 +20,27 @@ type Props = {
 
 type Row = { id: number; name: string; text: string; kept?: unknown };
 
+// A row is another than every row before it, also where pasted ones have come in between.
+let last = 0;
+const fresh = (some: Partial<Row> = {}): Row => {
+  last += 1;
+  return { id: last, name: "", text: "", ...some };
+};
+
 const rowsOf = (value: Record<string, unknown>): Row[] =>
-  Object.entries(value).map(([name, one], id) => ({
-    id,
-    name,
-    text: typeof one === "string" ? one : JSON.stringify(one),
-    kept: typeof one === "string" ? undefined : one,
-  }));
+  Object.entries(value).map(([name, one]) =>
+    fresh({
+      name,
+      text: typeof one === "string" ? one : JSON.stringify(one),
+      kept: typeof one === "string" ? undefined : one,
+    }),
+  );
+
+/** What was no text stays none as long as it can be read: a list with one more entry is a list. */
+function readBack({ text, kept }: Row): unknown {
+  const parsed = kept === undefined ? undefined : parseJson(text);
+  return parsed && "value" in parsed ? parsed.value : valueOfText(text);
+}
 
 /** A reference (`{"$secret": "name"}`) is JSON; whatever else is typed is a text. */
 export function valueOfText(text: string): unknown {
@@ -40,7 +55,6 @@ export function valueOfText(text: string): unknown {
 export function NameValues({ label, add, value, onChange, problem, placeholder, note }: Props) {
   const { t } = useTranslation("editor");
   const [rows, setRows] = useState(() => rowsOf(value));
-  const next = useRef(rows.length);
   const told = useRef(JSON.stringify(value));
   // Values that came from elsewhere, such as a pasted command, replace the rows.
   const now = JSON.stringify(value);
@@ -51,21 +65,19 @@ export function NameValues({ label, add, value, onChange, problem, placeholder, 
   const set = (changed: Row[]) => {
     setRows(changed);
     const named = changed.filter((row) => row.name.trim());
-    const all = Object.fromEntries(
-      named.map((row) => [
-        row.name.trim(),
-        row.kept !== undefined && row.text === JSON.stringify(row.kept) ? row.kept : valueOfText(row.text),
-      ]),
-    );
+    const all = Object.fromEntries(named.map((row) => [row.name.trim(), readBack(row)]));
     told.current = JSON.stringify(all);
     onChange(named.length > 0 ? all : undefined);
   };
+  /** Of rows with one name the last one counts. */
+  const isOver = ({ name }: Row, at: number) =>
+    name.trim() !== "" && rows.slice(at + 1).some((one) => one.name.trim() === name.trim());
   const change = (id: number, some: Partial<Row>) =>
     set(rows.map((row) => (row.id === id ? { ...row, ...some } : row)));
   return (
     <fieldset className="grid content-start gap-1.5">
       <legend className="mb-1 text-sm font-medium">{label}</legend>
-      {rows.map((row) => (
+      {rows.map((row, at) => (
         <div key={row.id} className="grid gap-1">
           <div className="flex items-center gap-2">
             <Input
@@ -90,19 +102,17 @@ export function NameValues({ label, add, value, onChange, problem, placeholder, 
               onClick={() => set(rows.filter((one) => one.id !== row.id))}
             />
           </div>
+          {isOver(row, at) && (
+            <p role="alert" className="text-sm text-danger">
+              {t("rows.twice")}
+            </p>
+          )}
           {note?.(row.name, row.text)}
         </div>
       ))}
       {problem && <p className="text-sm text-danger">{problem}</p>}
       <div>
-        <Button
-          small
-          icon={Plus}
-          onClick={() => {
-            next.current += 1;
-            setRows([...rows, { id: next.current, name: "", text: "" }]);
-          }}
-        >
+        <Button small icon={Plus} onClick={() => setRows([...rows, fresh()])}>
           {add}
         </Button>
       </div>
