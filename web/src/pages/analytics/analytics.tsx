@@ -14,6 +14,7 @@ import { Coded } from "../../ui/coded";
 import { Select } from "../../ui/field";
 import { Note } from "../../ui/note";
 import { Card, Page } from "../../ui/page";
+import { share } from "../../ui/share";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { Tabs } from "../../ui/tabs";
@@ -27,7 +28,6 @@ type Line = { name: string; calls: number; errors: number; p50_us?: number; p95_
 function Breakdown({ lines, by, since }: { lines: Line[]; by: "tool" | "caller"; since: string }) {
   const { t, i18n } = useTranslation("analytics");
   const number = (value: number) => value.toLocaleString(i18n.language);
-  const percent = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 1 });
   const most = Math.max(1, ...lines.map((line) => line.calls));
   const right = "text-right tabular-nums";
   return (
@@ -73,7 +73,7 @@ function Breakdown({ lines, by, since }: { lines: Line[]; by: "tool" | "caller";
                 search={{ [by]: line.name, since, status: "error" } as never}
                 className="text-danger"
               >
-                {number(line.errors)} ({percent.format(line.errors / line.calls)})
+                {number(line.errors)} ({share(line.errors, line.calls, i18n.language, 1)})
               </Link>
             ) : (
               "0"

@@ -8,6 +8,7 @@ import type { Stats } from "../../api/stats";
 import { waitingRunsQuery } from "../../api/waiting-runs";
 import { Badge } from "../../ui/badge";
 import { Card } from "../../ui/page";
+import { share } from "../../ui/share";
 import { Failed, Skeleton } from "../../ui/states";
 import { Ticks } from "../../ui/ticks";
 import { duration, When } from "../../ui/time";
@@ -55,7 +56,6 @@ const Quiet = ({ children }: { children: ReactNode }) => <p className="px-4 py-6
 
 export function FailingTools({ stats }: { stats: Stats | undefined }) {
   const { t, i18n } = useTranslation("home");
-  const percent = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 0 });
   const tools = failing(stats).slice(0, SHOWN);
   return (
     <ListCard title={t("failing.title")} to="/executions" search={{ status: "error" }}>
@@ -76,7 +76,7 @@ export function FailingTools({ stats }: { stats: Stats | undefined }) {
                 <span className="text-sm text-muted tabular-nums">
                   {t("failing.count", { count: tool.errors, calls: tool.calls.toLocaleString(i18n.language) })}
                 </span>
-                <Badge tone="danger">{percent.format(tool.errors / tool.calls)}</Badge>
+                <Badge tone="danger">{share(tool.errors, tool.calls, i18n.language)}</Badge>
               </Link>
             </li>
           ))}

@@ -5,6 +5,7 @@ import { ArrowDown, ArrowUp } from "lucide-react";
 import type { ReactNode } from "react";
 import { useTranslation } from "react-i18next";
 import { ENOUGH, slowest } from "../../behind/jobs";
+import { share } from "../../ui/share";
 import { Spark } from "../../ui/spark";
 import { duration } from "../../ui/time";
 import { change, type Day, errorShare } from "./use-day";
@@ -17,16 +18,21 @@ type TileProps = {
   spark?: number[];
   bad?: number[];
   delta: number | undefined;
+  /** What is different is itself a share: told in points, since a percentage of a percentage is something else. */
+  inPoints?: boolean;
   /** Whether the day before is known yet. */
   isKnown: boolean;
   to: string;
   search?: Record<string, string>;
 };
 
-function Tile({ label, value, of, spark, bad, delta, isKnown, to, search }: TileProps) {
+function Tile({ label, value, of, spark, bad, delta, inPoints, isKnown, to, search }: TileProps) {
   const { t, i18n } = useTranslation("home");
   const Icon = (delta ?? 0) < 0 ? ArrowDown : ArrowUp;
-  const share = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 0 });
+  const signed = { maximumFractionDigits: inPoints ? 1 : 0, signDisplay: "exceptZero" } as const;
+  const told = inPoints
+    ? t("points", { points: new Intl.NumberFormat(i18n.language, signed).format(100 * (delta ?? 0)) })
+    : t("delta", { share: new Intl.NumberFormat(i18n.language, { ...signed, style: "percent" }).format(delta ?? 0) });
   return (
     <Link
       to={to}
@@ -45,7 +51,7 @@ function Tile({ label, value, of, spark, bad, delta, isKnown, to, search }: Tile
           ) : (
             <>
               {Math.abs(delta) >= 0.005 && <Icon aria-hidden className="size-3" />}
-              {t("delta", { share: share.format(delta) })}
+              {told}
             </>
           ))}
       </span>
@@ -58,7 +64,6 @@ export function Tiles({ day }: { day: Day }) {
   const { now, before, steps } = day;
   const slow = slowest(now?.tools ?? []);
   const number = (value: number) => value.toLocaleString(i18n.language);
-  const percent = new Intl.NumberFormat(i18n.language, { style: "percent", maximumFractionDigits: 1 });
   const callers = now?.callers_in_all ?? 0;
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-2 xl:grid-cols-4">
@@ -72,10 +77,11 @@ export function Tiles({ day }: { day: Day }) {
       />
       <Tile
         label={t("tile.errors")}
-        value={now ? percent.format(errorShare(now)) : "…"}
+        value={now ? share(now.errors, now.total, i18n.language, 1) : "…"}
         spark={steps.map((step) => step.calls)}
         bad={steps.map((step) => step.errors)}
         delta={before?.total ? errorShare(now) - errorShare(before) : undefined}
+        inPoints
         isKnown={before !== undefined}
         to="/executions"
         search={{ status: "error" }}

@@ -30,6 +30,7 @@ import { copyText } from "../../ui/copy-text";
 import { Menu } from "../../ui/menu";
 import { useNarrow } from "../../ui/narrow";
 import { RowLink } from "../../ui/row-link";
+import { share } from "../../ui/share";
 import { Spark } from "../../ui/spark";
 import { messageOf } from "../../ui/states";
 import { Switch } from "../../ui/switch";
@@ -345,7 +346,7 @@ const ToolRow = memo(
         {!isNarrow && (
           <>
             <span className="text-sm text-muted tabular-nums">{count}</span>
-            <DayFigures day={day} t={t} />
+            <DayFigures day={day} t={t} language={language} />
             <Changed at={tool.updated_at} language={language} />
           </>
         )}
@@ -410,7 +411,7 @@ function Changed({ at, language }: { at: string; language: string }) {
   );
 }
 
-function DayFigures({ day, t }: { day?: ToolDay; t: Shared["t"] }) {
+function DayFigures({ day, t, language }: { day?: ToolDay } & Pick<Shared, "t" | "language">) {
   if (!day || day.calls === 0) return <span className="text-sm text-muted">—</span>;
   const told = t("dayTip", {
     calls: day.calls,
@@ -421,9 +422,7 @@ function DayFigures({ day, t }: { day?: ToolDay; t: Shared["t"] }) {
   return (
     <span className="flex items-center gap-2 text-sm tabular-nums" title={told}>
       <Spark values={day.series} bad={day.bad} label={told} />
-      <span className={day.errors > 0 ? "text-danger" : "text-muted"}>
-        {Math.round((100 * day.errors) / day.calls)}%
-      </span>
+      <span className={day.errors > 0 ? "text-danger" : "text-muted"}>{share(day.errors, day.calls, language)}</span>
       <span className="text-muted">{duration(day.p95_us / 1e6)}</span>
     </span>
   );
