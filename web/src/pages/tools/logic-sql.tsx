@@ -1,7 +1,7 @@
 // What an SQL tool asks, of which source.
 
 import { useQuery } from "@tanstack/react-query";
-import { AlignLeft, ListTree, Play, Plus } from "lucide-react";
+import { AlignLeft, ListTree, Play, Plus, Square } from "lucide-react";
 import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
@@ -34,7 +34,7 @@ const PlanView = lazy(() => import("./plan-view"));
 const SqlCode = lazy(() => import("./sql-code"));
 
 export function LogicSql({ draft, change, problem, keep }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation(["editor", "tools"]);
   const sources = useQuery(sourcesQuery);
   const editor = useRef<SqlHandle>(null);
   const { query = "" } = draft.config as { query?: string };
@@ -101,7 +101,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     try {
       write((await editor.current?.formatted()) ?? query);
     } catch (error) {
-      toast(messageOf(error).split("\n")[0] ?? "", { failed: true });
+      toast(messageOf(error).split("editor:\n")[0] ?? "", { failed: true });
     }
   };
   const explain = async () => {
@@ -128,7 +128,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     // What came of another query says nothing of this one.
     if (text !== query && (run.answer || run.error !== undefined)) run.clear();
     if (text !== query) setPlan(undefined);
-    set("query", text);
+    set("editor:query", text);
   };
   // What came of it stands below the editor, where it may be out of sight.
   const outcome = useRef<HTMLDivElement>(null);
@@ -144,19 +144,19 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     <div className="grid gap-3">
       <div className="flex flex-wrap items-end gap-3">
         <Field
-          label={t("sql.source")}
+          label={t("editor:sql.source")}
           required
-          hint={sources.data && open.length === 0 && !isAdmin ? t("sql.noSources") : undefined}
+          hint={sources.data && open.length === 0 && !isAdmin ? t("editor:sql.noSources") : undefined}
           problem={problem("config.source")}
           className="min-w-48"
         >
           {(told) => (
-            <Select {...told} value={source} onChange={(event) => set("source", event.target.value)}>
-              <option value="">{t("sql.chooseSource")}</option>
+            <Select {...told} value={source} onChange={(event) => set("editor:source", event.target.value)}>
+              <option value="">{t("editor:sql.chooseSource")}</option>
               {source && !chosen && <option value={source}>{source}</option>}
               {list.map((one) => (
                 <option key={one.name} value={one.name} disabled={!open.includes(one)}>
-                  {one.name} ({one.kind}){!open.includes(one) && ` · ${t("forAdmins")}`}
+                  {one.name} ({one.kind}){!open.includes(one) && ` · ${t("editor:forAdmins")}`}
                 </option>
               ))}
             </Select>
@@ -166,27 +166,35 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
         <span className="grow" />
         {verb && (
           <Badge tone={verb.reads ? "ok" : "warn"}>
-            {verb.reads ? `${verb.verb} · ${t("sql.reads")}` : `${verb.verb} · ${t("sql.writes")}`}
+            {verb.reads ? `${verb.verb} · ${t("editor:sql.reads")}` : `${verb.verb} · ${t("editor:sql.writes")}`}
           </Badge>
         )}
         <Button icon={AlignLeft} disabled={!query.trim()} onClick={() => void format()}>
-          {t("sql.format")}
+          {t("editor:sql.format")}
         </Button>
         <Button
           icon={ListTree}
           disabled={!query.trim() || !source || unreadIn(draft).length > 0}
           onClick={() => void explain()}
         >
-          {t("sql.explain")}
+          {t("editor:sql.explain")}
         </Button>
+        {run.running && (
+          <>
+            <span className="self-center text-sm text-muted tabular-nums">{run.elapsed.toFixed(1)} s</span>
+            <Button icon={Square} onClick={run.cancel}>
+              {t("tools:stop")}
+            </Button>
+          </>
+        )}
         <Button
           icon={Play}
           disabled={!query.trim() || !source || unreadIn(draft).length > 0 || !isRead}
           busy={run.running}
-          title={t("sql.runHint")}
+          title={t("editor:sql.runHint")}
           onClick={go}
         >
-          {t("sql.runSelection")}
+          {t("editor:sql.runSelection")}
         </Button>
       </div>
       <div className="grid gap-3 lg:h-[20rem] lg:grid-cols-[17rem_minmax(0,1fr)]">
@@ -209,18 +217,18 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           </Suspense>
         </div>
       </div>
-      <p className="text-sm text-muted">{t("sql.howToWrite", { place: "{{name}}" })}</p>
+      <p className="text-sm text-muted">{t("editor:sql.howToWrite", { place: "{{name}}" })}</p>
       {/* Below the editor: whoever types a name is not moved while it is not finished. */}
       {missing.length > 0 && (
         <Note
           tone="warn"
           actions={
             <Button small icon={Plus} className="text-fg" onClick={() => declare(missing)}>
-              {t("sql.addFound", { count: missing.length })}
+              {t("editor:sql.addFound", { count: missing.length })}
             </Button>
           }
         >
-          {t("sql.foundUndeclared", { names: missing.join(", ") })}
+          {t("editor:sql.foundUndeclared", { names: missing.join(", ") })}
         </Note>
       )}
       {problem("config.query") && (
@@ -230,7 +238,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
       )}
       {used.length > 0 && (
         <fieldset className="rounded-md border px-3 pt-1 pb-3">
-          <legend className="px-1 text-sm font-medium">{t("sql.values")}</legend>
+          <legend className="px-1 text-sm font-medium">{t("editor:sql.values")}</legend>
           {/* Its texts come with it: nobody who types is to lose the editor over that. */}
           <Suspense fallback={<Skeleton rows={1} />}>
             <SchemaForm
@@ -245,22 +253,22 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
       )}
       {problem("config.write") && <p className="text-sm text-danger">{problem("config.write")}</p>}
       <details className="rounded-md border px-3 py-2" open={beginsOpen || undefined}>
-        <summary className="font-medium">{t("sql.options")}</summary>
+        <summary className="font-medium">{t("editor:sql.options")}</summary>
         <div className="mt-3 grid gap-3 sm:grid-cols-3">
-          <Field label={t("sql.result")} hint={t("sql.resultHint")}>
+          <Field label={t("editor:sql.result")} hint={t("editor:sql.resultHint")}>
             {(told) => (
               <Select
                 {...told}
                 value={String(draft.config.result ?? "records")}
-                onChange={(event) => set("result", event.target.value)}
+                onChange={(event) => set("editor:result", event.target.value)}
               >
-                <option value="records">{t("sql.records")}</option>
-                <option value="row">{t("sql.row")}</option>
-                <option value="scalar">{t("sql.scalar")}</option>
+                <option value="records">{t("editor:sql.records")}</option>
+                <option value="row">{t("editor:sql.row")}</option>
+                <option value="scalar">{t("editor:sql.scalar")}</option>
               </Select>
             )}
           </Field>
-          <Field label={t("sql.maxRows")} problem={problem("config.max_rows")}>
+          <Field label={t("editor:sql.maxRows")} problem={problem("config.max_rows")}>
             {(told) => (
               <Input
                 {...told}
@@ -268,15 +276,17 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
                 min={1}
                 placeholder="500"
                 value={String(draft.config.max_rows ?? "")}
-                onChange={(event) => set("max_rows", event.target.value ? Number(event.target.value) : undefined)}
+                onChange={(event) =>
+                  set("editor:max_rows", event.target.value ? Number(event.target.value) : undefined)
+                }
               />
             )}
           </Field>
           <Check
-            label={t("sql.write")}
+            label={t("editor:sql.write")}
             disabled={!isAdmin}
             checked={draft.config.write === true}
-            onChange={(event) => set("write", event.target.checked || undefined)}
+            onChange={(event) => set("editor:write", event.target.checked || undefined)}
           />
           <div className="sm:col-span-3">
             <CallerBindings
@@ -285,7 +295,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
               onChange={(read) =>
                 "unread" in read
                   ? change(withUnread(draft, "config.caller", read.unread))
-                  : set("caller", read.value, withUnread(draft, "config.caller", undefined))
+                  : set("editor:caller", read.value, withUnread(draft, "config.caller", undefined))
               }
               problem={problem("config.caller")}
             />
@@ -299,7 +309,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           </Suspense>
         )}
         {draft.config.write === true && (run.error !== undefined || run.answer?.error) && (
-          <Note tone="plain">{t("sql.readsHere")}</Note>
+          <Note tone="plain">{t("editor:sql.readsHere")}</Note>
         )}
         {run.error !== undefined && <Failed error={run.error} />}
         {run.answer && (
