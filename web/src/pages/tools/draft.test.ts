@@ -152,6 +152,9 @@ test("what a query does, and names that need quotes", () => {
   expect(verbOf("WITH x AS (SELECT 1) DELETE FROM t")).toEqual({ verb: "WITH", reads: false });
   expect(verbOf("update t set a = 1")?.reads).toBe(false);
   expect(verbOf(" ")).toBeNull();
+  expect(verbOf("WITH x AS (SELECT 'delete' AS act, \"update\" FROM t) SELECT * FROM x")?.reads).toBe(true);
+  expect(verbOf("WITH x AS (SELECT $$insert$$) SELECT * FROM x")?.reads).toBe(true);
+  expect(verbOf("(SELECT 1) UNION (SELECT 2)")).toEqual({ verb: "SELECT", reads: true });
   expect(quoted("h_user")).toBe("h_user");
   expect(quoted('사용자"x')).toBe('"사용자""x"');
 });

@@ -33,7 +33,8 @@ const READS = /^(select|with|values|table|explain|show|pragma)$/i;
 
 /** What a query begins by doing. The server looks at it with a parser; this is only a badge. */
 export function verbOf(sql: string): { verb: string; reads: boolean } | null {
-  const bare = sql.replace(/--[^\n]*|\/\*[\s\S]*?\*\//g, " ").trim();
+  // What stands in texts, quoted names and comments does nothing.
+  const bare = sql.replace(TOKENS, " ").replace(/^[\s(]+/, "");
   const verb = /^[A-Za-z]+/.exec(bare)?.[0];
   if (!verb) return null;
   const writes = /^with$/i.test(verb) && /\b(insert|update|delete|merge)\b/i.test(bare);
