@@ -9,9 +9,11 @@ import {
   inferred,
   isFilled,
   ofKind,
+  type Parameter,
   parameter,
   schemaOf,
   stepOf,
+  unreadIn,
 } from "./draft";
 import { namesIn } from "./logic-expression";
 import { argvOf } from "./logic-programs";
@@ -157,6 +159,15 @@ test("what a query does, and names that need quotes", () => {
   expect(verbOf("(SELECT 1) UNION (SELECT 2)")).toEqual({ verb: "SELECT", reads: true });
   expect(quoted("h_user")).toBe("h_user");
   expect(quoted('사용자"x')).toBe('"사용자""x"');
+});
+
+test("parameters of one name, or with a description and no name, are not saved as fewer", () => {
+  const said = parameter("", { type: "string", description: "who" });
+  const of = (...parameters: Parameter[]) => unreadIn({ ...emptyDraft(), parameters });
+  expect(of(parameter("a"), parameter("b"), parameter(" a "))).toEqual(["input_schema.properties.a"]);
+  expect(of(parameter("a"), said)).toEqual(["input_schema.properties."]);
+  expect(stepOf("input_schema.properties.")).toBe("parameters");
+  expect(of(parameter("a"), parameter("", { type: "number" }))).toEqual([]);
 });
 
 test("a schema from one answer", () => {

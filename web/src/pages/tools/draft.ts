@@ -199,13 +199,21 @@ export function withUnread({ unread }: Draft, path: string, text: string | undef
   return { unread: text === undefined ? others : { ...others, [path]: text } };
 }
 
+/** Why a parameter cannot be saved under its name: somebody said something of it and not its name, or one before it has that. */
+export function badName(all: Parameter[], at: number): "nameless" | "twice" | undefined {
+  const { name, schema } = all[at]!;
+  if (name.trim() === "")
+    return Object.keys(schema).some((key) => key !== "type" && key !== "items") ? "nameless" : undefined;
+  return all.findIndex((one) => one.name.trim() === name.trim()) < at ? "twice" : undefined;
+}
+
 /** The members that cannot be read: until they can, there is nothing to save or to run. */
 export function unreadIn(draft: Draft): string[] {
   const isBodyless = draft.kind === "http" && ["GET", "HEAD"].includes(String(draft.config.method));
   return [
     ...Object.keys(draft.unread ?? {}).filter((path) => !(isBodyless && path === "config.body")),
     ...draft.parameters
-      .filter((one) => one.unread !== undefined || one.unreadDefault !== undefined)
+      .filter((one, at, all) => (one.unread ?? one.unreadDefault ?? badName(all, at)) !== undefined)
       .map((one) => `input_schema.properties.${one.name.trim()}`),
   ];
 }

@@ -52,6 +52,14 @@ test("what is no value of the type stays in sight and is not saved as something 
   expect(now.parameters[0]?.unreadDefault).toBeUndefined();
 });
 
+test("what is said of a parameter that has no name yet asks for one", () => {
+  render(<Step schema={{ type: "string" }} />);
+  write("Name of n", "");
+  expect(screen.queryByText("It needs a name.")).toBeNull();
+  write("Description of parameter 1", "who");
+  expect(screen.getByText("It needs a name.")).toBeTruthy();
+});
+
 test("half a number can be written among the values", async () => {
   render(<Step schema={{ type: "number" }} />);
   fireEvent.click(screen.getByLabelText("Advanced of n"));

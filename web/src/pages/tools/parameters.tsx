@@ -8,7 +8,7 @@ import { Check, Input, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
 import type { Schema } from "../../ui/schema";
 import { Empty, Skeleton } from "../../ui/states";
-import { type Parameter, parameter } from "./draft";
+import { badName, type Parameter, parameter } from "./draft";
 import type { StepProps } from "./editor-state";
 import { DefaultValue } from "./parameter-default";
 import { undeclared } from "./sql-parameters";
@@ -62,7 +62,6 @@ export function Parameters({ draft, change, problem }: StepProps) {
     move(at, to);
     if (to >= 0 && to < all.length) focus(to);
   };
-  const names = all.map((one) => one.name.trim());
   return (
     <div className="grid gap-3">
       <p className="text-muted">{t("parameters.about")}</p>
@@ -102,14 +101,13 @@ export function Parameters({ draft, change, problem }: StepProps) {
         <>
           <ol ref={list} className="grid gap-2">
             {all.map((one, at) => {
-              const name = names[at]!;
-              const twice = name !== "" && names.indexOf(name) !== at ? t("parameters.twice") : undefined;
+              const bad = badName(all, at);
               return (
                 <ParameterRow
                   key={one.id}
                   one={one}
                   at={at}
-                  problem={twice}
+                  problem={bad && t(`parameters.${bad}`)}
                   isDragged={dragged === at}
                   onChange={(some) => set(one.id, some)}
                   onRemove={() => change({ parameters: all.filter((it) => it.id !== one.id) })}
