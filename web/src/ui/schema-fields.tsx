@@ -7,7 +7,17 @@ import { useTranslation } from "react-i18next";
 import type { Problem } from "../api/errors";
 import { Button, IconButton } from "./button";
 import { Field, Input, Select, TextArea } from "./field";
-import { parseJson, parseNumber, placeOf, problemAt, type Schema, type Shape, shapeOf, startOf } from "./schema";
+import {
+  isSecret,
+  parseJson,
+  parseNumber,
+  placeOf,
+  problemAt,
+  type Schema,
+  type Shape,
+  shapeOf,
+  startOf,
+} from "./schema";
 
 type Context = { root: Schema; problems?: Problem[]; report: (place: string, isBad: boolean) => void };
 
@@ -160,7 +170,7 @@ function TextValue(props: FieldProps) {
       <Field
         label={<Label {...{ name, shape }} />}
         required={required}
-        hint={[useAbout(shape), empty].filter(Boolean).join(" — ") || undefined}
+        hint={[useAbout(shape), isSecret(shape.schema) && t("secret"), empty].filter(Boolean).join(" — ") || undefined}
         problem={useProblem(place)}
       >
         {(told) => (
@@ -168,7 +178,9 @@ function TextValue(props: FieldProps) {
             {...told}
             rows={Math.min(8, text.split("\n").length)}
             aria-required={required}
-            className="min-h-8! resize-y py-1!"
+            // A field for passwords would lose the line ends of a key.
+            className={`min-h-8! resize-y py-1! ${isSecret(shape.schema) ? "[-webkit-text-security:disc]" : ""}`}
+            autoComplete="off"
             spellCheck={false}
             value={text}
             placeholder={value === undefined && !required ? t("leftOut") : undefined}

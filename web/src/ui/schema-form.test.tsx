@@ -97,3 +97,15 @@ test("what the server says of a field stands at it", () => {
   expect(field(/^a/).getAttribute("aria-invalid")).toBe("true");
   expect(screen.getByText("too short")).toBeTruthy();
 });
+
+test("a secret is covered while it is typed, in all its lines, and said to be one", () => {
+  for (const mark of [{ "x-secret": true }, { writeOnly: true }, { format: "password" }]) {
+    render(<Host schema={{ properties: { a: { type: "string", ...mark }, b: { type: "string" } } }} />);
+    type(/^a/, "one\ntwo");
+    expect(sent).toEqual({ a: "one\ntwo" });
+    expect(field(/^a/).className).toContain("text-security");
+    expect(field(/^b/).className).not.toContain("text-security");
+    expect(screen.getByText(form.secret)).toBeTruthy();
+    cleanup();
+  }
+});

@@ -84,6 +84,10 @@ export function shapeOf(given: Schema | boolean | undefined, root: Schema): Shap
   return { kind: "json", schema, nullable };
 }
 
+/** What the server hides wherever it is shown again. */
+export const isSecret = (schema: Schema) =>
+  schema["x-secret"] === true || schema.writeOnly === true || schema.format === "password";
+
 /** What a field holds when somebody says that it is to be sent. */
 export function startOf(shape: Shape): unknown {
   if (shape.schema.default !== undefined) return shape.schema.default;

@@ -10,7 +10,7 @@ import frame from "../../i18n/en/frame.json";
 import tools from "../../i18n/en/tools.json";
 import { TipProvider } from "../../ui/tip";
 import { keyOf } from "./cases";
-import { type Case, emptyDraft } from "./draft";
+import { type Case, emptyDraft, parameter } from "./draft";
 import { type Given, TestStep } from "./test-step";
 
 vi.mock("./queries", () => ({
@@ -28,11 +28,11 @@ afterEach(cleanup);
 const right: Case = { arguments: { a: 1 }, expect: 1 };
 const wrong: Case = { arguments: { a: 2 }, expect: 3 };
 const queries = new QueryClient();
-const step = (tests: Case[], given?: Given) => (
+const step = (tests: Case[], given?: Given, draft = emptyDraft()) => (
   <QueryClientProvider client={queries}>
     <TipProvider>
       <TestStep
-        draft={{ ...emptyDraft(), tests }}
+        draft={{ ...draft, tests }}
         change={() => {}}
         problem={() => undefined}
         dirty
@@ -97,4 +97,21 @@ test("a tool with a stored secret runs as it is stored, and not with changes tha
 test("a past call is tried again with what is known of it, and its secrets are asked for", () => {
   render(step([], { values: { a: 5 }, hidden: ["token"] }));
   expect(screen.getByText("The log keeps no secrets. Type them again: token.")).toBeTruthy();
+});
+
+test("before a secret becomes a part of a saved test, somebody is told who will read it", async () => {
+  const draft = {
+    ...emptyDraft(),
+    parameters: [parameter("token", { type: "string", "x-secret": true }), parameter("a", { type: "number" })],
+  };
+  const shown = (values: Record<string, unknown>) => step([], { values, hidden: [] }, draft);
+  const run = async () => void fireEvent.click(screen.getByRole("button", { name: tools.testRun }));
+  const told = () => screen.queryByText(/everybody who may see the tool/);
+  render(shown({ token: "t", a: 1 }));
+  await act(run);
+  expect(told()?.textContent).toContain("token");
+  cleanup();
+  render(shown({ a: 1 }));
+  await act(run);
+  expect(told()).toBeNull();
 });

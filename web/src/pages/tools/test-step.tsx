@@ -9,6 +9,7 @@ import { Button, IconButton } from "../../ui/button";
 import { Json } from "../../ui/json";
 import { Note } from "../../ui/note";
 import { Card } from "../../ui/page";
+import { isSecret } from "../../ui/schema";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
 import { When } from "../../ui/time";
@@ -52,6 +53,10 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
           ),
     [draft, may, sealed],
   );
+  const secretsIn = (args: Values) =>
+    draft.parameters
+      .filter(({ name, schema }) => isSecret(schema) && args[name.trim()] !== undefined)
+      .map(({ name }) => name);
   const keepTest = (args: Values, answer: Answer) => {
     const one: Case =
       answer.status === "success"
@@ -101,6 +106,11 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
           after={(args, answer) =>
             may && (
               <div className="flex flex-wrap gap-2">
+                {secretsIn(args).length > 0 && (
+                  <Note tone="warn" className="basis-full">
+                    {t("test.keepsSecret", { names: secretsIn(args).join(", ") })}
+                  </Note>
+                )}
                 <Button small icon={BookmarkPlus} onClick={() => keepTest(args, answer)}>
                   {t("test.keep")}
                 </Button>
