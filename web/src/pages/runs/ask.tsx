@@ -13,6 +13,7 @@ import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
 import { Ticks } from "../../ui/ticks";
 import { inOneLine } from "../executions/curl";
+import { useBegun, withoutSecrets } from "./begun";
 import { giveAnswer } from "./queries";
 import type { AskBlock } from "./transcript";
 import { isTypeable } from "./typed-answer";
@@ -20,10 +21,11 @@ import { isTypeable } from "./typed-answer";
 /** Where one talks; the page has one at most. */
 export const COMPOSER = "composer";
 
-function useAnswer(run: string, request: string) {
+function useAnswer(run: string, request: string, onGiven: () => void) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: (answer: unknown) => giveAnswer(run, request, answer),
+    onSuccess: onGiven,
     onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
 }
@@ -53,9 +55,14 @@ function wrapped(schema: Schema | null): { schema: Schema; isWrapped: boolean } 
 function Question({ run, ask }: { run: string; ask: AskBlock }) {
   const { t } = useTranslation("runs");
   const { schema, isWrapped } = wrapped(ask.schema);
-  const [value, setValue] = useState<Values>(() => defaultsOf(schema));
+  const [value, , setValue, done] = useBegun<Values>(
+    run,
+    ask.id,
+    () => defaultsOf(schema),
+    (now) => withoutSecrets(schema, now),
+  );
   const [isGood, setGood] = useState(true);
-  const answer = useAnswer(run, ask.id);
+  const answer = useAnswer(run, ask.id, done);
   const form = useRef<HTMLFormElement>(null);
   // Whoever has just asked goes on typing where they are led: at the first field, where one line cannot answer it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when it is asked
@@ -95,14 +102,16 @@ function Question({ run, ask }: { run: string; ask: AskBlock }) {
 }
 
 type Way = "edit" | "reject" | "respond";
+type Begun = { way?: Way; args: Values; text: string };
 
 function Approval({ run, ask }: { run: string; ask: AskBlock }) {
   const { t } = useTranslation(["runs", "frame"]);
-  const [way, setWay] = useState<Way>();
-  const [args, setArgs] = useState<Values>(ask.arguments ?? {});
+  const [{ way, args, text }, change, , done] = useBegun<Begun>(run, ask.id, () => ({
+    args: ask.arguments ?? {},
+    text: "",
+  }));
   const [isGood, setGood] = useState(true);
-  const [text, setText] = useState("");
-  const answer = useAnswer(run, ask.id);
+  const answer = useAnswer(run, ask.id, done);
   const decide = (decision: string) => {
     const more = decision === "edit" ? { arguments: args } : text.trim() ? { text: text.trim() } : {};
     answer.mutate({ decision, ...(decision === "approve" || decision === "always" ? {} : more) });
@@ -122,14 +131,14 @@ function Approval({ run, ask }: { run: string; ask: AskBlock }) {
           value={args}
           problems={problemsOf(answer.error)}
           onChange={(next, ok) => {
-            setArgs(next);
+            change({ args: next });
             setGood(ok);
           }}
         />
       )}
       {(way === "reject" || way === "respond") && (
         <Field label={t(`why.${way}`)} required={way === "respond"}>
-          {(told) => <TextArea {...told} value={text} onChange={(event) => setText(event.target.value)} />}
+          {(told) => <TextArea {...told} value={text} onChange={(event) => change({ text: event.target.value })} />}
         </Field>
       )}
       {answer.error && <Failed error={answer.error} />}
@@ -144,7 +153,7 @@ function Approval({ run, ask }: { run: string; ask: AskBlock }) {
             >
               {t(`decide.${way}Now`)}
             </Button>
-            <Button onClick={() => setWay(undefined)}>{t("frame:cancel")}</Button>
+            <Button onClick={() => change({ way: undefined })}>{t("frame:cancel")}</Button>
           </>
         ) : (
           <>
@@ -154,9 +163,9 @@ function Approval({ run, ask }: { run: string; ask: AskBlock }) {
             <Button disabled={answer.isPending} onClick={() => decide("always")}>
               {t("decide.always")}
             </Button>
-            <Button onClick={() => setWay("edit")}>{t("decide.edit")}</Button>
-            <Button onClick={() => setWay("respond")}>{t("decide.respond")}</Button>
-            <Button look="danger" onClick={() => setWay("reject")}>
+            <Button onClick={() => change({ way: "edit" })}>{t("decide.edit")}</Button>
+            <Button onClick={() => change({ way: "respond" })}>{t("decide.respond")}</Button>
+            <Button look="danger" onClick={() => change({ way: "reject" })}>
               {t("decide.reject")}
             </Button>
           </>
