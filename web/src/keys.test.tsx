@@ -8,7 +8,12 @@ const ran = vi.fn();
 beforeEach(() => {
   ran.mockClear();
   addEventListener("keydown", onKeyDown);
-  const shortcuts = ["mod+k", "j", "g t", "/"].map((keys) => ({ id: keys, keys, label: keys, run: () => ran(keys) }));
+  const shortcuts = ["mod+k", "mod+s", "mod+enter", "j", "g t", "/"].map((keys) => ({
+    id: keys,
+    keys,
+    label: keys,
+    run: () => ran(keys),
+  }));
   renderHook(() => useShortcuts(shortcuts));
 });
 afterEach(() => {
@@ -32,4 +37,14 @@ test("in Latin, the letter itself, wherever the layout has it", () => {
   press("/", "Digit7");
   press("é", "KeyJ", { isComposing: true });
   expect(ran.mock.calls.flat()).toEqual(["j", "/"]);
+});
+
+test("with Ctrl or Cmd a key means the same while a syllable is being composed, however the input method names it", () => {
+  const composing = { isComposing: true, keyCode: 229 };
+  press("Process", "KeyS", { ctrlKey: true, ...composing });
+  press("ㄴ", "KeyS", { metaKey: true, isComposing: true });
+  press("Process", "Enter", { ctrlKey: true, ...composing });
+  press("Process", "KeyJ", composing);
+  press("Enter", "Enter", composing);
+  expect(ran.mock.calls.flat()).toEqual(["mod+s", "mod+s", "mod+enter"]);
 });

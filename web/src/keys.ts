@@ -44,18 +44,28 @@ function isTyping(target: EventTarget | null): boolean {
   return !!element?.closest?.("input, textarea, select, [contenteditable=true], [role=menu], [role=listbox]");
 }
 
-/** Where the keyboard writes Hangul, the key that has the letter counts. */
+/** Where the keyboard writes Hangul, the key that has the letter counts. An input method that composes may name none at all. */
 function keyOf({ key, code }: KeyboardEvent): string {
+  if (key === "Process" || key === "Unidentified") return code.replace(/^(Key|Digit|Numpad)(?=.)/, "").toLowerCase();
   const letter = key.length === 1 && key > "\u007f" ? /^Key([A-Z])$/.exec(code)?.[1] : undefined;
   return (letter ?? key).toLowerCase();
 }
+
+/**
+ * Letters of a Korean syllable that is not finished belong to nobody else. With Ctrl or Cmd a key is no letter: whoever saves or
+ * runs something right behind a syllable means it, and would have to do it twice.
+ */
+export const isComposing = (event: Pick<KeyboardEvent, "isComposing" | "keyCode" | "ctrlKey" | "metaKey">) =>
+  (event.isComposing || event.keyCode === 229) && !event.ctrlKey && !event.metaKey;
+
+/** Mod+Enter, which runs or sends what one is at. */
+export const isModEnter = (event: KeyboardEvent) => (event.ctrlKey || event.metaKey) && keyOf(event) === "enter";
 
 let before = "";
 let beforeAt = 0;
 
 export function onKeyDown(event: KeyboardEvent) {
-  // Letters of a Korean syllable that is not finished belong to nobody else.
-  if (event.isComposing || event.keyCode === 229) return;
+  if (isComposing(event)) return;
   const key = keyOf(event);
   const mod = event.ctrlKey || event.metaKey;
   const name = `${mod ? "mod+" : ""}${event.altKey ? "alt+" : ""}${key}`;

@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
 import { useMay } from "../../api/me";
+import { isModEnter } from "../../keys";
 import { Button } from "../../ui/button";
 import { Field, TextArea } from "../../ui/field";
 import { defaultsOf, type Schema } from "../../ui/schema";
@@ -82,12 +83,11 @@ function Question({ run, ask }: { run: string; ask: AskBlock }) {
       className="grid gap-3"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isGood) give();
+        if (isGood && !answer.isPending) give();
       }}
       onKeyDown={(event) => {
         // In a field of several lines Enter begins one.
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !event.nativeEvent.isComposing)
-          event.currentTarget.requestSubmit();
+        if (isModEnter(event.nativeEvent)) event.currentTarget.requestSubmit();
       }}
     >
       <SchemaForm schema={schema} value={value} onChange={change} problems={problemsOf(answer.error)} />

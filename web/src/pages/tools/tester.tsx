@@ -4,7 +4,7 @@ import { Play, Square } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
-import { shownKeys } from "../../keys";
+import { isModEnter, shownKeys } from "../../keys";
 import { Button } from "../../ui/button";
 import { Result } from "../../ui/result";
 import { firstValue, type Schema } from "../../ui/schema";
@@ -71,8 +71,7 @@ export function Tester({ keep, schema: whole, run, onAnswer, after, start, write
   // Where the tester is shown, Mod+Enter runs it: from the drawer, from a field, from the page around it.
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing || event.defaultPrevented)
-        return;
+      if (!isModEnter(event) || event.defaultPrevented) return;
       if (document.querySelector("[role=dialog]") && !place.current?.closest("[role=dialog]")) return;
       event.preventDefault();
       latest.current();

@@ -66,3 +66,17 @@ test("whoever changes their mind runs nothing", async () => {
   expect(screen.queryByRole("alertdialog")).toBeNull();
   expect(run).not.toHaveBeenCalled();
 });
+
+test("Ctrl+Enter runs it once, also in the middle of a Korean syllable", async () => {
+  const run = vi.fn(() => new Promise<never>(() => {}));
+  render(
+    <TipProvider>
+      <Tester keep="korean" schema={{ type: "object" }} run={run} />
+    </TipProvider>,
+  );
+  const press = (more: object) => fireEvent.keyDown(document.body, { code: "Enter", ctrlKey: true, ...more });
+  press({ key: "Process", keyCode: 229, isComposing: true });
+  expect(run).toHaveBeenCalledOnce();
+  press({ key: "Enter" });
+  expect(run).toHaveBeenCalledOnce();
+});
