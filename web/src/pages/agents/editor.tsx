@@ -16,6 +16,7 @@ import { ReadOnly } from "../../ui/note";
 import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
+import { useSaveKey } from "../../ui/save-key";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed, Skeleton } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
@@ -76,6 +77,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
   const at = (member: string) => problemAt(save.error, member);
   const isBad = Object.values(bad).some(Boolean);
   const [isTried, setTried] = useState(false);
+  const form = useSaveKey();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -99,7 +101,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
     </More>
   );
   return (
-    <form onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
+    <form ref={form} onSubmit={submit} className="grid grid-cols-[minmax(0,1fr)] gap-4">
       <ReadOnly scope="author" />
       <Outdated kept={kept} shown={bodyOf} isRefused={save.isError} onGoOn={save.reset} />
       {!kept.isOutdated && <Restored kept={kept} />}

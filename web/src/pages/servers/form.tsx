@@ -17,6 +17,7 @@ import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Pairs } from "../../ui/pairs";
 import { Restored } from "../../ui/restored";
+import { useSaveKey } from "../../ui/save-key";
 import { Failed, Skeleton } from "../../ui/states";
 import { AuthFields } from "./auth-fields";
 import { pathOf } from "./card";
@@ -41,12 +42,13 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
     },
   );
   const problem = (member: string) => problemAt(save.error, member);
+  const form = useSaveKey();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate(draft);
   };
   return (
-    <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
+    <form ref={form} onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
       <Outdated
         kept={kept}
         shown={(one) => definitionOf(withoutSecrets(one, kept.stored))}

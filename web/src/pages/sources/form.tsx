@@ -17,6 +17,7 @@ import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { masked } from "../../ui/pairs";
 import { Restored } from "../../ui/restored";
+import { useSaveKey } from "../../ui/save-key";
 import { Failed, Skeleton } from "../../ui/states";
 import { bodyOf, type Draft, draftOf, withoutSecrets } from "./draft";
 import { create, replace, type SourceView, sourceQuery, useSourceChange } from "./queries";
@@ -158,12 +159,13 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
     },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
+  const form = useSaveKey();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     save.mutate(draft);
   };
   return (
-    <form onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
+    <form ref={form} onSubmit={submit} className="grid max-w-3xl gap-4" noValidate>
       <Outdated
         kept={kept}
         shown={(one) => bodyOf(withoutSecrets(one, kept.stored))}

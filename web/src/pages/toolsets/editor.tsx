@@ -22,6 +22,7 @@ import { Note } from "../../ui/note";
 import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
+import { useSaveKey } from "../../ui/save-key";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { ToolLines } from "../../ui/tool-lines";
@@ -170,6 +171,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
   // Rows with a field that holds no value yet.
   const [unfinished, setUnfinished] = useState<ReadonlySet<number>>(new Set());
   const isBad = wrong.size > 0 || (!draft.isEvery && draft.rows.some((row) => unfinished.has(row.key)));
+  const form = useSaveKey();
   const submit = (event: FormEvent) => {
     event.preventDefault();
     setTried(true);
@@ -185,7 +187,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
       return next;
     });
   return (
-    <form onSubmit={submit} className="grid gap-4" noValidate>
+    <form ref={form} onSubmit={submit} className="grid gap-4" noValidate>
       {!may && stored && (
         <Note tone="plain">{t(stored.owner === "system" ? "isBuiltIn" : "notYours", { owner: stored.owner })}</Note>
       )}
