@@ -176,3 +176,27 @@ test("a schema from one answer", () => {
     items: { type: "object", properties: { a: { type: "integer" }, b: { type: "string" }, c: {} } },
   });
 });
+
+test("a schema of several rows fits all of them, whichever came first", () => {
+  const rows = [
+    { id: 1, price: 2, note: null, tags: [] },
+    { id: 2, price: 2.5, note: "x", tags: ["a"], more: true },
+    { id: 3, price: null, note: "y", tags: ["b"] },
+  ];
+  const schema = {
+    type: "array",
+    items: {
+      type: "object",
+      properties: {
+        id: { type: "integer" },
+        price: { type: ["number", "null"] },
+        note: { type: ["null", "string"] },
+        tags: { type: "array", items: { type: "string" } },
+        more: { type: "boolean" },
+      },
+    },
+  };
+  expect(inferred(rows)).toEqual(schema);
+  expect(inferred([null, null])).toEqual({ type: "array", items: {} });
+  expect(inferred([])).toEqual({ type: "array" });
+});

@@ -317,14 +317,46 @@ export const drafts = {
   drop: (name: string) => localStorage.removeItem(key(name)),
 };
 
-/** The schema that data has, as far as one answer can tell. */
-export function inferred(data: unknown): Schema {
-  if (data === null) return {};
-  if (Array.isArray(data)) return data.length > 0 ? { type: "array", items: inferred(data[0]) } : { type: "array" };
+/** What a value is by itself; `null` is a type of its own until it is known what else stands in its place. */
+function seen(data: unknown): Schema {
+  if (data === null) return { type: "null" };
+  if (Array.isArray(data))
+    return data.length > 0 ? { type: "array", items: data.map(seen).reduce(both) } : { type: "array" };
   if (typeof data === "object") {
     const members = Object.entries(data as Record<string, unknown>);
-    return { type: "object", properties: Object.fromEntries(members.map(([name, one]) => [name, inferred(one)])) };
+    return { type: "object", properties: Object.fromEntries(members.map(([name, one]) => [name, seen(one)])) };
   }
   if (typeof data === "number") return { type: Number.isInteger(data) ? "integer" : "number" };
   return { type: typeof data };
 }
+
+/** A schema that both fit: rows of one answer need not be alike. */
+function both(a: Schema, b: Schema): Schema {
+  const all = [...new Set([a.type ?? [], b.type ?? []].flat())];
+  const types = all.includes("number") ? all.filter((one) => one !== "integer") : all;
+  const made: Schema = { type: types.length === 1 ? types[0] : types };
+  if (a.properties || b.properties) {
+    const properties = { ...a.properties };
+    for (const [name, one] of Object.entries(b.properties ?? {}))
+      properties[name] = Object.hasOwn(properties, name) ? both(properties[name]!, one) : one;
+    made.properties = properties;
+  }
+  const [one, other] = [a.items, b.items] as Array<Schema | undefined>;
+  if (one ?? other) made.items = one && other ? both(one, other) : (one ?? other);
+  return made;
+}
+
+/** Where nothing but null was seen, anything may stand. */
+function opened({ properties, items, ...schema }: Schema): Schema {
+  if (schema.type === "null") return {};
+  return {
+    ...schema,
+    ...(properties && {
+      properties: Object.fromEntries(Object.entries(properties).map(([name, one]) => [name, opened(one)])),
+    }),
+    ...(items && { items: opened(items as Schema) }),
+  };
+}
+
+/** The schema that data has, as far as one answer can tell. */
+export const inferred = (data: unknown): Schema => opened(seen(data));
