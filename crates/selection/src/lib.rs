@@ -19,6 +19,7 @@ mod kinds;
 mod korean;
 mod lexicon;
 mod manner;
+mod middle;
 mod nature;
 mod outcome;
 mod outcome_weights;

@@ -4,6 +4,7 @@
 
 use crate::dense::Vector;
 use crate::kinds::{HANDS, KNOWLEDGE, TALK, THOUGHT, UNSAID, WORK, WORLD};
+use crate::middle::Middle;
 use crate::turns::{SLOTS, Turns};
 use crate::vectors::Vectors;
 use std::sync::Arc;
@@ -118,10 +119,10 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(encoder: &str, vectors: &Vectors) -> Self {
+    pub(crate) fn new(encoder: &str, vectors: &Vectors, middle: &Middle) -> Self {
         match encoder == ENCODER {
             true => Reader::trained(TRAINED),
-            false => Reader::worked_out(vectors),
+            false => Reader::worked_out(vectors, middle),
         }
         .unwrap_or_default()
     }
@@ -144,8 +145,8 @@ impl Reader {
         Some(reader)
     }
 
-    fn worked_out(vectors: &Vectors) -> Option<Self> {
-        let texts = written().filter_map(|(text, kind)| Some((vectors.known(text)?, kind)));
+    fn worked_out(vectors: &Vectors, middle: &Middle) -> Option<Self> {
+        let texts = written().filter_map(|(text, kind)| Some((middle.known(vectors, text)?, kind)));
         let texts: Vec<(Arc<Vector>, usize)> = texts.collect();
         let near = |a: &Vector| texts.iter().map(|b| f64::from(a.dot(&b.0))).collect();
         let near: Vec<Vec<f64>> = texts.iter().map(|it| near(&it.0)).collect();
@@ -278,7 +279,7 @@ mod tests {
         let encoder = Words("words");
         let mut vectors = Vectors::default();
         vectors.learn(&encoder, read_from("words"));
-        let reader = Reader::new("words", &vectors);
+        let reader = Reader::new("words", &vectors, &Middle::default());
         let vector = |request: &str| Vector::new(&encoder.encode(request));
         let read = |request: &str| reader.read(vector(request).as_ref(), &Turns::new(request));
         let world = |request: &str| reader.world(vector(request).as_ref(), &Turns::default());

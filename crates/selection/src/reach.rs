@@ -2,6 +2,7 @@
 //! how it describes itself and, where somebody has written that, by what it is asked for.
 
 use crate::dense::Vector;
+use crate::middle::Middle;
 use crate::nature::{Nature, worldly};
 use crate::vectors::Vectors;
 use std::sync::Arc;
@@ -51,8 +52,11 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub(crate) fn new(vectors: &Vectors) -> Self {
-        let known = |texts: &[&str]| texts.iter().filter_map(|it| vectors.known(it)).collect();
+    pub(crate) fn new(vectors: &Vectors, middle: &Middle) -> Self {
+        let known = |texts: &[&str]| {
+            let texts = texts.iter();
+            texts.filter_map(|it| middle.known(vectors, it)).collect()
+        };
         Reach {
             wide: known(&WIDE),
             narrow: known(&NARROW),
@@ -98,7 +102,7 @@ mod tests {
         let encoder = Words("words");
         let mut vectors = Vectors::default();
         vectors.learn(&encoder, reach_from());
-        let reach = Reach::new(&vectors);
+        let reach = Reach::new(&vectors, &Middle::default());
         let of = |about: &str| {
             let about = Vector::new(&encoder.encode(about)).unwrap();
             let coarse = reach.of(&[Some(&about)], &[], false);
