@@ -55,6 +55,8 @@ pub struct State {
     pub cost: Option<f64>,
     /// Where in `said` what this run was asked stands: others may have come before it.
     pub request_at: usize,
+    /// Whether documents were looked for that fit the request, whatever came of it.
+    pub is_retrieved: bool,
     /// Whether the model has read what somebody else may have written.
     pub is_tainted: bool,
     pub corrections: u64,
@@ -110,6 +112,7 @@ impl State {
             Entry::Plan { tools, .. } => self.planned = Some(tools.clone()),
             Entry::Skills { skills } => self.skills.clone_from(skills),
             Entry::Shown { text, is_trusted } => {
+                self.is_retrieved = true;
                 self.is_tainted |= !is_trusted;
                 self.said.push(Said::User(text.clone()));
             }
@@ -136,7 +139,8 @@ impl State {
                 self.last_word = None;
                 self.said.push(Said::User(text.clone()));
             }
-            Entry::Note { .. } => {}
+            // Why there are no documents.
+            Entry::Note { code, .. } => self.is_retrieved |= code.starts_with("retrieval_"),
             Entry::Limited { code, message } => {
                 self.limited = Some((code.clone(), message.clone()));
                 self.said.push(Said::User(format!(
@@ -241,6 +245,27 @@ impl State {
         });
         let results = Said::Results(results.collect());
         self.said.push(results);
+    }
+
+    /// What the model is told of calls whose results nobody knows, where the run ended with some.
+    pub fn unknown(&self) -> Option<Said> {
+        let result = |open: &Open| {
+            let (text, is_error) = match &open.phase {
+                Phase::Done(result) => (result.text.clone(), result.is_error),
+                _ => (
+                    "The run ended before anything was known of this call".to_owned(),
+                    true,
+                ),
+            };
+            ToolResult {
+                call_id: open.call.id.clone(),
+                name: open.call.name.clone(),
+                text,
+                is_error,
+            }
+        };
+        let results: Vec<ToolResult> = self.open.iter().map(result).collect();
+        (!results.is_empty()).then_some(Said::Results(results))
     }
 
     fn keep_time(&mut self, at: i64) {

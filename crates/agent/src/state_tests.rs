@@ -302,6 +302,51 @@ fn what_somebody_outside_may_have_written_is_remembered() {
 }
 
 #[test]
+fn documents_are_looked_for_once_whatever_came_of_it() {
+    let note = |code: &str| Entry::Note {
+        code: code.to_owned(),
+        message: String::new(),
+    };
+    let shown = Entry::Shown {
+        text: "documents".to_owned(),
+        is_trusted: false,
+    };
+    let planned = Entry::Plan {
+        tools: Vec::new(),
+        because: String::new(),
+    };
+    for (entry, expected) in [
+        (shown, true),
+        (note("retrieval_failed"), true),
+        (note("retrieval_denied"), true),
+        (note("tools_missing"), false),
+        (planned, false),
+    ] {
+        let state = after(&[began(Limits::default()), entry]);
+        assert_eq!(state.is_retrieved, expected);
+    }
+}
+
+#[test]
+fn calls_that_a_given_up_run_left_open_have_a_result_for_the_next() {
+    let entries = [
+        began(Limits::default()),
+        turn("", &[("a", "one"), ("b", "two")]),
+        result("a", "1"),
+    ];
+    let state = after(&entries);
+    let Some(Said::Results(results)) = state.unknown() else {
+        panic!("{state:?}")
+    };
+    let told = |it: &ToolResult| (it.call_id.clone(), it.is_error);
+    let told: Vec<_> = results.iter().map(told).collect();
+    assert_eq!(told, [("a".to_owned(), false), ("b".to_owned(), true)]);
+    assert_eq!(results[0].text, "1");
+    let closed = [entries.as_slice(), &[result("b", "2")]].concat();
+    assert_eq!(after(&closed).unknown(), None);
+}
+
+#[test]
 fn waiting_for_people_does_not_count_as_time() {
     let entries = [
         began(Limits::default()),

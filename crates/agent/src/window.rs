@@ -1,5 +1,6 @@
 //! What the model is shown of a long conversation: the newest that fits, and never a call without its result.
 
+use crate::result::shortened;
 use providers::{Arguments, Call, Said};
 
 /// How much of a conversation is shown.
@@ -12,6 +13,9 @@ pub struct Window {
 /// What stands in place of results that are too old to be shown whole.
 const CLEARED: &str =
     "[this result is older than what is kept; call the tool again where it is needed]";
+
+/// The room of a result that is shortened, at least; half of it is for saying so.
+const RESULT_TOKENS_LEAST: usize = 60;
 
 impl Window {
     /// The part of a conversation that is shown. What the person asks, which stands at `request_at`, is always in it, as are
@@ -54,6 +58,12 @@ impl Window {
                     break;
                 }
                 kept[at] = fixed(at);
+            }
+            // What was just returned is all that is left to shorten: several large results may be too long by themselves.
+            let all = total(&sizes, &kept);
+            if all > most && newest < shown.len() {
+                let beside = all - results_of(&shown[newest]);
+                shorten_results(&mut shown[newest], most.saturating_sub(beside));
             }
         }
         if kept.contains(&false) {
@@ -101,6 +111,31 @@ fn clear_results(group: &mut [Said]) {
                 if result.text.len() > CLEARED.len() {
                     result.text = CLEARED.to_owned();
                 }
+            }
+        }
+    }
+}
+
+fn results_of(group: &[Said]) -> usize {
+    let results = group.iter().filter_map(|said| match said {
+        Said::Results(results) => Some(results),
+        _ => None,
+    });
+    results.flatten().map(|it| tokens(&it.text)).sum()
+}
+
+/// Each result is given the same room of what there is.
+fn shorten_results(group: &mut [Said], tokens_max: usize) {
+    for said in group {
+        let Said::Results(results) = said else {
+            continue;
+        };
+        let share = (tokens_max / results.len().max(1)).max(RESULT_TOKENS_LEAST);
+        for result in results {
+            let size = tokens(&result.text);
+            if size > share {
+                let chars = result.text.chars().count() * (share - RESULT_TOKENS_LEAST / 2) / size;
+                result.text = shortened(&result.text, chars).0;
             }
         }
     }
@@ -216,6 +251,34 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn results_that_are_too_long_together_are_shortened() {
+        for (letter, most) in [("y", 1_000), ("가", 1_000)] {
+            let Said::Results(mut long) = results(4) else {
+                unreachable!()
+            };
+            long[0].text = "short".to_owned();
+            for it in &mut long[1..] {
+                it.text = letter.repeat(20_000);
+            }
+            let said = [Said::User("q".to_owned()), turn(4), Said::Results(long)];
+            let window = Window {
+                messages_max: None,
+                tokens_max: Some(most),
+            };
+            let shown = window.of(&said, 0);
+            assert_eq!(shown.len(), 3);
+            assert!(size(&shown) <= most, "{}", size(&shown));
+            let Said::Results(shown) = &shown[2] else {
+                panic!("no results")
+            };
+            assert_eq!(shown[0].text, "short");
+            let is_cut = |it: &ToolResult| it.text.contains("characters were left out");
+            assert!(shown[1..].iter().all(is_cut));
+            assert!(shown[1].text.len() > most / 8, "no more than needed");
         }
     }
 

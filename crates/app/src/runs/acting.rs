@@ -128,6 +128,10 @@ impl Driver {
         }
         // Before any of them starts: what is not in the journal has not happened.
         self.journal.store().await?;
+        // Somebody may have been faster. What is journalled as started and never was is settled by the cancelling.
+        if self.journal.state.cancelled_by.is_some() {
+            return Ok(());
+        }
         for (call, arguments, what) in starting {
             match what {
                 What::Own(own) => {
@@ -156,7 +160,7 @@ impl Driver {
                 self.show_more(ended.found, ended.because);
                 self.journal.store().await
             }
-            None => self.journal.catch_up().await,
+            None => self.journal.look().await,
         }
     }
 

@@ -45,8 +45,8 @@ pub struct RunRequest {
     pub input: String,
     /// An agent, by name or id; the configured model, or the built-in planner, where none is named.
     pub agent: Option<String>,
-    /// The only tools that it may use; all where none are named.
-    pub tools: Vec<String>,
+    /// The only tools that it may use, at least one; all where it is left out.
+    pub tools: Option<Vec<String>>,
     pub output_schema: Option<Value>,
     /// The run whose conversation this one goes on with.
     pub after: Option<String>,
@@ -57,7 +57,9 @@ impl RunRequest {
     /// What two requests have in common that are the same.
     fn fingerprint(&self) -> String {
         let schema = self.output_schema.clone().map(catalog::tool::sorted);
-        let all = serde_json::json!([self.input, self.agent, self.tools, schema, self.after]);
+        // As it was before they could be left out: a key that was used then still stands for the same.
+        let tools = self.tools.as_deref().unwrap_or_default();
+        let all = serde_json::json!([self.input, self.agent, tools, schema, self.after]);
         catalog::hex::hex(&Sha256::digest(all.to_string().as_bytes()))
     }
 }
@@ -98,7 +100,8 @@ impl App {
             None => None,
         };
         let agent = agent.as_deref();
-        let limits = limits_of(agent, &self.runs.settings.limits);
+        let may_exceed = agent.is_none_or(|it| self.is_trusted(it.owner_id));
+        let limits = limits_of(agent, &self.runs.settings.limits, may_exceed);
         self.check_agent(agent, &limits)?;
         let before = match &request.after {
             Some(id) => self.said_before(caller, id).await?,
@@ -106,11 +109,15 @@ impl App {
         };
         let (before, is_tainted) = before;
         let has_model = agent.is_some() || self.runs.settings.model.is_some();
+        if !has_model && request.output_schema.is_some() {
+            let why = "output_schema: there is no model that could answer in this form; set up a model, name an agent, or leave it out";
+            return Err(Error::conflict(why));
+        }
         let config = agent.and_then(|it| it.config.0.get("output_schema").cloned());
         let began = Entry::Began(Box::new(Began {
             before,
             is_tainted,
-            tools: request.tools,
+            tools: request.tools.unwrap_or_default(),
             limits,
             asked: Some(asked.clone()),
             has_model,
@@ -172,7 +179,11 @@ impl App {
                 .map_err(|error| Error::invalid(format!("output_schema: {error}")))?;
         }
         let (policy, catalogue) = (self.executor.policy.load(), self.executor.catalogue.load());
-        for name in &request.tools {
+        if request.tools.as_ref().is_some_and(Vec::is_empty) {
+            let why = "tools: expected at least one tool; leave it out for all that you may call";
+            return Err(Error::invalid(why));
+        }
+        for name in request.tools.iter().flatten() {
             let found = policy.find(&catalogue, caller, name);
             let seen = found.filter(|it| policy.verdict(caller, &it.entry.tool) != Verdict::Hidden);
             if seen.is_none() {
@@ -211,7 +222,10 @@ impl App {
             let why = format!("Run '{id}' is not over yet; wait for it, or cancel it");
             return Err(Error::conflict(why));
         }
-        Ok((CARRIED.of(&state.said, state.request_at), state.is_tainted))
+        // A run that had to be given up may have left calls open: no provider takes a call without its result.
+        let mut said = state.said.clone();
+        said.extend(state.unknown());
+        Ok((CARRIED.of(&said, state.request_at), state.is_tainted))
     }
 
     /// Answers what a run asks.

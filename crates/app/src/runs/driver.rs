@@ -79,7 +79,11 @@ impl Driver {
                 self.fail(RunError::new("secrets_unreadable", why));
             }
             let now = self.journal.app.clock.now();
-            match self.journal.state.next(now) {
+            let next = self.journal.state.next(now);
+            if matches!(next, Next::Think | Next::Act) && !self.may_go_on() {
+                continue;
+            }
+            match next {
                 Next::Over => {
                     self.close_span();
                     self.count_end();
@@ -98,6 +102,22 @@ impl Driver {
                 Next::Limit(reached) => self.limit(reached),
                 Next::Think => self.think().await?,
                 Next::Act => self.act().await?,
+            }
+        }
+    }
+
+    /// Whoever it runs for may have lost a right, or all of them, since it was last asked.
+    fn may_go_on(&mut self) -> bool {
+        match self.journal.app.caller_of_run(&self.journal.row) {
+            Ok(caller) => {
+                self.caller = caller;
+                true
+            }
+            Err(error) => {
+                // Dropped, they are stopped and logged.
+                self.running = Running::default();
+                self.fail(error);
+                false
             }
         }
     }
@@ -165,15 +185,15 @@ impl Driver {
     fn conclude(&mut self, text: String) {
         let began = self.journal.state.began.clone();
         let schema = began.and_then(|it| it.output_schema);
+        let limited = self.journal.state.limited.clone();
+        let limited = limited.map(|(code, message)| RunError { code, message });
+        let error = limited.or_else(|| self.journal.state.last_stop().and_then(cut_short));
         let Some(schema) = schema.filter(|_| self.has_model()) else {
-            let limited = self.journal.state.limited.clone();
-            let limited = limited.map(|(code, message)| RunError { code, message });
-            let error = limited.or_else(|| self.journal.state.last_stop().and_then(cut_short));
             return end(&mut self.journal, Status::Done, Some(text), error);
         };
         match shaped(&text, &schema) {
             Ok(value) => {
-                let mut ending = over(Status::Done, Some(text), None);
+                let mut ending = over(Status::Done, Some(text), error);
                 ending.value = Some(value);
                 self.journal.end(ending);
             }

@@ -79,8 +79,38 @@ impl Journal {
         self.state.seq as i64 - self.added.len() as i64
     }
 
-    /// Reads what others added. What this driver has not stored yet comes after it.
-    pub(crate) async fn catch_up(&mut self) -> Result<(), Lost> {
+    /// Reads what others added. A database that does not answer is waited for.
+    async fn catch_up(&mut self) -> Result<(), Lost> {
+        loop {
+            match self.read_on().await {
+                Err(store::Error::Unavailable(error)) => self.pause(&error).await?,
+                done => return Ok(done?),
+            }
+        }
+    }
+
+    /// The same for who only looks while something goes on: where the database does not answer, there is nothing new, and
+    /// what goes on is not cut off for that.
+    pub(crate) async fn look(&mut self) -> Result<(), Lost> {
+        match self.read_on().await {
+            Err(store::Error::Unavailable(error)) => {
+                tracing::warn!(%error, run = %self.row.id, "a run cannot be looked at; it goes on");
+                Ok(())
+            }
+            done => Ok(done?),
+        }
+    }
+
+    async fn pause(&self, error: &(impl std::fmt::Display + Sync)) -> Result<(), Lost> {
+        tracing::warn!(%error, run = %self.row.id, "a run waits for the database");
+        tokio::select! {
+            () = tokio::time::sleep(PAUSE) => Ok(()),
+            () = self.app.runs.stopping.cancelled() => Err(Lost::Stopping),
+        }
+    }
+
+    /// What this driver has not stored yet comes after what others added.
+    async fn read_on(&mut self) -> store::Result<()> {
         let entries = self.entries(self.stored()).await?;
         if entries.is_empty() {
             return Ok(());
@@ -99,7 +129,7 @@ impl Journal {
         Ok(())
     }
 
-    async fn entries(&mut self, after: i64) -> Result<Vec<Stored>, Lost> {
+    async fn entries(&mut self, after: i64) -> store::Result<Vec<Stored>> {
         let rows = self.app.store.run_entries(self.row.id, after).await?;
         let unsealed: Vec<_> = rows
             .iter()
@@ -172,12 +202,8 @@ impl Journal {
                 Ok(Written::Behind) => self.catch_up().await?,
                 Ok(Written::Replaced) => return Err(Lost::Replaced),
                 Err(store::Error::Unavailable(error)) => {
-                    tracing::warn!(%error, run = %self.row.id, "a run cannot be stored; it waits");
                     is_in_doubt = true;
-                    tokio::select! {
-                        () = tokio::time::sleep(PAUSE) => {}
-                        () = self.app.runs.stopping.cancelled() => return Err(Lost::Stopping),
-                    }
+                    self.pause(&error).await?;
                 }
                 Err(error) => return Err(error.into()),
             }
@@ -195,8 +221,12 @@ impl Journal {
 
     /// Whether the entries behind those it knows are its own: nobody else writes the same.
     async fn is_stored(&self, bodies: &[String]) -> Result<bool, Lost> {
-        let rows = self.app.store.run_entries(self.row.id, self.stored());
-        let rows = rows.await?;
+        let rows = loop {
+            match self.app.store.run_entries(self.row.id, self.stored()).await {
+                Err(store::Error::Unavailable(error)) => self.pause(&error).await?,
+                rows => break rows?,
+            }
+        };
         let stored = rows.iter().map(|row| &row.body);
         Ok(!bodies.is_empty() && bodies.iter().eq(stored.take(bodies.len())))
     }

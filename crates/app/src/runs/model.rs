@@ -160,8 +160,24 @@ impl App {
     }
 }
 
-/// The limits that an agent sets, over those of the configuration.
-pub(crate) fn limits_of(agent: Option<&AgentRow>, usual: &Limits) -> Limits {
+/// The limits that an agent sets, over those of the configuration; only what is an admin's goes beyond these.
+pub(crate) fn limits_of(agent: Option<&AgentRow>, usual: &Limits, may_exceed: bool) -> Limits {
+    let mut limits = wanted(agent, usual);
+    if !may_exceed {
+        let least = |own: Option<u64>, usual: Option<u64>| own.into_iter().chain(usual).min();
+        let lesser =
+            |own: Option<f64>, usual: Option<f64>| own.into_iter().chain(usual).reduce(f64::min);
+        limits.steps_max = limits.steps_max.min(usual.steps_max);
+        limits.calls_max = limits.calls_max.min(usual.calls_max);
+        limits.calls_per_tool_max = least(limits.calls_per_tool_max, usual.calls_per_tool_max);
+        limits.tokens_max = least(limits.tokens_max, usual.tokens_max);
+        limits.cost_max = lesser(limits.cost_max, usual.cost_max);
+        limits.seconds_max = lesser(limits.seconds_max, usual.seconds_max);
+    }
+    limits
+}
+
+fn wanted(agent: Option<&AgentRow>, usual: &Limits) -> Limits {
     let mut limits = usual.clone();
     let Some(config) = agent.and_then(|it| it.config.0.as_object()) else {
         return limits;

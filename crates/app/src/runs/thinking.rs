@@ -5,8 +5,8 @@ use super::driver::Driver;
 use super::journal::Lost;
 use super::model::Model;
 use agent::entry::{Entry, RunError};
-use agent::window::Window;
-use providers::{Choice, Class, Delta, Request, Stop, Turn};
+use agent::window::{Window, size};
+use providers::{Call, Choice, Class, Delta, Request, Said, Stop, Turn};
 use serde_json::Value;
 use std::sync::Arc;
 use store::agents::AgentRow;
@@ -38,7 +38,9 @@ impl Driver {
                 self.fail(RunError::new(error.code().as_str(), error.to_string()));
                 return Ok(());
             }
-            self.retrieve().await?;
+        }
+        if !self.retrieve().await? {
+            return Ok(());
         }
         let app = &self.journal.app;
         let model = app.model_of_run(&self.journal.row, self.agent().as_deref());
@@ -57,6 +59,7 @@ impl Driver {
         // What it is asked with is stored before it is asked.
         self.journal.store().await?;
         let request = self.asked(&model);
+        let shown = size(&request.said);
         let Some(answer) = self.ask(&model, request).await? else {
             return Ok(());
         };
@@ -64,7 +67,7 @@ impl Driver {
             self.journal.app.runs.counted.note_failure(&model.name);
         }
         match answer {
-            Ok(turn) => self.take(&model, turn),
+            Ok(turn) => self.take(&model, turn, shown),
             Err(error) if error.class == Class::TooLong && self.shrink(&model) => {
                 let message = "The model could not take the whole conversation; it is shown less";
                 self.journal.note("shortened", message);
@@ -78,18 +81,21 @@ impl Driver {
         Ok(())
     }
 
-    /// Documents that fit the request, where the agent wants them: shown before the model is asked first.
-    async fn retrieve(&mut self) -> Result<(), Lost> {
+    /// Documents that fit the request, where the agent wants them: shown before the model is asked first. False where the run
+    /// is to end, or the server stops, before they are found: then the next driver looks for them.
+    async fn retrieve(&mut self) -> Result<bool, Lost> {
+        let state = &self.journal.state;
         let wants = |row: &AgentRow| row.config.0.get("retrieval") == Some(&Value::Bool(true));
-        if !self.agent().is_some_and(|row| wants(&row)) {
-            return Ok(());
+        let is_due = state.steps == 0 && !state.is_retrieved;
+        if !is_due || !self.agent().is_some_and(|row| wants(&row)) {
+            return Ok(true);
         }
         // The same documents that this tool finds: whom it is kept from gets none of them here, either.
         let policy = self.journal.app.executor.policy.load();
         if !policy.may_use(&self.caller, crate::retrieval::SAME) {
             let message = "No documents are shown: they may not be searched on behalf of whoever began the run";
             self.journal.note("retrieval_denied", message);
-            return Ok(());
+            return Ok(true);
         }
         drop(policy);
         let within = std::time::Duration::from_secs(30);
@@ -97,7 +103,7 @@ impl Driver {
         let (app, request) = (Arc::clone(&self.journal.app), self.request());
         let looking = async move { app.retrieve(&request, deadline).await };
         let Some(found) = self.meanwhile(looking).await? else {
-            return Ok(());
+            return Ok(false);
         };
         match found {
             Ok(turn) => self.journal.add(Entry::Shown {
@@ -109,7 +115,7 @@ impl Driver {
                 self.journal.note("retrieval_failed", message);
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// Does something that takes its time, and is dropped where the run is to end: somebody cancels it, its time is over, or
@@ -128,7 +134,7 @@ impl Driver {
                 () = sleep(seconds_left) => return Ok(None),
                 () = stopping.cancelled() => return Ok(None),
             }
-            self.journal.catch_up().await?;
+            self.journal.look().await?;
             if self.journal.state.cancelled_by.is_some() {
                 return Ok(None);
             }
@@ -181,7 +187,13 @@ impl Driver {
         }
     }
 
-    fn take(&mut self, model: &Model, turn: Turn) {
+    fn take(&mut self, model: &Model, mut turn: Turn, shown: usize) {
+        let is_estimated = turn.usage.input_tokens == 0 && turn.usage.output_tokens == 0;
+        if is_estimated {
+            // A budget that nothing counts towards would be none.
+            turn.usage.input_tokens = shown as u64;
+            turn.usage.output_tokens = size(&[Said::Model(turn.clone())]) as u64;
+        }
         let cost = self
             .journal
             .app
@@ -190,7 +202,10 @@ impl Driver {
             .cost(&model.name, &turn.usage);
         let counted = &self.journal.app.runs.counted;
         counted.note_turn(&model.name, &turn.usage, cost);
-        let cut = cut_short(&turn.stop).filter(|_| turn.calls.is_empty());
+        let cut_calls = cut_calls(&turn);
+        let is_cut = turn.calls.is_empty() || !cut_calls.is_empty();
+        let cut = cut_short(&turn.stop).filter(|_| is_cut);
+        let is_first = self.journal.state.steps == 0;
         let is_filtered = turn.stop == providers::Stop::Filtered && turn.text.is_empty();
         // Told after the turn: whoever has read some of its text counts from the entry before it.
         let notes = turn.notes.clone();
@@ -205,7 +220,16 @@ impl Driver {
             let message = "The provider's policy kept the model from answering";
             return self.fail(RunError::new("model_filtered", message));
         }
+        if is_estimated && is_first {
+            let message = "The provider does not say how many tokens were used; they are estimated";
+            self.journal.note("usage_estimated", message);
+        }
         if let Some(cut) = cut {
+            for call in &cut_calls {
+                let why = format!("{}, so this call was not made", cut.message);
+                let refused = Entry::refused(call, &cut.code, why);
+                self.journal.add(refused);
+            }
             self.journal.note(&cut.code, cut.message);
         }
     }
@@ -213,7 +237,9 @@ impl Driver {
     /// Half of what was shown; false where that would leave nothing.
     fn shrink(&mut self, model: &Model) -> bool {
         let now = self.tokens_max.or(model.window.tokens_max);
-        let now = now.unwrap_or_else(|| agent::window::size(&self.journal.state.said));
+        let now = now
+            .unwrap_or(usize::MAX)
+            .min(size(&self.journal.state.said));
         let smaller = now / SMALLER;
         self.tokens_max = Some(smaller);
         smaller >= TOKENS_LEAST
@@ -253,6 +279,16 @@ fn unanswered(model: &Model, error: &providers::Error) -> String {
     };
     let (name, said) = (&model.name, error.message.trim_end_matches('.'));
     format!("The model {name} did not answer{status}: {said}; {remedy}")
+}
+
+/// The calls of a turn that may lack some of what was to be said. Of one that was cut off the last: without its arguments,
+/// or some of them, it may do more than was wanted.
+fn cut_calls(turn: &Turn) -> Vec<Call> {
+    match turn.stop {
+        Stop::Length | Stop::TooLong => turn.calls.last().cloned().into_iter().collect(),
+        Stop::Filtered => turn.calls.clone(),
+        _ => Vec::new(),
+    }
 }
 
 /// What an answer lacks that did not end by itself.

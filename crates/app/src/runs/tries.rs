@@ -11,7 +11,7 @@ use std::sync::Arc;
 use store::runs::{RunRow, RunWrite, Written};
 use uuid::Uuid;
 
-/// How often a run is tried that cannot go on. Each try may ask its model again.
+/// How often a run is tried that cannot go on from where it stands. Each try may ask its model again.
 const TRIES_MAX: u32 = 5;
 
 /// How often its end is tried to be stored.
@@ -30,8 +30,10 @@ impl App {
 
     async fn drive_on(self: &Arc<Self>, row: RunRow) {
         let (id, epoch) = (row.id, row.epoch);
-        let mut pause = self.runs.settings.first_pause;
-        for tried in 1..=TRIES_MAX {
+        let (mut pause, mut tried, mut stands_at) =
+            (self.runs.settings.first_pause, 0, row.last_seq);
+        loop {
+            tried += 1;
             // In a task of its own: whatever it does, this one is left to say what becomes of the run.
             let driven = tokio::spawn(drive(Arc::clone(self), row.clone())).await;
             let error = match driven {
@@ -45,7 +47,15 @@ impl App {
                 Err(error) => error.to_string(),
             };
             tracing::error!(run = %id, %error, "a run could not go on; it is tried again");
-            if tried == TRIES_MAX {
+            // Whatever went wrong before it got on is over. A run that gets on comes to its limits in the end.
+            let now_at = match self.store.run(id).await {
+                Ok(Some(row)) => row.last_seq,
+                _ => stands_at,
+            };
+            if now_at > stands_at {
+                (pause, tried, stands_at) = (self.runs.settings.first_pause, 1, now_at);
+            }
+            if tried >= TRIES_MAX {
                 break;
             }
             let live = self.runs.lives.of(id);

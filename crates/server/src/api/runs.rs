@@ -32,7 +32,8 @@ pub(crate) struct RunBody {
     input: String,
     /// An agent, by name or id. Without one, the configured model or the built-in planner.
     agent: Option<String>,
-    /// The only tools that may be used; all that you may call where it is left out.
+    /// The only tools that may be used, at least one; all that you may call where it is left out.
+    #[schema(min_items = 1)]
     tools: Option<Vec<String>>,
     /// A JSON schema that the output must fit.
     #[schema(value_type = Option<Object>)]
@@ -65,7 +66,7 @@ pub(crate) async fn begin_run(
     let request = RunRequest {
         input: body.input,
         agent: body.agent,
-        tools: body.tools.unwrap_or_default(),
+        tools: body.tools,
         output_schema: body.output_schema,
         after: body.after,
         idempotency_key: body.idempotency_key.or(key),

@@ -17,6 +17,10 @@ pub(crate) enum Say {
     Blocks(Vec<Value>),
     /// A text, and why there is no more of it, in Anthropic's words.
     Stopped(&'static str, &'static str),
+    /// Calls, and why there is no more of them, in Anthropic's words.
+    Cut(&'static str, Vec<(&'static str, Value)>),
+    /// Calls of a provider that does not say what they used.
+    Uncounted(Vec<(&'static str, Value)>),
     /// A refusal of the provider.
     Refuse(u16, Value),
     /// The beginning of a text, and nothing more until somebody says so; then the calls.
@@ -164,6 +168,23 @@ async fn serve(mut stream: TcpStream, told: Arc<Told>) {
         Say::Stopped(text, reason) => {
             let whole = Dialect::Messages.turn(text, &[], count, is_stream);
             (200, whole.replace("end_turn", reason))
+        }
+        Say::Cut(reason, calls) => {
+            let whole = Dialect::Messages.turn("", &calls, count, is_stream);
+            let ends = |reason: &str| format!("\"stop_reason\":\"{reason}\"");
+            (200, whole.replace(&ends("tool_use"), &ends(reason)))
+        }
+        Say::Uncounted(calls) => {
+            let mut whole = Dialect::Messages.turn("", &calls, count, is_stream);
+            for count in [
+                "input_tokens\":10",
+                "output_tokens\":5",
+                "output_tokens\":1",
+            ] {
+                let (name, _) = count.split_once(':').unwrap();
+                whole = whole.replace(count, &format!("{name}:0"));
+            }
+            (200, whole)
         }
         Say::Break(text) => {
             let all = Dialect::Messages.turn(text, &[], count, true);

@@ -2,7 +2,7 @@
 
 use crate::model::{Model, Say};
 use crate::scripted::until;
-use crate::testapp::{TestApp, on_both};
+use crate::testapp::{ADMIN, TestApp, on_both, on_both_runs};
 use serde_json::{Value, json};
 
 impl TestApp {
@@ -194,6 +194,43 @@ impl TestApp {
     }
 }
 
+/// The server's own key pays for what somebody else's agent does.
+#[tokio::test]
+async fn only_an_admins_agent_goes_beyond_the_limits_of_the_server() {
+    let model = Model::by(|request| match request["tool_choice"]["type"] == "none" {
+        true => Say::text("So far."),
+        false => calculate(&format!("1+{}", request["messages"].to_string().len())),
+    })
+    .await;
+    // Kim's agents reach what the server itself is set up with, and nothing else on this machine.
+    let provider = app::runs::ProviderSettings {
+        key: Some(catalog::secret::Secret::new("key".to_owned())),
+        base_url: Some(model.url.clone()),
+    };
+    let mut runs = app::runs::Settings {
+        providers: [("anthropic", provider)].into(),
+        ..app::runs::Settings::default()
+    };
+    runs.limits.steps_max = 2;
+    on_both_runs(runs, async |app: &TestApp| {
+        let kim = app.person("kim", "author").await;
+        for (key, owner, steps) in [(ADMIN, "admins", 4), (&kim.key, "kims", 2)] {
+            let mut body = model.agent(owner);
+            body["config"] = json!({"max_steps": 4});
+            let made = app.as_key(key, "POST", "/api/v1/agents", body).await;
+            assert_eq!(made.status, 201, "{}", made.body);
+            let body = json!({"input": "go on for ever", "agent": owner});
+            let run = app.as_key(key, "POST", "/api/v1/runs", body).await.body;
+            assert_eq!(
+                (&run["error"]["code"], &run["calls"]),
+                (&json!("max_steps"), &json!(steps)),
+                "{owner}: {run}"
+            );
+        }
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn the_same_call_over_and_over_is_stopped() {
     on_both(async |app: &TestApp| {
@@ -355,6 +392,10 @@ async fn a_request_that_cannot_be_run_is_refused_at_once() {
         );
         let schema = refused(json!({"input": "x", "output_schema": {"type": 5}})).await;
         assert_eq!(schema.status, 422, "{}", schema.body);
+        let unshaped = refused(json!({"input": "1+1", "output_schema": {"type": "object"}})).await;
+        assert_eq!(unshaped.status, 409, "{}", unshaped.body);
+        let none = refused(json!({"input": "1+1", "tools": []})).await;
+        assert_eq!(none.status, 422, "no tools are not all: {}", none.body);
     })
     .await;
 }

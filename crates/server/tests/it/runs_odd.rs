@@ -75,6 +75,79 @@ async fn an_answer_that_is_cut_short_says_so() {
     .await;
 }
 
+/// A call whose arguments were cut off may do more than was wanted: with none of them, it would do it to everything.
+#[tokio::test]
+async fn a_call_that_was_cut_off_is_not_made() {
+    on_both(async |app: &TestApp| {
+        let calls = || {
+            let sum = json!({"expression": "1+1"});
+            vec![("calculator", sum.clone()), ("calculator", sum)]
+        };
+        for (reason, code, made) in [
+            ("max_tokens", "cut_off", 1),
+            ("model_context_window_exceeded", "cut_off", 1),
+            ("refusal", "filtered", 0),
+            ("some_new_reason", "", 2),
+        ] {
+            let model = Model::saying(vec![
+                Say::Cut(reason, calls()),
+                Say::text("Then without it."),
+            ])
+            .await;
+            let body = model.agent(reason);
+            assert_eq!(app.post("/api/v1/agents", body).await.status, 201);
+            let body = json!({"input": "x", "agent": reason});
+            let run = app.post("/api/v1/runs", body).await.body;
+            if code == "filtered" {
+                assert_eq!(
+                    (&run["error"]["code"], &run["calls"]),
+                    (&json!("model_filtered"), &json!(0)),
+                    "{run}"
+                );
+                continue;
+            }
+            assert_eq!(
+                (&run["status"], &run["calls"]),
+                (&json!("done"), &json!(made)),
+                "{reason}: {run}"
+            );
+            let refused: Vec<bool> = model.results().into_iter().map(|it| it.1).collect();
+            assert_eq!(refused, [false, made == 1], "{reason}");
+            let events = app.events(&run, "").await;
+            let noted = events
+                .iter()
+                .any(|it| it["event"] == "note" && it["data"]["code"] == "cut_off");
+            assert_eq!(noted, made == 1, "{reason}: {events:?}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_budget_counts_though_the_provider_does_not() {
+    on_both(async |app: &TestApp| {
+        let model = Model::by(|request| {
+            let turns = request["messages"].as_array().unwrap().len();
+            let sum = json!({"expression": format!("1+{turns}")});
+            Say::Uncounted(vec![("calculator", sum)])
+        })
+        .await;
+        app.agent(&model, json!({"config": {"token_budget": 200}}))
+            .await;
+        let run = app.run(&"go on for ever ".repeat(20)).await;
+        assert_eq!(
+            (&run["status"], &run["error"]["code"]),
+            (&json!("failed"), &json!("token_budget")),
+            "{run}"
+        );
+        let events = app.events(&run, "").await;
+        let notes = events.iter();
+        let notes = notes.filter(|it| it["data"]["code"] == "usage_estimated");
+        assert_eq!(notes.count(), 1, "{events:?}");
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_conversation_goes_on_after_a_run_that_was_stopped_at_its_limit() {
     on_both(async |app: &TestApp| {

@@ -309,6 +309,40 @@ async fn a_run_is_its_owners_and_ends_with_their_rights() {
 }
 
 #[tokio::test]
+async fn a_right_that_is_taken_away_ends_a_run_that_is_under_way() {
+    on_both(async |app: &TestApp| {
+        let sum = vec![("calculator", json!({"expression": "1+1"}))];
+        let model = Model::saying(vec![Say::Hold("Let me see", sum)]).await;
+        app.agent(&model, json!({"is_public": true})).await;
+        let kim = app.person("kim", "author").await;
+        let body = json!({"input": "hi", "agent": "helper", "wait": false});
+        let run = app
+            .as_key(&kim.key, "POST", "/api/v1/runs", body)
+            .await
+            .body;
+        until("the model is asked", async || {
+            (model.requests().len() == 1).then_some(())
+        })
+        .await;
+        let admin = crate::testapp::ADMIN;
+        let gone = app
+            .as_key(admin, "DELETE", "/api/v1/users/kim", Value::Null)
+            .await;
+        assert!(gone.status < 300, "{}", gone.body);
+        model.go_on();
+        let over = app.rests(&run).await;
+        assert_eq!(
+            (&over["status"], &over["error"]["code"], &over["calls"]),
+            (&json!("failed"), &json!("forbidden"), &json!(0)),
+            "{over}"
+        );
+        let log = app.get("/api/v1/executions?tool=calculator").await;
+        assert_eq!(log.body["items"], json!([]));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn the_planner_asks_for_what_a_request_does_not_say() {
     on_both(async |app: &TestApp| {
         let tool = json!({

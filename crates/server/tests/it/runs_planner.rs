@@ -1,9 +1,8 @@
 //! The built-in planner and the people it asks: answers as people write them, days that do not move, what was said kept, and
 //! nobody there to ask.
 
-use crate::testapp::{ADMIN, Setup, TestApp, definition, on_both, on_both_given};
+use crate::testapp::{ADMIN, TestApp, definition, on_both, on_both_runs};
 use app::runs::Settings;
-use catalog::policy::Policy;
 use serde_json::{Value, json};
 
 const DAY_MS: i64 = 86_400_000;
@@ -330,39 +329,30 @@ async fn a_limit_takes_nothing_from_what_was_done() {
         let mut runs = Settings::default();
         runs.limits.steps_max = steps;
         runs.limits.calls_max = calls;
-        let setup = Setup {
-            runs,
-            ..Setup::default()
-        };
-        on_both_given(
-            json!([]),
-            Policy::default(),
-            setup,
-            async |app: &TestApp| {
-                let one = |it: &str| json!({"expression": {"const": it}});
-                tool(
-                    app,
-                    "list_drivers",
-                    "Lists all drivers of the fleet",
-                    one("2+3"),
-                )
-                .await;
-                tool(
-                    app,
-                    "list_trucks",
-                    "Lists all trucks of the fleet",
-                    one("2*3"),
-                )
-                .await;
-                let input = "List all drivers of the fleet, and then list all trucks of the fleet";
-                let body = json!({"input": input, "tools": ["list_drivers", "list_trucks"]});
-                let run = app.post("/api/v1/runs", body).await.body;
-                assert_eq!(run["status"], "done", "{run}");
-                assert_eq!(run["error"]["code"], code, "{run}");
-                let output = run["output"].as_str().unwrap();
-                assert!(told.iter().all(|it| output.contains(it)), "{output}");
-            },
-        )
+        on_both_runs(runs, async |app: &TestApp| {
+            let one = |it: &str| json!({"expression": {"const": it}});
+            tool(
+                app,
+                "list_drivers",
+                "Lists all drivers of the fleet",
+                one("2+3"),
+            )
+            .await;
+            tool(
+                app,
+                "list_trucks",
+                "Lists all trucks of the fleet",
+                one("2*3"),
+            )
+            .await;
+            let input = "List all drivers of the fleet, and then list all trucks of the fleet";
+            let body = json!({"input": input, "tools": ["list_drivers", "list_trucks"]});
+            let run = app.post("/api/v1/runs", body).await.body;
+            assert_eq!(run["status"], "done", "{run}");
+            assert_eq!(run["error"]["code"], code, "{run}");
+            let output = run["output"].as_str().unwrap();
+            assert!(told.iter().all(|it| output.contains(it)), "{output}");
+        })
         .await;
     }
 }

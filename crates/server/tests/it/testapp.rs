@@ -95,6 +95,15 @@ pub(crate) async fn on_both_servers<F: AsyncFn(&TestApp)>(
     on_both_given(json!([]), Policy::default(), setup, test).await;
 }
 
+/// The same with runs that are set up so.
+pub(crate) async fn on_both_runs<F: AsyncFn(&TestApp)>(runs: app::runs::Settings, test: F) {
+    let setup = Setup {
+        runs,
+        ..Setup::default()
+    };
+    on_both_given(json!([]), Policy::default(), setup, test).await;
+}
+
 /// The same with vectors that are made and kept so.
 pub(crate) async fn on_both_vectors<F: AsyncFn(&TestApp)>(
     vectors: kinds::retrieval::VectorOptions,

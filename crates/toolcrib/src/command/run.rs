@@ -52,7 +52,16 @@ pub(crate) async fn run(context: &Context, asked: Run) -> Result {
             .ok()?;
         match asked.detach {
             true => Ok(begun),
-            false => follow(context, client, text(&begun, "id"), asked.quiet).await,
+            false => {
+                let id = text(&begun, "id");
+                let followed = follow(context, client, id, asked.quiet).await;
+                // Whoever stops waiting here stops the run: it would go on with the next server, unseen.
+                if followed.is_err() && matches!(client, Client::Local(_)) {
+                    let place = format!("{}/cancel", path(id));
+                    let _ = client.request("POST", &place, None).await;
+                }
+                followed
+            }
         }
     };
     let view = Client::with(context, work).await?;

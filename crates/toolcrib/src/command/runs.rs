@@ -18,7 +18,18 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
         } => list(context, status, agent, limit).await,
         Runs::Show { id } => show_one(context, &id).await,
         Runs::Follow { id } => {
-            let work = async |client: &Client| follow(context, client, &id, false).await;
+            let work = async |client: &Client| {
+                let view = client.get(&path(&id)).await?;
+                // What this process does not drive, nobody does.
+                if matches!(client, Client::Local(_)) && text(&view, "status") == "running" {
+                    let why = format!("run {id} is under way, and no server goes on with it");
+                    let stop = format!("`toolcrib runs cancel {id}` stops it");
+                    return Err(Failure::failed(why)
+                        .hint("start one with `toolcrib serve`")
+                        .hint(stop));
+                }
+                follow(context, client, &id, false).await
+            };
             let view = Client::with(context, work).await?;
             ended(context, &view, false)
         }
