@@ -6,7 +6,6 @@ use crate::bm25;
 use crate::dense::{Rows, Vector};
 use crate::grams;
 use crate::item::Item;
-use crate::middle::Middle;
 use crate::nature::{Reader, read_from};
 use crate::parts::{Key, Making, Part, Texts, key};
 use crate::rank::Weights;
@@ -28,7 +27,6 @@ pub struct Corpus {
     background: Vec<Arc<Vector>>,
     /// Whether what all requests are read by has its vectors. Another corpus is to be made once they can be had.
     is_ready: bool,
-    pub(crate) middle: Middle,
     pub(crate) reader: Reader,
     reach: Reach,
     keys: Vec<Key>,
@@ -64,17 +62,13 @@ impl Corpus {
         weights: Weights,
     ) -> Self {
         vectors.learn(&*encoder, common(encoder.id()));
-        let middle = Middle::new(encoder.id(), vectors);
-        let background = REQUESTS.iter();
-        let background: Vec<Arc<Vector>> = background
-            .filter_map(|it| middle.known(vectors, it))
-            .collect();
+        let background: Vec<Arc<Vector>> =
+            REQUESTS.iter().filter_map(|it| vectors.known(it)).collect();
         let empty = Corpus {
             is_ready: common(encoder.id())
                 .all(|it| vectors.known(it).is_some() || encoder.refuses(it)),
-            reader: Reader::new(encoder.id(), vectors, &middle),
-            reach: Reach::new(vectors, &middle),
-            middle,
+            reader: Reader::new(encoder.id(), vectors),
+            reach: Reach::new(vectors),
             background,
             encoder,
             weights,
@@ -107,7 +101,6 @@ impl Corpus {
             vectors,
             weights: &self.weights,
             background: &self.background,
-            middle: &self.middle,
             reader: &self.reader,
             reach: &self.reach,
         };
@@ -122,7 +115,6 @@ impl Corpus {
             encoder: Arc::clone(&self.encoder),
             background: self.background.clone(),
             is_ready: self.is_ready,
-            middle: self.middle.clone(),
             reader: self.reader.clone(),
             reach: self.reach.clone(),
             weights: self.weights.clone(),

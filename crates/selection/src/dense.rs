@@ -46,16 +46,6 @@ impl Vector {
         (!sum.is_empty()).then(|| Vector::scaled(&sum, 1.0))
     }
 
-    /// The same without another, of length 1 again.
-    pub(crate) fn without(&self, other: &Vector) -> Option<Self> {
-        let both = self.numbers.iter().zip(&other.numbers);
-        let number = |(own, other_number): (&i8, &i8)| {
-            f32::from(*own) * self.step - f32::from(*other_number) * other.step
-        };
-        let rest: Vec<f32> = both.map(number).collect();
-        Vector::new(&rest)
-    }
-
     pub(crate) fn dot(&self, other: &Vector) -> f32 {
         if self.numbers.len() != other.numbers.len() {
             return 0.0;

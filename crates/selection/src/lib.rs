@@ -19,7 +19,6 @@ mod kinds;
 mod korean;
 mod lexicon;
 mod manner;
-mod middle;
 mod nature;
 mod outcome;
 mod outcome_weights;

@@ -4,7 +4,6 @@
 
 use crate::dense::Vector;
 use crate::kinds::{HANDS, KNOWLEDGE, TALK, THOUGHT, UNSAID, WORK, WORLD};
-use crate::middle::Middle;
 use crate::turns::{SLOTS, Turns};
 use crate::vectors::Vectors;
 use std::sync::Arc;
@@ -119,10 +118,10 @@ pub(crate) struct Reader {
 }
 
 impl Reader {
-    pub(crate) fn new(encoder: &str, vectors: &Vectors, middle: &Middle) -> Self {
+    pub(crate) fn new(encoder: &str, vectors: &Vectors) -> Self {
         match encoder == ENCODER {
             true => Reader::trained(TRAINED),
-            false => Reader::worked_out(vectors, middle),
+            false => Reader::worked_out(vectors),
         }
         .unwrap_or_default()
     }
@@ -145,8 +144,8 @@ impl Reader {
         Some(reader)
     }
 
-    fn worked_out(vectors: &Vectors, middle: &Middle) -> Option<Self> {
-        let texts = written().filter_map(|(text, kind)| Some((middle.known(vectors, text)?, kind)));
+    fn worked_out(vectors: &Vectors) -> Option<Self> {
+        let texts = written().filter_map(|(text, kind)| Some((vectors.known(text)?, kind)));
         let texts: Vec<(Arc<Vector>, usize)> = texts.collect();
         let near = |a: &Vector| texts.iter().map(|b| f64::from(a.dot(&b.0))).collect();
         let near: Vec<Vec<f64>> = texts.iter().map(|it| near(&it.0)).collect();
@@ -279,7 +278,7 @@ mod tests {
         let encoder = Words("words");
         let mut vectors = Vectors::default();
         vectors.learn(&encoder, read_from("words"));
-        let reader = Reader::new("words", &vectors, &Middle::default());
+        let reader = Reader::new("words", &vectors);
         let vector = |request: &str| Vector::new(&encoder.encode(request));
         let read = |request: &str| reader.read(vector(request).as_ref(), &Turns::new(request));
         let world = |request: &str| reader.world(vector(request).as_ref(), &Turns::default());

@@ -6,7 +6,6 @@ use crate::deed;
 use crate::dense::Vector;
 use crate::grams::Spelling;
 use crate::item::Item;
-use crate::middle::Middle;
 use crate::nature::{Nature, Reader, mean};
 use crate::preference::{Kind, Rule, read};
 use crate::rank::Weights;
@@ -42,7 +41,6 @@ pub(crate) struct Making<'a> {
     pub(crate) vectors: &'a Vectors,
     pub(crate) weights: &'a Weights,
     pub(crate) background: &'a [Arc<Vector>],
-    pub(crate) middle: &'a Middle,
     pub(crate) reader: &'a Reader,
     pub(crate) reach: &'a Reach,
 }
@@ -86,7 +84,7 @@ impl Part {
         let weights = making.weights;
         let mut is_whole = true;
         let mut vector = |text: &str| {
-            let found = making.middle.known(making.vectors, text);
+            let found = making.vectors.known(text);
             let is_wanted = !text.trim().is_empty() && !making.encoder.refuses(text);
             is_whole &= found.is_some() || !is_wanted;
             found
@@ -106,7 +104,7 @@ impl Part {
         let usual_apart = apart(about.as_deref(), user.as_deref(), making.background);
         let abouts = [about.as_deref(), user.as_deref()];
         let read = |text: &str| {
-            let vector = making.middle.known(making.vectors, text)?;
+            let vector = making.vectors.known(text)?;
             Some(making.reader.read(Some(&vector), &Turns::new(text)))
         };
         let each: Vec<Nature> = texts.examples.iter().filter_map(|it| read(it)).collect();

@@ -94,7 +94,7 @@ impl<'a> Asked<'a> {
             words: words(&text),
             spelling: Spelling::new(&text),
             turns: turns.next().unwrap_or_default(),
-            vector: vectors.next().and_then(|it| corpus.middle.of(&it)),
+            vector: vectors.next().and_then(|it| Vector::new(&it)),
             text,
         };
         texts.into_iter().map(asked).collect()

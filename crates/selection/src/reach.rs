@@ -2,7 +2,6 @@
 //! how it describes itself and, where somebody has written that, by what it is asked for.
 
 use crate::dense::Vector;
-use crate::middle::Middle;
 use crate::nature::{Nature, worldly};
 use crate::vectors::Vectors;
 use std::sync::Arc;
@@ -52,11 +51,8 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    pub(crate) fn new(vectors: &Vectors, middle: &Middle) -> Self {
-        let known = |texts: &[&str]| {
-            let texts = texts.iter();
-            texts.filter_map(|it| middle.known(vectors, it)).collect()
-        };
+    pub(crate) fn new(vectors: &Vectors) -> Self {
+        let known = |texts: &[&str]| texts.iter().filter_map(|it| vectors.known(it)).collect();
         Reach {
             wide: known(&WIDE),
             narrow: known(&NARROW),
@@ -102,7 +98,7 @@ mod tests {
         let encoder = Words("words");
         let mut vectors = Vectors::default();
         vectors.learn(&encoder, reach_from());
-        let reach = Reach::new(&vectors, &Middle::default());
+        let reach = Reach::new(&vectors);
         let of = |about: &str| {
             let about = Vector::new(&encoder.encode(about)).unwrap();
             let coarse = reach.of(&[Some(&about)], &[], false);

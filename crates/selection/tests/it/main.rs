@@ -163,42 +163,6 @@ fn a_request_for_two_tools_gets_both() {
     assert_eq!(names, ["calculator", "convert_units"]);
 }
 
-/// An encoder as many are: all of its vectors point much the same way.
-struct Close(Own);
-
-impl Encode for Close {
-    fn encode(&self, text: &str) -> Vec<f32> {
-        let own = self.0.encode(text);
-        let length = own.iter().map(|it| it * it).sum::<f32>().sqrt();
-        let same = |at: usize| if at.is_multiple_of(3) { 0.08 } else { -0.08 };
-        let both = own.iter().enumerate();
-        both.map(|(at, it)| it / length + same(at)).collect()
-    }
-
-    fn id(&self) -> &'static str {
-        "close"
-    }
-}
-
-/// Where everything is near to everything, nothing would ever fit too little.
-#[test]
-fn what_needs_no_tool_is_known_with_any_encoder() {
-    let (items, _) = &*TOOLS;
-    let encoder = Arc::new(Close(Own(Encoder::open().unwrap())));
-    let corpus = Corpus::new(items, encoder, &mut Vectors::new("close"));
-    let rows = read("fresh.jsonl");
-    let rows = rows
-        .lines()
-        .map(|it| serde_json::from_str::<Value>(it).unwrap());
-    let idle: Vec<Value> = rows.filter(|row| row["outcome"] == "none").collect();
-    let right = idle.iter().filter(|row| {
-        let found = corpus.select(row["query"].as_str().unwrap(), |_| true, 1);
-        found.outcome == Outcome::None
-    });
-    let right = right.count();
-    assert!(right * 100 >= 80 * idle.len(), "{right} of {}", idle.len());
-}
-
 #[test]
 fn what_nothing_was_learned_from_is_mostly_right() {
     let rows = read("fresh.jsonl");
