@@ -3,7 +3,7 @@
 
 use crate::corpus::Corpus;
 use crate::parts::Part;
-use crate::ranking::{Ranked, is_called};
+use crate::ranking::{Ranked, is_meant};
 use crate::words::spoken;
 
 /// How alike the meanings of two tools are that say the same in nearly the same words.
@@ -29,7 +29,7 @@ pub(crate) fn sink(corpus: &Corpus, request: &str, ranked: &mut Vec<Ranked>) {
     let mut kept: Vec<Ranked> = Vec::with_capacity(ranked.len());
     for mut it in ranked.drain(..) {
         let own = part(&it);
-        let original = (!own.is_trusted && !is_called(request, &own.name)).then(|| {
+        let original = (!own.is_trusted && !is_meant(own, request)).then(|| {
             let name = spoken(&own.name);
             let is_same = |(at, _, other): &&(usize, f32, String)| {
                 *other == name || says_the_same(own, &corpus.parts[*at])

@@ -147,6 +147,10 @@ impl Reader {
     fn worked_out(vectors: &Vectors) -> Option<Self> {
         let texts = written().filter_map(|(text, kind)| Some((vectors.known(text)?, kind)));
         let texts: Vec<(Arc<Vector>, usize)> = texts.collect();
+        // While vectors are still made, what is known may be all of one kind, and everything would be read as that.
+        if !(0..KINDS).all(|kind| texts.iter().any(|it| it.1 == kind)) {
+            return None;
+        }
         let near = |a: &Vector| texts.iter().map(|b| f64::from(a.dot(&b.0))).collect();
         let near: Vec<Vec<f64>> = texts.iter().map(|it| near(&it.0)).collect();
         let factor = cholesky(near)?;
@@ -271,6 +275,17 @@ mod tests {
         assert!(((3.0 + RIDGE) * a + b - 4.0).abs() < 1e-9);
         assert!((a + (2.0 + RIDGE) * b - 5.0).abs() < 1e-9);
         assert!(cholesky(vec![vec![-9.0]]).is_none());
+    }
+
+    #[test]
+    fn nothing_is_read_before_something_of_each_kind_is_known() {
+        let encoder = Words("words");
+        let mut vectors = Vectors::default();
+        vectors.learn(&encoder, read_from("words").take(64));
+        let reader = Reader::new("words", &vectors);
+        let vector = Vector::new(&encoder.encode("thank you, bye"));
+        let read = reader.read(vector.as_ref(), &Turns::default());
+        assert!(read.iter().all(|it| it.abs() < 1e-6), "{read:?}");
     }
 
     #[test]

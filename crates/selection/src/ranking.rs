@@ -4,6 +4,7 @@ use crate::copies;
 use crate::corpus::Corpus;
 use crate::deed;
 use crate::features::Top;
+use crate::parts::Part;
 use crate::preference::is_identifier;
 use crate::rank::{Asked, Signals, nearest};
 use crate::rules;
@@ -349,7 +350,7 @@ impl<'a> Closer<'a> {
         if part.slots.counts() {
             score -= self.sum.loss(part.operations);
         }
-        if is_identifier(&part.name) && is_called(&self.asked.text, &part.name) {
+        if is_meant(part, &self.asked.text) {
             score += CALLED;
         }
         (score, found.map(|it| it.0))
@@ -384,12 +385,40 @@ impl Fit {
     }
 }
 
-/// Whether a text has a name as a word of its own.
-pub(crate) fn is_called(text: &str, name: &str) -> bool {
+/// Whether a request calls a tool by its name. One that anybody may have made needs a name that nobody writes by chance: `e-mail`
+/// or `gmail.com` would have every request that speaks of it.
+pub(crate) fn is_meant(part: &Part, request: &str) -> bool {
+    let may_be_meant = match part.is_trusted {
+        true => is_identifier(&part.name),
+        false => part.name.contains('_'),
+    };
+    may_be_meant && is_called(request, &part.name)
+}
+
+/// Whether a text has a name as a word of its own, and not in an address.
+fn is_called(text: &str, name: &str) -> bool {
     let mut found = text.match_indices(name);
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '/' | '-');
     found.any(|(at, _)| {
         let rest = &text[at + name.len()..];
         !text[..at].ends_with(is_part) && !rest.starts_with(is_part)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_called_where_it_stands_by_itself() {
+        for (text, name, expected) in [
+            ("use get_order for A-1", "get_order", true),
+            ("get_order를 써줘", "get_order", true),
+            ("get_orders for A-1", "get_order", false),
+            ("mail to kim@gmail.com", "gmail.com", false),
+            ("open https://a.example/get_order", "get_order", false),
+        ] {
+            assert_eq!(is_called(text, name), expected, "{text}");
+        }
+    }
 }

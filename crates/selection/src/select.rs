@@ -70,7 +70,7 @@ impl Corpus {
         named: impl Fn(usize) -> bool,
         limit: usize,
     ) -> Selection {
-        self.chosen(request, shown, &named, limit)
+        self.chosen(request, shown, &named, limit, false)
     }
 
     fn chosen(
@@ -79,6 +79,7 @@ impl Corpus {
         shown: &Shown,
         named: &dyn Fn(usize) -> bool,
         limit: usize,
+        is_part: bool,
     ) -> Selection {
         let read = Read::new(request);
         let texts = self.texts(&read.compared);
@@ -94,7 +95,8 @@ impl Corpus {
             false => judge(&features),
         };
         let verdict = match verdict.outcome {
-            Outcome::None if needed.len() > 1 => {
+            // A part is not taken apart again: a long request would cost ever more.
+            Outcome::None if needed.len() > 1 && !is_part => {
                 self.in_parts(&texts, shown, named).unwrap_or(verdict)
             }
             _ => verdict,
@@ -131,7 +133,7 @@ impl Corpus {
     ) -> Option<Verdict> {
         let mut certainty: f32 = 1.0;
         for clause in &texts.asked[1..] {
-            let part = self.chosen(&clause.text, shown, named, 1);
+            let part = self.chosen(&clause.text, shown, named, 1, true);
             if part.outcome != Outcome::Call {
                 return None;
             }

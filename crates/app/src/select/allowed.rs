@@ -17,7 +17,7 @@ const CALLERS_MAX: usize = 256;
 /// And for how many different sets of tools: each takes half a megabyte, and some bytes for each tool.
 const SETS_MAX: usize = 32;
 
-/// All of a caller that a verdict looks at, but for their scopes: whoever may ask is told what they could call.
+/// All of a caller that a verdict looks at: an access token may hold fewer scopes than a session of the same user.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Who {
     user: Uuid,
@@ -25,6 +25,7 @@ struct Who {
     key: Option<Uuid>,
     agent: Option<Uuid>,
     toolset: Option<Arc<str>>,
+    scopes: Vec<&'static str>,
     may_wait: bool,
 }
 
@@ -36,6 +37,8 @@ impl Who {
             key: caller.key_id,
             agent: caller.agent,
             toolset: caller.toolset.clone(),
+            // Who may only look is told what they would need, and is no other for it.
+            scopes: caller.scopes.with(Scope::Call).names(),
             may_wait,
         }
     }

@@ -1,7 +1,10 @@
 //! Choosing tools over REST: what is found, for whom, how soon after a change, and what a change does to known requests.
 
 use crate::testapp::{ADMIN, TestApp, definition, on_both};
+use app::select::Request;
+use catalog::caller::{Caller, Role, Scope, Transport};
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const PATH: &str = "/api/v1/select";
 
@@ -36,6 +39,42 @@ async fn best(app: &TestApp, key: &str, query: &str) -> Value {
     let found = app.as_key(key, "POST", PATH, json!({"query": query})).await;
     assert_eq!(found.status, 200, "{}", found.body);
     found.body["candidates"][0]["name"].clone()
+}
+
+/// A token that somebody gave to a program may say less than their session does.
+#[tokio::test]
+async fn whoever_comes_with_fewer_rights_is_told_of_no_more_tools() {
+    on_both(async |app: &TestApp| {
+        let kim = app.person("kim", "author").await;
+        let own = tool("count_yaks", "Counts the yaks of a herd", "herd");
+        let made = app.as_key(&kim.key, "POST", "/api/v1/tools", own).await;
+        assert_eq!(made.status, 201, "{}", made.body);
+        let me = app.get("/api/v1/users/admin").await.body;
+        let id = me["id"].as_str().unwrap().parse().unwrap();
+        let whole = Caller::of_user(id, "admin", Role::Admin, Transport::Rest);
+        let narrow = Caller {
+            scopes: [Scope::Read].into_iter().collect(),
+            ..whole.clone()
+        };
+        for order in [[&whole, &narrow], [&narrow, &whole]] {
+            for caller in order {
+                let request = Request {
+                    query: "Count the yaks of the herd in the valley".to_owned(),
+                    limit: Some(50),
+                    among: None,
+                    may_wait: false,
+                };
+                let found = app.server.app.select(Arc::new(caller.clone()), request);
+                let found = json!(found.await.unwrap()).to_string();
+                let is_whole = caller.scopes.allow(Scope::Admin);
+                assert_eq!(found.contains("count_yaks"), is_whole, "{found}");
+            }
+            // Anew, for the other order.
+            let made = app.post("/api/v1/tools", definition("other")).await;
+            assert!([201, 409].contains(&made.status), "{}", made.body);
+        }
+    })
+    .await;
 }
 
 #[tokio::test]
