@@ -136,6 +136,9 @@ pub struct Pending {
     /// What is to be approved.
     #[serde(default)]
     pub tool: Option<String>,
+    /// The hash of the tool as it was then: another one was not what somebody was asked about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
     #[serde(default)]
     pub arguments: Value,
     /// Why somebody is asked.

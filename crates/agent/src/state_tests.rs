@@ -55,6 +55,7 @@ fn result(call: &str, text: &str) -> Entry {
 
 fn asked(call: &str, kind: PendingKind) -> Entry {
     Entry::Asked(Box::new(Pending {
+        definition: None,
         request_id: format!("r-{call}"),
         kind,
         call: call.to_owned(),

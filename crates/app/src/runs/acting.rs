@@ -231,7 +231,7 @@ impl Driver {
         }
         let is_approved = approved.is_some() || state.always.contains(&call.name);
         match self.must_approve(&tool).filter(|_| !is_approved) {
-            Some(because) => Step::Ask(self.approval(call, arguments, because)),
+            Some(because) => Step::Ask(self.approval(call, &tool, arguments, because)),
             None => Step::Run {
                 arguments,
                 what: What::Tool { tool, is_approved },
@@ -262,7 +262,13 @@ impl Driver {
         (app.risk(&tool.tool) == Risk::Destructive).then(|| because.to_owned())
     }
 
-    fn approval(&self, call: &Call, arguments: Value, because: String) -> Box<Pending> {
+    fn approval(
+        &self,
+        call: &Call,
+        tool: &Tool,
+        arguments: Value,
+        because: String,
+    ) -> Box<Pending> {
         let question = match is_korean(&self.request()) {
             true => format!("이 인자로 '{}'을(를) 호출해도 될까요?", call.name),
             false => format!("May '{}' be called with these arguments?", call.name),
@@ -270,6 +276,7 @@ impl Driver {
         self.pending(PendingKind::Approval, call, question)
             .with(|pending| {
                 pending.tool = Some(call.name.clone());
+                pending.definition = Some(tool.tool.hash.to_string());
                 pending.arguments = arguments;
                 pending.because = because;
                 pending.schema = json!({
@@ -296,6 +303,7 @@ impl Driver {
             question,
             schema: Value::Null,
             tool: None,
+            definition: None,
             arguments: Value::Null,
             because: String::new(),
             asked_at: now,

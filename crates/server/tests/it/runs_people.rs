@@ -3,7 +3,7 @@
 use crate::model::{Model, Say};
 use crate::runs::calculate;
 use crate::scripted::until;
-use crate::testapp::{Answer, TestApp, definition, on_both, on_both_with};
+use crate::testapp::{ADMIN, Answer, TestApp, definition, on_both, on_both_with};
 use catalog::policy::Policy;
 use serde_json::{Value, json};
 
@@ -287,12 +287,7 @@ async fn a_run_is_its_owners_and_ends_with_their_rights() {
             .await;
         assert_eq!(foreign.status, 404);
         let gone = app
-            .as_key(
-                crate::testapp::ADMIN,
-                "DELETE",
-                "/api/v1/users/kim",
-                Value::Null,
-            )
+            .as_key(ADMIN, "DELETE", "/api/v1/users/kim", Value::Null)
             .await;
         assert!(gone.status < 300, "{}", gone.body);
         // An admin may answer for them, but nothing is done on behalf of somebody who is gone.
@@ -304,6 +299,43 @@ async fn a_run_is_its_owners_and_ends_with_their_rights() {
             "{over}"
         );
         assert_eq!(model.requests().len(), 1);
+    })
+    .await;
+}
+
+/// Days may lie between a question and its answer.
+#[tokio::test]
+async fn a_tool_that_was_changed_meanwhile_is_asked_about_anew() {
+    on_both_with(careful(), Policy::default(), async |app: &TestApp| {
+        let calls = || Say::Calls(vec![careful_call("1+1")]);
+        let model = Model::saying(vec![calls(), calls()]).await;
+        app.agent(&model, json!({})).await;
+        let run = app.run("do it").await;
+        let other = json!({"description": "Does something else now"});
+        let path = "/api/v1/tools/careful";
+        let changed = app.as_key(ADMIN, "PATCH", path, other).await;
+        assert_eq!(changed.status, 200, "{}", changed.body);
+        let pending = &run["pending"][0];
+        for decision in ["approve", "always"] {
+            let refused = app.answer(&run, pending, json!(decision)).await;
+            assert_eq!(refused.status, 409, "{}", refused.body);
+        }
+        let respond = json!({"decision": "respond", "text": "Call it again"});
+        let answered = app.answer(&run, pending, respond).await;
+        assert_eq!(answered.status, 200, "{}", answered.body);
+        let again = until("it asks again", async || {
+            let run = app.rests(&run).await;
+            (run["pending"][0]["request_id"] != pending["request_id"]).then_some(run)
+        })
+        .await;
+        let approved = app.answer(&run, &again["pending"][0], json!("approve"));
+        assert_eq!(approved.await.status, 200);
+        let done = app.rests(&run).await;
+        assert_eq!(
+            (&done["status"], &done["calls"]),
+            (&json!("done"), &json!(1)),
+            "{done}"
+        );
     })
     .await;
 }
@@ -324,7 +356,7 @@ async fn a_right_that_is_taken_away_ends_a_run_that_is_under_way() {
             (model.requests().len() == 1).then_some(())
         })
         .await;
-        let admin = crate::testapp::ADMIN;
+        let admin = ADMIN;
         let gone = app
             .as_key(admin, "DELETE", "/api/v1/users/kim", Value::Null)
             .await;
