@@ -214,7 +214,7 @@ async fn only_an_admins_agent_goes_beyond_the_limits_of_the_server() {
     runs.limits.steps_max = 2;
     on_both_runs(runs, async |app: &TestApp| {
         let kim = app.person("kim", "author").await;
-        for (key, owner, steps) in [(ADMIN, "admins", 4), (&kim.key, "kims", 2)] {
+        for (key, owner, steps) in [(ADMIN, "admins", 4), (kim.key.as_str(), "kims", 2)] {
             let mut body = model.agent(owner);
             body["config"] = json!({"max_steps": 4});
             let made = app.as_key(key, "POST", "/api/v1/agents", body).await;
