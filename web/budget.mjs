@@ -17,6 +17,7 @@ const ON_DEMAND = {
   "src/ui/menu-list.tsx": "a click on a button with a menu",
   "src/ui/code-search.ts": "Ctrl+F in an editor",
   "src/ui/leaving-dialog.tsx": "the first thing that is written into a form",
+  "src/ui/result.tsx": "a run of a tool or a query",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",
   "src/pages/tools/conflict.tsx": "a save that was refused because somebody else saved meanwhile",
   "src/pages/tools/credential-note.tsx": "a value that looks like a credential",
@@ -30,13 +31,16 @@ const ON_DEMAND = {
 };
 /** Texts that come only when something failed. */
 const TEXTS_ON_DEMAND = ["errors"];
-/** A tool is of one kind, and its page shows what belongs to that. The dearest counts. */
-const KINDS = {
-  sql: ["src/pages/tools/logic-sql.tsx", "src/pages/tools/sql-code.tsx"],
-  expression: ["src/pages/tools/logic-expression.tsx"],
-  http: ["src/pages/tools/logic-http.tsx"],
-  mcp: ["src/pages/tools/logic-mcp.tsx"],
-  programs: ["src/pages/tools/logic-programs.tsx"],
+/** The editor of tools shows one step at a time, and in its logic what belongs to the tool's kind. The dearest counts. */
+const ONE_AT_A_TIME = {
+  basics: ["src/pages/tools/basics.tsx"],
+  parameters: ["src/pages/tools/parameters.tsx"],
+  test: ["src/pages/tools/test-step.tsx"],
+  sql: ["src/pages/tools/logic.tsx", "src/pages/tools/logic-sql.tsx", "src/pages/tools/sql-code.tsx"],
+  expression: ["src/pages/tools/logic.tsx", "src/pages/tools/logic-expression.tsx"],
+  http: ["src/pages/tools/logic.tsx", "src/pages/tools/logic-http.tsx"],
+  mcp: ["src/pages/tools/logic.tsx", "src/pages/tools/logic-mcp.tsx"],
+  programs: ["src/pages/tools/logic.tsx", "src/pages/tools/logic-programs.tsx"],
 };
 
 const here = new URL(".", import.meta.url).pathname;
@@ -83,8 +87,10 @@ const textsOf = (source) =>
   );
 const textOf = (area) => manifest[`src/i18n/ko/${area}.json`].file;
 
-function costOf(page, kind) {
-  const others = Object.keys(KINDS).flatMap((one) => (one === kind ? [] : KINDS[one]));
+function costOf(page, shown) {
+  const others = Object.values(ONE_AT_A_TIME)
+    .flat()
+    .filter((source) => !ONE_AT_A_TIME[shown].includes(source));
   const sources = [...sourcesOf(page, others)];
   const parts = sources.filter((source) => manifest[source]?.isDynamicEntry).map((source) => filesOf(source));
   return sum(new Set([first, ...parts, sources.flatMap(textsOf)].flatMap((files) => [...files])));
@@ -96,14 +102,14 @@ const tell = (cost, most, name) => {
   console.log(`${cost > most ? "FAIL" : "    "} ${(cost / 1000).toFixed(1).padStart(6)} kB of ${most / 1000}  ${name}`);
 };
 
-for (const key of [...Object.keys(ON_DEMAND), ...Object.values(KINDS).flat()])
+for (const key of [...Object.keys(ON_DEMAND), ...Object.values(ONE_AT_A_TIME).flat()])
   if (!manifest[key]?.isDynamicEntry) throw new Error(`${key} is not loaded by itself any more: take it off the list.`);
 
 // The shared texts of one language come with the first load.
 const first = filesOf(entry).add(textOf("frame"));
 tell(sum(first), INITIAL, "first load");
 for (const page of manifest[entry].dynamicImports.filter(isPage))
-  tell(Math.max(...Object.keys(KINDS).map((kind) => costOf(page, kind))), ANY, page);
+  tell(Math.max(...Object.keys(ONE_AT_A_TIME).map((shown) => costOf(page, shown))), ANY, page);
 const all = fs.readdirSync(path.join(dist, "assets")).filter((name) => !/\.(br|gz)$/.test(name));
 console.log(`all files ${(all.reduce((total, name) => total + size(`assets/${name}`), 0) / 1000).toFixed(0)} kB`);
 if (failed) {

@@ -9,26 +9,11 @@ import type { ToolResponse } from "../api/schema";
 import { Badge } from "./badge";
 import { Coded } from "./coded";
 import { CopyButton } from "./copy";
-
 import { Explained } from "./explained";
-
 import { Json } from "./json";
-
+import { RowTable, rowsOf } from "./row-table";
 import { type Tab, Tabs } from "./tabs";
 import { duration } from "./time";
-
-const ROWS_SHOWN = 500;
-
-type Row = Record<string, unknown>;
-const isRow = (value: unknown): value is Row => typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Data as rows, where it can be seen so. */
-export function rowsOf(data: unknown): { columns: string[]; rows: Row[] } | null {
-  const rows = Array.isArray(data) ? data : isRow(data) ? [data] : null;
-  if (!rows || rows.length === 0 || !rows.every(isRow)) return null;
-  const columns = [...new Set(rows.slice(0, ROWS_SHOWN).flatMap((row) => Object.keys(row)))];
-  return columns.length > 0 ? { columns, rows } : null;
-}
 
 /** The text that stands in an agent's context. */
 export function agentText(answer: ToolResponse): string {
@@ -116,50 +101,4 @@ function Log({ id }: { id: string }) {
   const text = found.data?.log_text;
   if (found.isPending) return <p className="text-muted">…</p>;
   return text ? <Text text={text} label={t("log")} /> : <p className="text-muted">{t("nothingPrinted")}</p>;
-}
-
-const shownValue = (value: unknown) =>
-  value === undefined ? "" : typeof value === "string" ? value : value === null ? "null" : JSON.stringify(value);
-
-export function RowTable({ columns, rows, label }: { columns: string[]; rows: Row[]; label: string }) {
-  const { t } = useTranslation("result");
-  return (
-    <div className="grid gap-1">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys */}
-      <section tabIndex={0} aria-label={label} className="max-h-96 overflow-auto rounded-md border">
-        <table className="w-full border-collapse text-left text-sm">
-          <thead className="sticky top-0 bg-sunken">
-            <tr>
-              {columns.map((column) => (
-                <th
-                  key={column}
-                  scope="col"
-                  className={`border-b px-2 py-1 font-mono font-medium whitespace-nowrap ${typeof rows[0]?.[column] === "number" ? "text-right" : ""}`}
-                >
-                  {column}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody className="divide-y">
-            {rows.slice(0, ROWS_SHOWN).map((row, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a row is its place
-              <tr key={at}>
-                {columns.map((column) => (
-                  <td
-                    key={column}
-                    className={`max-w-80 truncate px-2 py-1 ${typeof row[column] === "number" ? "text-right tabular-nums" : ""} ${row[column] === null ? "text-muted italic" : ""}`}
-                    title={shownValue(row[column])}
-                  >
-                    {shownValue(row[column])}
-                  </td>
-                ))}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      {rows.length > ROWS_SHOWN && <p className="text-xs text-muted">{t("firstRows", { count: ROWS_SHOWN })}</p>}
-    </div>
-  );
 }

@@ -10,12 +10,14 @@ type Props = {
   tabs: Tab[];
   open: string;
   onOpen: (id: string) => void;
+  /** Somebody points at a tab, and may open it. */
+  onNear?: (id: string) => void;
   label: string;
   className?: string;
   fill?: boolean;
 };
 
-export function Tabs({ tabs, open, onOpen, label, className, fill }: Props) {
+export function Tabs({ tabs, open, onOpen, onNear, label, className, fill }: Props) {
   return (
     <Radix.Root value={open} onValueChange={onOpen} className={clsx("flex min-h-0 flex-col", className)}>
       <Radix.List aria-label={label} className="flex shrink-0 gap-1 overflow-x-auto border-b">
@@ -23,6 +25,7 @@ export function Tabs({ tabs, open, onOpen, label, className, fill }: Props) {
           <Radix.Trigger
             key={tab.id}
             value={tab.id}
+            onPointerEnter={onNear && (() => onNear(tab.id))}
             className="-mb-px h-9 border-b-2 border-transparent px-3 font-medium whitespace-nowrap text-muted hover:text-fg data-[state=active]:border-accent data-[state=active]:text-fg"
           >
             {tab.label}
@@ -34,6 +37,8 @@ export function Tabs({ tabs, open, onOpen, label, className, fill }: Props) {
           key={tab.id}
           value={tab.id}
           tabIndex={-1}
+          // Otherwise what stands in it is only begun after it is shown.
+          forceMount={fill || undefined}
           className={clsx("pt-3 outline-none", fill && "min-h-0 grow data-[state=inactive]:hidden")}
         >
           {tab.content}

@@ -4,7 +4,7 @@ import { Braces } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Button } from "../../ui/button";
-import { RowTable, rowsOf } from "../../ui/result";
+import { RowTable, rowsOf } from "../../ui/row-table";
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);

@@ -13,7 +13,7 @@ import { Card } from "../../ui/page";
 import { Skeleton } from "../../ui/states";
 import { type Draft, NAME, ofKind, schemaOf, tokensOf } from "./draft";
 import type { Checked, StepProps } from "./editor-state";
-import { KindPicker } from "./logic";
+import { KindPicker } from "./kind-picker";
 import { offered } from "./pinned";
 import { needsApproval } from "./testable";
 

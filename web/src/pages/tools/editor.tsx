@@ -1,9 +1,9 @@
 // A tool is made or changed here, in four steps. What is written is kept in this browser until it is saved.
 
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { CatchBoundary, Link, useNavigate, useParams } from "@tanstack/react-router";
 import { ChevronLeft, ChevronRight, FlaskConical, Save } from "lucide-react";
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { lazy, Suspense, useCallback, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { problemsOf } from "../../api/errors";
@@ -11,6 +11,7 @@ import { useMay, useMe } from "../../api/me";
 import { useKeeping } from "../../kept";
 import { shownKeys, useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
+import { Broken } from "../../shell/failures";
 import { Button, buttonClass } from "../../ui/button";
 import { Crumbs } from "../../ui/crumbs";
 import { Leaving } from "../../ui/leaving";
@@ -23,7 +24,6 @@ import { toast } from "../../ui/toast";
 import { givenAgain } from "../executions/curl";
 import { executionQuery } from "../executions/queries";
 import { sourcesQuery } from "../sources/queries";
-import { Basics } from "./basics";
 import {
   bodyOf,
   type Draft,
@@ -38,9 +38,7 @@ import {
 } from "./draft";
 import { hasValue, StepLabel, StoredActions } from "./editor-parts";
 import { useCheck } from "./editor-state";
-import { Logic } from "./logic";
 import { isOpen } from "./open-source";
-import { Parameters } from "./parameters";
 import {
   isChangeable,
   isConflict,
@@ -53,7 +51,8 @@ import {
 } from "./queries";
 import type { Question } from "./saved-tests";
 import { startKey, startOf } from "./start";
-import { type Given, TestStep } from "./test-step";
+import { comingStep, Steps } from "./steps";
+import type { Given } from "./test-step";
 import { canTry, isHarmless, isTestable, matters } from "./testable";
 import { dropTries, keptAnswer, moveTries } from "./tries";
 import { rebased, useDraft } from "./use-draft";
@@ -129,7 +128,9 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
   const [question, setQuestion] = useState<Question>();
   const [trial, setTrial] = useState<{ body: string; isWell: boolean }>();
   const saved = useRef(false);
-  const step = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
+  const asked = STEPS.includes(found.step as StepId) ? (found.step as StepId) : found.test ? "test" : "basics";
+  // The step before stays in sight until the next one is there.
+  const step = useDeferredValue(asked);
   const unread = unreadIn(draft);
   // What is being saved is not new any more by the time that it is looked at.
   const check = useCheck(draft, stored?.name ?? "", step === "basics", may && saving !== "saving" && !saved.current);
@@ -267,11 +268,11 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
   const props = { draft, change, problem, dirty, keep };
   const at = STEPS.indexOf(step);
   const steps = {
-    basics: <Basics {...props} check={check} isNew={!stored} may={may} />,
-    parameters: <Parameters {...props} />,
-    logic: <Logic {...props} isNew={!stored} />,
+    basics: <Steps.basics {...props} check={check} isNew={!stored} may={may} />,
+    parameters: <Steps.parameters {...props} />,
+    logic: <Steps.logic {...props} isNew={!stored} />,
     test: (
-      <TestStep
+      <Steps.test
         {...props}
         stored={stored}
         may={may}
@@ -329,34 +330,47 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
       ) : (
         failure !== undefined && <Failed error={failure} className="mb-3" />
       )}
-      <Tabs
-        label={t("editor:steps.label")}
-        open={step}
-        onOpen={open}
-        fill
-        className="min-h-0 grow"
-        tabs={STEPS.map((id, index) => ({
-          id,
-          label: (
-            <StepLabel
-              number={index + 1}
-              isOpen={step === id}
-              text={t(`editor:steps.${id}`)}
-              state={wrong.has(id) ? "wrong" : isDone(id) ? "done" : "open"}
-            />
-          ),
-          content: step === id && (
-            // Whoever may only look scrolls it with the keys: there is no field in it to go to.
-            <div tabIndex={may ? undefined : 0} className="-mx-1 h-full overflow-y-auto px-1 pb-6">
-              <fieldset disabled={!may && (id === "parameters" || id === "logic")} className="block min-w-0">
-                {steps[id]}
-              </fieldset>
-            </div>
-          ),
-        }))}
-      />
+      {/* Around them all, so that it keeps the step before instead of showing that the next one is coming. */}
+      <Suspense fallback={<Skeleton className="grow" />}>
+        <Tabs
+          label={t("editor:steps.label")}
+          open={step}
+          onOpen={open}
+          onNear={(id) => comingStep(id as StepId)}
+          fill
+          className="min-h-0 grow"
+          tabs={STEPS.map((id, index) => ({
+            id,
+            label: (
+              <StepLabel
+                number={index + 1}
+                isOpen={step === id}
+                text={t(`editor:steps.${id}`)}
+                state={wrong.has(id) ? "wrong" : isDone(id) ? "done" : "open"}
+              />
+            ),
+            content: step === id && (
+              // Whoever may only look scrolls it with the keys: there is no field in it to go to.
+              <div tabIndex={may ? undefined : 0} className="-mx-1 h-full overflow-y-auto px-1 pb-6">
+                <fieldset disabled={!may && (id === "parameters" || id === "logic")} className="block min-w-0">
+                  {/* Where a step does not come, what was written is still there to be saved. */}
+                  <CatchBoundary getResetKey={() => id} errorComponent={Broken}>
+                    {steps[id]}
+                  </CatchBoundary>
+                </fieldset>
+              </div>
+            ),
+          }))}
+        />
+      </Suspense>
       <footer className="-mx-4 flex shrink-0 items-center gap-2 border-t bg-panel px-4 py-2.5 md:-mx-6 md:px-6">
-        <Button look="quiet" icon={ChevronLeft} disabled={at === 0} onClick={() => goTo(STEPS[at - 1]!)}>
+        <Button
+          look="quiet"
+          icon={ChevronLeft}
+          disabled={at === 0}
+          onClick={() => goTo(STEPS[at - 1]!)}
+          onPointerEnter={() => comingStep(STEPS[at - 1])}
+        >
           {t("editor:back")}
         </Button>
         <Button
@@ -364,6 +378,7 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
           icon={ChevronRight}
           disabled={at === STEPS.length - 1}
           onClick={() => goTo(STEPS[at + 1]!)}
+          onPointerEnter={() => comingStep(STEPS[at + 1])}
         >
           {t("editor:next")}
         </Button>
@@ -381,7 +396,12 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
           )}
         </span>
         {step !== "test" && (
-          <Button icon={FlaskConical} className="max-sm:hidden" onClick={() => goTo("test")}>
+          <Button
+            icon={FlaskConical}
+            className="max-sm:hidden"
+            onClick={() => goTo("test")}
+            onPointerEnter={() => comingStep("test")}
+          >
             {t("editor:testRun")}
           </Button>
         )}

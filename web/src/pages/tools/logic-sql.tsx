@@ -11,7 +11,6 @@ import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Check, Field, Input, inputClass, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
-import { Result } from "../../ui/result";
 import { firstValue } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed, messageOf, Skeleton } from "../../ui/states";
@@ -30,6 +29,7 @@ import { keepArguments, keptArguments, partKey } from "./tries";
 import { useRun } from "./use-run";
 import { partOf } from "./writing";
 
+const Result = lazy(async () => ({ default: (await import("../../ui/result")).Result }));
 const PlanView = lazy(() => import("./plan-view"));
 const SqlCode = lazy(() => import("./sql-code"));
 

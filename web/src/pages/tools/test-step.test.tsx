@@ -1,7 +1,7 @@
 // What came of a test stays with it, wherever it stands in the list.
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
@@ -109,9 +109,10 @@ test("before a secret becomes a part of a saved test, somebody is told who will 
   const told = () => screen.queryByText(/everybody who may see the tool/);
   render(shown({ token: "t", a: 1 }));
   await act(run);
-  expect(told()?.textContent).toContain("token");
+  await waitFor(() => expect(told()?.textContent).toContain("token"));
   cleanup();
   render(shown({ a: 1 }));
   await act(run);
+  await screen.findByRole("button", { name: editor.test.keep });
   expect(told()).toBeNull();
 });

@@ -6,16 +6,16 @@ import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
 import { isModEnter, shownKeys } from "../../keys";
 import { Button } from "../../ui/button";
-import { Result } from "../../ui/result";
 import { firstValue, type Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
-import { Failed } from "../../ui/states";
+import { Failed, Skeleton } from "../../ui/states";
 import { offered } from "./pinned";
 import { type Answer, callTool, type Tool } from "./queries";
 import { keepArguments, keptArguments } from "./tries";
 import { useRun } from "./use-run";
 import { writes } from "./writing";
 
+const Result = lazy(async () => ({ default: (await import("../../ui/result")).Result }));
 const WritesDialog = lazy(() => import("./writes-dialog"));
 
 type Props = {
@@ -107,10 +107,10 @@ export function Tester({ keep, schema: whole, run, onAnswer, after, start, write
       </div>
       {state.error !== undefined && <Failed error={state.error} />}
       {state.answer && (
-        <>
+        <Suspense fallback={<Skeleton rows={2} />}>
           <Result answer={state.answer} />
           {after?.(ran.current, state.answer)}
-        </>
+        </Suspense>
       )}
       <AskToWrite open={asking} onClose={() => setAsking(false)} onConfirm={() => void runNow()} />
     </div>

@@ -37,6 +37,8 @@ export function useRun(keep: string): Run {
       stop.current = mine;
       setElapsed(0);
       setState({ since: performance.now() });
+      // What shows the answer comes while the answer does.
+      void import("../../ui/result").catch(() => {});
       try {
         const answer = await go(mine.signal);
         if (mine.signal.aborted) return undefined;
