@@ -10,28 +10,40 @@ export function spanLength(text: string): number | undefined {
   return found ? Number(found[1]) * (UNITS[found[2]!] ?? 0) : undefined;
 }
 
+/** Whoever looks again within this long asks for the same; what comes meanwhile belongs to a span that ends now. */
+const GRAIN = 15_000;
+
 /** What `since` and `until` mean now. `all` reaches back as far as a chart makes sense of. */
 export function spanOf(since: string | undefined, until: string | undefined, now = Date.now()): Span {
+  const at = Math.floor(now / GRAIN) * GRAIN;
   const moment = (text: string) => {
     const length = spanLength(text);
-    return length === undefined ? Date.parse(text) : now - length;
+    return length === undefined ? Date.parse(text) : at - length;
   };
-  const to = until ? moment(until) : now;
+  const to = until ? moment(until) : at + GRAIN;
   const from = !since || since === "all" ? to - 30 * UNITS.d! : moment(since);
-  return Number.isFinite(from) && Number.isFinite(to) && from < to ? { from, to } : { from: now - UNITS.d!, to: now };
+  return Number.isFinite(from) && Number.isFinite(to) && from < to
+    ? { from, to }
+    : { from: at - UNITS.d!, to: at + GRAIN };
 }
 
 const STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800].map(
   (seconds) => seconds * 1000,
 );
 
-/** Steps at round moments that cover the span, so that the same step is asked for once however often one looks. */
-export function stepsOf(span: Span, most: number): Span[] {
-  const length = span.to - span.from;
-  const size = STEPS.find((step) => length / step <= most - 1) ?? Math.ceil(length / (most - 1));
-  const steps: Span[] = [];
-  for (let at = Math.floor(span.from / size) * size; at < span.to; at += size) steps.push({ from: at, to: at + size });
-  return steps;
+/**
+ * Equal steps, about as long as people count time in, that hold the span and nothing else: what is counted in them is what a list
+ * of the same span shows. The last one has what is left, as where the server counts.
+ */
+export function stepsOf({ from, to }: Span, most: number): Span[] {
+  const length = to - from;
+  const about = STEPS.find((step) => length / step <= most) ?? length / most;
+  const count = Math.min(most, Math.max(1, Math.round(length / about)));
+  const size = Math.ceil(length / count);
+  return Array.from({ length: count }, (_, at) => ({
+    from: Math.min(from + at * size, to),
+    to: Math.min(from + (at + 1) * size, to),
+  }));
 }
 
 /** The moment a step begins, as short as its length allows; with its day where the whole reaches over more than one. */

@@ -16,20 +16,19 @@ export const statsQuery = (what: Counting) =>
     staleTime: what.span.to < Date.now() - 60_000 ? Number.POSITIVE_INFINITY : 10_000,
   });
 
-/** A span in at most so many steps at round moments, and what was counted in each; all are empty until it is known. */
+/** A span in at most so many steps, and what was counted in each; all are empty until it is known. */
 export function useStats(
   span: Span,
   most: number,
   filter: Omit<Counting, "span" | "slots"> = {},
-  options: { enabled?: boolean; refetchInterval?: number } = {},
+  options: { enabled?: boolean; refetchInterval?: number; refetchOnWindowFocus?: boolean } = {},
 ) {
   const empty = useMemo(
     (): Step[] => stepsOf(span, most).map((one) => ({ ...one, calls: 0, errors: 0 })),
     [span, most],
   );
-  const whole = { from: empty[0]!.from, to: empty.at(-1)!.to };
   const stats = useQuery({
-    ...statsQuery({ ...filter, span: whole, slots: empty.length }),
+    ...statsQuery({ ...filter, span, slots: empty.length }),
     placeholderData: keepPreviousData,
     ...options,
   });

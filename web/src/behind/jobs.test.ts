@@ -81,6 +81,24 @@ test("a tool's day is its slots, for those that were called; pages of a list sha
   expect(asked).toBe(1);
 });
 
+test("a tool's day begins a day ago, as its list of calls does", async () => {
+  let asked: { since?: string; until?: string } = {};
+  const get = (async (_: string, query: typeof asked) => {
+    asked = query;
+    return counted([]);
+  }) as never as Get;
+  const before = Date.now();
+  await jobs(get).days({ names: [] });
+  const dayAgo = before - 86_400_000;
+  expect(Math.abs(Date.parse(asked.since!) - dayAgo)).toBeLessThanOrEqual(15_000);
+  expect(Date.parse(asked.until!)).toBeGreaterThanOrEqual(before);
+});
+
+test("the last step ends with the span", () => {
+  const all = { ...counted([]), series: { from: 0, slot_ms: 4, calls: [0, 0, 1], errors: [0, 0, 0] } };
+  expect(shortened(all, 10).steps.at(-1)).toEqual({ from: 8, to: 10, calls: 1, errors: 0 });
+});
+
 test("a day that could not be counted is asked for again", async () => {
   let asked = 0;
   const get = (async () => {

@@ -3,7 +3,7 @@
 
 import type { ToolPage } from "../api/schema";
 import { fitsState } from "../pages/tools/fits";
-import type { Span } from "../span";
+import { type Span, spanOf } from "../span";
 
 export type ToolStats = { tool_name: string; calls: number; errors: number; p50_us: number; p95_us: number };
 export type CallerStats = { caller: string; calls: number; errors: number };
@@ -38,7 +38,6 @@ export type Query = Record<string, string | number | boolean | undefined>;
 export type Get = <T>(path: string, query: Query, signal: AbortSignal) => Promise<T>;
 
 const SHOWN = 300;
-const HOUR = 3_600_000;
 /** How many steps a tool's day is drawn in. */
 const DAY_STEPS = 12;
 const FRESH_MS = 10_000;
@@ -54,7 +53,8 @@ export function slowest(tools: ToolStats[]): ToolStats | undefined {
   );
 }
 
-export function shortened({ series, ...all }: Counted): Stats {
+/** `to` is where the span ends; the last slot may reach beyond it. */
+export function shortened({ series, ...all }: Counted, to = Number.POSITIVE_INFINITY): Stats {
   const tools = all.tools.map(({ calls_by_slot: _, errors_by_slot: __, ...tool }) => tool);
   const failing = tools.filter((tool) => tool.errors > 0).sort((a, b) => b.errors - a.errors);
   const slow = slowest(tools);
@@ -69,7 +69,7 @@ export function shortened({ series, ...all }: Counted): Stats {
     callers_in_all: all.callers.length,
     steps: (series?.calls ?? []).map((calls, at) => ({
       from: first + at * series!.slot_ms,
-      to: first + (at + 1) * series!.slot_ms,
+      to: Math.min(first + (at + 1) * series!.slot_ms, to),
       calls,
       errors: series!.errors[at] ?? 0,
     })),
@@ -102,9 +102,7 @@ export function jobs(get: Get) {
   let day: { at: number; counted: Promise<Counted> } | undefined;
   const lastDay = (): Promise<Counted> => {
     if (day && Date.now() - day.at < FRESH_MS) return day.counted;
-    const size = (24 * HOUR) / DAY_STEPS;
-    const to = (Math.floor(Date.now() / size) + 1) * size;
-    const mine = { at: Date.now(), counted: count({ span: { from: to - 24 * HOUR, to }, slots: DAY_STEPS }, never) };
+    const mine = { at: Date.now(), counted: count({ span: spanOf("24h", undefined), slots: DAY_STEPS }, never) };
     day = mine;
     mine.counted.catch(() => {
       if (day === mine) day = undefined;
@@ -113,7 +111,8 @@ export function jobs(get: Get) {
   };
 
   return {
-    stats: async (what: Counting, signal: AbortSignal): Promise<Stats> => shortened(await count(what, signal)),
+    stats: async (what: Counting, signal: AbortSignal): Promise<Stats> =>
+      shortened(await count(what, signal), what.span.to),
 
     /** How the tools went in the last day, by name; those that nobody called are left out. */
     days: async ({ names }: { names: string[] }): Promise<Record<string, ToolDay>> => {

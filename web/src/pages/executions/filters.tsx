@@ -11,7 +11,7 @@ import { Button } from "../../ui/button";
 import { Input, Select } from "../../ui/field";
 import { type Execution, NO_FILTER, SPANS, STATUSES, STEPS, USUAL_SPAN, WAYS } from "./queries";
 
-type Props = { found: Search; onChange: (change: Search) => void; loaded: Execution[] };
+type Props = { found: Search; now: number; onChange: (change: Search) => void; loaded: Execution[] };
 
 const OFFERED = 300;
 const NONE: string[] = [];
@@ -76,7 +76,7 @@ export function NameFilter({
 /** `datetime-local` has no time zone: it is the one of whoever looks. */
 const local = (at: number) => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
-function OwnSpan({ found, onChange }: Omit<Props, "loaded">) {
+function OwnSpan({ found, onChange }: Omit<Props, "loaded" | "now">) {
   const { t } = useTranslation("executions");
   const { from, to } = spanOf(found.since, found.until);
   const set = (which: "since" | "until", text: string) => {
@@ -105,11 +105,11 @@ function OwnSpan({ found, onChange }: Omit<Props, "loaded">) {
   );
 }
 
-export function Filters({ found, onChange, loaded }: Props) {
+export function Filters({ found, now, onChange, loaded }: Props) {
   const { t } = useTranslation(["executions", "frame", "codes"]);
   const isAdmin = useMay("admin");
   // The same question as the bars ask while nothing is filtered.
-  const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until), [found.since, found.until]);
+  const span = useMemo(() => spanOf(found.since || USUAL_SPAN, found.until, now), [found.since, found.until, now]);
   const stats = useStats(span, STEPS);
   const tools = useMemo(
     () => [...new Set(stats.data?.tools.map((tool) => tool.tool_name) ?? loaded.map((one) => one.tool_name))],

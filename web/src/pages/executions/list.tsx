@@ -3,14 +3,14 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Pause, Radio, RotateCw, ScrollText } from "lucide-react";
-import { useCallback, useMemo } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { type Search, useAddress } from "../../search";
 import { Button, buttonClass, IconButton } from "../../ui/button";
 import { Page } from "../../ui/page";
 import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Filters } from "./filters";
-import { Histogram } from "./histogram";
+import { EVERY_MS, Histogram } from "./histogram";
 import { Peek } from "./peek";
 import { executionsQuery, filterOf, NO_FILTER } from "./queries";
 import { Rows } from "./rows";
@@ -77,9 +77,26 @@ export default function Executions() {
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const filtered = useCallback((some: Search) => change({ ...some, peek: undefined }), [change]);
-  // Only the first page is asked for again: the others follow as one scrolls.
-  const refresh = () => queries.resetQueries({ queryKey: ["executions", "list"] });
+  // The numbers above the list are of the moment at which it was asked for.
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    if (!isLive) return;
+    const timer = setInterval(() => setNow(Date.now()), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [isLive]);
+  const filtered = useCallback(
+    (some: Search) => {
+      setNow(Date.now());
+      change({ ...some, peek: undefined });
+    },
+    [change],
+  );
+  const refresh = () => {
+    setNow(Date.now());
+    void queries.invalidateQueries({ queryKey: ["executions", "stats"] });
+    // Only the first page is asked for again: the others follow as one scrolls.
+    void queries.resetQueries({ queryKey: ["executions", "list"] });
+  };
   return (
     <Page
       fill
@@ -106,8 +123,8 @@ export default function Executions() {
       }
     >
       <div className="flex min-h-0 grow flex-col gap-3 pb-4">
-        <Filters found={found} onChange={filtered} loaded={loaded} />
-        <Histogram found={found} isLive={isLive} onChange={filtered} />
+        <Filters found={found} now={now} onChange={filtered} loaded={loaded} />
+        <Histogram found={found} now={now} isLive={isLive} onChange={filtered} />
         {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
         {list.isPending && <Skeleton rows={10} />}
         {!list.isPending && !list.error && items.length === 0 && <Nothing found={found} onChange={filtered} />}

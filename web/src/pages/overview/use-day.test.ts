@@ -2,7 +2,7 @@
 
 import { expect, test } from "vitest";
 import type { Stats } from "../../api/stats";
-import { change, errorShare, failing } from "./use-day";
+import { change, dayOf, errorShare, failing } from "./use-day";
 
 const tool = (tool_name: string, calls: number, errors: number, p95_us: number) => ({
   tool_name,
@@ -41,4 +41,13 @@ test("failing tools, most errors first, without those that have none", () => {
     (one) => one.tool_name,
   );
   expect(names).toEqual(["c", "a"]);
+});
+
+test("the day is the last 24 hours, as the list behind it; the one before is asked for once an hour", () => {
+  const now = Date.parse("2026-11-18T12:34:56Z");
+  const { day, before } = dayOf(now);
+  expect(Math.abs(day.from - (now - 86_400_000))).toBeLessThanOrEqual(15_000);
+  expect(day.to).toBeGreaterThanOrEqual(now);
+  expect(before.to - before.from).toBe(86_400_000);
+  expect(dayOf(now + 600_000).before).toEqual(before);
 });

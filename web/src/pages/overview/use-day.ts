@@ -3,6 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { type Stats, type Step, statsQuery, useStats } from "../../api/stats";
+import { type Span, spanOf } from "../../span";
 
 const HOUR = 3_600_000;
 
@@ -15,15 +16,21 @@ export type Day = {
   again: () => void;
 };
 
+/** The last day as the list of calls shows it. The one before is only compared with: once an hour is often enough for it. */
+export function dayOf(now: number): { day: Span; before: Span } {
+  const hour = Math.floor(now / HOUR) * HOUR;
+  return { day: spanOf("24h", undefined, now), before: { from: hour - 48 * HOUR, to: hour - 24 * HOUR } };
+}
+
 export function useDay(enabled: boolean): Day {
-  const [hour, setHour] = useState(() => Math.floor(Date.now() / HOUR) * HOUR);
+  const [at, setAt] = useState(Date.now);
   useEffect(() => {
-    const timer = setInterval(() => setHour(Math.floor(Date.now() / HOUR) * HOUR), 30_000);
+    const timer = setInterval(() => setAt(Date.now()), 15_000);
     return () => clearInterval(timer);
   }, []);
-  const day = useMemo(() => ({ from: hour - 23 * HOUR, to: hour + HOUR }), [hour]);
-  const now = useStats(day, 25, {}, { enabled, refetchInterval: 15_000 });
-  const before = useQuery({ ...statsQuery({ span: { from: day.from - 24 * HOUR, to: day.from } }), enabled });
+  const spans = useMemo(() => dayOf(at), [at]);
+  const now = useStats(spans.day, 24, {}, { enabled, refetchInterval: 15_000 });
+  const before = useQuery({ ...statsQuery({ span: spans.before }), enabled });
   return {
     steps: now.steps,
     isPending: now.isPending,
