@@ -81,6 +81,53 @@ test("a tool's day is its slots, for those that were called; pages of a list sha
   expect(asked).toBe(1);
 });
 
+/** Ten calls of a: two failed, one was cancelled, one interrupted; b was only cancelled. */
+const mixed = (query: { status?: string; slots?: number }) => {
+  const isFailed = query.status === "error";
+  const a = { ...tool("a", isFailed ? 2 : 10, isFailed ? 2 : 4), calls_by_slot: isFailed ? [0, 2] : [5, 5] };
+  return {
+    ...counted(isFailed ? [{ ...a, errors_by_slot: [0, 2] }] : [{ ...a, errors_by_slot: [2, 2] }, tool("b", 1, 1)]),
+    by_status: isFailed ? { error: 2 } : { success: 6, error: 2, cancelled: 2, interrupted: 1 },
+    callers: [{ caller: "kim", calls: isFailed ? 2 : 11, errors: isFailed ? 2 : 5 }],
+    series: { from: 0, slot_ms: 5, calls: isFailed ? [0, 2] : [6, 5], errors: isFailed ? [0, 2] : [3, 2] },
+  };
+};
+
+test("errors are the calls that the list shows under Error, not those that somebody cancelled", async () => {
+  const asked: Array<{ status?: string }> = [];
+  const get = (async (_: string, query: { status?: string }) => {
+    asked.push(query);
+    return mixed(query);
+  }) as never as Get;
+  const stats = await jobs(get).stats({ span: { from: 0, to: 10 }, slots: 2, caller: "kim" }, stop);
+  expect(stats.total).toBe(11);
+  expect(stats.errors).toBe(2);
+  expect(stats.tools.map(({ tool_name, calls, errors }) => [tool_name, calls, errors])).toEqual([
+    ["a", 10, 2],
+    ["b", 1, 0],
+  ]);
+  expect(stats.callers).toEqual([{ caller: "kim", calls: 11, errors: 2 }]);
+  expect(stats.steps.map(({ calls, errors }) => [calls, errors])).toEqual([
+    [6, 0],
+    [5, 2],
+  ]);
+  expect(asked).toHaveLength(2);
+  expect(asked[1]).toEqual({ ...asked[0], status: "error" });
+  const { a, b } = await jobs(get).days({ names: ["a", "b"] });
+  expect(a).toMatchObject({ calls: 10, errors: 2, series: [5, 5], bad: [0, 2] });
+  expect(b).toMatchObject({ calls: 1, errors: 0 });
+});
+
+test("what was cancelled is no error where only that is counted", async () => {
+  const get = (async () => ({
+    ...counted([tool("a", 3, 3)]),
+    by_status: { cancelled: 3 },
+    series: { from: 0, slot_ms: 10, calls: [3], errors: [3] },
+  })) as never as Get;
+  const stats = await jobs(get).stats({ span: { from: 0, to: 10 }, slots: 1, status: "cancelled" }, stop);
+  expect([stats.errors, stats.tools[0]!.errors, stats.steps[0]!.errors, stats.steps[0]!.calls]).toEqual([0, 0, 0, 3]);
+});
+
 test("a tool's day begins a day ago, as its list of calls does", async () => {
   let asked: { since?: string; until?: string } = {};
   const get = (async (_: string, query: typeof asked) => {

@@ -76,6 +76,25 @@ export function shortened({ series, ...all }: Counted, to = Number.POSITIVE_INFI
   };
 }
 
+type Failed = Pick<Counted, "tools" | "callers" | "series">;
+const NOBODY: Failed = { tools: [], callers: [] };
+
+/** The same with the calls of `failed` as its errors. */
+function withErrors(all: Counted, failed: Failed): Counted {
+  const ofTool = new Map(failed.tools.map((one) => [one.tool_name, one]));
+  const ofCaller = new Map(failed.callers.map((one) => [one.caller, one.calls]));
+  return {
+    ...all,
+    tools: all.tools.map((tool) => {
+      const found = ofTool.get(tool.tool_name);
+      const none = tool.errors_by_slot?.map(() => 0);
+      return { ...tool, errors: found?.calls ?? 0, errors_by_slot: found ? (found.calls_by_slot ?? none) : none };
+    }),
+    callers: all.callers.map((one) => ({ ...one, errors: ofCaller.get(one.caller) ?? 0 })),
+    series: all.series && { ...all.series, errors: failed.series?.calls ?? all.series.calls.map(() => 0) },
+  };
+}
+
 /** Which calls are counted: those of a span, of one tool, in one state, of one caller, that came in one way. */
 export type Counting = {
   span: Span;
@@ -96,8 +115,19 @@ const queryOf = ({ span, ...rest }: Counting): Query => ({
 const never = new AbortController().signal;
 
 export function jobs(get: Get) {
-  const count = (what: Counting, signal: AbortSignal) =>
-    get<Counted>("/api/v1/executions/stats", queryOf(what), signal);
+  const ask = (what: Counting, signal: AbortSignal) => get<Counted>("/api/v1/executions/stats", queryOf(what), signal);
+  /** To the server an error is all but success. The list shows errors apart from what was cancelled or interrupted, and so do we. */
+  const count = async (what: Counting, signal: AbortSignal): Promise<Counted> => {
+    const all = await ask(what, signal);
+    const { error = 0, cancelled = 0, interrupted = 0 } = all.by_status;
+    if (cancelled + interrupted === 0) return all;
+    if (error === 0) return withErrors(all, NOBODY);
+    if (all.complete) return withErrors(all, await ask({ ...what, status: "error" }, signal));
+    // Where not all were counted, errors are those among the ones that were; their slots are others.
+    const span = { from: new Date(all.covered_since).getTime(), to: what.span.to };
+    const failed = await ask({ ...what, span, slots: undefined, status: "error" }, signal);
+    return withErrors(all, { ...failed, series: all.series && { ...all.series, calls: all.series.errors } });
+  };
   // The pages of a list ask for the same day one after the other.
   let day: { at: number; counted: Promise<Counted> } | undefined;
   const lastDay = (): Promise<Counted> => {
