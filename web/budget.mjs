@@ -19,6 +19,7 @@ const ON_DEMAND = {
   "src/ui/leaving-dialog.tsx": "the first thing that is written into a form",
   "src/ui/result.tsx": "a run of a tool or a query",
   "src/ui/schema-json.tsx": "a click on As JSON above a form of arguments",
+  "src/pages/tools/case-dialog.tsx": "a click on Edit of a saved test, or on Write a test",
   "src/pages/tools/conflict.tsx": "a save that was refused because somebody else saved meanwhile",
   "src/pages/tools/credential-note.tsx": "a value that looks like a credential",
   "src/pages/tools/paste-curl.tsx": "a click on Paste cURL",

@@ -1,6 +1,6 @@
 // One saved test: what it is called, what it calls the tool with, what it expects, and what came of it.
 
-import { CircleCheck, CircleX, ClipboardPaste, Trash2 } from "lucide-react";
+import { CircleCheck, CircleX, ClipboardPaste, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
@@ -15,12 +15,13 @@ type Props = {
   at: number;
   answer?: Answer;
   onTry?: () => void;
-  /** Neither for those who may only look. */
+  /** None of these for those who may only look. */
+  onEdit?: () => void;
   onChange?: (one: Case) => void;
   onRemove?: () => void;
 };
 
-export function CaseRow({ one, at, answer, onTry, onChange, onRemove }: Props) {
+export function CaseRow({ one, at, answer, onTry, onEdit, onChange, onRemove }: Props) {
   const { t } = useTranslation("editor");
   const passed = answer && passes(one, answer);
   const number = { number: at + 1 };
@@ -47,6 +48,7 @@ export function CaseRow({ one, at, answer, onTry, onChange, onRemove }: Props) {
           </Badge>
         )}
         {onTry && <IconButton small icon={ClipboardPaste} label={t("test.tryCase", number)} onClick={onTry} />}
+        {onEdit && <IconButton small icon={Pencil} label={t("test.editCase", number)} onClick={onEdit} />}
         {onRemove && <IconButton small icon={Trash2} label={t("test.removeCase", number)} onClick={onRemove} />}
       </div>
       <code className="break-all">{JSON.stringify(one.arguments)}</code>
@@ -66,7 +68,9 @@ function Expected({ one, at, onChange }: Pick<Props, "one" | "at" | "onChange">)
   const number = { number: at + 1 };
   const isPart = "expect_contains" in one;
   // As it is typed: a text that is on its way to an object is not rewritten under the hand.
-  const [typed, setTyped] = useState(() => textOfPart(one.expect_contains ?? ""));
+  const stored = textOfPart(one.expect_contains ?? "");
+  const [typed, setTyped] = useState(stored);
+  const text = textOfPart(partOfText(typed)) === stored ? typed : stored;
   if (one.expect_error !== undefined)
     return <p className="text-muted">{t("test.expectsError", { code: one.expect_error })}</p>;
   const value = <code className="break-all">{JSON.stringify(isPart ? one.expect_contains : one.expect)}</code>;
@@ -95,7 +99,7 @@ function Expected({ one, at, onChange }: Pick<Props, "one" | "at" | "onChange">)
         <Input
           aria-label={t("test.part", number)}
           className="h-7! min-w-32 grow font-mono"
-          value={typed}
+          value={text}
           onChange={(event) => {
             setTyped(event.target.value);
             onChange({ ...one, expect_contains: partOfText(event.target.value) });

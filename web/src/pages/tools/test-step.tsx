@@ -1,15 +1,15 @@
 // The fourth step: try it, keep what was tried as a test, take the shape of the answer, save.
 
 import { useQueryClient } from "@tanstack/react-query";
-import { BookmarkPlus, ListChecks, Trash2 } from "lucide-react";
-import { useCallback, useState } from "react";
+import { BookmarkPlus, ListChecks, Plus, Trash2 } from "lucide-react";
+import { lazy, Suspense, useCallback, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Json } from "../../ui/json";
 import { Note } from "../../ui/note";
 import { Card } from "../../ui/page";
-import { isSecret } from "../../ui/schema";
+import { firstValue, isSecret } from "../../ui/schema";
 import type { Values } from "../../ui/schema-form";
 import { messageOf } from "../../ui/states";
 import { When } from "../../ui/time";
@@ -18,9 +18,12 @@ import { CaseRow } from "./case-row";
 import { keyOf, same } from "./cases";
 import { bodyOf, type Case, inferred, isSealed, schemaOf, unreadIn } from "./draft";
 import type { StepProps } from "./editor-state";
+import { offered } from "./pinned";
 import { type Answer, callTool, type Tool, toolQuery, tryTool } from "./queries";
 import { AskToWrite, Tester } from "./tester";
 import { writes } from "./writing";
+
+const CaseDialog = lazy(() => import("./case-dialog"));
 
 /** The arguments of a past call to begin with, and which of them were secret: the log does not keep those. */
 export type Given = { values: Values; hidden: string[] };
@@ -38,6 +41,9 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
   const [outcomes, setOutcomes] = useState<Record<string, Answer>>({});
   const [busy, setBusy] = useState(false);
   const [asking, setAsking] = useState(false);
+  // Which test is being edited; one behind the last is new.
+  const [edited, setEdited] = useState<number>();
+  const schema = offered(schemaOf(draft));
   const sealed = isSealed(draft);
   const blocked = unreadIn(draft).length > 0 ? t("unread") : sealed && dirty ? t("test.sealed") : undefined;
   const queries = useQueryClient();
@@ -128,17 +134,24 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
         <Card
           title={t("test.cases", { count: draft.tests.length })}
           actions={
-            draft.tests.length > 0 && (
-              <Button
-                small
-                icon={ListChecks}
-                busy={busy}
-                disabled={!!blocked}
-                onClick={() => (writes(draft) ? setAsking(true) : void runAll())}
-              >
-                {t("test.runAll")}
-              </Button>
-            )
+            <>
+              {may && (
+                <Button small icon={Plus} onClick={() => setEdited(draft.tests.length)}>
+                  {t("test.writeCase")}
+                </Button>
+              )}
+              {draft.tests.length > 0 && (
+                <Button
+                  small
+                  icon={ListChecks}
+                  busy={busy}
+                  disabled={!!blocked}
+                  onClick={() => (writes(draft) ? setAsking(true) : void runAll())}
+                >
+                  {t("test.runAll")}
+                </Button>
+              )}
+            </>
           }
         >
           {stored?.tested && <LastRun tested={stored.tested} />}
@@ -153,6 +166,7 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
                 at={at}
                 answer={outcomes[keyOf(one)]}
                 onTry={() => setStart({ ...one.arguments })}
+                onEdit={may ? () => setEdited(at) : undefined}
                 onChange={may ? (next) => change({ tests: draft.tests.with(at, next) }) : undefined}
                 onRemove={may ? () => change({ tests: draft.tests.toSpliced(at, 1) }) : undefined}
               />
@@ -181,6 +195,22 @@ export function TestStep({ draft, change, problem, dirty, keep, stored, may, giv
           )}
         </Card>
       </div>
+      {edited !== undefined && (
+        <Suspense>
+          <CaseDialog
+            one={draft.tests[edited] ?? { arguments: firstValue(schema) }}
+            schema={schema}
+            title={draft.tests[edited] ? t("test.editCase", { number: edited + 1 }) : t("test.writeCase")}
+            onClose={() => setEdited(undefined)}
+            onDone={(one) => {
+              // It was not run as it is now.
+              setOutcomes(({ [keyOf(one)]: _, ...others }) => others);
+              change({ tests: draft.tests.toSpliced(edited, 1, one) });
+              setEdited(undefined);
+            }}
+          />
+        </Suspense>
+      )}
       <AskToWrite open={asking} onClose={() => setAsking(false)} onConfirm={() => void runAll()} />
     </div>
   );
