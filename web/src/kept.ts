@@ -2,6 +2,7 @@
 // somebody leaves, that the page is loaded anew, or that a part of it breaks.
 
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useMemo, useRef, useState } from "react";
+import { readExact, writeExact } from "./exact";
 
 const AFTER_MS = 300;
 
@@ -34,7 +35,7 @@ export function useKeeping<T>(store: Store<T>, key: string, draft: T, dirty: boo
 
 function read<T>(key: string): T | null {
   try {
-    return JSON.parse(localStorage.getItem(key) ?? "null") as T | null;
+    return readExact(localStorage.getItem(key) ?? "null") as T | null;
   } catch {
     return null;
   }
@@ -44,7 +45,7 @@ function read<T>(key: string): T | null {
 const versionOf = (draft: object) => (draft as { version?: number }).version ?? 0;
 
 const isSame = (one: object, other: object) =>
-  JSON.stringify({ ...one, version: 0 }) === JSON.stringify({ ...other, version: 0 });
+  writeExact({ ...one, version: 0 }) === writeExact({ ...other, version: 0 });
 
 export type Kept<T> = {
   draft: T;
@@ -88,7 +89,7 @@ export function useKept<T extends object>(
   leaveOut.current = (what) => safe(what, begun);
   const store = useMemo(
     (): Store<T> => ({
-      write: (at, what) => localStorage.setItem(at, JSON.stringify(leaveOut.current(what))),
+      write: (at, what) => localStorage.setItem(at, writeExact(leaveOut.current(what))),
       drop: (at) => localStorage.removeItem(at),
     }),
     [],

@@ -1,6 +1,7 @@
 // The one way to the server: typed by its own document, errors as ApiError, a lost session or server handled once for all.
 
 import createClient from "openapi-fetch";
+import { readExact, writeExact } from "../exact";
 import { loadTexts } from "../i18n";
 import { ApiError, apiError, Unreachable } from "./errors";
 import type { paths } from "./schema";
@@ -27,7 +28,23 @@ export async function send(request: Request): Promise<Response> {
   return answer;
 }
 
-export const api = createClient<paths>({ baseUrl: globalThis.location?.origin ?? "", fetch: send });
+/// The client reads JSON in two ways, by whether the answer tells its length, and one of them is not ours to change.
+async function sendExact(request: Request): Promise<Response> {
+  const answer = await send(request);
+  const headers = new Headers(answer.headers);
+  if (!headers.has("Content-Length")) headers.set("Content-Length", "unknown");
+  const json = async () => {
+    const text = await answer.text();
+    return text ? readExact(text) : undefined;
+  };
+  return Object.defineProperties(answer, { headers: { value: headers }, json: { value: json } });
+}
+
+export const api = createClient<paths>({
+  baseUrl: globalThis.location?.origin ?? "",
+  fetch: sendExact,
+  bodySerializer: (body) => writeExact(body),
+});
 
 type Answer<T> = { data?: T; error?: unknown; response: Response };
 

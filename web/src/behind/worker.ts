@@ -1,5 +1,6 @@
 // The worker itself: does the jobs it is told to, and tells what came of each.
 
+import { readExact } from "../exact";
 import { type Get, jobs } from "./jobs";
 
 export type Order = { id: number; job: string; args: unknown } | { id: number; stop: true };
@@ -26,7 +27,7 @@ const get: Get = async (path, query, signal) => {
   const url = `${path}?${new URLSearchParams(said.map(([key, value]) => [key, String(value)]))}`;
   const answer = await fetch(url, { signal }).catch(() => Promise.reject(new Gone()));
   if (!answer.ok) throw new Refused(answer.status, await answer.json().catch(() => undefined));
-  return answer.json();
+  return readExact(await answer.text()) as never;
 };
 
 const all = jobs(get) as Record<string, (args: never, signal: AbortSignal) => Promise<unknown>>;

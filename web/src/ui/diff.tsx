@@ -3,9 +3,10 @@
 import clsx from "clsx";
 import { useTranslation } from "react-i18next";
 import { diffLines, folded } from "../diff";
+import { writeExact } from "../exact";
 
 const text = (value: unknown) =>
-  value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  value === undefined || value === null ? "" : typeof value === "string" ? value : writeExact(value, 2);
 
 type Props = {
   before: unknown;

@@ -2,6 +2,7 @@
 
 import clsx from "clsx";
 import type { ReactNode } from "react";
+import { writeExact } from "../exact";
 
 // A browser lays out only the blocks that are in sight.
 const LINES_IN_BLOCK = 100;
@@ -31,7 +32,7 @@ export function coloured(text: string): ReactNode[] {
 }
 
 export function Json({ value, label, className }: { value: unknown; label: string; className?: string }) {
-  const text = JSON.stringify(value, null, 2) ?? "null";
+  const text = writeExact(value, 2) ?? "null";
   const lines = text.split("\n");
   const blocks = Array.from({ length: Math.ceil(lines.length / LINES_IN_BLOCK) }, (_, at) =>
     lines.slice(at * LINES_IN_BLOCK, (at + 1) * LINES_IN_BLOCK),

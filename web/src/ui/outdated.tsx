@@ -2,6 +2,7 @@
 
 import { useEffect, useRef } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../exact";
 import type { Kept } from "../kept";
 import { Button } from "./button";
 import { Diff } from "./diff";
@@ -12,7 +13,7 @@ type Values = Record<string, unknown>;
 /** The members in which two definitions differ, by name. */
 export function differing(theirs: Values, mine: Values): string[] {
   const names = new Set([...Object.keys(theirs), ...Object.keys(mine)]);
-  return [...names].filter((name) => JSON.stringify(theirs[name]) !== JSON.stringify(mine[name])).sort();
+  return [...names].filter((name) => writeExact(theirs[name]) !== writeExact(mine[name])).sort();
 }
 
 type Props<T> = {

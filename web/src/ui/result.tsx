@@ -6,6 +6,7 @@ import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../api/client";
 import type { ToolResponse } from "../api/schema";
+import { writeExact } from "../exact";
 import { Badge } from "./badge";
 import { Coded } from "./coded";
 import { CopyButton } from "./copy";
@@ -18,7 +19,7 @@ import { duration } from "./time";
 /** The text that stands in an agent's context. */
 export function agentText(answer: ToolResponse): string {
   if (answer.status !== "success") return answer.error?.message ?? answer.message;
-  const text = typeof answer.data === "string" ? answer.data : JSON.stringify(answer.data);
+  const text = typeof answer.data === "string" ? answer.data : writeExact(answer.data);
   return answer.truncated ? `${text}\n\n${answer.message}` : text;
 }
 

@@ -1,6 +1,7 @@
 // Data as a table, where it can be seen so.
 
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../exact";
 
 const ROWS_SHOWN = 500;
 
@@ -16,7 +17,9 @@ export function rowsOf(data: unknown): { columns: string[]; rows: Row[] } | null
 }
 
 const shownValue = (value: unknown) =>
-  value === undefined ? "" : typeof value === "string" ? value : value === null ? "null" : JSON.stringify(value);
+  value === undefined ? "" : typeof value === "string" ? value : value === null ? "null" : writeExact(value);
+
+const isNumber = (value: unknown) => typeof value === "number" || typeof value === "bigint";
 
 export function RowTable({ columns, rows, label }: { columns: string[]; rows: Row[]; label: string }) {
   const { t } = useTranslation("result");
@@ -31,7 +34,7 @@ export function RowTable({ columns, rows, label }: { columns: string[]; rows: Ro
                 <th
                   key={column}
                   scope="col"
-                  className={`border-b px-2 py-1 font-mono font-medium whitespace-nowrap ${typeof rows[0]?.[column] === "number" ? "text-right" : ""}`}
+                  className={`border-b px-2 py-1 font-mono font-medium whitespace-nowrap ${isNumber(rows[0]?.[column]) ? "text-right" : ""}`}
                 >
                   {column}
                 </th>
@@ -45,7 +48,7 @@ export function RowTable({ columns, rows, label }: { columns: string[]; rows: Ro
                 {columns.map((column) => (
                   <td
                     key={column}
-                    className={`max-w-80 truncate px-2 py-1 ${typeof row[column] === "number" ? "text-right tabular-nums" : ""} ${row[column] === null ? "text-muted italic" : ""}`}
+                    className={`max-w-80 truncate px-2 py-1 ${isNumber(row[column]) ? "text-right tabular-nums" : ""} ${row[column] === null ? "text-muted italic" : ""}`}
                     title={shownValue(row[column])}
                   >
                     {shownValue(row[column])}

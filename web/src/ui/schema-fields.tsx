@@ -5,6 +5,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { createContext, useContext, useEffect, useId, useState } from "react";
 import { useTranslation } from "react-i18next";
 import type { Problem } from "../api/errors";
+import { writeExact } from "../exact";
 import { Button, IconButton } from "./button";
 import { Field, Input, Select, TextArea } from "./field";
 import {
@@ -96,7 +97,7 @@ function SchemaField(props: FieldProps) {
 /** A value that its field cannot show stays what it is, and is shown as JSON. */
 function fits({ kind }: Shape, value: unknown): boolean {
   if (kind === "text") return typeof value === "string";
-  if (kind === "number" || kind === "integer") return typeof value === "number";
+  if (kind === "number" || kind === "integer") return typeof value === "number" || typeof value === "bigint";
   if (kind === "array") return Array.isArray(value);
   return kind !== "object" || isValues(value);
 }
@@ -106,7 +107,7 @@ function useAbout({ schema }: Shape) {
   const bounds = [
     schema.minimum !== undefined && t("atLeast", { value: schema.minimum }),
     schema.maximum !== undefined && t("atMost", { value: schema.maximum }),
-    schema.default !== undefined && t("default", { value: JSON.stringify(schema.default) }),
+    schema.default !== undefined && t("default", { value: writeExact(schema.default) }),
   ].filter(Boolean);
   return [schema.description, bounds.join(" · ")].filter(Boolean).join(" — ") || undefined;
 }
@@ -199,7 +200,7 @@ function NumberValue(props: FieldProps) {
   const { t } = useTranslation("form");
   const { name, shape, required, value, onChange, place } = props;
   const { report } = useContext(Form);
-  const shown = typeof value === "number" ? String(value) : "";
+  const shown = typeof value === "number" || typeof value === "bigint" ? String(value) : "";
   const [text, setText] = useState(shown);
   const [wrong, setWrong] = useState("");
   // What somebody is typing ("1.", "1e") is theirs until it is a number; another value from outside replaces it.
@@ -221,8 +222,7 @@ function NumberValue(props: FieldProps) {
       return onChange(undefined);
     }
     const parsed = parseNumber(next, shape.kind === "integer");
-    if ("wrong" in parsed)
-      return setWrong(t(parsed.wrong === "rounded" ? "roundedHere" : parsed.wrong === "whole" ? "whole" : "number"));
+    if ("wrong" in parsed) return setWrong(t(parsed.wrong === "whole" ? "whole" : "number"));
     setWrong("");
     setSeen(parsed.value);
     onChange(parsed.value);
@@ -259,7 +259,7 @@ function ChoiceValue({ name, shape, required, value, onChange, place }: FieldPro
   const { t } = useTranslation("form");
   const choices = shape.kind === "boolean" ? [true, false] : (shape.schema.enum ?? []).filter((one) => one !== null);
   const all = shape.nullable ? [...choices, null] : choices;
-  const at = all.findIndex((one) => JSON.stringify(one) === JSON.stringify(value));
+  const at = all.findIndex((one) => writeExact(one) === writeExact(value));
   return (
     <Field
       label={<Label {...{ name, shape }} />}
@@ -276,8 +276,8 @@ function ChoiceValue({ name, shape, required, value, onChange, place }: FieldPro
         >
           {(at < 0 || !required) && <option value={-1}>{required ? t("choose") : t("leftOut")}</option>}
           {all.map((one, index) => (
-            <option key={JSON.stringify(one)} value={index}>
-              {typeof one === "string" ? one : JSON.stringify(one)}
+            <option key={writeExact(one)} value={index}>
+              {typeof one === "string" ? one : writeExact(one)}
             </option>
           ))}
         </Select>
@@ -364,7 +364,7 @@ function JsonField(props: FieldProps) {
   const { t } = useTranslation("form");
   const { name, shape, required, value, onChange, place } = props;
   const { report } = useContext(Form);
-  const shown = value === undefined ? "" : JSON.stringify(value, null, 2);
+  const shown = value === undefined ? "" : writeExact(value, 2);
   const [text, setText] = useState(shown);
   const [wrong, setWrong] = useState("");
   const [seen, setSeen] = useState(value);
@@ -385,8 +385,7 @@ function JsonField(props: FieldProps) {
       return onChange(undefined);
     }
     const parsed = parseJson(next);
-    if ("wrong" in parsed)
-      return setWrong(t(parsed.wrong === "rounded" ? "roundedHere" : "notJson", { why: parsed.at }));
+    if ("wrong" in parsed) return setWrong(t("notJson", { why: parsed.at }));
     setWrong("");
     setSeen(parsed.value);
     onChange(parsed.value);

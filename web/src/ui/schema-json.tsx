@@ -2,6 +2,7 @@
 
 import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../exact";
 import { Code } from "./code";
 import { parseJson } from "./schema";
 import type { Values } from "./schema-form";
@@ -10,14 +11,14 @@ type Props = { value: Values; onChange: (value: Values) => void; report: (place:
 
 export default function SchemaJson({ value, onChange, report }: Props) {
   const { t } = useTranslation("form");
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2));
+  const [text, setText] = useState(() => writeExact(value, 2));
   const [wrong, setWrong] = useState("");
   const told = useRef(value);
   // Another value than the one that was typed here came from outside: it is shown instead.
   useEffect(() => {
     if (told.current === value) return;
     told.current = value;
-    setText(JSON.stringify(value, null, 2));
+    setText(writeExact(value, 2));
     setWrong("");
     report("raw", false);
   }, [value, report]);
@@ -26,7 +27,7 @@ export default function SchemaJson({ value, onChange, report }: Props) {
     setText(next);
     const parsed = parseJson(next);
     if ("wrong" in parsed) {
-      setWrong(parsed.wrong === "rounded" ? t("rounded", { number: parsed.at }) : t("notJson", { why: parsed.at }));
+      setWrong(t("notJson", { why: parsed.at }));
       return report("raw", true);
     }
     if (typeof parsed.value !== "object" || parsed.value === null || Array.isArray(parsed.value)) {

@@ -1,5 +1,7 @@
 // What a JSON schema says of a field, and values as exact JSON: nothing is guessed, rounded or turned into a text.
 
+import { readExact } from "../exact";
+
 export type Schema = {
   type?: string | string[];
   title?: string;
@@ -133,27 +135,22 @@ export function firstValue(schema: Schema): Record<string, unknown> {
   return first;
 }
 
-export type Parsed<T = unknown> = { value: T } | { wrong: "number" | "whole" | "rounded" | "json"; at?: string };
+export type Parsed<T = unknown> = { value: T } | { wrong: "number" | "whole" | "json"; at?: string };
 
-const isTooBig = (text: string) => /^-?\d+$/.test(text) && !Number.isSafeInteger(Number(text));
-
-/** A number as JSON writes it. One that JavaScript would round is refused, not changed. */
-export function parseNumber(text: string, whole: boolean): Parsed<number> {
+/** A number as JSON writes it. */
+export function parseNumber(text: string, whole: boolean): Parsed<number | bigint> {
   const trimmed = text.trim();
   if (!/^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(trimmed)) return { wrong: "number" };
-  if (isTooBig(trimmed)) return { wrong: "rounded" };
-  const value = Number(trimmed);
+  const value = readExact(trimmed) as number | bigint;
+  if (typeof value === "bigint") return { value };
   if (!Number.isFinite(value)) return { wrong: "number" };
   return whole && !Number.isInteger(value) ? { wrong: "whole" } : { value };
 }
 
-/** JSON as somebody typed it. Whole numbers that would be rounded are refused. */
+/** JSON as somebody typed it. */
 export function parseJson(text: string): Parsed {
   try {
-    const value: unknown = JSON.parse(text);
-    const numbers = text.replace(/"(?:[^"\\]|\\.)*"/g, '""').match(/-?\d+(\.\d+)?([eE][+-]?\d+)?/g);
-    const rounded = numbers?.find(isTooBig);
-    return rounded ? { wrong: "rounded", at: rounded } : { value };
+    return { value: readExact(text) };
   } catch (error) {
     return { wrong: "json", at: (error as Error).message };
   }

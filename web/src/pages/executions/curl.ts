@@ -1,12 +1,14 @@
 // A call as a line for the terminal.
 
+import { writeExact } from "../../exact";
+
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
 
 export function asCurl(origin: string, tool: string, args: unknown): string {
   return [
     `curl -s ${quoted(`${origin}/api/v1/tools/${encodeURIComponent(tool)}/call`)}`,
     `  -H "X-API-Key: $TOOLCRIB_KEY" -H 'Content-Type: application/json'`,
-    `  -d ${quoted(JSON.stringify({ arguments: args }))}`,
+    `  -d ${quoted(writeExact({ arguments: args }))}`,
   ].join(" \\\n");
 }
 
@@ -47,10 +49,10 @@ export function inOneLine(value: unknown, most = 160): string {
   const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
   const text = isObject
     ? Object.entries(value)
-        .map(([key, one]) => `${key}: ${JSON.stringify(one)}`)
+        .map(([key, one]) => `${key}: ${writeExact(one)}`)
         .join(", ")
     : typeof value === "string"
       ? value
-      : (JSON.stringify(value) ?? "");
+      : (writeExact(value) ?? "");
   return text.length > most ? `${text.slice(0, most)}…` : text;
 }

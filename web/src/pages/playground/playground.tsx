@@ -60,9 +60,7 @@ export default function Playground() {
   const reply = async (text: string) => {
     const typed = typedAnswer(text, asked!.schema);
     if ("wrong" in typed) {
-      setProblem(
-        typed.wrong === "choice" ? t("noChoice") : t(`form:${typed.wrong === "rounded" ? "roundedHere" : typed.wrong}`),
-      );
+      setProblem(typed.wrong === "choice" ? t("noChoice") : t(`form:${typed.wrong}`));
       throw new Error(typed.wrong);
     }
     setProblem(undefined);

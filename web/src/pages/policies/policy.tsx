@@ -8,6 +8,7 @@ import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
 import type { PolicyView, RuleText } from "../../api/schema";
+import { writeExact } from "../../exact";
 import { useKept } from "../../kept";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
@@ -109,7 +110,7 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
   const draft: Policy = { rules: rules.map(tidy), whitelist, version };
   const before = contentOf(stored);
   const after = contentOf(draft);
-  const isChanged = JSON.stringify(before) !== JSON.stringify(after);
+  const isChanged = writeExact(before) !== writeExact(after);
   useEffect(() => onUnsaved(isChanged), [isChanged, onUnsaved]);
   const trial = useMutation({ mutationFn: tryOut });
   const saving = useMutation({
@@ -168,7 +169,7 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
             </details>
           </div>
         </Card>
-        <Card title={t("json")} actions={<CopyButton text={JSON.stringify(after, null, 2)} />}>
+        <Card title={t("json")} actions={<CopyButton text={writeExact(after, 2)} />}>
           <Diff before={isChanged ? before : after} after={after} label={t("json")} whole />
           <p className="mt-2 text-xs text-muted">{t("version", { version: stored.version })}</p>
         </Card>

@@ -3,6 +3,7 @@
 import { Braces } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { readExact, writeExact } from "../../exact";
 import { Button } from "../../ui/button";
 import { RowTable, rowsOf } from "../../ui/row-table";
 
@@ -14,13 +15,13 @@ export function dataIn(text: string): { data: unknown } | undefined {
   const trimmed = text.trim();
   if (trimmed !== "null" && !/^[[{]/.test(trimmed)) return undefined;
   try {
-    return { data: JSON.parse(trimmed) as unknown };
+    return { data: readExact(trimmed) as unknown };
   } catch {
     return undefined;
   }
 }
 
-const shown = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+const shown = (value: unknown) => (typeof value === "string" ? value : writeExact(value));
 
 function Shaped({ data }: { data: unknown }) {
   const { t } = useTranslation("runs");
@@ -60,7 +61,7 @@ export function Answer({ text, children }: { text: string; children: ReactNode }
     <div className="grid gap-1">
       {isRaw ? (
         <pre className="max-h-96 overflow-auto rounded-md border bg-sunken p-3 text-sm whitespace-pre-wrap">
-          {JSON.stringify(found.data, null, 2)}
+          {writeExact(found.data, 2)}
         </pre>
       ) : (
         <Shaped data={found.data} />

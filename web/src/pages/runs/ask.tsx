@@ -6,6 +6,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { problemsOf } from "../../api/errors";
 import { useMay } from "../../api/me";
+import { writeExact } from "../../exact";
 import { isModEnter } from "../../keys";
 import { Button } from "../../ui/button";
 import { Field, TextArea } from "../../ui/field";
@@ -123,7 +124,7 @@ function Approval({ run, ask }: { run: string; ask: AskBlock }) {
   return (
     <div className="grid gap-3">
       <pre className="max-h-60 overflow-auto rounded-md border bg-sunken p-2 text-sm whitespace-pre-wrap">
-        <span className="font-semibold">{ask.tool}</span> {JSON.stringify(ask.arguments, null, 2)}
+        <span className="font-semibold">{ask.tool}</span> {writeExact(ask.arguments, 2)}
       </pre>
       {way === "edit" && (
         <SchemaForm

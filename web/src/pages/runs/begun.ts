@@ -1,12 +1,13 @@
 // What somebody has begun to answer stays in this tab until it is sent: they may look something up before they go on.
 
 import { useState } from "react";
+import { readExact, writeExact } from "../../exact";
 import { isSecret, type Schema, shapeOf } from "../../ui/schema";
 import type { Values } from "../../ui/schema-form";
 
 function read<T>(key: string): T | undefined {
   try {
-    return (JSON.parse(sessionStorage.getItem(key) ?? "null") as T | null) ?? undefined;
+    return (readExact(sessionStorage.getItem(key) ?? "null") as T | null) ?? undefined;
   } catch {
     return undefined;
   }
@@ -23,7 +24,7 @@ export function useBegun<T extends object>(
   const [value, setValue] = useState<T>(() => read<T>(key) ?? first());
   const replace = (next: T) => {
     setValue(next);
-    sessionStorage.setItem(key, JSON.stringify(safe(next)));
+    sessionStorage.setItem(key, writeExact(safe(next)));
   };
   return [value, (some) => replace({ ...value, ...some }), replace, () => sessionStorage.removeItem(key)];
 }

@@ -4,6 +4,7 @@ import { Link } from "@tanstack/react-router";
 import { Ban, ChevronRight, CircleCheck, CircleX, LoaderCircle, ShieldQuestion } from "lucide-react";
 import { memo, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Coded } from "../../ui/coded";
 import { duration } from "../../ui/time";
 import { inOneLine } from "../executions/curl";
@@ -58,7 +59,7 @@ export const CallCard = memo(function CallCard({ call, isLast, isOver }: Props) 
         <div className="grid grid-cols-[minmax(0,1fr)] gap-2 border-t px-3 py-2 text-sm">
           <div>
             <p className="text-xs text-muted">{t("call.arguments")}</p>
-            <pre className="max-h-60 overflow-auto whitespace-pre-wrap">{JSON.stringify(call.arguments, null, 2)}</pre>
+            <pre className="max-h-60 overflow-auto whitespace-pre-wrap">{writeExact(call.arguments, 2)}</pre>
           </div>
           {call.text !== undefined && (
             <div>

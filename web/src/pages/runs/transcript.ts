@@ -1,5 +1,6 @@
 // What happened in a run, as people read it: the events put together into texts, calls and questions.
 
+import { writeExact } from "../../exact";
 import type { Schema } from "../../ui/schema";
 
 export type RunEvent = { id: string | null; event: string; data: Record<string, unknown> };
@@ -89,14 +90,14 @@ function withCall(blocks: Block[], data: RunEvent["data"], state: "called" | "ru
 /** The call that an approval is about is not named: it is the last one of that tool with those arguments that did not begin. */
 function withWaiting(blocks: Block[], { tool, arguments: args, kind, request_id }: RunEvent["data"]): Block[] {
   if (kind !== "approval") return blocks;
-  const same = JSON.stringify(args);
+  const same = writeExact(args);
   const at = blocks.findLastIndex(
     (block) =>
       block.kind === "call" &&
       block.state === "called" &&
       !block.waitsFor &&
       block.tool === tool &&
-      JSON.stringify(block.arguments) === same,
+      writeExact(block.arguments) === same,
   );
   return at < 0 ? blocks : blocks.with(at, { ...(blocks[at] as CallBlock), waitsFor: text(request_id) });
 }

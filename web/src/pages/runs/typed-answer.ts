@@ -2,7 +2,7 @@
 
 import { parseNumber, type Schema, shapeOf } from "../../ui/schema";
 
-export type Typed = { answer: unknown } | { wrong: "number" | "whole" | "rounded" | "choice" };
+export type Typed = { answer: unknown } | { wrong: "number" | "whole" | "choice" };
 
 const isEmpty = (schema: Schema | null) => !schema || Object.keys(schema).length === 0;
 

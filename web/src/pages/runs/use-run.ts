@@ -3,6 +3,7 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { refusal, send } from "../../api/client";
+import { readExact } from "../../exact";
 import { readEvents } from "./sse";
 import { EMPTY, type RunEvent, type Transcript, told } from "./transcript";
 
@@ -22,7 +23,7 @@ export async function followRun(id: string, tell: (event: RunEvent) => void, sig
         last = event.id ?? last;
         tries = 0;
         isOver ||= event.event === "done" || event.event === "error";
-        tell({ ...event, data: JSON.parse(event.data) });
+        tell({ ...event, data: readExact(event.data) as Record<string, unknown> });
       });
     } catch (error) {
       // A refusal stays one; a server that went away comes back.

@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { useMay, useMe } from "../../api/me";
 import type { ImportedTool, OpenApiImported } from "../../api/schema";
+import { readExact } from "../../exact";
 import { Button, buttonClass } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { Check, TextField } from "../../ui/field";
@@ -46,7 +47,7 @@ function send(options: Options, dryRun: boolean, pick: string[]) {
   return got(
     api.POST("/api/v1/openapi/import", {
       body: {
-        document: JSON.parse(options.text),
+        document: readExact(options.text) as never,
         dry_run: dryRun,
         base_url: options.baseUrl.trim() || undefined,
         prefix: options.prefix.trim() || undefined,

@@ -4,6 +4,7 @@ import { ShieldQuestion } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay } from "../../api/me";
+import { writeExact } from "../../exact";
 import { Badge } from "../../ui/badge";
 import { Check, Field, Input, Select, TextArea, TextField } from "../../ui/field";
 import { Json } from "../../ui/json";
@@ -178,7 +179,7 @@ export function hintsOf(draft: Draft): Array<"short" | "long" | "when" | "undesc
 function AgentCard({ draft }: { draft: Draft }) {
   const { t } = useTranslation("editor");
   const seen = { name: draft.name.trim(), description: draft.description, inputSchema: offered(schemaOf(draft)) };
-  const tokens = tokensOf(JSON.stringify(seen));
+  const tokens = tokensOf(writeExact(seen));
   const hints = hintsOf(draft);
   return (
     <Card title={t("agent.title")} actions={<Badge>{t("agent.tokens", { count: tokens })}</Badge>}>

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Button } from "../../ui/button";
 import { Field, Select, TextArea, TextField } from "../../ui/field";
 import { Note } from "../../ui/note";
@@ -20,7 +21,7 @@ const howOf = (one: Case): How =>
   one.expect_error !== undefined ? "error" : "expect_contains" in one ? "part" : "all";
 
 const textsOf = (one: Case): Record<How, string> => ({
-  all: one.expect === undefined ? "" : JSON.stringify(one.expect, null, 2),
+  all: one.expect === undefined ? "" : writeExact(one.expect, 2),
   part: one.expect_contains === undefined ? "" : textOfPart(one.expect_contains),
   error: one.expect_error ?? "",
 });

@@ -3,6 +3,7 @@
 import { CircleCheck, CircleX, ClipboardPaste, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Badge } from "../../ui/badge";
 import { IconButton } from "../../ui/button";
 import { Input, Select } from "../../ui/field";
@@ -51,12 +52,12 @@ export function CaseRow({ one, at, answer, onTry, onEdit, onChange, onRemove }: 
         {onEdit && <IconButton small icon={Pencil} label={t("test.editCase", number)} onClick={onEdit} />}
         {onRemove && <IconButton small icon={Trash2} label={t("test.removeCase", number)} onClick={onRemove} />}
       </div>
-      <code className="break-all">{JSON.stringify(one.arguments)}</code>
+      <code className="break-all">{writeExact(one.arguments)}</code>
       <Expected one={one} at={at} onChange={onChange} />
       {answer && !passed && (
         <p className="text-danger">
           {t("test.got")}{" "}
-          <code className="break-all">{answer.error ? answer.error.message : JSON.stringify(answer.data)}</code>
+          <code className="break-all">{answer.error ? answer.error.message : writeExact(answer.data)}</code>
         </p>
       )}
     </li>
@@ -73,7 +74,7 @@ function Expected({ one, at, onChange }: Pick<Props, "one" | "at" | "onChange">)
   const text = textOfPart(partOfText(typed)) === stored ? typed : stored;
   if (one.expect_error !== undefined)
     return <p className="text-muted">{t("test.expectsError", { code: one.expect_error })}</p>;
-  const value = <code className="break-all">{JSON.stringify(isPart ? one.expect_contains : one.expect)}</code>;
+  const value = <code className="break-all">{writeExact(isPart ? one.expect_contains : one.expect)}</code>;
   if (!onChange)
     return (
       <p className="text-muted">

@@ -1,5 +1,6 @@
 // The saved tests of a tool: which belong together, and whether an answer is what one expects, judged as the server judges it.
 
+import { readExact, writeExact } from "../../exact";
 import type { Values } from "../../ui/schema-form";
 import type { Case } from "./draft";
 import type { Answer } from "./queries";
@@ -30,12 +31,14 @@ export function contains(data: unknown, part: unknown): boolean {
 }
 
 /** What came of a test belongs to its arguments, wherever in the list it stands; in any order, as they are compared. */
-export const keyOf = (one: Case) =>
-  JSON.stringify(one.arguments, (_, value: unknown) =>
-    typeof value === "object" && value !== null && !Array.isArray(value)
-      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : value,
-  );
+export const keyOf = (one: Case) => writeExact(sorted(one.arguments));
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== "object" || value === null) return value;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(members.map(([name, one]) => [name, sorted(one)]));
+}
 
 export function passes(one: Case, answer: Answer): boolean {
   if (one.expect_error !== undefined) return answer.error?.code === one.expect_error;
@@ -53,11 +56,11 @@ export function expecting(one: Case, how: "all" | "part"): Case {
 /** A part as somebody types it: a text, unless it reads as an object, a list or a number. */
 export function partOfText(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readExact(text);
     return typeof value === "string" ? text : value;
   } catch {
     return text;
   }
 }
 
-export const textOfPart = (part: unknown): string => (typeof part === "string" ? part : JSON.stringify(part));
+export const textOfPart = (part: unknown): string => (typeof part === "string" ? part : writeExact(part));

@@ -1,5 +1,6 @@
 // A curl command line, as people paste it, as the config of an HTTP tool. The credential in it goes where it is sealed.
 
+import { readExact } from "../../exact";
 import { isBare } from "./credentials";
 
 /** What is said several times is a list. */
@@ -232,7 +233,7 @@ function bodyOf(text: string, headers: Record<string, string>, json: boolean): P
   const type = name ? headers[name]! : "";
   if (json || /json/i.test(type) || (!type && /^\s*[[{]/.test(text))) {
     try {
-      const body: unknown = JSON.parse(text);
+      const body: unknown = readExact(text);
       // The client writes the header that belongs to the body.
       if (name) delete headers[name];
       return { body, body_type: "json" };

@@ -1,6 +1,7 @@
 // A tool while somebody writes it: its definition, with the arguments as a list that can be ordered. What the editor has no
 // field for is kept as it is.
 
+import { readExact, writeExact } from "../../exact";
 import type { Schema } from "../../ui/schema";
 import { keysIn, rekeyed, unkeyed } from "./credentials";
 import type { Kind, Tool } from "./queries";
@@ -306,14 +307,14 @@ export const drafts = {
   read(name: string): Draft | null {
     try {
       const text = localStorage.getItem(key(name));
-      const draft = text ? (JSON.parse(text) as Draft) : null;
+      const draft = text ? (readExact(text) as Draft) : null;
       if (draft) last = Math.max(last, ...draft.parameters.map((one) => one.id));
       return draft;
     } catch {
       return null;
     }
   },
-  write: (name: string, draft: Draft) => localStorage.setItem(key(name), JSON.stringify(keepable(draft))),
+  write: (name: string, draft: Draft) => localStorage.setItem(key(name), writeExact(keepable(draft))),
   drop: (name: string) => localStorage.removeItem(key(name)),
 };
 
@@ -326,6 +327,7 @@ function seen(data: unknown): Schema {
     const members = Object.entries(data as Record<string, unknown>);
     return { type: "object", properties: Object.fromEntries(members.map(([name, one]) => [name, seen(one)])) };
   }
+  if (typeof data === "bigint") return { type: "integer" };
   if (typeof data === "number") return { type: Number.isInteger(data) ? "integer" : "number" };
   return { type: typeof data };
 }

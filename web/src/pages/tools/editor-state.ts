@@ -4,6 +4,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useMemo, useState } from "react";
 import { api, got } from "../../api/client";
 import { type Problem, problemAt, problemsOf } from "../../api/errors";
+import { readExact, writeExact } from "../../exact";
 import { bodyOf, type Draft, isFilled } from "./draft";
 import type { Tool } from "./queries";
 
@@ -104,7 +105,7 @@ export function useCheck(
   may: boolean,
 ): Checked & { isFetching: boolean } {
   const isWhole = isFilled(draft, "logic");
-  const asked = useMemo(() => JSON.stringify({ body: checkable(draft), isWhole } satisfies Asked), [draft, isWhole]);
+  const asked = useMemo(() => writeExact({ body: checkable(draft), isWhole } satisfies Asked), [draft, isWhole]);
   const settled = useSettled(asked, 400);
   const isWanted = isWhole || (effect && stored === "" && isFilled(draft, "basics"));
   const found = useQuery({
@@ -115,7 +116,7 @@ export function useCheck(
     staleTime: 10_000,
     gcTime: 30_000,
     retry: false,
-    queryFn: ({ signal }) => checked(JSON.parse(settled) as Asked, stored, effect, signal),
+    queryFn: ({ signal }) => checked(readExact(settled) as Asked, stored, effect, signal),
   });
   return { ...(found.data ?? { problems: [] }), isFetching: found.isFetching };
 }

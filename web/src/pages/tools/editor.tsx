@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { problemsOf } from "../../api/errors";
 import { useMay, useMe } from "../../api/me";
+import { writeExact } from "../../exact";
 import { useKeeping } from "../../kept";
 import { shownKeys, useShortcuts } from "../../keys";
 import { useAddress } from "../../search";
@@ -277,7 +278,7 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
         stored={stored}
         may={may}
         given={given}
-        onTried={(isWell) => setTrial({ body: JSON.stringify(bodyOf(draft)), isWell })}
+        onTried={(isWell) => setTrial({ body: writeExact(bodyOf(draft)), isWell })}
       />
     ),
   };
@@ -288,7 +289,7 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
   const isBegun = (id: StepId) => {
     if (stored && !dirty) return id !== "test" || !stored.tested?.failed;
     if (id === "parameters") return draft.parameters.length > 0 || isFilled(draft, "logic");
-    return id !== "test" || (trial?.isWell === true && trial.body === JSON.stringify(bodyOf(draft)));
+    return id !== "test" || (trial?.isWell === true && trial.body === writeExact(bodyOf(draft)));
   };
   const title = stored ? <span className="font-mono">{stored.name}</span> : t(from ? "editor:newCopy" : "editor:new");
   return (

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Code } from "../../ui/code";
 import { parseJson } from "../../ui/schema";
 
@@ -38,7 +39,7 @@ export function JsonText({ label, value, unread, onChange, object, plain, classN
   const none = object ? {} : undefined;
   const isShown =
     unread === undefined
-      ? "value" in read && JSON.stringify(read.value ?? none) === JSON.stringify(value ?? none)
+      ? "value" in read && writeExact(read.value ?? none) === writeExact(value ?? none)
       : typed === unread;
   const text = isShown ? typed : (unread ?? textOf(value, plain));
   return (
@@ -63,4 +64,4 @@ export function JsonText({ label, value, unread, onChange, object, plain, classN
 }
 
 export const textOf = (value: unknown, plain = false): string =>
-  value === undefined ? "" : plain && typeof value === "string" ? value : JSON.stringify(value, null, 2);
+  value === undefined ? "" : plain && typeof value === "string" ? value : writeExact(value, 2);

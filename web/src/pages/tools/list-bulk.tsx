@@ -5,6 +5,7 @@ import { Download, ListChecks, Power, PowerOff, Trash2, X } from "lucide-react";
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
 import { useMay, useMe } from "../../api/me";
+import { writeExact } from "../../exact";
 import { Button, IconButton } from "../../ui/button";
 import { Confirm } from "../../ui/overlay";
 import { messageOf } from "../../ui/states";
@@ -94,7 +95,7 @@ export function BulkBar({ tools, chosen, onChoose, onWhole }: Props) {
     setWidening(false);
   };
   const save = () => {
-    const blob = new Blob([JSON.stringify({ tools: these }, null, 2)], { type: "application/json" });
+    const blob = new Blob([writeExact({ tools: these }, 2)], { type: "application/json" });
     const link = document.createElement("a");
     link.href = URL.createObjectURL(blob);
     link.download = "tools.json";

@@ -21,6 +21,7 @@ import { type ButtonHTMLAttributes, type MouseEvent, memo, useEffect, useMemo, u
 import { useTranslation } from "react-i18next";
 import { useMay, useMe } from "../../api/me";
 import type { ToolDay } from "../../behind/jobs";
+import { writeExact } from "../../exact";
 import { withName } from "../../i18n/with-name";
 import { useShortcuts } from "../../keys";
 import { type Search, useAddress } from "../../search";
@@ -448,8 +449,7 @@ function RowButton({ icon: Icon, label, className, ...rest }: ButtonProps) {
 function RowActions({ tool, may, shared }: { tool: Tool; may: boolean; shared: Shared }) {
   const { t, texts, isAuthor, go, test, remove } = shared;
   const to = `/tools/${encodeURIComponent(tool.name)}`;
-  const copy = async () =>
-    (await copyText(JSON.stringify(tool, null, 2))) && toast(t("copiedJson", { name: tool.name }));
+  const copy = async () => (await copyText(writeExact(tool, 2))) && toast(t("copiedJson", { name: tool.name }));
   return (
     <>
       <RowButton icon={FlaskConical} label={texts.testOne(tool.name)} onClick={() => test(tool.name)} />

@@ -3,6 +3,7 @@
 import { ClipboardPaste } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Button } from "../../ui/button";
 import { Field, Input, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
@@ -132,7 +133,7 @@ export function LogicHttp({ draft, change, problem }: StepProps) {
             className="font-mono"
             spellCheck={false}
             placeholder="/data/items"
-            value={typeof response === "string" ? response : response ? JSON.stringify(response) : ""}
+            value={typeof response === "string" ? response : response ? writeExact(response) : ""}
             onChange={(event) => set("response", responseOf(event.target.value))}
           />
         )}

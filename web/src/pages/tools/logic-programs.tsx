@@ -5,6 +5,7 @@ import { Plus, Trash2 } from "lucide-react";
 import { lazy, Suspense, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
+import { writeExact } from "../../exact";
 import { Button, IconButton } from "../../ui/button";
 import { Field, Input, Select, TextArea, TextField } from "../../ui/field";
 import { Note } from "../../ui/note";
@@ -138,7 +139,7 @@ export function LogicPython(props: StepProps) {
 export function argvOf(command: string[], args: Record<string, unknown>): string[] {
   return command.flatMap((word) => {
     const alone = /^\{\{\s*([^{}]+?)\s*\}\}$/.exec(word)?.[1];
-    const text = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+    const text = (value: unknown) => (typeof value === "string" ? value : writeExact(value));
     if (alone) {
       const value = args[alone];
       if (value === undefined || value === null) return args && alone in args ? [] : [word];
@@ -150,7 +151,7 @@ export function argvOf(command: string[], args: Record<string, unknown>): string
   });
 }
 
-const shown = (word: string) => (/^[\w@%+=:,./{}-]+$/.test(word) ? word : JSON.stringify(word));
+const shown = (word: string) => (/^[\w@%+=:,./{}-]+$/.test(word) ? word : writeExact(word));
 
 export function LogicShell(props: StepProps) {
   const { t } = useTranslation("programs");

@@ -3,6 +3,7 @@
 import { Plus, Trash2 } from "lucide-react";
 import { type ReactNode, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
+import { readExact, writeExact } from "../../exact";
 import { Button, IconButton } from "../../ui/button";
 import { Input } from "../../ui/field";
 import { parseJson } from "../../ui/schema";
@@ -31,7 +32,7 @@ const rowsOf = (value: Record<string, unknown>): Row[] =>
   Object.entries(value).map(([name, one]) =>
     fresh({
       name,
-      text: typeof one === "string" ? one : JSON.stringify(one),
+      text: typeof one === "string" ? one : writeExact(one),
       kept: typeof one === "string" ? undefined : one,
     }),
   );
@@ -46,7 +47,7 @@ function readBack({ text, kept }: Row): unknown {
 export function valueOfText(text: string): unknown {
   if (!/^\{\s*"\$(secret|env)"/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return readExact(text);
   } catch {
     return text;
   }
@@ -55,9 +56,9 @@ export function valueOfText(text: string): unknown {
 export function NameValues({ label, add, value, onChange, problem, placeholder, note }: Props) {
   const { t } = useTranslation("editor");
   const [rows, setRows] = useState(() => rowsOf(value));
-  const told = useRef(JSON.stringify(value));
+  const told = useRef(writeExact(value));
   // Values that came from elsewhere, such as a pasted command, replace the rows.
-  const now = JSON.stringify(value);
+  const now = writeExact(value);
   if (now !== told.current) {
     told.current = now;
     setRows(rowsOf(value));
@@ -66,7 +67,7 @@ export function NameValues({ label, add, value, onChange, problem, placeholder, 
     setRows(changed);
     const named = changed.filter((row) => row.name.trim());
     const all = Object.fromEntries(named.map((row) => [row.name.trim(), readBack(row)]));
-    told.current = JSON.stringify(all);
+    told.current = writeExact(all);
     onChange(named.length > 0 ? all : undefined);
   };
   /** Of rows with one name the last one counts. */

@@ -2,9 +2,10 @@
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Check, Field, Input, Select } from "../../ui/field";
 import { Lines } from "../../ui/lines";
-import type { Schema } from "../../ui/schema";
+import { parseNumber, type Schema } from "../../ui/schema";
 import { JsonText, type Read } from "./json-text";
 import { shown, typedValue, withMember } from "./parameter-default";
 import { isPinned, pinned } from "./pinned";
@@ -18,7 +19,7 @@ function EnumValues({ schema, onChange }: Props) {
   const [typed, setTyped] = useState(() => stored.map(shown));
   const valuesOf = (lines: string[]) =>
     lines.map((line) => typedValue(line, schema)).filter((one) => one !== undefined);
-  const lines = JSON.stringify(valuesOf(typed)) === JSON.stringify(stored) ? typed : stored.map(shown);
+  const lines = writeExact(valuesOf(typed)) === writeExact(stored) ? typed : stored.map(shown);
   const wrong = lines.filter((line) => typedValue(line, schema) === undefined);
   return (
     <Lines
@@ -33,6 +34,12 @@ function EnumValues({ schema, onChange }: Props) {
       }}
     />
   );
+}
+
+/** The browser's field takes ways to write a number that JSON has not. */
+function boundOf(text: string) {
+  const parsed = parseNumber(text, false);
+  return "value" in parsed ? parsed.value : Number(text);
 }
 
 type AdvancedProps = Props & { name: string; unread: string | undefined; onText: (read: Read) => void };
@@ -52,7 +59,7 @@ export function Advanced({ name, schema, unread, onChange, onText }: AdvancedPro
           step="any"
           value={shown(schema[key])}
           onChange={(event) =>
-            onChange(withMember(schema, key, event.target.value ? Number(event.target.value) : undefined))
+            onChange(withMember(schema, key, event.target.value ? boundOf(event.target.value) : undefined))
           }
         />
       )}

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Input } from "../../ui/field";
 import { parseJson, parseNumber, type Schema } from "../../ui/schema";
 import { isPinned } from "./pinned";
@@ -23,7 +24,7 @@ export function typedValue(text: string, schema: Schema): unknown {
 }
 
 export const shown = (value: unknown) =>
-  value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  value === undefined ? "" : typeof value === "string" ? value : writeExact(value);
 
 type DefaultProps = {
   label: string;
@@ -39,7 +40,7 @@ export function DefaultValue({ label, schema, unread, onChange }: DefaultProps) 
   const [typed, setTyped] = useState(unread ?? shown(stored));
   const read = (text: string) => (text === "" ? undefined : typedValue(text, schema));
   // What was typed is shown as long as it says what is there: `1.50` is 1.5.
-  const isShown = unread === undefined ? JSON.stringify(read(typed)) === JSON.stringify(stored) : typed === unread;
+  const isShown = unread === undefined ? writeExact(read(typed)) === writeExact(stored) : typed === unread;
   const text = isShown ? typed : (unread ?? shown(stored));
   return (
     <Input

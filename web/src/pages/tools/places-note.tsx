@@ -2,6 +2,7 @@
 
 import { Plus } from "lucide-react";
 import { useTranslation } from "react-i18next";
+import { writeExact } from "../../exact";
 import { Button } from "../../ui/button";
 import { Note } from "../../ui/note";
 import { type Draft, parameter } from "./draft";
@@ -10,9 +11,7 @@ import type { StepProps } from "./editor-state";
 /** The names of `{{name}}` in a config, in their order. */
 export const placesIn = (config: unknown): string[] => [
   ...new Set(
-    [...JSON.stringify(config ?? null).matchAll(/\{\{\s*([\p{Alphabetic}\p{N}_-]+)\s*\}\}/gu)].map(
-      (match) => match[1]!,
-    ),
+    [...writeExact(config ?? null).matchAll(/\{\{\s*([\p{Alphabetic}\p{N}_-]+)\s*\}\}/gu)].map((match) => match[1]!),
   ),
 ];
 

@@ -1,5 +1,6 @@
 // Whether saved tests may run without being asked for: each is a real call of the tool.
 
+import { writeExact } from "../../exact";
 import { bodyOf, type Draft, isSealed, seenToRead } from "./draft";
 import { writes } from "./writing";
 
@@ -25,6 +26,6 @@ const WORDS = ["name", "description", "description_user", "examples", "is_public
 /** Whether a change may have another outcome of the tests. */
 export function matters(before: Draft, after: Draft): boolean {
   const rest = (draft: Draft) =>
-    JSON.stringify(Object.entries(bodyOf(draft)).filter(([member]) => !WORDS.includes(member)));
+    writeExact(Object.entries(bodyOf(draft)).filter(([member]) => !WORDS.includes(member)));
   return rest(before) !== rest(after);
 }

@@ -2,10 +2,11 @@
 // written here; what is written stays, and is compared when it is saved.
 
 import { useMemo, useState } from "react";
+import { writeExact } from "../../exact";
 import { bodyOf, type Draft, draftOf, drafts, unreadIn, withStored } from "./draft";
 import type { Tool } from "./queries";
 
-const isSame = (a: Draft, b: Draft) => JSON.stringify(bodyOf(a)) === JSON.stringify(bodyOf(b));
+const isSame = (a: Draft, b: Draft) => writeExact(bodyOf(a)) === writeExact(bodyOf(b));
 
 /** The draft after it was saved: what was written meanwhile is kept, as a change of what was saved. */
 export const rebased = (sent: Draft, now: Draft, after: Tool): Draft =>

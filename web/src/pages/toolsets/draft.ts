@@ -1,6 +1,7 @@
 // A toolset as its editor has it, from and to what is stored, and what its patterns fit.
 
 import type { ToolsetBody } from "../../api/schema";
+import { readExact, writeExact } from "../../exact";
 import { matcher } from "../../patterns";
 import type { Entry, ToolName, ToolsetView } from "./queries";
 
@@ -33,7 +34,7 @@ export function rowOf(entry: string | Entry): Row {
     tool: full.tool,
     name: full.name ?? "",
     description: full.description ?? "",
-    arguments: full.arguments ? JSON.stringify(full.arguments, null, 2) : "",
+    arguments: full.arguments ? writeExact(full.arguments, 2) : "",
   };
 }
 
@@ -64,7 +65,7 @@ export function argumentProblems(draft: Draft): Map<number, string> {
   for (const row of draft.rows) {
     if (!row.arguments.trim()) continue;
     try {
-      const value = JSON.parse(row.arguments);
+      const value = readExact(row.arguments);
       if (typeof value !== "object" || value === null || Array.isArray(value)) wrong.set(row.key, "{ … }");
     } catch (error) {
       wrong.set(row.key, (error as Error).message);
@@ -79,7 +80,7 @@ export function bodyOf(draft: Draft): ToolsetBody {
     const entry: Entry = { tool: row.tool };
     if (text(row.name)) entry.name = text(row.name);
     if (text(row.description)) entry.description = text(row.description);
-    if (text(row.arguments)) entry.arguments = JSON.parse(row.arguments);
+    if (text(row.arguments)) entry.arguments = readExact(row.arguments) as Record<string, unknown>;
     return Object.keys(entry).length === 1 ? row.tool : entry;
   });
   return {

@@ -8,6 +8,7 @@ import { useTranslation } from "react-i18next";
 import { useGoneNames } from "../../api/gone-tools";
 import type { ToolView } from "../../api/schema";
 import { toolSearchQuery } from "../../api/tool-search";
+import { readExact, writeExact } from "../../exact";
 import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Code } from "../../ui/code";
@@ -54,7 +55,7 @@ function SetArguments({
   // Nothing has to be set.
   const schema = useMemo(() => given && { ...given, required: [] }, [given]);
   const change = (next: Values, ok: boolean) => {
-    set({ arguments: Object.keys(next).length > 0 ? JSON.stringify(next, null, 2) : "" });
+    set({ arguments: Object.keys(next).length > 0 ? writeExact(next, 2) : "" });
     onFinish(ok);
   };
   return (
@@ -66,7 +67,7 @@ function SetArguments({
       {schema && !problem ? (
         <SchemaForm
           schema={schema}
-          value={row.arguments.trim() ? (JSON.parse(row.arguments) as Values) : {}}
+          value={row.arguments.trim() ? (readExact(row.arguments) as Values) : {}}
           onChange={change}
         />
       ) : (
