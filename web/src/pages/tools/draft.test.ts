@@ -15,8 +15,9 @@ import {
   stepOf,
   unreadIn,
 } from "./draft";
-import { namesIn } from "./logic-expression";
+
 import { argvOf } from "./logic-programs";
+import { namesIn } from "./names-in";
 import { placesIn } from "./places-note";
 import type { Tool } from "./queries";
 import { parametersIn, quoted, undeclared, verbOf } from "./sql-parameters";

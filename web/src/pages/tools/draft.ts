@@ -15,6 +15,8 @@ export type Parameter = {
   unread?: string;
   /** What was written as its default, while that is no value of its type. */
   unreadDefault?: string;
+  /** The values it may have as they were written, while some of them are none of its type. */
+  unreadEnum?: string[];
 };
 export type Case = {
   name?: string;
@@ -214,7 +216,7 @@ export function unreadIn(draft: Draft): string[] {
   return [
     ...Object.keys(draft.unread ?? {}).filter((path) => !(isBodyless && path === "config.body")),
     ...draft.parameters
-      .filter((one, at, all) => (one.unread ?? one.unreadDefault ?? badName(all, at)) !== undefined)
+      .filter((one, at, all) => (one.unread ?? one.unreadDefault ?? one.unreadEnum ?? badName(all, at)) !== undefined)
       .map((one) => `input_schema.properties.${one.name.trim()}`),
   ];
 }

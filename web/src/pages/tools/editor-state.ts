@@ -8,9 +8,12 @@ import { readExact, writeExact } from "../../exact";
 import { bodyOf, type Draft, isFilled } from "./draft";
 import type { Tool } from "./queries";
 
+export type Change = Partial<Draft> | ((draft: Draft) => Partial<Draft>);
+
 export type StepProps = {
   draft: Draft;
-  change: (some: Partial<Draft>) => void;
+  /** What is different, or how to make it of the draft as it is then. */
+  change: (some: Change) => void;
   /** What the server says of a member of the definition, once there is something to say. */
   problem: (path: string) => string | undefined;
   /** Whether there is something that is not saved. */

@@ -38,7 +38,7 @@ import {
   unreadIn,
 } from "./draft";
 import { hasValue, StepLabel, StoredActions } from "./editor-parts";
-import { useCheck } from "./editor-state";
+import { type Change, useCheck } from "./editor-state";
 import { isOpen } from "./open-source";
 import {
   isChangeable,
@@ -136,9 +136,9 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
   // What is being saved is not new any more by the time that it is looked at.
   const check = useCheck(draft, stored?.name ?? "", step === "basics", may && saving !== "saving" && !saved.current);
   const change = useCallback(
-    (some: Partial<Draft>) => {
+    (some: Change) => {
       setFailure(undefined);
-      setDraft((before) => ({ ...before, ...some }));
+      setDraft((before) => ({ ...before, ...(typeof some === "function" ? some(before) : some) }));
     },
     [setDraft],
   );

@@ -13,7 +13,14 @@ beforeAll(async () => {
 afterEach(cleanup);
 
 const shown = (unread?: string) => (
-  <Advanced name="id" schema={{ type: "string" }} unread={unread} onChange={() => {}} onText={() => {}} />
+  <Advanced
+    name="id"
+    schema={{ type: "string" }}
+    unread={unread}
+    onChange={() => {}}
+    onText={() => {}}
+    onEnum={() => {}}
+  />
 );
 const details = () => document.querySelector("details")!;
 

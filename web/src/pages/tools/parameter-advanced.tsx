@@ -12,11 +12,17 @@ import { isPinned, pinned } from "./pinned";
 
 type Props = { schema: Schema; onChange: (schema: Schema) => void };
 
+type EnumProps = {
+  schema: Schema;
+  unread: string[] | undefined;
+  onChange: (some: { schema: Schema; unreadEnum: string[] | undefined }) => void;
+};
+
 /** The values it may have. What is no value of the type, such as half a number, stays in sight. */
-function EnumValues({ schema, onChange }: Props) {
+function EnumValues({ schema, unread, onChange }: EnumProps) {
   const { t } = useTranslation("editor");
   const stored = schema.enum ?? [];
-  const [typed, setTyped] = useState(() => stored.map(shown));
+  const [typed, setTyped] = useState(() => unread ?? stored.map(shown));
   const valuesOf = (lines: string[]) =>
     lines.map((line) => typedValue(line, schema)).filter((one) => one !== undefined);
   const lines = writeExact(valuesOf(typed)) === writeExact(stored) ? typed : stored.map(shown);
@@ -30,7 +36,12 @@ function EnumValues({ schema, onChange }: Props) {
       onChange={(next) => {
         setTyped(next);
         const values = valuesOf(next);
-        onChange(withMember(schema, "enum", values.length > 0 ? values : undefined));
+        const isRead = values.length === next.length;
+        // What is none stays as it was typed: it must not be left out by saving.
+        onChange({
+          schema: withMember(schema, "enum", values.length > 0 ? values : undefined),
+          unreadEnum: isRead ? undefined : next,
+        });
       }}
     />
   );
@@ -42,9 +53,15 @@ function boundOf(text: string) {
   return "value" in parsed ? parsed.value : Number(text);
 }
 
-type AdvancedProps = Props & { name: string; unread: string | undefined; onText: (read: Read) => void };
+type AdvancedProps = Props & {
+  name: string;
+  unread: string | undefined;
+  unreadEnum?: string[];
+  onText: (read: Read) => void;
+  onEnum: EnumProps["onChange"];
+};
 
-export function Advanced({ name, schema, unread, onChange, onText }: AdvancedProps) {
+export function Advanced({ name, schema, unread, unreadEnum, onChange, onText, onEnum }: AdvancedProps) {
   const { t } = useTranslation("editor");
   // Only to begin with: it must not close over whoever has just mended it.
   const [beginsOpen] = useState(unread !== undefined);
@@ -67,7 +84,9 @@ export function Advanced({ name, schema, unread, onChange, onText }: AdvancedPro
   );
   return (
     <div className="mt-3 grid gap-3 border-t pt-3 md:grid-cols-3">
-      {(isNumber || isText) && <EnumValues key={String(schema.type)} schema={schema} onChange={onChange} />}
+      {(isNumber || isText) && (
+        <EnumValues key={String(schema.type)} schema={schema} unread={unreadEnum} onChange={onEnum} />
+      )}
       {isNumber && bound("minimum", t("parameters.minimum"))}
       {isNumber && bound("maximum", t("parameters.maximum"))}
       {isText && (

@@ -6,7 +6,9 @@ import { afterEach, beforeAll, expect, test } from "vitest";
 import { loadTexts } from "../../i18n";
 import type { Schema } from "../../ui/schema";
 import { TipProvider } from "../../ui/tip";
-import { type Draft, emptyDraft, parameter } from "./draft";
+import { Toasts } from "../../ui/toast";
+import { type Draft, emptyDraft, parameter, unreadIn } from "./draft";
+import type { Change } from "./editor-state";
 import { JsonText } from "./json-text";
 import { Parameters } from "./parameters";
 
@@ -14,15 +16,18 @@ beforeAll(() => loadTexts(["editor", "frame"]));
 afterEach(cleanup);
 
 let now: Draft;
-function Step({ schema }: { schema: Schema }) {
+function Step({ schema, query = "" }: { schema: Schema; query?: string }) {
   const [draft, setDraft] = useState<Draft>({
     ...emptyDraft(),
+    config: { query },
     parameters: [{ ...parameter("n"), schema }],
   });
   now = draft;
-  const change = (some: Partial<Draft>) => setDraft((before) => ({ ...before, ...some }));
+  const change = (some: Change) =>
+    setDraft((before) => ({ ...before, ...(typeof some === "function" ? some(before) : some) }));
   return (
     <TipProvider>
+      <Toasts />
       <Parameters draft={draft} change={change} problem={() => undefined} dirty keep="n" />
     </TipProvider>
   );
@@ -58,6 +63,32 @@ test("what is said of a parameter that has no name yet asks for one", () => {
   expect(screen.queryByText("It needs a name.")).toBeNull();
   write("Description of parameter 1", "who");
   expect(screen.getByText("It needs a name.")).toBeTruthy();
+});
+
+test("another name follows into the query, and is taken back with it", () => {
+  render(<Step schema={{ type: "number" }} query="SELECT * FROM t WHERE a = :n AND b = {{n}}" />);
+  const name = field("Name of n");
+  fireEvent.focus(name);
+  for (const text of ["", "u", "us", "user"]) fireEvent.change(name, { target: { value: text } });
+  expect(now.config.query).toBe("SELECT * FROM t WHERE a = :user AND b = {{user}}");
+  fireEvent.blur(name);
+  fireEvent.click(screen.getByRole("button", { name: "Undo" }));
+  expect(now.config.query).toBe("SELECT * FROM t WHERE a = :n AND b = {{n}}");
+  expect(now.parameters[0]!.name).toBe("n");
+});
+
+test("a value that is none of the type keeps the tool from being saved without it", async () => {
+  render(<Step schema={{ type: "integer" }} />);
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  await screen.findByLabelText("Only these values");
+  write("Only these values", "1\ntwo");
+  expect(unreadIn(now)).toEqual(["input_schema.properties.n"]);
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  expect(field("Only these values").value).toBe("1\ntwo");
+  write("Only these values", "1\n2");
+  expect(unreadIn(now)).toEqual([]);
+  expect(schema().enum).toEqual([1, 2]);
 });
 
 test("half a number can be written among the values", async () => {

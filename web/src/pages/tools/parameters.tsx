@@ -8,9 +8,11 @@ import { Check, Input, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
 import type { Schema } from "../../ui/schema";
 import { Empty, Skeleton } from "../../ui/states";
-import { badName, type Parameter, parameter } from "./draft";
+import { toast } from "../../ui/toast";
+import { badName, type Config, type Draft, type Parameter, parameter } from "./draft";
 import type { StepProps } from "./editor-state";
 import { DefaultValue } from "./parameter-default";
+import { renamedIn } from "./renamed";
 import { undeclared } from "./sql-parameters";
 
 const Advanced = lazy(async () => ({ default: (await import("./parameter-advanced")).Advanced }));
@@ -20,6 +22,20 @@ export type ParameterType = (typeof TYPES)[number];
 
 export const typeOf = (schema: Schema): ParameterType | "other" =>
   TYPES.includes(schema.type as ParameterType) ? (schema.type as ParameterType) : "other";
+
+/** What names may be written as in a query, a formula and a place. */
+const isName = (name: string) => /^[\p{Alphabetic}_][\p{Alphabetic}\p{N}_]*$/u.test(name);
+
+/** A name that is being changed: what it was, and what the tool did with it, when somebody came to the field. */
+type Renaming = { id: number; from: string; config: Config };
+
+/** The draft with another name for a parameter, also where the tool uses it. */
+function renamed(draft: Draft, id: number, from: string, to: string): Partial<Draft> {
+  return {
+    parameters: draft.parameters.map((one) => (one.id === id ? { ...one, name: to } : one)),
+    config: renamedIn(draft, from, to),
+  };
+}
 
 /** Another type keeps what does not depend on it. */
 function ofType(schema: Schema, type: ParameterType): Schema {
@@ -35,7 +51,7 @@ function ofType(schema: Schema, type: ParameterType): Schema {
 }
 
 export function Parameters({ draft, change, problem }: StepProps) {
-  const { t } = useTranslation("editor");
+  const { t } = useTranslation(["editor", "frame"]);
   const list = useRef<HTMLOListElement>(null);
   const [dragged, setDragged] = useState<number>();
   const all = draft.parameters;
@@ -44,6 +60,26 @@ export function Parameters({ draft, change, problem }: StepProps) {
   const found = undeclared(query, [...all.map((one) => one.name), ...caller]);
   const set = (id: number, some: Partial<Parameter>) =>
     change({ parameters: all.map((one) => (one.id === id ? { ...one, ...some } : one)) });
+  const renaming = useRef<Renaming>(null);
+  const rename = ({ id }: Parameter, name: string) => {
+    const parameters = all.map((one) => (one.id === id ? { ...one, name } : one));
+    const { from, config } = renaming.current ?? { from: "", config: draft.config };
+    const to = name.trim();
+    const isOnly = !all.some((one) => one.id !== id && [from, to].includes(one.name.trim()));
+    // A name that is not one yet leaves the last one where it is used.
+    if (renaming.current?.id !== id || !isName(from) || !isName(to) || !isOnly) return change({ parameters });
+    change({ parameters, config: renamedIn({ kind: draft.kind, config }, from, to) });
+  };
+  const leaveName = (one: Parameter) => {
+    const begun = renaming.current;
+    renaming.current = null;
+    const to = one.name.trim();
+    if (!begun || begun.from === to || begun.config === draft.config) return;
+    const { id, from } = begun;
+    toast(t("parameters.renamed", { from, to }), {
+      action: { label: t("frame:undo"), run: () => change((now) => renamed(now, id, to, from)) },
+    });
+  };
   const focus = (at: number) =>
     requestAnimationFrame(() => list.current?.children[at]?.querySelector<HTMLInputElement>("input")?.focus());
   const add = () => {
@@ -110,6 +146,11 @@ export function Parameters({ draft, change, problem }: StepProps) {
                   problem={bad && t(`parameters.${bad}`)}
                   isDragged={dragged === at}
                   onChange={(some) => set(one.id, some)}
+                  onName={(name) => rename(one, name)}
+                  onNameBegun={() => {
+                    renaming.current = { id: one.id, from: one.name.trim(), config: draft.config };
+                  }}
+                  onNameDone={() => leaveName(one)}
                   onRemove={() => change({ parameters: all.filter((it) => it.id !== one.id) })}
                   onKey={(event) => onKey(event, at)}
                   onDrag={(event) => {
@@ -146,6 +187,9 @@ type RowProps = {
   problem?: string;
   isDragged: boolean;
   onChange: (some: Partial<Parameter>) => void;
+  onName: (name: string) => void;
+  onNameBegun: () => void;
+  onNameDone: () => void;
   onRemove: () => void;
   onKey: (event: KeyboardEvent) => void;
   onDrag: (event: DragEvent) => void;
@@ -153,9 +197,11 @@ type RowProps = {
   onDragEnd: () => void;
 };
 
-function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, onDrag, onOver, onDragEnd }: RowProps) {
+function ParameterRow({ one, at, problem, isDragged, onChange, onName, onNameBegun, onNameDone, ...row }: RowProps) {
+  const { onRemove, onKey, onDrag, onOver, onDragEnd } = row;
   const { t } = useTranslation("editor");
-  const [open, setOpen] = useState(false);
+  // What has to be mended is in sight.
+  const [open, setOpen] = useState(one.unread !== undefined || one.unreadEnum !== undefined);
   const type = typeOf(one.schema);
   const label = one.name || t("parameters.number", { number: at + 1 });
   const about = (text: string) => t("parameters.of", { what: text, name: label });
@@ -189,13 +235,19 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
           spellCheck={false}
           autoComplete="off"
           value={one.name}
-          onChange={(event) => onChange({ name: event.target.value })}
+          onFocus={onNameBegun}
+          onBlur={onNameDone}
+          onChange={(event) => onName(event.target.value)}
         />
         <Select
           aria-label={about(t("parameters.type"))}
           value={type}
           onChange={(event) =>
-            onChange({ schema: ofType(one.schema, event.target.value as ParameterType), unreadDefault: undefined })
+            onChange({
+              schema: ofType(one.schema, event.target.value as ParameterType),
+              unreadDefault: undefined,
+              unreadEnum: undefined,
+            })
           }
         >
           {TYPES.map((it) => (
@@ -242,12 +294,19 @@ function ParameterRow({ one, at, problem, isDragged, onChange, onRemove, onKey, 
             name={label}
             schema={one.schema}
             unread={one.unread}
+            unreadEnum={one.unreadEnum}
+            onEnum={onChange}
             onChange={(schema) => onChange({ schema })}
             onText={(read) =>
               onChange(
                 "unread" in read
                   ? read
-                  : { schema: (read.value ?? {}) as Schema, unread: undefined, unreadDefault: undefined },
+                  : {
+                      schema: (read.value ?? {}) as Schema,
+                      unread: undefined,
+                      unreadDefault: undefined,
+                      unreadEnum: undefined,
+                    },
               )
             }
           />
