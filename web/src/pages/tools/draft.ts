@@ -198,6 +198,7 @@ export function ofKind(draft: Draft, kind: Kind): Draft {
 
 /** A text for a member that is no value yet, or that it is one now. */
 export function withUnread({ unread }: Draft, path: string, text: string | undefined): Pick<Draft, "unread"> {
+  if (text === undefined && unread?.[path] === undefined) return {};
   const { [path]: _, ...others } = unread ?? {};
   return { unread: text === undefined ? others : { ...others, [path]: text } };
 }

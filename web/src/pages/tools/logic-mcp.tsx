@@ -2,18 +2,20 @@
 
 import { useQuery } from "@tanstack/react-query";
 import { Download } from "lucide-react";
+import { useCallback, useEffect, useId, useMemo, useRef } from "react";
 import { useTranslation } from "react-i18next";
 import { Badge } from "../../ui/badge";
 import { Button } from "../../ui/button";
 import { Field, Select } from "../../ui/field";
 import { Note } from "../../ui/note";
+import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
 import { Suggest } from "../../ui/suggest";
 import { serversQuery } from "../servers/queries";
 import { parametersOf, withUnread } from "./draft";
 import type { StepProps } from "./editor-state";
 import { JsonText } from "./json-text";
-import { offersQuery } from "./queries";
+import { type Offer, offersQuery } from "./queries";
 import { without } from "./set-config";
 import { schemaOfOffer } from "./start";
 
@@ -80,28 +82,66 @@ export function LogicMcp({ draft, change, problem }: StepProps) {
           <p className="text-sm whitespace-pre-wrap text-muted">{offer.description}</p>
         </div>
       )}
-      <div className="grid gap-1">
-        <p className="text-sm font-medium">{t("mcp.pinned")}</p>
-        <JsonText
-          object
-          label={t("mcp.pinned")}
-          value={config.arguments}
-          unread={draft.unread?.["config.arguments"]}
-          className="h-28"
-          onChange={(read) =>
-            change(
-              "unread" in read
-                ? withUnread(draft, "config.arguments", read.unread)
-                : {
-                    config: without(config, "arguments", read.value),
-                    ...withUnread(draft, "config.arguments", undefined),
-                  },
-            )
-          }
-        />
-        {problem("config.arguments") && <p className="text-sm text-danger">{problem("config.arguments")}</p>}
-        <p className="text-xs text-muted">{t("mcp.pinnedHint")}</p>
-      </div>
+      <Pinned offer={offer} draft={draft} change={change} problem={problem} />
     </div>
   );
 }
+
+const ARGUMENTS = "config.arguments";
+/** Something in the form is no value yet; the form itself knows what. */
+const IN_FORM = "config.arguments of the form";
+
+/** As the server describes its tool, or as JSON where it does not, or where that is what was begun. */
+function Pinned({
+  offer,
+  draft,
+  change,
+  problem,
+}: Pick<StepProps, "draft" | "change" | "problem"> & { offer?: Offer }) {
+  const { t } = useTranslation("programs");
+  const id = useId();
+  // Nothing has to be set.
+  const schema = useMemo(() => offer && { ...schemaOfOffer(offer), required: [] }, [offer]);
+  const value = draft.config.arguments;
+  const unread = draft.unread?.[ARGUMENTS];
+  const isForm = schema && unread === undefined && (value === undefined || isObject(value));
+  const set = (next: unknown) =>
+    change((now) => ({ config: without(now.config, "arguments", next), ...withUnread(now, ARGUMENTS, undefined) }));
+  const latest = useRef(change);
+  latest.current = change;
+  const changeForm = useCallback(
+    (next: Values, isRead: boolean) =>
+      latest.current((now) => ({
+        config: without(now.config, "arguments", Object.keys(next).length > 0 ? next : undefined),
+        ...withUnread(now, IN_FORM, isRead ? undefined : "…"),
+      })),
+    [],
+  );
+  // A draft of another time has what was read of the form, and not what could not be.
+  useEffect(() => latest.current((now) => withUnread(now, IN_FORM, undefined)), []);
+  return (
+    <fieldset aria-describedby={id} className="grid gap-1">
+      <legend className="text-sm font-medium">{t("mcp.pinned")}</legend>
+      <p id={id} className="text-xs text-muted">
+        {t("mcp.pinnedHint")}
+      </p>
+      {isForm ? (
+        <SchemaForm schema={schema} value={(value ?? {}) as Values} onChange={changeForm} />
+      ) : (
+        <JsonText
+          object
+          label={t("mcp.pinned")}
+          value={value}
+          unread={unread}
+          className="h-28"
+          onChange={(read) =>
+            "unread" in read ? change((now) => withUnread(now, ARGUMENTS, read.unread)) : set(read.value)
+          }
+        />
+      )}
+      {problem(ARGUMENTS) && <p className="text-sm text-danger">{problem(ARGUMENTS)}</p>}
+    </fieldset>
+  );
+}
+
+const isObject = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
