@@ -36,7 +36,7 @@ export function ReadOnly({ scope }: { scope: Scope }) {
   if (may) return null;
   return (
     <Note tone="plain" icon={Eye} className="mb-4">
-      {t("readOnly", { scope })}
+      {t("readOnly", { what: t(`scopes.${scope}`), scope })}
     </Note>
   );
 }
@@ -48,7 +48,7 @@ export function NotToSee({ scope }: { scope: Scope }) {
   if (may) return null;
   return (
     <Note tone="plain" icon={EyeOff} className="mb-4">
-      {t("notToSee", { scope })}
+      {t("notToSee", { what: t(`scopes.${scope}`), scope })}
     </Note>
   );
 }
