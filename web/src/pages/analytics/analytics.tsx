@@ -19,9 +19,11 @@ import { Empty, Failed, Skeleton } from "../../ui/states";
 import { Cell, Row, Table } from "../../ui/table";
 import { Tabs } from "../../ui/tabs";
 import { duration } from "../../ui/time";
+import { useNow } from "../../use-now";
 
 const SPANS = ["1h", "24h", "7d", "30d"] as const;
 const SHOWN = 200;
+const EVERY_MS = 15_000;
 
 type Line = { name: string; calls: number; errors: number; p50_us?: number; p95_us?: number };
 
@@ -142,8 +144,9 @@ export default function Analytics() {
   const [found, change] = useAddress();
   const isAdmin = useMay("admin");
   const since = SPANS.find((one) => one === found.since) ?? "24h";
-  const span = useMemo(() => spanOf(since, undefined), [since]);
-  const stats = useStats(span, 48, {}, { enabled: isAdmin });
+  const now = useNow(EVERY_MS);
+  const span = useMemo(() => spanOf(since, undefined, now), [since, now]);
+  const stats = useStats(span, 48, {}, { enabled: isAdmin, refetchInterval: EVERY_MS });
   const total = stats.data?.total ?? 0;
   const title = t("total", { count: total, shown: total.toLocaleString(i18n.language) });
   return (

@@ -1,9 +1,10 @@
 // The last day in hours, and the day before it to compare with.
 
 import { useQuery } from "@tanstack/react-query";
-import { useEffect, useMemo, useState } from "react";
+import { useMemo } from "react";
 import { type Stats, type Step, statsQuery, useStats } from "../../api/stats";
 import { type Span, spanOf } from "../../span";
+import { useNow } from "../../use-now";
 
 const HOUR = 3_600_000;
 
@@ -23,11 +24,7 @@ export function dayOf(now: number): { day: Span; before: Span } {
 }
 
 export function useDay(enabled: boolean): Day {
-  const [at, setAt] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setAt(Date.now()), 15_000);
-    return () => clearInterval(timer);
-  }, []);
+  const at = useNow(15_000);
   const spans = useMemo(() => dayOf(at), [at]);
   const now = useStats(spans.day, 24, {}, { enabled, refetchInterval: 15_000 });
   const before = useQuery({ ...statsQuery({ span: spans.before }), enabled });
