@@ -8,8 +8,9 @@ export type Column = { label: ReactNode; className?: string; hidden?: boolean };
 
 export function Table({ label, columns, children }: { label: string; columns: Column[]; children: ReactNode }) {
   return (
+    // What is only read out is placed, too, and must not reach out of it.
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the keys
-    <section tabIndex={0} aria-label={label} className="overflow-x-auto rounded-lg border bg-panel">
+    <section tabIndex={0} aria-label={label} className="relative overflow-x-auto rounded-lg border bg-panel">
       <table className="w-full border-collapse text-left wrap-break-word max-md:w-max max-md:min-w-full max-md:[&_td]:max-w-60">
         <thead>
           <tr className="border-b text-xs text-muted">

@@ -29,7 +29,7 @@ type RowTexts = { filterBy: string; open: (tool: string) => string };
 
 // The link of a row covers all of it; what else can be clicked stands above that.
 const valueClass =
-  "relative z-1 max-w-full truncate rounded px-1 text-left hover:bg-accent-soft hover:text-accent-text";
+  "relative z-1 min-h-6 max-w-full truncate rounded px-1 text-left hover:bg-accent-soft hover:text-accent-text";
 
 type RowProps = {
   one: Execution;
