@@ -324,7 +324,7 @@ mod tests {
                 },
                 Window {
                     messages_max: None,
-                    tokens_max: Some(most * 60),
+                    tokens_max: Some(most * 90),
                 },
             ] {
                 let shown = window.of(&said, request_at);
