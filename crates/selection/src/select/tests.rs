@@ -202,7 +202,7 @@ fn copies_of_trusted_tools_come_behind_them() {
         .map(|at| strange(&format!("a-send-mail-{at}"), "Sends an e-mail to somebody"))
         .collect();
     items.push(strange(
-        "Send-Mail",
+        "Send_Mail",
         "Sends an e-mail, a mail, an email to somebody",
     ));
     items.extend(tools());
@@ -218,8 +218,18 @@ fn copies_of_trusted_tools_come_behind_them() {
     let names = corpus(items).needed(several, |_| true);
     let names: Vec<&str> = names.iter().map(|at| items[*at].name.as_str()).collect();
     assert_eq!(names, ["web_search", "send_mail"]);
-    let called = first(items, "Use Send-Mail to send an email to Kim");
-    assert_eq!(called.map(|at| items[at].name.as_str()), Some("Send-Mail"));
+    let called = first(items, "Use Send_Mail to send an email to Kim");
+    assert_eq!(called.map(|at| items[at].name.as_str()), Some("Send_Mail"));
+    // Everyday words call nobody's tool.
+    let everyday = [
+        strange("e-mail", "Sends an e-mail to somebody"),
+        strange("gmail.com", "Sends an e-mail to somebody"),
+    ];
+    let all = [items, &everyday].concat();
+    for request in ["Send an e-mail to Kim", "Send an email to kim@gmail.com"] {
+        let found = first(&all, request).map(|at| all[at].name.as_str());
+        assert_eq!(found, Some("send_mail"), "{request}");
+    }
 }
 
 #[test]
