@@ -79,9 +79,9 @@ async fn what_a_run_waits_for_is_not_cut_off_by_a_database_that_is_away() {
         for _ in 0..2 {
             let before = between.refused();
             between.go_away(true);
-            // The run looks twice a second, others as often.
+            // The run looks twice a second, others as often. Not so long that another server takes it for gone.
             until("it is looked for", async || {
-                (between.refused() > before + 10).then_some(())
+                (between.refused() > before + 3).then_some(())
             })
             .await;
             between.go_away(false);
