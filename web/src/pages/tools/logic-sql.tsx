@@ -39,9 +39,13 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
   const editor = useRef<SqlHandle>(null);
   const { query = "" } = draft.config as { query?: string };
   const set = (key: string, value: unknown, more: Partial<Draft> = {}) => {
-    const { [key]: _, ...others } = { ...draft.config, source } as Config;
-    // In its place: what is written back as it was is no change.
-    change({ config: value === undefined ? others : { ...draft.config, source, [key]: value }, ...more });
+    // Of the draft as it is then: what is typed may come before what was chosen just now is drawn.
+    change((now) => {
+      const config: Config = { ...now.config, source: now.config.source ?? source };
+      const { [key]: _, ...others } = config;
+      // In its place: what is written back as it was is no change.
+      return { config: value === undefined ? others : { ...config, [key]: value }, ...more };
+    });
   };
   const list = sources.data?.filter((one) => one.state !== "hidden") ?? [];
   const isAdmin = useMay("admin");
@@ -101,7 +105,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     try {
       write((await editor.current?.formatted()) ?? query);
     } catch (error) {
-      toast(messageOf(error).split("editor:\n")[0] ?? "", { failed: true });
+      toast(messageOf(error).split("\n")[0] ?? "", { failed: true });
     }
   };
   const explain = async () => {
@@ -128,7 +132,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
     // What came of another query says nothing of this one.
     if (text !== query && (run.answer || run.error !== undefined)) run.clear();
     if (text !== query) setPlan(undefined);
-    set("editor:query", text);
+    set("query", text);
   };
   // What came of it stands below the editor, where it may be out of sight.
   const outcome = useRef<HTMLDivElement>(null);
@@ -151,7 +155,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
           className="min-w-48"
         >
           {(told) => (
-            <Select {...told} value={source} onChange={(event) => set("editor:source", event.target.value)}>
+            <Select {...told} value={source} onChange={(event) => set("source", event.target.value)}>
               <option value="">{t("editor:sql.chooseSource")}</option>
               {source && !chosen && <option value={source}>{source}</option>}
               {list.map((one) => (
@@ -260,7 +264,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
               <Select
                 {...told}
                 value={String(draft.config.result ?? "records")}
-                onChange={(event) => set("editor:result", event.target.value)}
+                onChange={(event) => set("result", event.target.value)}
               >
                 <option value="records">{t("editor:sql.records")}</option>
                 <option value="row">{t("editor:sql.row")}</option>
@@ -277,7 +281,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
                 placeholder="500"
                 value={String(draft.config.max_rows ?? "")}
                 onChange={(event) =>
-                  set("editor:max_rows", event.target.value ? Number(event.target.value) : undefined)
+                  set("max_rows", event.target.value ? Number(event.target.value) : undefined)
                 }
               />
             )}
@@ -286,7 +290,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
             label={t("editor:sql.write")}
             disabled={!isAdmin}
             checked={draft.config.write === true}
-            onChange={(event) => set("editor:write", event.target.checked || undefined)}
+            onChange={(event) => set("write", event.target.checked || undefined)}
           />
           <div className="sm:col-span-3">
             <CallerBindings
@@ -295,7 +299,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
               onChange={(read) =>
                 "unread" in read
                   ? change(withUnread(draft, "config.caller", read.unread))
-                  : set("editor:caller", read.value, withUnread(draft, "config.caller", undefined))
+                  : set("caller", read.value, withUnread(draft, "config.caller", undefined))
               }
               problem={problem("config.caller")}
             />
