@@ -280,9 +280,7 @@ export function LogicSql({ draft, change, problem, keep }: StepProps) {
                 min={1}
                 placeholder="500"
                 value={String(draft.config.max_rows ?? "")}
-                onChange={(event) =>
-                  set("max_rows", event.target.value ? Number(event.target.value) : undefined)
-                }
+                onChange={(event) => set("max_rows", event.target.value ? Number(event.target.value) : undefined)}
               />
             )}
           </Field>
