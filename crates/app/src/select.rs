@@ -16,7 +16,7 @@ pub(crate) use confirmed::Confirmed;
 pub use confirmed::{CONFIRMED_CHARS_MAX, ConfirmedPage, ConfirmedView};
 pub use effect::{ChangedRow, Effect};
 pub(crate) use encoders::own as own_encoder;
-pub(crate) use item::{item, item_of};
+pub(crate) use item::item;
 
 use crate::App;
 use crate::error::{Error, Result};

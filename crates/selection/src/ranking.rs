@@ -12,6 +12,7 @@ use crate::shown::Shown;
 use crate::sums::Sum;
 use crate::values::Given;
 use crate::why::Why;
+use std::cmp::Ordering;
 
 /// So many are looked at closely.
 const CLOSE: usize = 48;
@@ -116,17 +117,10 @@ impl<'a> Ranking<'a> {
         let places = self.places.iter();
         let mut best: Vec<(usize, f32)> =
             places.map(|at| (*at, self.best(*at, clause).1)).collect();
-        if best.len() <= CLOSE {
-            return best;
-        }
-        best.select_nth_unstable_by(CLOSE, first);
-        let mut rest = best.split_off(CLOSE);
+        let mut rest = split_rest(&mut best, CLOSE, first);
         // However many copies of a tool anybody makes, it is looked at itself.
         rest.retain(|it| is_trusted(it.0));
-        if rest.len() > CLOSE_TRUSTED {
-            rest.select_nth_unstable_by(CLOSE_TRUSTED, first);
-            rest.truncate(CLOSE_TRUSTED);
-        }
+        split_rest(&mut rest, CLOSE_TRUSTED, first);
         if best.iter().any(|it| !is_trusted(it.0)) {
             best.append(&mut rest);
         }
@@ -245,11 +239,9 @@ impl<'a> Ranking<'a> {
     /// The few that fit a clause best at first sight.
     fn nearest_places(&self, scores: &[f32]) -> Vec<usize> {
         let mut places = self.places.clone();
-        if places.len() > CLOSE_CLAUSE {
-            let first = |a: &usize, b: &usize| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b));
-            places.select_nth_unstable_by(CLOSE_CLAUSE, first);
-            places.truncate(CLOSE_CLAUSE);
-        }
+        split_rest(&mut places, CLOSE_CLAUSE, |a, b| {
+            scores[*b].total_cmp(&scores[*a]).then(a.cmp(b))
+        });
         places
     }
 
@@ -311,6 +303,15 @@ impl<'a> Ranking<'a> {
             rule: ranked.rule,
         }
     }
+}
+
+/// Leaves the first few, in no order, and gives back the rest.
+fn split_rest<T>(all: &mut Vec<T>, few: usize, first: impl Fn(&T, &T) -> Ordering) -> Vec<T> {
+    if all.len() <= few {
+        return Vec::new();
+    }
+    all.select_nth_unstable_by(few, first);
+    all.split_off(few)
 }
 
 /// What a request asks to be done and gives for it, beside what each tool does and takes.

@@ -114,11 +114,12 @@ export function createEditor({ parent, text, label, readOnly, extensions, onChan
           ...editingKeys,
         ]),
         EditorView.updateListener.of((update) => {
-          if (!update.docChanged) return;
-          const text = update.state.doc.toString();
+          // Nobody is told what they put there themselves: it would count as typed.
           const isOwn = !update.transactions.some((one) => one.annotation(fromOutside));
-          if (isOwn && onChange) told.set(update.view, [...(told.get(update.view) ?? []), text]);
-          onChange?.(text);
+          if (!update.docChanged || !isOwn || !onChange) return;
+          const text = update.state.doc.toString();
+          told.set(update.view, [...(told.get(update.view) ?? []), text]);
+          onChange(text);
         }),
       ],
     }),

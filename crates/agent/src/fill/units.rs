@@ -30,7 +30,7 @@ pub(crate) enum Measures {
 use Measures::{Area, Count, Heat, Length, Money, Share, Speed, Storage, Time, Volume, Weight};
 
 /// What the calculator calls a unit, what it measures, and the words for it.
-const UNITS: [(&str, Measures, &str); 58] = [
+const UNITS: [(&str, Measures, &str); 59] = [
     (
         "km",
         Length,
@@ -117,6 +117,7 @@ const UNITS: [(&str, Measures, &str); 58] = [
     ("sheets", Count, "장"),
     ("bottles", Count, "병 잔"),
     ("books", Count, "권"),
+    ("pixels", Count, "px pixel pixels 픽셀"),
 ];
 
 /// The unit that a word, in small letters, is.

@@ -1,7 +1,7 @@
 //! Choosing among tools that come with a row, as the public sets have them.
 
 use super::{Chosen, Row};
-use crate::select::{item_of, own_encoder};
+use crate::select::own_encoder;
 use selection::{Corpus, Encode, Item, Parameter, Vectors};
 use serde_json::Value;
 use std::sync::Arc;
@@ -43,47 +43,13 @@ impl Given {
 
 /// A tool with a JSON schema, or with `params`, one text: `name: description; …`.
 pub(super) fn item(tool: &Value) -> Result<Item, String> {
-    let word = |key: &str| tool[key].as_str().unwrap_or_default().to_owned();
-    let name = word("name");
-    if name.is_empty() {
+    let mut item = Item::of_tool(tool);
+    if item.name.is_empty() {
         return Err("a tool has no name".to_owned());
     }
-    if tool["params"].is_null() {
-        return Ok(item_of(tool));
+    if let Some(text) = tool["params"].as_str() {
+        let required = tool["required"].as_array();
+        item.parameters = Parameter::of_text(text, required.map(Vec::as_slice));
     }
-    Ok(Item {
-        name,
-        description: word("description"),
-        parameters: parameters(&word("params"), tool["required"].as_array()),
-        trusted: true,
-        ..Item::default()
-    })
-}
-
-/// Where nothing says what is required, all is that has no default.
-fn parameters(text: &str, required: Option<&Vec<Value>>) -> Vec<Parameter> {
-    let mut all: Vec<Parameter> = Vec::new();
-    for piece in text.split("; ").filter(|it| !it.trim().is_empty()) {
-        match piece.split_once(": ") {
-            Some((name, description)) if !name.trim().contains(' ') => {
-                let small = description.to_lowercase();
-                let has_default = small.contains("optional") || small.contains("default");
-                let said = required.map(|all| all.iter().any(|it| it == name));
-                all.push(Parameter {
-                    name: name.to_owned(),
-                    description: description.to_owned(),
-                    required: said.unwrap_or(!has_default),
-                    ..Parameter::default()
-                });
-            }
-            _ => match all.last_mut() {
-                Some(last) => last.description = format!("{}; {piece}", last.description),
-                None => all.push(Parameter {
-                    name: piece.trim_end_matches(':').to_owned(),
-                    ..Parameter::default()
-                }),
-            },
-        }
-    }
-    all
+    Ok(item)
 }

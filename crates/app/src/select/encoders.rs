@@ -14,9 +14,6 @@ use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use vectors::Embeddings;
 
-/// Changes with the model, so that vectors of another are made anew.
-const ID: &str = "use-multilingual-3";
-
 /// A request waits no longer for an endpoint; without its vector tools are found by their words.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(2);
 /// Nor is it asked again for so long once it did not answer.
@@ -45,7 +42,7 @@ impl Encode for Own {
     }
 
     fn id(&self) -> &str {
-        ID
+        selection::ENCODER
     }
 }
 

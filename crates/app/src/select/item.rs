@@ -4,7 +4,6 @@ use super::confirmed::Requests;
 use catalog::catalogue::Entry;
 use catalog::tool::Shelf;
 use selection::{Item, Parameter};
-use serde_json::Value;
 use std::collections::HashSet;
 use uuid::Uuid;
 
@@ -39,22 +38,5 @@ pub(crate) fn item(entry: &Entry, admins: &HashSet<Uuid>, confirmed: &Requests) 
         parameters: Parameter::of_schema(&entry.offered_schema()),
         examples: examples(entry, confirmed),
         trusted: is_trusted(entry, admins),
-    }
-}
-
-/// A tool as JSON, whose author is believed.
-pub(crate) fn item_of(tool: &Value) -> Item {
-    let word = |key: &str| tool[key].as_str().map(str::to_owned);
-    let examples = tool["examples"].as_array().into_iter().flatten();
-    Item {
-        name: word("name").unwrap_or_default(),
-        title: tool["annotations"]["title"].as_str().map(str::to_owned),
-        description: word("description").unwrap_or_default(),
-        description_user: word("description_user"),
-        parameters: Parameter::of_schema(&tool["input_schema"]),
-        examples: examples
-            .filter_map(|it| Some(it.as_str()?.to_owned()))
-            .collect(),
-        trusted: true,
     }
 }

@@ -7,7 +7,7 @@ import { loadTexts } from "../../i18n";
 import type { Schema } from "../../ui/schema";
 import { TipProvider } from "../../ui/tip";
 import { Toasts } from "../../ui/toast";
-import { type Draft, emptyDraft, parameter } from "./draft";
+import { type Draft, emptyDraft, parameter, unreadIn } from "./draft";
 import type { Change } from "./editor-state";
 import { JsonText } from "./json-text";
 import { Parameters } from "./parameters";
@@ -75,6 +75,20 @@ test("another name follows into the query, and is taken back with it", () => {
   fireEvent.click(screen.getByRole("button", { name: "Undo" }));
   expect(now.config.query).toBe("SELECT * FROM t WHERE a = :n AND b = {{n}}");
   expect(now.parameters[0]!.name).toBe("n");
+});
+
+test("a value that is none of the type keeps the tool from being saved without it", async () => {
+  render(<Step schema={{ type: "integer" }} />);
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  await screen.findByLabelText("Only these values");
+  write("Only these values", "1\ntwo");
+  expect(unreadIn(now)).toEqual(["input_schema.properties.n"]);
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  fireEvent.click(screen.getByLabelText("Advanced of n"));
+  expect(field("Only these values").value).toBe("1\ntwo");
+  write("Only these values", "1\n2");
+  expect(unreadIn(now)).toEqual([]);
+  expect(schema().enum).toEqual([1, 2]);
 });
 
 test("half a number can be written among the values", async () => {
