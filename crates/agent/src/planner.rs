@@ -127,6 +127,18 @@ pub fn unanswered(request: &str, tool: &str, missing: &[Missing], why: &str) -> 
     }
 }
 
+/// What is said where no more calls are made, and why.
+#[must_use]
+pub fn not_called(request: &str, tool: &str, limit: &str, why: &str) -> String {
+    match (is_korean(request), limit) {
+        (true, "max_steps") => {
+            format!("`{tool}`을(를) 호출하지 않았습니다: 단계 수의 한도에 이르렀습니다")
+        }
+        (true, _) => format!("`{tool}`을(를) 호출하지 않았습니다: 호출 수의 한도에 이르렀습니다"),
+        (false, _) => format!("`{tool}` was not called: {why}"),
+    }
+}
+
 /// What is said of a call that did not work, or that a person did not let run.
 #[must_use]
 pub fn failed(request: &str, tool: &str, text: &str) -> String {

@@ -6,7 +6,7 @@ use crate::limits::{AtLimit, Limits, Reached};
 use crate::skill::Offered;
 use providers::{Call, Said, Stop, ToolResult, Turn, Usage};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// How what is told of a call begins that somebody did not want.
 pub const REJECTED: &str = "The person who was asked did not let this call run";
@@ -23,10 +23,23 @@ pub struct Open {
 pub enum Phase {
     New,
     Waiting(Box<Pending>),
-    /// Somebody let it run, with these arguments.
-    Cleared(Value),
+    Cleared(Cleared),
     Started,
     Done(Box<CallResult>),
+}
+
+/// What somebody let run: a call with these arguments, of the tool as it was then.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cleared {
+    pub arguments: Value,
+    /// The hash of the tool; none in journals that are older than it.
+    definition: Option<String>,
+}
+
+impl Cleared {
+    pub fn is_of(&self, definition: &str) -> bool {
+        self.definition.as_deref().is_none_or(|it| it == definition)
+    }
 }
 
 impl Phase {
@@ -46,8 +59,8 @@ pub struct State {
     pub planned: Option<Vec<String>>,
     /// Skills that the model is told of.
     pub skills: Vec<Offered>,
-    /// Tools that somebody let run for the rest of the run.
-    pub always: BTreeSet<String>,
+    /// Tools that somebody let run for the rest of the run, and what they were then.
+    always: BTreeMap<String, Cleared>,
     pub steps: u64,
     pub calls: u64,
     pub calls_by_tool: BTreeMap<String, u64>,
@@ -220,10 +233,14 @@ impl State {
                 // What cannot be read was never let in; it lets nothing run.
                 let decision = serde_json::from_value(answer.clone());
                 let decision = decision.unwrap_or(Decision::Reject { text: None });
-                if decision == Decision::Always {
-                    self.always.insert(open.call.name.clone());
+                let is_always = decision == Decision::Always;
+                let phase = decided(&pending, decision);
+                if let Phase::Cleared(cleared) = &phase
+                    && is_always
+                {
+                    self.always.insert(open.call.name.clone(), cleared.clone());
                 }
-                decided(&pending, decision)
+                phase
             }
         };
     }
@@ -310,6 +327,11 @@ impl State {
         self.open.iter().filter(started).map(|open| &open.call)
     }
 
+    /// What somebody let run of a tool for the rest of the run.
+    pub fn always(&self, tool: &str) -> Option<&Cleared> {
+        self.always.get(tool)
+    }
+
     /// Seconds since it began, without those that somebody was waited for.
     pub fn seconds_spent(&self, now: i64) -> f64 {
         let waiting = self.waiting_since.map_or(0, |since| now - since);
@@ -387,8 +409,14 @@ impl State {
         }
         let (steps, calls) = (limits.steps_max, limits.calls_max);
         let reached = match () {
-            () if self.steps >= steps => ("max_steps", format!("The run took {steps} steps")),
-            () if self.calls >= calls => ("max_tool_calls", format!("The run made {calls} calls")),
+            () if self.steps >= steps => {
+                let why = format!("The run took {}", counted(steps, "step"));
+                ("max_steps", why)
+            }
+            () if self.calls >= calls => {
+                let why = format!("The run made {}", counted(calls, "call"));
+                ("max_tool_calls", why)
+            }
             () if self.repeats >= limits.repeats_max => {
                 let times = self.repeats + 1;
                 let why = format!("The same calls were made {times} times in a row");
@@ -400,6 +428,14 @@ impl State {
             AtLimit::Answer => Reached::soft(reached.0, reached.1),
             AtLimit::Fail => Reached::hard(reached.0, reached.1),
         })
+    }
+}
+
+/// `1 call`, `2 calls`.
+pub fn counted(count: u64, thing: &str) -> String {
+    match count {
+        1 => format!("1 {thing}"),
+        _ => format!("{count} {thing}s"),
     }
 }
 
@@ -437,9 +473,15 @@ fn done(call: &str, text: String, code: Option<&str>) -> Phase {
 }
 
 fn decided(pending: &Pending, decision: Decision) -> Phase {
+    let cleared = |arguments| {
+        Phase::Cleared(Cleared {
+            arguments,
+            definition: pending.definition.clone(),
+        })
+    };
     match decision {
-        Decision::Approve | Decision::Always => Phase::Cleared(pending.arguments.clone()),
-        Decision::Edit { arguments } => Phase::Cleared(Value::Object(arguments)),
+        Decision::Approve | Decision::Always => cleared(pending.arguments.clone()),
+        Decision::Edit { arguments } => cleared(Value::Object(arguments)),
         Decision::Respond { text } => done(&pending.call, text, None),
         Decision::Reject { text } => {
             let why = match text {

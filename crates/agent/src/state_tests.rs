@@ -168,8 +168,13 @@ fn always_counts_for_the_rest_of_the_run() {
         asked("a", PendingKind::Approval),
         answered("a", json!({"decision": "always"})),
     ]);
-    assert!(state.always.contains("t"));
-    assert_eq!(state.open[0].phase, Phase::Cleared(json!({"n": 1})));
+    let always = state.always("t").unwrap();
+    assert_eq!(state.open[0].phase, Phase::Cleared(always.clone()));
+    assert_eq!(always.arguments, json!({"n": 1}));
+    assert!(
+        always.is_of("any"),
+        "older journals do not tell what it was"
+    );
 }
 
 #[test]

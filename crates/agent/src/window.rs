@@ -25,7 +25,8 @@ impl Window {
         let mut kept = vec![true; groups.len()];
         let newest = groups.len().saturating_sub(1);
         let request = group_of(&groups, request_at);
-        let fixed = |at: usize| at == newest || Some(at) == request;
+        let returned = just_returned(&groups);
+        let fixed = |at: usize| at == newest || Some(at) == request || Some(at) == returned;
         let messages = |kept: &[bool]| -> usize {
             let both = groups.iter().zip(kept);
             both.filter(|(_, kept)| **kept).map(|(g, _)| g.len()).sum()
@@ -46,7 +47,7 @@ impl Window {
                 both.filter(|(_, kept)| **kept).map(|(size, _)| size).sum()
             };
             // Old results first: what was asked and answered says more than what a tool returned.
-            for at in 0..newest {
+            for at in (0..newest).filter(|at| Some(*at) != returned) {
                 if total(&sizes, &kept) <= most {
                     break;
                 }
@@ -61,9 +62,9 @@ impl Window {
             }
             // What was just returned is all that is left to shorten: several large results may be too long by themselves.
             let all = total(&sizes, &kept);
-            if all > most && newest < shown.len() {
-                let beside = all - results_of(&shown[newest]);
-                shorten_results(&mut shown[newest], most.saturating_sub(beside));
+            if let Some(at) = returned.filter(|_| all > most) {
+                let beside = all - results_of(&shown[at]);
+                shorten_results(&mut shown[at], most.saturating_sub(beside));
             }
         }
         if kept.contains(&false) {
@@ -86,6 +87,14 @@ fn group_of(groups: &[&[Said]], message: usize) -> Option<usize> {
         end += group.len();
         message < end
     })
+}
+
+/// The group with results that the model has not answered to: the run may have said something itself since.
+fn just_returned(groups: &[&[Said]]) -> Option<usize> {
+    let at = groups
+        .iter()
+        .rposition(|group| !matches!(group, [Said::User(_)]))?;
+    matches!(groups[at].last(), Some(Said::Results(_))).then_some(at)
 }
 
 /// What belongs together: a turn with calls and their results, or anything else by itself.
@@ -279,6 +288,35 @@ mod tests {
             let is_cut = |it: &ToolResult| it.text.contains("characters were left out");
             assert!(shown[1..].iter().all(is_cut));
             assert!(shown[1].text.len() > most / 8, "no more than needed");
+        }
+    }
+
+    #[test]
+    fn what_was_just_returned_is_shown_though_the_run_has_said_something_since() {
+        let Said::Results(mut long) = results(1) else {
+            unreachable!()
+        };
+        long[0].text = "y".repeat(20_000);
+        let last = Said::User("The run took 3 steps. Answer now".to_owned());
+        let said = [
+            Said::User("q".to_owned()),
+            turn(1),
+            Said::Results(long),
+            last,
+        ];
+        let (by_size, by_count) = (Some(1_000), Some(2));
+        for (tokens_max, messages_max) in [(by_size, None), (None, by_count)] {
+            let window = Window {
+                messages_max,
+                tokens_max,
+            };
+            let shown = window.of(&said, 0);
+            assert_eq!(shown.len(), 4, "{window:?}");
+            assert!(size(&shown) <= tokens_max.unwrap_or(usize::MAX));
+            let Said::Results(shown) = &shown[2] else {
+                panic!("no results")
+            };
+            assert!(shown[0].text.starts_with("yyyy"), "{window:?}");
         }
     }
 

@@ -88,10 +88,16 @@ impl From<sqlx::Error> for Error {
                 Error::Taken("It was changed by somebody else at the same time; fetch it again and repeat the change".to_owned())
             }
             sqlx::Error::Database(d) if is_passing(d.as_ref()) => Error::Unavailable(error),
+            sqlx::Error::Protocol(said) if said.contains(CLOSED_AT_ONCE) => {
+                Error::Unavailable(error)
+            }
             _ => Error::Query(error),
         }
     }
 }
+
+/// What sqlx says of a line that was closed before a byte came: a proxy takes it though there is no database behind it now.
+const CLOSED_AT_ONCE: &str = "unexpected response from SSLRequest: 0x00";
 
 /// Whether a refusal of the database ends by itself or by the operator's hand: nothing is wrong with the query.
 fn is_passing(error: &dyn sqlx::error::DatabaseError) -> bool {

@@ -9,7 +9,7 @@ use crate::risk::Risk;
 use agent::entry::{CallResult, Entry, Pending, PendingKind};
 use agent::planner::is_korean;
 use agent::result::shortened;
-use agent::state::{Open, Phase};
+use agent::state::{Open, Phase, counted};
 use catalog::catalogue::Entry as Tool;
 use executor::talk::{Event, Talk};
 use executor::{CallRequest, ToolResponse};
@@ -184,13 +184,13 @@ impl Driver {
 
     fn step(&self, open: &Open, starting: usize) -> Step {
         let call = &open.call;
-        let approved = match &open.phase {
+        let cleared = match &open.phase {
             Phase::New => None,
-            Phase::Cleared(arguments) => Some(arguments.clone()),
+            Phase::Cleared(cleared) => Some(cleared),
             _ => return Step::Later,
         };
-        let arguments = match (&approved, &call.arguments) {
-            (Some(arguments), _) => arguments.clone(),
+        let arguments = match (cleared, &call.arguments) {
+            (Some(cleared), _) => cleared.arguments.clone(),
             (None, Arguments::Json(arguments)) => arguments.clone(),
             (None, Arguments::Bad(text)) => {
                 let app = &self.journal.app;
@@ -210,11 +210,13 @@ impl Driver {
         let made = state.calls_by_tool.get(&call.name).copied().unwrap_or(0);
         let limits = state.limits();
         if limits.calls_per_tool_max.is_some_and(|most| made >= most) {
-            let why = format!("'{}' was called {made} times, the most in a run", call.name);
+            let times = counted(made, "time");
+            let why = format!("'{}' was called {times}, the most in a run", call.name);
             return refused(call, "max_calls_per_tool", why);
         }
         if state.calls >= limits.calls_max {
-            let why = format!("The run made {} calls, the most it may", state.calls);
+            let calls = counted(state.calls, "call");
+            let why = format!("The run made {calls}, the most it may");
             return refused(call, "max_tool_calls", why);
         }
         if self.running.len() + starting >= self.parallel_max() {
@@ -229,9 +231,20 @@ impl Driver {
         if let Err(failure) = app.executor.check_arguments(&tool, &arguments) {
             return refused(call, failure.code.as_str(), failure.message);
         }
-        let is_approved = approved.is_some() || state.always.contains(&call.name);
+        // It may be long ago that somebody let it run: what counts for the tool as it was then counts for no other.
+        let lets: Vec<_> = cleared
+            .into_iter()
+            .chain(state.always(&call.name))
+            .collect();
+        let is_approved = lets.iter().any(|it| it.is_of(&tool.tool.hash));
         match self.must_approve(&tool).filter(|_| !is_approved) {
-            Some(because) => Step::Ask(self.approval(call, &tool, arguments, because)),
+            Some(because) if lets.is_empty() => {
+                Step::Ask(self.approval(call, &tool, arguments, because))
+            }
+            Some(_) => {
+                let because = changed(&self.request()).to_owned();
+                Step::Ask(self.approval(call, &tool, arguments, because))
+            }
             None => Step::Run {
                 arguments,
                 what: What::Tool { tool, is_approved },
@@ -388,6 +401,14 @@ pub(crate) fn failed(call: &str, code: &str, text: String) -> CallResult {
         elapsed: 0.0,
         is_untrusted: false,
         is_cut: false,
+    }
+}
+
+/// Why somebody is asked again.
+fn changed(request: &str) -> &'static str {
+    match is_korean(request) {
+        true => "허락한 뒤에 도구가 바뀌었습니다. 지금의 도구를 보고 다시 정해 주세요",
+        false => "The tool was changed since somebody let it run: look at it as it is now",
     }
 }
 

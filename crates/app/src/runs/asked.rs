@@ -287,31 +287,11 @@ impl App {
                 let decision: Decision = serde_json::from_value(whole.clone()).map_err(|error| {
                     Error::invalid(format!("answer: expected {{\"decision\": \"approve|edit|reject|respond|always\", \"arguments\"?, \"text\"?}} ({error})"))
                 })?;
-                let lets = matches!(
-                    decision,
-                    Decision::Approve | Decision::Always | Decision::Edit { .. }
-                );
-                if lets {
-                    self.check_unchanged(pending)?;
-                }
                 if let Decision::Edit { arguments } = &decision {
                     self.check_edited(pending, &Value::Object(arguments.clone()))?;
                 }
                 Ok(whole)
             }
-        }
-    }
-
-    /// A run may wait for days: what is let run is what somebody was asked about.
-    fn check_unchanged(&self, pending: &Pending) -> Result<()> {
-        let catalogue = self.executor.catalogue.load();
-        let name = pending.tool.as_deref().unwrap_or_default();
-        let now = catalogue.find(name).map(|it| &*it.tool.hash);
-        match (now, pending.definition.as_deref()) {
-            (Some(now), Some(then)) if now != then => Err(Error::conflict(format!(
-                "'{name}' was changed since this was asked: look at it anew, then answer \"respond\" with the text that it should be called again, and it is asked about as it is now"
-            ))),
-            _ => Ok(()),
         }
     }
 

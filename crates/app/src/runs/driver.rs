@@ -7,7 +7,7 @@ use super::thinking::cut_short;
 use crate::App;
 use agent::entry::{Ending, Entry, RunError, Status};
 use agent::limits::Reached;
-use agent::state::Next;
+use agent::state::{Next, Phase};
 use catalog::caller::Caller;
 use catalog::schema::Schema;
 use serde_json::Value;
@@ -39,6 +39,7 @@ pub(super) async fn drive(app: Arc<App>, row: RunRow) -> Result<(), Lost> {
     let caller = match caller {
         Ok(caller) => caller,
         Err(error) => {
+            settle_interrupted(&mut journal);
             settle_open(&mut journal, "cancelled", "The run ended before this call");
             end(&mut journal, Status::Failed, None, Some(error));
             return journal.release().await.map(drop);
@@ -53,20 +54,20 @@ pub(super) async fn drive(app: Arc<App>, row: RunRow) -> Result<(), Lost> {
         is_counted: false,
         tokens_max: None,
     };
-    driver.settle_interrupted();
+    settle_interrupted(&mut driver.journal);
     driver.go_on().await
 }
 
-impl Driver {
-    /// What an earlier driver started and nobody saw end: it is never run again.
-    fn settle_interrupted(&mut self) {
-        let calls: Vec<providers::Call> = self.journal.state.in_flight().cloned().collect();
-        for call in calls {
-            let why = "The server stopped while this call was running; whether it took effect is unknown. Find out before you call it again";
-            self.journal.add(Entry::refused(&call, "interrupted", why));
-        }
+/// What an earlier driver started and nobody saw end: it is never run again.
+fn settle_interrupted(journal: &mut Journal) {
+    let calls: Vec<providers::Call> = journal.state.in_flight().cloned().collect();
+    for call in calls {
+        let why = "The server stopped while this call was running; whether it took effect is unknown. Find out before you call it again";
+        journal.add(Entry::refused(&call, "interrupted", why));
     }
+}
 
+impl Driver {
     async fn go_on(&mut self) -> Result<(), Lost> {
         loop {
             if self.journal.app.runs.stopping.is_cancelled() && self.running.is_empty() {
@@ -290,11 +291,17 @@ fn shaped(text: &str, schema: &Value) -> Result<Value, String> {
 
 /// Every call has a result, whatever became of it: a conversation that goes on later holds no half of a pair.
 fn settle_open(journal: &mut Journal, code: &str, why: &str) {
-    let is_open = |open: &&agent::state::Open| !matches!(open.phase, agent::state::Phase::Done(_));
-    let open = journal.state.open.iter().filter(is_open);
-    let calls: Vec<providers::Call> = open.map(|open| open.call.clone()).collect();
-    for call in calls {
-        journal.add(Entry::refused(&call, code, why));
+    for open in journal.state.open.clone() {
+        let entry = match open.phase {
+            Phase::Done(_) => continue,
+            // It is stopped, and may have done something before.
+            Phase::Started => {
+                let why = format!("{why}; whether this call took effect is unknown");
+                Entry::refused(&open.call, code, why)
+            }
+            _ => Entry::refused(&open.call, code, why),
+        };
+        journal.add(entry);
     }
 }
 

@@ -8,7 +8,7 @@ use crate::select::{ASKING, QUERY_MAX};
 use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
-use agent::planner::{Plan, Planned, Told, answer, failed, unanswered};
+use agent::planner::{Plan, Planned, Told, answer, failed, not_called, unanswered};
 use agent::state::REJECTED;
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
@@ -147,21 +147,17 @@ impl Driver {
                 left.push(format!("'{tool}' is not there any more"));
                 continue;
             };
-            match self.may_call().and_then(|()| self.told(planned)) {
+            if let Some((code, why)) = &self.journal.state.limited {
+                left.push(not_called(&request, tool, code, why));
+                continue;
+            }
+            match self.told(planned) {
                 Ok(arguments) => return self.calls([call_of(tool, arguments)]),
                 Err(why) => left.push(unanswered(&request, tool, &planned.missing, &why)),
             }
         }
         let told = Some(self.composed()).filter(|it| !it.is_empty());
         spoken(told.into_iter().chain(left).collect::<Vec<_>>().join("\n"))
-    }
-
-    /// Or why no more is called.
-    fn may_call(&self) -> std::result::Result<(), String> {
-        match &self.journal.state.limited {
-            Some((_, why)) => Err(why.clone()),
-            None => Ok(()),
-        }
     }
 
     /// The arguments of a call, with what somebody has told of them since; or why nobody did.

@@ -5,7 +5,7 @@ use super::driver::Driver;
 use super::journal::Lost;
 use super::model::Model;
 use agent::entry::{Entry, RunError};
-use agent::window::{Window, size};
+use agent::window::{Window, size, tokens};
 use providers::{Call, Choice, Class, Delta, Request, Said, Stop, Turn};
 use serde_json::Value;
 use std::sync::Arc;
@@ -59,7 +59,7 @@ impl Driver {
         // What it is asked with is stored before it is asked.
         self.journal.store().await?;
         let request = self.asked(&model);
-        let shown = size(&request.said);
+        let shown = shown(&request);
         let Some(answer) = self.ask(&model, request).await? else {
             return Ok(());
         };
@@ -255,6 +255,15 @@ impl Driver {
         span.set("gen_ai.request.model", model.name.as_str());
         Some(span)
     }
+}
+
+/// About how many tokens the model is shown.
+fn shown(request: &Request) -> usize {
+    let of_tool = |it: &providers::Tool| {
+        tokens(&it.name) + tokens(&it.description) + tokens(&it.input_schema.to_string())
+    };
+    let tools: usize = request.tools.iter().map(of_tool).sum();
+    size(&request.said) + request.system.as_deref().map_or(0, tokens) + tools
 }
 
 /// Why there is no answer, and what may be done about it.

@@ -64,6 +64,42 @@ async fn what_was_stored_is_not_stored_again_though_the_answer_was_lost() {
     .await;
 }
 
+/// What is under way is worth more than a look whether somebody has added something.
+#[tokio::test]
+async fn what_a_run_waits_for_is_not_cut_off_by_a_database_that_is_away() {
+    led_around(async |led, _, between| {
+        let model = Model::saying(vec![Say::hold("Let me see")]).await;
+        led.agent(&model, json!({})).await;
+        let body = json!({"input": "x", "agent": "helper", "wait": false});
+        let begun = led.post("/api/v1/runs", body).await.body;
+        until("the model speaks", async || {
+            (model.requests().len() == 1).then_some(())
+        })
+        .await;
+        for _ in 0..2 {
+            let before = between.refused();
+            between.go_away(true);
+            // The run looks twice a second, others as often. Not so long that another server takes it for gone.
+            until("it is looked for", async || {
+                (between.refused() > before + 3).then_some(())
+            })
+            .await;
+            between.go_away(false);
+            led.comes_to("/api/v1/runs", "/items/0/status", json!("running"))
+                .await;
+        }
+        model.go_on();
+        let done = led.rests(&begun).await;
+        assert_eq!(
+            (&done["status"], &done["output"]),
+            (&json!("done"), &json!("Let me see")),
+            "{done}"
+        );
+        assert_eq!(model.requests().len(), 1, "it was asked once");
+    })
+    .await;
+}
+
 /// A run that is this server's by the database alone, as after a claim whose answer was lost.
 async fn abandoned(app: &TestApp, like: &Value) -> Value {
     let store = &app.server.app.store;

@@ -5,13 +5,29 @@ use crate::model::{Model, Say};
 use crate::replicas::with_two;
 use crate::runs::calculate;
 use crate::scripted::until;
-use crate::testapp::{TestApp, on_both};
+use crate::testapp::{ADMIN, TestApp, on_both};
 use serde_json::{Value, json};
-use store::runs::{RunWrite, Written};
+use store::runs::{RunRow, RunWrite, Written};
 use uuid::Uuid;
 
 fn id_of(run: &Value) -> Uuid {
     run["id"].as_str().unwrap().parse().unwrap()
+}
+
+/// What a server that was killed leaves behind of a run: its journal as it is now, and nobody who drives it.
+async fn left_behind(app: &TestApp, begun: &Value) -> Value {
+    let store = &app.server.app.store;
+    let row = store.run(id_of(begun)).await.unwrap().unwrap();
+    let entries = store.run_entries(row.id, 0).await.unwrap();
+    let bodies: Vec<String> = entries.into_iter().map(|it| it.body).collect();
+    let copy = RunRow {
+        id: Uuid::now_v7(),
+        node: None,
+        last_seq: bodies.len() as i64,
+        ..row
+    };
+    store.begin_run(&copy, &bodies).await.unwrap();
+    json!({"id": copy.id.to_string()})
 }
 
 #[tokio::test]
@@ -37,27 +53,8 @@ async fn a_call_that_was_under_way_is_told_as_unknown_and_never_run_again() {
             (started.count() == 2).then_some(())
         })
         .await;
-        // What a server that was killed leaves behind: the journal, and a run that is still its.
-        let row = app
-            .server
-            .app
-            .store
-            .run(id_of(&begun))
-            .await
-            .unwrap()
-            .unwrap();
-        let entries = app.server.app.store.run_entries(row.id, 0).await.unwrap();
-        let other = Uuid::now_v7();
-        let bodies: Vec<String> = entries.into_iter().map(|it| it.body).collect();
-        let mut copy = row.clone();
-        (copy.id, copy.node, copy.last_seq) = (other, None, bodies.len() as i64);
-        app.server
-            .app
-            .store
-            .begin_run(&copy, &bodies)
-            .await
-            .unwrap();
-        let copied = json!({"id": other.to_string()});
+        let copied = left_behind(app, &begun).await;
+        let other = id_of(&copied);
         let done = until("it is taken up and done", async || {
             let view = app.get(&format!("/api/v1/runs/{other}")).await.body;
             (view["status"] == "done").then_some(view)
@@ -81,6 +78,45 @@ async fn a_call_that_was_under_way_is_told_as_unknown_and_never_run_again() {
         let id = begun["id"].as_str().unwrap();
         app.post(&format!("/api/v1/runs/{id}/cancel"), Value::Null)
             .await;
+    })
+    .await;
+}
+
+/// Whoever goes on with the conversation must not take it for a call that was never made.
+#[tokio::test]
+async fn a_call_that_was_under_way_is_unknown_also_where_the_run_cannot_go_on() {
+    on_both(async |app: &TestApp| {
+        let wait = Say::call("fixture_wait", json!({"seconds": 60}));
+        let model = Model::saying(vec![wait]).await;
+        app.agent(&model, json!({"is_public": true})).await;
+        let kim = app.person("kim", "author").await;
+        let body = json!({"input": "x", "agent": "helper", "wait": false});
+        let begun = app
+            .as_key(&kim.key, "POST", "/api/v1/runs", body)
+            .await
+            .body;
+        until("the call runs", async || {
+            let events = app.events(&begun, "").await;
+            let mut events = events.iter();
+            events.any(|it| it["event"] == "tool_started").then_some(())
+        })
+        .await;
+        let gone = app
+            .as_key(ADMIN, "DELETE", "/api/v1/users/kim", Value::Null)
+            .await;
+        assert!(gone.status < 300, "{}", gone.body);
+        let left = left_behind(app, &begun).await;
+        let path = format!("/api/v1/runs/{}/cancel", id_of(&begun));
+        app.post(&path, Value::Null).await;
+        // One whose server was killed, and one that was stopped here.
+        for (run, code) in [(&left, "forbidden"), (&begun, "cancelled")] {
+            let over = app.rests(run).await;
+            assert_eq!(over["error"]["code"], code, "{over}");
+            let events = app.events(run, "").await;
+            let result = events.iter().find(|it| it["event"] == "tool_result");
+            let text = result.unwrap()["data"]["text"].as_str().unwrap();
+            assert!(text.contains("effect is unknown"), "{text}");
+        }
     })
     .await;
 }

@@ -132,14 +132,18 @@ async fn a_budget_counts_though_the_provider_does_not() {
             Say::Uncounted(vec![("calculator", sum)])
         })
         .await;
-        app.agent(&model, json!({"config": {"token_budget": 200}}))
+        // What it is shown of itself and of the tools counts as well: the words of the request are few.
+        let config = json!({"token_budget": 2_000});
+        let system = "You go on for ever. ".repeat(200);
+        app.agent(&model, json!({"config": config, "system_prompt": system}))
             .await;
-        let run = app.run(&"go on for ever ".repeat(20)).await;
+        let run = app.run("go on for ever").await;
         assert_eq!(
             (&run["status"], &run["error"]["code"]),
             (&json!("failed"), &json!("token_budget")),
             "{run}"
         );
+        assert!(model.requests().len() <= 2, "{}", model.requests().len());
         let events = app.events(&run, "").await;
         let notes = events.iter();
         let notes = notes.filter(|it| it["data"]["code"] == "usage_estimated");

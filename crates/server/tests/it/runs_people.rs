@@ -303,37 +303,74 @@ async fn a_run_is_its_owners_and_ends_with_their_rights() {
     .await;
 }
 
+async fn change_careful(app: &TestApp) {
+    let other = json!({"description": "Does something else now"});
+    let path = "/api/v1/tools/careful";
+    let changed = app.as_key(ADMIN, "PATCH", path, other).await;
+    assert_eq!(changed.status, 200, "{}", changed.body);
+}
+
+/// What a run asks anew, since the tool is another one than somebody let run; then it is let run.
+async fn asked_anew(app: &TestApp, run: &Value, before: &Value) {
+    let again = until("it asks again", async || {
+        let run = app.rests(run).await;
+        (run["pending"][0]["request_id"] != before["request_id"]).then_some(run)
+    })
+    .await;
+    let because = again["pending"][0]["because"].as_str().unwrap();
+    assert!(because.contains("was changed"), "{again}");
+    let approved = app.answer(run, &again["pending"][0], json!("approve"));
+    assert_eq!(approved.await.status, 200);
+}
+
 /// Days may lie between a question and its answer.
 #[tokio::test]
 async fn a_tool_that_was_changed_meanwhile_is_asked_about_anew() {
     on_both_with(careful(), Policy::default(), async |app: &TestApp| {
-        let calls = || Say::Calls(vec![careful_call("1+1")]);
-        let model = Model::saying(vec![calls(), calls()]).await;
+        let model = Model::saying(vec![Say::Calls(vec![careful_call("1+1")])]).await;
         app.agent(&model, json!({})).await;
         let run = app.run("do it").await;
-        let other = json!({"description": "Does something else now"});
-        let path = "/api/v1/tools/careful";
-        let changed = app.as_key(ADMIN, "PATCH", path, other).await;
-        assert_eq!(changed.status, 200, "{}", changed.body);
+        change_careful(app).await;
         let pending = &run["pending"][0];
-        for decision in ["approve", "always"] {
-            let refused = app.answer(&run, pending, json!(decision)).await;
-            assert_eq!(refused.status, 409, "{}", refused.body);
-        }
-        let respond = json!({"decision": "respond", "text": "Call it again"});
-        let answered = app.answer(&run, pending, respond).await;
-        assert_eq!(answered.status, 200, "{}", answered.body);
-        let again = until("it asks again", async || {
-            let run = app.rests(&run).await;
-            (run["pending"][0]["request_id"] != pending["request_id"]).then_some(run)
-        })
-        .await;
-        let approved = app.answer(&run, &again["pending"][0], json!("approve"));
-        assert_eq!(approved.await.status, 200);
+        let edit = json!({"decision": "edit", "arguments": {"expression": "2+2"}});
+        assert_eq!(app.answer(&run, pending, edit).await.status, 200);
+        asked_anew(app, &run, pending).await;
         let done = app.rests(&run).await;
         assert_eq!(
             (&done["status"], &done["calls"]),
             (&json!("done"), &json!(1)),
+            "{done}"
+        );
+        let log = app.get("/api/v1/executions?tool=careful").await;
+        assert_eq!(log.body["items"][0]["arguments"]["expression"], "2+2");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn always_is_for_the_tool_as_it_was() {
+    on_both_with(careful(), Policy::default(), async |app: &TestApp| {
+        let model = Model::saying(vec![
+            Say::Calls(vec![careful_call("1+1")]),
+            Say::Calls(vec![careful_call("2+2")]),
+            Say::Hold("Once more", vec![careful_call("3+3")]),
+        ])
+        .await;
+        app.agent(&model, json!({})).await;
+        let run = app.run("do it").await;
+        let pending = &run["pending"][0];
+        assert_eq!(app.answer(&run, pending, json!("always")).await.status, 200);
+        until("it was called twice unasked", async || {
+            (model.requests().len() == 3).then_some(())
+        })
+        .await;
+        change_careful(app).await;
+        model.go_on();
+        asked_anew(app, &run, pending).await;
+        let done = app.rests(&run).await;
+        assert_eq!(
+            (&done["status"], &done["calls"]),
+            (&json!("done"), &json!(3)),
             "{done}"
         );
     })

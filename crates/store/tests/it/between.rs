@@ -22,6 +22,10 @@ struct State {
     is_deaf: AtomicBool,
     loses_commits: AtomicBool,
     lost_commits: AtomicUsize,
+    is_away: AtomicBool,
+    /// How many lines were refused while it was away.
+    refused: AtomicUsize,
+    gone: tokio::sync::Notify,
 }
 
 #[derive(Default)]
@@ -41,6 +45,10 @@ impl Between {
         let seen = Arc::clone(&state);
         tokio::spawn(async move {
             while let Ok((client, _)) = listener.accept().await {
+                if seen.is_away.load(Ordering::SeqCst) {
+                    seen.refused.fetch_add(1, Ordering::SeqCst);
+                    continue;
+                }
                 let Ok(server) = TcpStream::connect(&there).await else {
                     return;
                 };
@@ -55,12 +63,13 @@ impl Between {
                     Arc::clone(&line),
                     Arc::clone(&state),
                 );
-                let back = backwards(from_server, to_client, line, state);
+                let back = backwards(from_server, to_client, line, Arc::clone(&state));
                 // Whichever ends takes the other along.
                 tokio::spawn(async move {
                     tokio::select! {
                         () = out => {}
                         () = back => {}
+                        () = state.gone.notified() => {}
                     }
                 });
             }
@@ -92,6 +101,18 @@ impl Between {
             let listens = line.listens.load(Ordering::SeqCst);
             line.is_silent.fetch_or(listens, Ordering::SeqCst);
         }
+    }
+
+    /// Whether the database is away: all lines break, and there are no new ones.
+    pub(crate) fn go_away(&self, is_away: bool) {
+        self.state.is_away.store(is_away, Ordering::SeqCst);
+        if is_away {
+            self.state.gone.notify_waiters();
+        }
+    }
+
+    pub(crate) fn refused(&self) -> usize {
+        self.state.refused.load(Ordering::SeqCst)
     }
 
     /// Whether the line breaks before the answer to a commit comes.
