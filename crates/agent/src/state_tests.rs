@@ -142,7 +142,10 @@ fn two_that_wait_are_answered_in_any_order() {
     ));
     let state = after(&entries);
     assert_eq!(state.next(0), Next::Act);
-    assert_eq!(state.open[0].phase, Phase::Cleared(json!({"n": 2})));
+    let Phase::Cleared(cleared) = &state.open[0].phase else {
+        panic!("{:?}", state.open[0].phase)
+    };
+    assert_eq!(cleared.arguments, json!({"n": 2}));
     entries.extend([started("a"), result("a", "edited")]);
     let state = after(&entries);
     assert!(texts(&state)[1].ends_with("too dear"));
