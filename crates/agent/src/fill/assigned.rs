@@ -1,6 +1,6 @@
 //! Which numbers of a request are surely meant for which parameters.
 
-use super::doubt::is_hedged;
+use super::doubt::{is_hedged, is_listed};
 use super::formula::formula;
 use super::numbers::{Number, plain};
 use super::said::Said;
@@ -41,7 +41,10 @@ pub(crate) fn assigned(
     // A calculation says exactly what its numbers are.
     let is_exact = formula(said.request).is_some();
     let may_be = |it: &Wanted<'_>, number: &Number| {
-        (is_exact || !is_hedged(said, it, number)) && !is_length_of_point(it, number)
+        let place = said.place(&(number.at..number.last + 1));
+        (is_exact || !is_hedged(said, it, number, numbers))
+            && !is_length_of_point(it, number)
+            && !(wants_key(it) && (number.is_one_of_two || is_listed(said, &place)))
     };
     let mut pairs = told(said, wanted, numbers, may_be);
     let is_left = |pairs: &[(usize, usize)], which: &usize| pairs.iter().all(|it| it.0 != *which);
@@ -56,6 +59,7 @@ pub(crate) fn assigned(
             left.into_iter().partition(|it| wants_key(wanted[*it]));
         if let ([which], [at]) = (&which[..], &keys[..])
             && !is_other_key(said, wanted[*which], &numbers[*at])
+            && may_be(wanted[*which], &numbers[*at])
         {
             pairs.push((*which, *at));
         }
@@ -258,17 +262,12 @@ fn is_named(said: &Said<'_>, wanted: &Wanted<'_>, all: &[&Wanted<'_>], number: &
         .next(number.last)
         .filter(|_| number.unit.is_none())
         .is_some_and(|it| is_alias(&it.stem) && !is_followed_by_number(said, number.last + 1));
-    let is_top = matches!(last, "top" | "first" | "상위")
-        && wanted
-            .spoken
-            .split(' ')
-            .any(|it| matches!(it, "count" | "limit" | "top" | "k"));
-    let counts_things = number.unit.is_some_and(|it| it.name == "things")
-        && wanted
-            .spoken
-            .split(' ')
-            .any(|it| matches!(it, "count" | "limit" | "results" | "size"));
-    is_alias(last) || both.is_some_and(|it| is_alias(&it)) || follows || is_top || counts_things
+    let counts = matches!(last, "top" | "first" | "상위")
+        || number.unit.is_some_and(|it| it.name == "things");
+    is_alias(last)
+        || both.is_some_and(|it| is_alias(&it))
+        || follows
+        || (counts && wanted.counts_results())
 }
 
 /// In `300 width 200 height 100` nobody knows which is which.

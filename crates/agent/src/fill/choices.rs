@@ -44,7 +44,8 @@ pub(crate) struct Mention {
 
 impl Mention {
     pub(crate) fn is_not_meant(&self, said: &Said<'_>) -> bool {
-        self.is_denied || doubt::is_denied(said, &said.place(&self.words))
+        let place = said.place(&self.words);
+        self.is_denied || doubt::is_denied(said, &place) || doubt::is_compared(said, &place)
     }
 }
 

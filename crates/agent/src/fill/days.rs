@@ -1,6 +1,7 @@
 //! Days and hours that a request names. What may be one of several, such as `Friday` or `3시`, counts as vague.
 
 mod hours;
+mod meant;
 
 pub(crate) use hours::written;
 
@@ -107,7 +108,7 @@ impl Times {
     fn take(&mut self, reader: &Reader<'_, '_>) -> usize {
         let at = reader.at;
         if let Some((value, end)) = reader.day() {
-            match reader.is_turned(end) {
+            match reader.is_turned(end) || reader.is_near(end) {
                 true => self.vague_days.push(at..end),
                 false => self.days.push(Found {
                     value,
@@ -307,55 +308,6 @@ impl Reader<'_, '_> {
         }
         let is_slashed = first.split('/').count() == 3 && first.split('/').all(is_number);
         is_slashed.then_some(self.at + 1)
-    }
-
-    /// Another day is meant: `not tomorrow`, `a week from today`, `내일 말고`; or it tells of something else: `어제 얘기한 방`.
-    fn is_turned(&self, end: usize) -> bool {
-        let before = |back: usize| {
-            let at = self.at.checked_sub(back);
-            let word = at.and_then(|at| self.said.words.get(at));
-            word.map_or("", |it| it.stem.as_str())
-        };
-        let is_span = matches!(
-            before(2),
-            "day" | "days" | "week" | "weeks" | "month" | "months" | "year" | "years"
-        );
-        let next = self.said.words.get(end).map_or("", |it| it.bare);
-        // Of a day that is yet to come nothing can be told: `내일 중요한 회의`.
-        let own = self.said.words[self.at].stem.as_str();
-        let is_ahead = ["내일", "모레", "글피", "다음", "오는"];
-        let is_ahead = is_ahead.iter().any(|it| own.starts_with(it));
-        let tells = ["한", "던", "했던", "된", "온", "본", "준"];
-        is_denied(self.said, &self.said.place(&(self.at..end)))
-            || (is_span && matches!(before(1), "from" | "after" | "before"))
-            || (!is_ahead && next.chars().count() > 2 && tells.iter().any(|it| next.ends_with(it)))
-    }
-
-    fn is_beyond(&self) -> bool {
-        let before = self.said.previous(self.at);
-        before.is_some_and(|it| matches!(it.stem.as_str(), "after" | "before"))
-    }
-
-    /// Whether what was found is a beginning or an end: `from today`, `내일까지`.
-    fn end(&self, end: usize) -> Option<End> {
-        let lead = self
-            .said
-            .previous(self.at)
-            .map_or("", |it| it.stem.as_str());
-        let last = self.said.words.get(end - 1).map_or("", |it| it.bare);
-        if last.ends_with("부터") || last.ends_with("에서") {
-            return Some(End::From);
-        }
-        if last.ends_with("까지") {
-            return Some(End::To);
-        }
-        match lead {
-            "from" | "since" | "starting" | "between" | "after" => Some(End::From),
-            "to" | "until" | "till" | "through" | "by" | "before" | "ending" | "and" => {
-                Some(End::To)
-            }
-            _ => None,
-        }
     }
 }
 

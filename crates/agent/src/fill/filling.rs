@@ -2,7 +2,7 @@
 
 use super::assigned::assigned;
 use super::days::Times;
-use super::doubt::{is_denied, is_forbidding};
+use super::doubt::{is_denied, is_forbidding, is_listed};
 use super::names::Surroundings;
 use super::questions::question;
 use super::said::Said;
@@ -206,13 +206,15 @@ impl<'a> Filling<'a> {
                 let is_key = body.is_ascii()
                     && has_digit
                     && (has_letter || is_called || it.bare.starts_with('#') || has_pattern);
-                let is_denied = is_denied(&self.said, &it.place);
                 let is_time = self.times.taken().iter().any(|it| it.contains(&word));
                 let is_quantity = !numbers::numbers(&Said::new(body), &[]).is_empty() && has_letter;
+                // Of `orders 4711 and 4712` neither is the one.
+                let is_meant =
+                    || !is_denied(&self.said, &it.place) && !is_listed(&self.said, &it.place);
                 if is_key
                     && !is_time
-                    && !is_denied
                     && !is_quantity
+                    && is_meant()
                     && self.fits(at, &Value::from(body))
                 {
                     found.push(body.to_owned());

@@ -1,7 +1,7 @@
 //! Whom or what a request names, where a parameter wants somebody, some place or the key of something.
 
 use super::days::Times;
-use super::doubt::{is_denied, is_telling};
+use super::doubt::{is_compared, is_denied, is_telling};
 use super::said::{Said, Word};
 use super::wanted::{End, Shape, Wanted};
 use selection::speech::{ASKING, ASKING_KOREAN, VERBS, is_common, is_hangul, keys};
@@ -55,6 +55,11 @@ const QUESTIONS: [&str; 7] = ["며칠", "몇", "누구", "누가", "무슨", "�
 const POINTING: [&str; 22] = [
     "my", "the", "a", "an", "this", "that", "our", "your", "his", "her", "their", "some", "any",
     "every", "each", "all", "other", "내", "제", "우리", "그", "저희",
+];
+
+/// What Korean compares with that is no other of the same.
+const USUAL: [&str; 9] = [
+    "작년", "지난", "평소", "예전", "이전", "생각", "예상", "무엇", "누구",
 ];
 
 /// What is looked at besides the request itself.
@@ -257,12 +262,30 @@ impl<'a> Surroundings<'_, 'a> {
         if is_time || (is_pointed_at && !is_capital(word)) || is_asking(word, stem) {
             return false;
         }
-        if is_telling(stem) || is_denied(self.said, &word.place) {
-            return false;
-        }
         let has_letters = stem.chars().any(char::is_alphabetic);
         let is_role = ROLES.contains(&stem);
-        has_letters && !is_role && !self.is_own(stem)
+        has_letters
+            && !is_role
+            && !is_telling(stem)
+            && !self.is_own(stem)
+            && !is_denied(self.said, &word.place)
+            && !self.is_one_of_two(at)
+    }
+
+    /// `is Seoul colder than Busan?`, `김철수보다 이영희 한도가 높아?`: which of the two is meant is not said.
+    fn is_one_of_two(&self, at: usize) -> bool {
+        let words = self.said.words.iter().enumerate();
+        // Another time is nobody else: `어제보다`.
+        let is_other = |at: usize, it: &Word<'_>| {
+            let is_time = self.times.taken().iter().any(|it| it.contains(&at));
+            it.particle == "보다"
+                && it.stem.chars().any(char::is_alphabetic)
+                && !is_time
+                && !USUAL.contains(&it.stem.as_str())
+                && !it.bare.starts_with(|c: char| c.is_ascii_digit())
+        };
+        let mut others = words.filter(|(at, it)| is_other(*at, it));
+        others.next().is_some() || is_compared(self.said, &self.said.words[at].place)
     }
 
     fn is_own(&self, stem: &str) -> bool {

@@ -21,10 +21,10 @@ pub(super) fn join(said: &Said<'_>, found: &mut [Number]) {
             })
         };
         let own = found[at].unit;
-        // `an hour and 30 minutes`
+        // `an hour and 30 minutes`; but 시간 is time as well, of which no count says how much.
         let word = match between[..] {
-            [.., word, "and"] | [.., word] => unit(word).filter(|_| word.len() > 2),
-            [] => None,
+            [.., count, word, "and"] | [.., count, word] if is_count(count) => unit(word),
+            _ => None,
         };
         if is_added(own, word) {
             found[at].value = f64::NAN;
@@ -34,7 +34,7 @@ pub(super) fn join(said: &Said<'_>, found: &mut [Number]) {
         };
         let lead = said.previous(before.at).map_or("", |it| it.stem.as_str());
         let is_range = match between[..] {
-            ["to" | "or" | "until" | "~" | "-" | "또는" | "혹은"] => true,
+            ["to" | "or" | "until" | "~" | "-" | "또는" | "혹은" | "아니면"] => true,
             ["and"] => lead == "between",
             // `350에서 20%` is no range.
             [] => {
@@ -51,6 +51,14 @@ pub(super) fn join(said: &Said<'_>, found: &mut [Number]) {
             (found[at - 1].is_one_of_two, found[at].is_one_of_two) = (true, true);
         }
     }
+}
+
+/// Whether a word says how many there are of the next one.
+fn is_count(stem: &str) -> bool {
+    let counts = [
+        "an", "a", "one", "half", "few", "several", "of", "한", "두", "세", "네", "몇", "반",
+    ];
+    counts.contains(&stem)
 }
 
 /// The words of a stretch; none where one word gave both its ends, as `300x200` does.

@@ -86,6 +86,13 @@ impl Wanted<'_> {
         };
         list.iter().flat_map(|it| &it.words).map(String::as_str)
     }
+
+    /// Whether it says how many of what is found are wanted. A size may be of anything, but for that of a page.
+    pub(crate) fn counts_results(&self) -> bool {
+        let counts = |it: &str| matches!(it, "count" | "limit" | "top" | "k" | "results");
+        let is_size = matches!(self.spoken.as_str(), "size" | "page size" | "result size");
+        is_size || self.spoken.split(' ').any(counts)
+    }
 }
 
 impl Shape {
