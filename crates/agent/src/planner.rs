@@ -4,7 +4,7 @@
 use crate::fill::{Missing, fill_for};
 use crate::state::REJECTED;
 use jiff::civil::Date;
-use selection::speech::{clauses, is_hangul, keys};
+use selection::speech::{clauses, is_hangul, keys, refuses};
 use selection::{Item, Outcome};
 use serde_json::{Map, Value};
 
@@ -48,6 +48,11 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
     if outcome == Outcome::None || chosen.is_empty() {
         return Plan::Nothing {
             text: nothing(request).to_owned(),
+        };
+    }
+    if refuses(request) {
+        return Plan::Nothing {
+            text: refused(request).to_owned(),
         };
     }
     let parts = clauses(request);
@@ -99,6 +104,14 @@ fn nothing(request: &str) -> &'static str {
         false => {
             "No tool is needed for this, or none fits, and no model is configured that could answer by itself."
         }
+    }
+}
+
+/// What is said to who wants nothing to be done.
+fn refused(request: &str) -> &'static str {
+    match is_korean(request) {
+        true => "요청하신 대로 아무것도 하지 않았습니다.",
+        false => "Nothing was done, as you asked.",
     }
 }
 

@@ -9,6 +9,7 @@ use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
 use jiff::civil::Date;
+use selection::speech::clauses;
 use selection::{Item, Outcome};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -59,9 +60,12 @@ impl App {
             may_wait: choosing.may_wait,
             ..Request::default()
         };
-        let selection = self.select(Arc::clone(caller), asked).await?;
+        let selection = self.select(Arc::clone(caller), asked.clone()).await?;
         let (outcome, tools) = match selection.outcome.as_str() {
-            "call" => (Outcome::Call, selection.tools),
+            "call" => {
+                let tools = self.with_calculations(caller, &asked, selection.tools);
+                (Outcome::Call, tools.await?)
+            }
             "ask" => (Outcome::Ask, selection.about.into_iter().collect()),
             _ => (Outcome::None, Vec::new()),
         };
@@ -89,6 +93,36 @@ impl App {
             because: selection.because,
             notes: selection.notes,
         })
+    }
+
+    /// A part of a request that is a calculation needs its tool, however much better other parts fit theirs.
+    async fn with_calculations(
+        self: &Arc<Self>,
+        caller: &Arc<Caller>,
+        asked: &Request,
+        tools: Vec<String>,
+    ) -> Result<Vec<String>> {
+        let parts = clauses(&asked.query);
+        let has_sum = parts.iter().any(|it| calculation(it).is_some());
+        if tools.len() >= parts.len() || !has_sum {
+            return Ok(tools);
+        }
+        let mut all: Vec<String> = Vec::new();
+        for part in parts {
+            let query = part.trim_start_matches([',', ' ']).to_owned();
+            let own = Request {
+                query,
+                ..asked.clone()
+            };
+            let found = self.select(Arc::clone(caller), own).await?;
+            let needed = found.tools.into_iter().next();
+            all.extend(needed.filter(|it| found.outcome == "call" && !all.contains(it)));
+        }
+        // Nothing that was chosen for the whole is lost.
+        match tools.iter().all(|it| all.contains(it)) {
+            true => Ok(all),
+            false => Ok(tools),
+        }
     }
 
     /// What to do with a request for which these tools were chosen.

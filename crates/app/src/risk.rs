@@ -1,6 +1,7 @@
 //! What a call of a tool may do to the world, and whether its answer may be by somebody outside.
 
 use crate::App;
+use agent::contrary::{Contrary, Doer, contrary};
 use catalog::tool::{Annotations, KindName, Shelf, Tool};
 use serde_json::Value;
 
@@ -44,6 +45,26 @@ impl App {
         let catalogue = self.executor.catalogue.load();
         let found = catalogue.find(name);
         found.is_some_and(|it| self.risk(&it.tool) == Risk::Destructive)
+    }
+
+    /// Whether a request wants something else than a tool does, as far as its words tell.
+    pub(crate) fn contrary(&self, request: &str, tool: &Tool) -> Option<Contrary> {
+        let definition = &tool.definition;
+        let own = definition.description_user.as_deref();
+        let doer = Doer {
+            name: &definition.name,
+            descriptions: [&definition.description, own.unwrap_or_default()],
+            only_reads: self.risk(tool) == Risk::ReadOnly,
+        };
+        contrary(request, &doer)
+    }
+
+    /// The same of a tool by its name, in words.
+    pub(crate) fn contrary_to(&self, request: &str, name: &str) -> Option<&'static str> {
+        let catalogue = self.executor.catalogue.load();
+        let found = catalogue.find(name)?;
+        self.contrary(request, &found.tool)
+            .map(|it| it.told(request))
     }
 
     /// Whether what it answers may have been written by somebody outside: always, unless somebody says otherwise or it only

@@ -67,6 +67,7 @@ pub mod speech {
     pub use crate::asking::{ASKING, ASKING_KOREAN, PARTICLES, VERBS};
     pub use crate::clauses::clauses;
     pub use crate::lexicon::{CURRENCIES, DAYS, FILES, LANGUAGES};
+    pub use crate::manner::refuses;
     pub use crate::own::own_words;
     pub use crate::sums::SIGNS;
     pub use crate::wants::{Want, want};

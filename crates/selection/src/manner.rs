@@ -31,7 +31,7 @@ impl Manner {
             is_order: any(&ORDER),
             is_vague: any(&VAGUE),
             is_unknown: any(&UNKNOWN),
-            is_refusal: any(&REFUSAL) || refuses(&small),
+            is_refusal: any(&REFUSAL) || refuses(request),
             points: tokens(&small).filter(|it| points(it)).count(),
             is_now: tokens(&small).any(is_now),
             is_past: tokens(&small).any(is_past),
@@ -53,8 +53,10 @@ pub(crate) fn holds(text: &str, phrase: &str) -> bool {
 
 /// Whether all that is said is that something is not to be done: `do not send any mail`, `메일 보내지 마`. What goes on with
 /// something else to do refuses only how: `don't mail it, send a message`.
-fn refuses(small: &str) -> bool {
-    let words: Vec<&str> = tokens(small).collect();
+#[must_use]
+pub fn refuses(request: &str) -> bool {
+    let small = request.to_lowercase().replace('’', "'");
+    let words: Vec<&str> = tokens(&small).collect();
     let is_polite = |it: &&&str| {
         matches!(
             **it,
@@ -64,7 +66,10 @@ fn refuses(small: &str) -> bool {
     let start = words.iter().take_while(is_polite).count();
     let rest = &words[start..];
     let (is_not, after) = match rest {
-        ["don't" | "dont" | "never", after @ ..] | ["do", "not", after @ ..] => (true, after),
+        ["don't" | "dont" | "never", after @ ..]
+        | ["do", "not", after @ ..]
+        | ["i", "don't", "want", "you", "to", after @ ..]
+        | ["i", "do", "not", "want", "you", "to", after @ ..] => (true, after),
         _ => (false, rest),
     };
     let is_kept = matches!(
@@ -451,6 +456,7 @@ mod tests {
             "메일 보내지 마",
             "회의실 예약하지 말아줘",
             "배포하지 마세요!",
+            "I don't want you to book the lab on 2026-03-04",
         ] {
             assert!(Manner::new(refusal).is_refusal, "{refusal}");
         }

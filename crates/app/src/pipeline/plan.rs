@@ -122,6 +122,11 @@ impl App {
                         ));
                         continue;
                     }
+                    if let Some(why) = self.contrary_to(&state.query, &call.tool) {
+                        let note = format!("'{}' is not called: {why}", call.tool);
+                        state.notes.push(note);
+                        continue;
+                    }
                     steps.push(Step {
                         tool: call.tool,
                         arguments: Some(call.arguments),

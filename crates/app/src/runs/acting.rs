@@ -237,7 +237,9 @@ impl Driver {
             .chain(state.always(&call.name))
             .collect();
         let is_approved = lets.iter().any(|it| it.is_of(&tool.tool.hash));
-        match self.must_approve(&tool).filter(|_| !is_approved) {
+        // Nobody is asked about what cannot be called.
+        let may_ask = !is_approved && tool.tool.definition.is_active;
+        match self.must_approve(&tool).filter(|_| may_ask) {
             Some(because) if lets.is_empty() => {
                 Step::Ask(self.approval(call, &tool, arguments, because))
             }
@@ -260,8 +262,15 @@ impl Driver {
             return Some("The tool asks for approval of every call".to_owned());
         }
         let app = &self.journal.app;
+        let request = self.request();
+        if let Some(contrary) = app
+            .contrary(&request, &tool.tool)
+            .filter(|_| !self.has_model())
+        {
+            return Some(contrary.told(&request).to_owned());
+        }
         let because = match self.has_model() {
-            false if is_korean(&self.request()) => {
+            false if is_korean(&request) => {
                 "무언가를 지우거나 되돌릴 수 없게 바꿀 수 있는 호출이고, 플래너가 요청의 낱말만 보고 골랐습니다"
             }
             false => {

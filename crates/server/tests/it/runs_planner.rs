@@ -314,6 +314,55 @@ async fn a_calculation_goes_only_to_what_takes_one() {
     .await;
 }
 
+/// What goes by words alone does not carry out what is only asked about, or is to be undone or left.
+#[tokio::test]
+async fn what_wants_something_else_than_the_tool_does_is_not_carried_out_unasked() {
+    on_both(async |app: &TestApp| {
+        let room = json!({"room": {"enum": ["large", "small", "lab"]}});
+        tool(
+            app,
+            "book_room",
+            "Books a meeting room. 회의실을 예약합니다",
+            room,
+        )
+        .await;
+        let calls = async |input: &str| {
+            let body = json!({"input": input, "tools": ["book_room"]});
+            app.post("/api/v1/runs", body).await.body
+        };
+        let booked = calls("Book the large room").await;
+        assert_eq!(booked["calls"], 1, "{booked}");
+        for input in [
+            "Cancel the booking of the large room",
+            "large 회의실 예약 취소해줘",
+            "Who booked the large room?",
+            "Do not book the large room",
+            "large 회의실을 예약하지 말아줘",
+        ] {
+            let run = calls(input).await;
+            assert_eq!(run["calls"], 0, "{input}: {run}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_calculation_among_other_things_to_do_is_made_too() {
+    on_both(async |app: &TestApp| {
+        let looks = json!({"read_only": true});
+        plain(app, "list_drivers", "Lists all drivers of the fleet", looks).await;
+        let body = json!({
+            "input": "Add 5 and 6, then list all drivers of the fleet",
+            "tools": ["calculator", "list_drivers"],
+        });
+        let run = app.post("/api/v1/runs", body).await.body;
+        assert_eq!(run["calls"], 2, "{run}");
+        let output = run["output"].as_str().unwrap();
+        assert!(output.contains("11"), "{output}");
+    })
+    .await;
+}
+
 /// What a run was not allowed to call is told, with what came of the calls before it.
 #[tokio::test]
 async fn a_limit_takes_nothing_from_what_was_done() {
