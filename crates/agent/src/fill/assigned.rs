@@ -4,7 +4,7 @@ use super::doubt::{is_hedged, is_listed};
 use super::formula::formula;
 use super::numbers::{Number, plain};
 use super::said::Said;
-use super::units::Measures;
+use super::units::{Measures, unit};
 use super::wanted::{End, Shape, Wanted};
 
 /// Names of parameters that stand for an amount of something.
@@ -29,6 +29,19 @@ const AMOUNTS: [&str; 14] = [
 const NUMBERED: [&str; 20] = [
     "order", "account", "room", "ticket", "invoice", "issue", "case", "user", "customer", "item",
     "flight", "gate", "line", "version", "chapter", "id", "계좌", "주문", "방", "고객",
+];
+
+/// Names of parameters that say how many come.
+const PEOPLE: [&str; 9] = [
+    "party",
+    "attendees",
+    "participants",
+    "headcount",
+    "seats",
+    "travelers",
+    "travellers",
+    "passengers",
+    "visitors",
 ];
 
 /// Which number each of some parameters gets.
@@ -268,6 +281,23 @@ fn is_named(said: &Said<'_>, wanted: &Wanted<'_>, all: &[&Wanted<'_>], number: &
         || both.is_some_and(|it| is_alias(&it))
         || follows
         || (counts && wanted.counts_results())
+        || (counts_same(wanted, number)
+            && all.iter().filter(|it| counts_same(it, number)).count() == 1)
+}
+
+/// `for 12 people` is the size of the party, and `2 nights` are the nights.
+fn counts_same(wanted: &Wanted<'_>, number: &Number) -> bool {
+    let Some(unit_said) = number.unit.filter(|it| it.measures == Measures::Count) else {
+        return false;
+    };
+    // `page` is the number of one, and `pages` how many.
+    let is_many = |it: &str| it == "people" || it.ends_with('s');
+    let is_same = |it: &str| is_many(it) && unit(it) == Some(unit_said);
+    let is_people = |it: &str| unit_said.name == "people" && PEOPLE.contains(&it);
+    wanted
+        .spoken
+        .split(' ')
+        .any(|it| is_same(it) || is_people(it))
 }
 
 /// In `300 width 200 height 100` nobody knows which is which.

@@ -1,172 +1,10 @@
-//! Which of a few values a request names, and what it says yes or no to.
+//! Which of a few values is surely meant for a parameter, and what a request says yes or no to.
 
-use super::doubt;
-use super::said::{Said, Word};
+use super::mentions::{Mention, is_no, length_at, mention, mentions};
+use super::said::Said;
 use super::wanted::{Choice, End, Wanted};
 use selection::speech::is_common;
 use std::ops::Range;
-
-/// Words for the same thing: who offers one of them means all.
-const SAME: [&str; 17] = [
-    "en english 영어",
-    "ko korean 한국어 한글",
-    "ja japanese 일본어 일어",
-    "zh chinese 중국어",
-    "de german 독일어",
-    "fr french 프랑스어 불어",
-    "es spanish 스페인어",
-    "vi vietnamese 베트남어",
-    "krw won 원 원화",
-    "usd dollar dollars 달러",
-    "eur euro euros 유로",
-    "jpy yen 엔 엔화",
-    "cny yuan 위안 위안화",
-    "celsius centigrade 섭씨",
-    "fahrenheit 화씨",
-    "python 파이썬",
-    "shell bash 셸 쉘",
-];
-
-/// Currencies that are dollars as well: among them, `dollars` says too little.
-const DOLLARS: [&str; 5] = ["cad", "aud", "hkd", "sgd", "nzd"];
-
-/// A choice that a request names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mention {
-    pub(crate) choice: usize,
-    words: Range<usize>,
-    end: Option<End>,
-    /// `not by car`
-    is_denied: bool,
-    /// It is said what for: `in celsius`, `섭씨로`.
-    is_led: bool,
-}
-
-impl Mention {
-    pub(crate) fn is_not_meant(&self, said: &Said<'_>) -> bool {
-        let place = said.place(&self.words);
-        self.is_denied || doubt::is_denied(said, &place) || doubt::is_compared(said, &place)
-    }
-}
-
-/// The choices that a request names, in its order.
-pub(crate) fn mentions(said: &Said<'_>, choices: &[Choice]) -> Vec<Mention> {
-    let has_dollars = choices
-        .iter()
-        .any(|it| it.words.iter().any(|it| DOLLARS.contains(&it.as_str())));
-    let known: Vec<Vec<String>> = choices
-        .iter()
-        .map(|it| words_for(it, has_dollars))
-        .collect();
-    let mut found: Vec<Mention> = Vec::new();
-    let mut at = 0;
-    while at < said.words.len() {
-        let mut best: Option<(usize, usize)> = None;
-        for (choice, phrases) in known.iter().enumerate() {
-            let longest = phrases
-                .iter()
-                .filter_map(|it| length_at(said, at, it))
-                .max();
-            if let Some(length) = longest
-                && best.is_none_or(|it| it.1 < length)
-            {
-                best = Some((choice, length));
-            }
-        }
-        if let Some((choice, length)) = best {
-            found.push(mention(said, choice, at..at + length));
-            at += length;
-        } else {
-            at += 1;
-        }
-    }
-    found
-}
-
-fn words_for(choice: &Choice, has_dollars: bool) -> Vec<String> {
-    let mut words = choice.words.clone();
-    for group in SAME {
-        let mut same = group.split(' ');
-        if same.any(|it| choice.words.iter().any(|own| own == it)) {
-            let more = group.split(' ');
-            let more =
-                more.filter(|it| !(has_dollars && matches!(*it, "dollar" | "dollars" | "달러")));
-            words.extend(more.map(str::to_owned));
-        }
-    }
-    words
-}
-
-/// How many words a phrase takes where it stands at a place.
-fn length_at(said: &Said<'_>, at: usize, phrase: &str) -> Option<usize> {
-    let parts: Vec<&str> = phrase.split(' ').collect();
-    let words = said.words.get(at..at + parts.len())?;
-    let is_there = words
-        .iter()
-        .zip(&parts)
-        .all(|(word, part)| is_word(word, part));
-    is_there.then_some(parts.len())
-}
-
-/// `100달러를` names the dollar, and so does `$100`.
-fn is_word(word: &Word<'_>, part: &str) -> bool {
-    let small = word.bare.to_lowercase();
-    let unnumbered = word.stem.trim_start_matches(|c: char| {
-        c.is_ascii_digit() || matches!(c, ',' | '.' | '천' | '만' | '억')
-    });
-    let is_joined = word.stem.replace(['-', '_'], " ") == part;
-    word.stem == part
-        || small == part
-        || is_joined
-        || (unnumbered != word.stem && unnumbered == part)
-}
-
-fn is_no(word: &str) -> bool {
-    matches!(
-        word,
-        "not"
-            | "no"
-            | "without"
-            | "except"
-            | "never"
-            | "don't"
-            | "isn't"
-            | "than"
-            | "neither"
-            | "nor"
-    )
-}
-
-fn mention(said: &Said<'_>, choice: usize, words: Range<usize>) -> Mention {
-    let word = |at: usize| said.words.get(at).map_or("", |it| it.stem.as_str());
-    // What stands before a mark says nothing of what follows it.
-    let before = |back: usize| {
-        let from = words.start.checked_sub(back);
-        let from = from.filter(|it| said.words[*it..words.start].iter().all(|it| !it.ends_part));
-        from.map_or("", word)
-    };
-    let last = &said.words[words.end - 1];
-    let leads = [
-        "in", "as", "to", "by", "with", "via", "using", "use", "only", "into",
-    ];
-    let end = match (before(1), last.particle) {
-        ("to" | "into" | "in", _) | (_, "로" | "으로") => Some(End::To),
-        ("from", _) | (_, "에서" | "을" | "를") => Some(End::From),
-        _ => None,
-    };
-    Mention {
-        choice,
-        end,
-        is_denied: is_no(before(1))
-            || is_no(before(2))
-            || doubt::is_left_out(said, &said.place(&words)),
-        is_led: leads.contains(&before(1))
-            || (before(1) == "the" && leads.contains(&before(2)))
-            || matches!(last.particle, "로" | "으로" | "만")
-            || last.stem.ends_with('순'),
-        words,
-    }
-}
 
 /// The one choice that is surely meant for a parameter.
 ///
@@ -195,9 +33,13 @@ pub(crate) fn chosen(
         mentions.into_iter().partition(|it| it.is_not_meant(said));
     // What is named once and denied once is not certain either way.
     mentions.retain(|it| denied.iter().all(|other| other.choice != it.choice));
+    let is_open = |it: &Mention| it.is_alternative(said);
+    if mentions.iter().any(is_open) && (mentions.len() < 2 || only_of(&mentions).is_none()) {
+        return None;
+    }
     let named = |it: &&Mention| is_beside_name(said, wanted, &it.words);
-    let by_name: Vec<&Mention> = mentions.iter().filter(named).collect();
-    if let Some(one) = only(&by_name) {
+    let by_name = mentions.iter().filter(named);
+    if let Some(one) = only_of(by_name) {
         return Some(one);
     }
     let is_telling = |it: &&Mention| {
@@ -206,16 +48,25 @@ pub(crate) fn chosen(
             words.len() == 1 && (is_common(&words[0].stem) || words[0].stem.chars().count() < 2);
         !is_plain && (wanted.required || it.is_led)
     };
-    let telling: Vec<&Mention> = mentions.iter().filter(is_telling).collect();
-    only(&telling)
+    only_of(mentions.iter().filter(is_telling))
 }
 
-fn only(mentions: &[&Mention]) -> Option<usize> {
-    let first = mentions.first()?.choice;
+fn only_of<'m>(mentions: impl IntoIterator<Item = &'m Mention>) -> Option<usize> {
+    let mut mentions = mentions.into_iter();
+    let first = mentions.next()?.choice;
+    mentions.all(|it| it.choice == first).then_some(first)
+}
+
+/// Whether a request offers two of the choices and leaves open which: `in celsius or fahrenheit`. What it offers is asked for
+/// even where it may be left out.
+pub(crate) fn is_left_open(said: &Said<'_>, choices: &[Choice], text_from: usize) -> bool {
+    let mut mentions = mentions(said, choices);
     mentions
-        .iter()
-        .all(|it| it.choice == first)
-        .then_some(first)
+        .retain(|it| said.words[it.words.start].place.start < text_from && !it.is_not_meant(said));
+    mentions.windows(2).any(|pair| {
+        let is_near = pair[1].words.start <= pair[0].words.end + 2;
+        is_near && pair[0].choice != pair[1].choice && pair[0].is_alternative(said)
+    })
 }
 
 /// `sort by price`, `정렬은 가격순`: the name of the parameter stands beside the choice.

@@ -2,10 +2,12 @@
 //!
 //! Every word has to have a part in it. Where one has not, nothing is returned: half a calculation is a wrong one.
 
+mod lists;
 mod patterns;
 mod tokens;
 
 use super::days::year_first;
+use lists::of_list;
 use patterns::matched;
 use tokens::{Token, tokens};
 
@@ -22,10 +24,14 @@ pub(crate) fn formula(request: &str) -> Option<String> {
         return None;
     }
     let tokens = tokens(request)?;
-    if tokens.is_empty() || tokens.len() > TOKENS_MAX {
+    let is_said = |it: &&Token| **it != Token::Pause;
+    let words: Vec<Token> = tokens.iter().filter(is_said).cloned().collect();
+    if words.is_empty() || words.len() > TOKENS_MAX {
         return None;
     }
-    matched(&tokens).or_else(|| infix(&tokens))
+    of_list(&words)
+        .or_else(|| matched(&words))
+        .or_else(|| infix(&tokens))
 }
 
 /// What is written like a calculation and is none: a phone number, `24/7`, and megabits, which are no megabytes.
@@ -40,7 +46,8 @@ fn is_other(word: &str) -> bool {
 }
 
 /// What tools that do one of these with their numbers say of themselves.
-const DOES: [(Work, &str); 9] = [
+const DOES: [(Work, &str); 10] = [
+    (Work::Average, "average mean 평균 통계 statistic"),
     (Work::Remainder, "remainder modul mod( 나머지"),
     (
         Work::Add,
@@ -70,6 +77,7 @@ const DOES: [(Work, &str); 9] = [
 /// What is done with numbers.
 #[derive(Clone, Copy, PartialEq)]
 enum Work {
+    Average,
     Add,
     Subtract,
     Multiply,
@@ -111,6 +119,9 @@ fn works(formula: &str) -> Vec<Work> {
         });
         return found;
     }
+    if lists::is_average(&plain) {
+        return vec![Work::Average];
+    }
     for sign in plain.chars() {
         match sign {
             '+' if is_operand => found.push(Work::Add),
@@ -144,6 +155,13 @@ fn infix(tokens: &[Token]) -> Option<String> {
                 is_operand = true;
             }
             Token::Sign('-') if !is_operand => text.push('-'),
+            // `3 + 4, times 2` means the sum, and without the comma it would not.
+            Token::Pause => {
+                let goes_on = tokens[at..].iter().any(|it| *it != Token::Pause);
+                if works > 0 && is_operand && goes_on {
+                    return None;
+                }
+            }
             Token::Sign('(') if !is_operand => {
                 text.push('(');
                 depth += 1;
@@ -243,6 +261,18 @@ mod tests {
             ("144의 제곱근은?", "sqrt(144)"),
             ("루트 2", "sqrt(2)"),
             ("250 × 18 값 알려주세요", "250 * 18"),
+            ("average of 12, 30 and 45", "(12 + 30 + 45) / 3"),
+            ("what's the mean of 2.5 and 4?", "(2.5 + 4) / 2"),
+            ("12, 30, 45의 평균은?", "(12 + 30 + 45) / 3"),
+            ("12와 30의 평균 계산해줘", "(12 + 30) / 2"),
+            ("the sum of 3, 4 and 5", "3 + 4 + 5"),
+            ("add 3, 4, and 5 please", "3 + 4 + 5"),
+            ("2, 3, 4를 곱하면 얼마야", "2 * 3 * 4"),
+            ("what is the remainder of 48 divided by 5", "48 mod 5"),
+            ("the remainder when 48 is divided by 5?", "48 mod 5"),
+            ("15% of -80", "15% of -80"),
+            ("Hey, what is 12, plus 5, please?", "12 + 5"),
+            ("3 + 4, thanks", "3 + 4"),
         ] {
             assert_eq!(formula(request).as_deref(), Some(expected), "{request}");
         }
@@ -267,6 +297,10 @@ mod tests {
             ("8온스가 몇 그램인지 알려주세요", "8 oz to g"),
             ("4500초면 몇 시간이지", "4500 seconds to hours"),
             ("5 킬로미터를 마일로 변환해줘", "5 km to miles"),
+            ("how many minutes in 3 days", "3 days to minutes"),
+            ("how many minutes are there in 3 days?", "3 days to minutes"),
+            ("how many seconds in an hour", "1 hours to seconds"),
+            ("how many feet are in a mile?", "1 miles to feet"),
         ] {
             assert_eq!(formula(request).as_deref(), Some(expected), "{request}");
         }
@@ -294,6 +328,13 @@ mod tests {
             "얼마나 더하면 돼?",
             "Do not multiply 4 by 5",
             "4에 5를 곱하지 마",
+            "3 + 4, times 2",
+            "3,5 + 2",
+            "add 3, 4 and 5 to 10",
+            "average of 10 - 3 and 5",
+            "the average of 12",
+            "average of 3 km and 5",
+            "평균이 뭐야?",
         ] {
             assert_eq!(formula(request), None, "{request}");
         }

@@ -94,6 +94,15 @@ pub(super) fn is_file(text: &str) -> Option<&str> {
     (known && dot > 0).then(|| &text[..dot + 1 + end])
 }
 
+/// Whether it is a file as people keep them; `robots.txt` and `node.js` are names that the web knows.
+pub(super) fn is_document(text: &str) -> bool {
+    const NAMES: [&str; 13] = [
+        "html", "htm", "json", "xml", "yaml", "yml", "md", "txt", "py", "js", "rs", "sql", "log",
+    ];
+    let ending = |it: &str| it.rsplit('.').next().unwrap_or_default().to_lowercase();
+    is_file(text).is_some_and(|it| !NAMES.contains(&ending(it).as_str()))
+}
+
 /// A text that somebody gave for one parameter, as the value that the schema wants. What is wrong is said as what was
 /// expected.
 pub(crate) fn read(text: &str, schema: &Value, today: Date) -> Result<Value, String> {

@@ -91,6 +91,11 @@ fn acceptable(given: &str) -> Result<String, String> {
     if given.trim().is_empty() {
         return Err("the argument 'expression' is missing or empty".to_owned());
     }
+    if let Some(list) = unclear_comma(given) {
+        return Err(format!(
+            "the comma in '{list}' could part decimals or a list: write 3.5 for three and a half, (3 + 5) / 2 for an average; commas may only group thousands, as in 1,234,567"
+        ));
+    }
     let expression = readable(given);
     if nesting(&expression) > NESTING_MAX {
         return Err(format!(
@@ -100,12 +105,50 @@ fn acceptable(given: &str) -> Result<String, String> {
     Ok(expression)
 }
 
+/// The numbers around a comma that does not group thousands. fend leaves out every comma between digits: it makes 35 of
+/// `3,5`, and 123 of `average(1,2,3)`.
+fn unclear_comma(expression: &str) -> Option<&str> {
+    let is_part = |c: char| c.is_ascii_digit() || c == ',' || c == '.';
+    let mut numbers = expression.split(|c: char| !is_part(c));
+    let unclear = numbers.find(|it| {
+        let (whole, fraction) = it.split_once('.').unwrap_or((it, ""));
+        let mut groups = whole.split(',');
+        let first = groups.next().unwrap_or_default().len();
+        let is_grouped = (1..=3).contains(&first) && groups.all(|group| group.len() == 3);
+        (whole.contains(',') && !is_grouped) || fraction.contains(',')
+    });
+    // Of `average(100,200,300)` nobody wants the average of one number.
+    let list = || {
+        let (_, after) = ["average(", "mean("]
+            .iter()
+            .find_map(|it| expression.split_once(it))?;
+        after.split(')').next().filter(|it| it.contains(','))
+    };
+    unclear.or_else(list)
+}
+
 /// People and models write Python's power and typographic signs.
 fn readable(expression: &str) -> String {
-    expression
+    let plain = expression
         .replace("**", "^")
         .replace('−', "-")
-        .replace('·', "*")
+        .replace('·', "*");
+    in_brackets(&plain)
+}
+
+/// `15% of -80` as `15% of (-80)`: fend takes no sign behind `of`.
+fn in_brackets(expression: &str) -> String {
+    let Some((before, after)) = expression.split_once(" of -") else {
+        return expression.to_owned();
+    };
+    let end = after
+        .find(|c: char| !c.is_ascii_digit() && c != '.' && c != ',')
+        .unwrap_or(after.len());
+    let (number, rest) = after.split_at(end);
+    match number {
+        "" => format!("{before} of -{}", in_brackets(rest)),
+        _ => format!("{before} of (-{number}){}", in_brackets(rest)),
+    }
 }
 
 /// Deepest nesting of brackets and of operators that bind to the right or stand before a number.
@@ -200,6 +243,10 @@ mod tests {
             ),
             ("5 km to miles", json!("approx. 3.10685596118667 miles")),
             ("a = 7; 1/a", json!(0.142_857_142_857_143)),
+            ("15% of -80", json!(-12)),
+            ("15% of -1,080 + 2", json!(-160)),
+            ("1,234,567.5 + 1", json!(1_234_568.5)),
+            ("sqrt(1,024)", json!(32)),
         ] {
             assert_eq!(calculate(expression), Ok(expected), "{expression}");
         }
@@ -298,6 +345,22 @@ mod tests {
         assert_eq!(calculate("1/0"), Err("division by zero".into()));
         assert!(calculate("foo + 1").unwrap_err().contains("foo"));
         assert!(calculate("roll d20").is_err(), "no randomness");
+    }
+
+    /// fend alone says 37, 123, 100200300 and 1.0005.
+    #[test]
+    fn a_comma_that_groups_no_thousands_is_refused() {
+        for (expression, shown) in [
+            ("3,5 + 2", "'3,5'"),
+            ("average(1,2,3)", "'1,2,3'"),
+            ("average(100,200,300)", "'100,200,300'"),
+            ("average(1, 2)", "'1,'"),
+            ("1.000,5", "'1.000,5'"),
+            ("1,0000", "'1,0000'"),
+        ] {
+            let refused = calculate(expression).unwrap_err();
+            assert!(refused.contains(shown), "{expression}: {refused}");
+        }
     }
 
     #[test]

@@ -5,10 +5,11 @@ use crate::fill::units::Measures;
 
 /// `N` is a number, `U` a unit, anything else itself; of words between bars, any, and `?` after them for none as well. On the
 /// right, `$1` is the first that was taken.
-const PATTERNS: [(&str, &str); 39] = [
+const PATTERNS: [(&str, &str); 41] = [
     ("N 로 N 나누 나머지", "$2 mod $1"),
     ("N N 로 나누 나머지", "$1 mod $2"),
     ("N / N 의? 나머지", "$1 mod $2"),
+    ("remainder of|when? N / N", "$1 mod $2"),
     ("N 의 N %", "$2% of $1"),
     ("N 의 N 제곱", "$1^$2"),
     ("N 의 제곱근", "sqrt($1)"),
@@ -41,6 +42,7 @@ const PATTERNS: [(&str, &str); 39] = [
     ("many U N U", "$2 $3 to $1"),
     ("many U to|make|there N U", "$2 $3 to $1"),
     ("many U there to N U", "$2 $3 to $1"),
+    ("many U to U", "1 $2 to $1"),
     ("N U 몇 U", "$1 $2 to $3"),
     ("N U U 로", "$1 $2 to $3"),
     ("N U U 로 몇", "$1 $2 to $3"),

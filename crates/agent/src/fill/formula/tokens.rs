@@ -11,12 +11,14 @@ pub(super) enum Token {
     Unit(Unit),
     Function(&'static str),
     Constant(&'static str),
+    /// A comma: what stands before it belongs together.
+    Pause,
     /// A word that joins the others, in one form for all.
     Word(String),
 }
 
 /// Words that only ask: they have no part in a calculation.
-const CARRIERS: [&str; 42] = [
+const CARRIERS: [&str; 43] = [
     "what",
     "what's",
     "whats",
@@ -24,6 +26,7 @@ const CARRIERS: [&str; 42] = [
     "are",
     "the",
     "a",
+    "an",
     "please",
     "pls",
     "can",
@@ -124,7 +127,8 @@ const SAID: [(&[&str], &str); 16] = [
 ];
 
 /// What Korean says, as a word begins; the longest of those that begin alike first.
-const SAID_KOREAN: [(&str, &str); 35] = [
+const SAID_KOREAN: [(&str, &str); 36] = [
+    ("평균", "평균"),
     ("나머지", "나머지"),
     ("제곱근", "제곱근"),
     ("제곱", "제곱"),
@@ -182,15 +186,23 @@ pub(super) fn tokens(request: &str) -> Option<Vec<Token>> {
         if let Some((said, sign)) = phrase {
             push(sign, &mut found);
             at += said.len();
+            pause(words[at - 1], &mut found);
             continue;
         }
         match SIGNS.iter().find(|(said, _)| plain(words[at]) == *said) {
             Some((_, sign)) => push(sign, &mut found),
             None => word(words[at], &mut found)?,
         }
+        pause(words[at], &mut found);
         at += 1;
     }
     Some(found)
+}
+
+fn pause(word: &str, found: &mut Vec<Token>) {
+    if word.ends_with(',') {
+        found.push(Token::Pause);
+    }
 }
 
 /// A word without the marks of a sentence.
@@ -326,8 +338,9 @@ fn latin<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
     match own {
         "pi" | "π" => found.push(Token::Constant("pi")),
         "mod" | "modulo" => found.push(Token::Word("mod".to_owned())),
-        "of" | "to" | "from" | "by" | "and" | "off" | "add" | "subtract" | "multiply"
-        | "divide" | "sum" | "product" | "times" | "there" | "make" => {
+        "average" | "mean" => found.push(Token::Word("average".to_owned())),
+        "of" | "remainder" | "when" | "to" | "from" | "by" | "and" | "off" | "add" | "subtract"
+        | "multiply" | "divide" | "sum" | "product" | "times" | "there" | "make" => {
             found.push(Token::Word(own.to_owned()));
         }
         _ => return None,
