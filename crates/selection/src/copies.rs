@@ -1,8 +1,10 @@
-//! Copies of trusted tools that anybody may have made: they come behind what they are copies of, so that nobody draws requests
-//! to a tool of their own by saying what another says.
+//! What tools that anybody may have made do not gain beside trusted ones: copies come behind what they are copies of, and
+//! example prompts count for nothing against a tool that fits better by what it says of itself. So nobody draws requests to a
+//! tool of their own by saying what another says, or by writing down what is asked of it.
 
 use crate::corpus::Corpus;
 use crate::parts::Part;
+use crate::rank::Asked;
 use crate::ranking::{Ranked, is_meant};
 use crate::words::spoken;
 
@@ -12,9 +14,12 @@ const SAME: f32 = 0.9;
 /// Behind what it is a copy of, by so little that nothing comes in between.
 const BEHIND: f32 = 1e-4;
 
+/// How well a trusted tool must fit by what it says of itself, so that the example prompts of others count for nothing beside it.
+const FITS: f32 = 0.3;
+
 /// Puts each copy behind the best trusted tool that it is a copy of, and but one of them: others would only crowd out what is
 /// different. One that a request calls by its name is meant.
-pub(crate) fn sink(corpus: &Corpus, request: &str, ranked: &mut Vec<Ranked>) {
+pub(crate) fn sink(corpus: &Corpus, asked: &Asked<'_>, ranked: &mut Vec<Ranked>) {
     let part = |it: &Ranked| &*corpus.parts[it.at];
     let trusted: Vec<(usize, f32, String)> = ranked
         .iter()
@@ -29,7 +34,7 @@ pub(crate) fn sink(corpus: &Corpus, request: &str, ranked: &mut Vec<Ranked>) {
     let mut kept: Vec<Ranked> = Vec::with_capacity(ranked.len());
     for mut it in ranked.drain(..) {
         let own = part(&it);
-        let original = (!own.is_trusted && !is_meant(own, request)).then(|| {
+        let original = (!own.is_trusted && !is_meant(own, &asked.text)).then(|| {
             let name = spoken(&own.name);
             let is_same = |(at, _, other): &&(usize, f32, String)| {
                 *other == name || says_the_same(own, &corpus.parts[*at])
@@ -44,6 +49,13 @@ pub(crate) fn sink(corpus: &Corpus, request: &str, ranked: &mut Vec<Ranked>) {
                 continue;
             }
             has_copy.push(*at);
+        } else {
+            let others = trusted.iter().map(|it| it.0);
+            let better = yields_to(corpus, asked, it.at, others);
+            if let Some((at, score, _)) = trusted.iter().find(|it| Some(it.0) == better) {
+                it.copy_of = Some(*at);
+                it.score = it.score.min(score - BEHIND);
+            }
         }
         kept.push(it);
     }
@@ -54,6 +66,26 @@ pub(crate) fn sink(corpus: &Corpus, request: &str, ranked: &mut Vec<Ranked>) {
     }
     kept.append(&mut last);
     *ranked = kept;
+}
+
+/// The first of some trusted tools that a request is nearer to, by what both say of themselves, than to one that anybody may
+/// have made and has example prompts.
+pub(crate) fn yields_to(
+    corpus: &Corpus,
+    asked: &Asked<'_>,
+    at: usize,
+    mut trusted: impl Iterator<Item = usize>,
+) -> Option<usize> {
+    let own = &*corpus.parts[at];
+    if own.is_trusted || own.examples.is_empty() || is_meant(own, &asked.text) {
+        return None;
+    }
+    let near = |part: &Part| {
+        let said = [&part.about, &part.user].map(|it| asked.near(it.as_deref()));
+        said[0].max(said[1])
+    };
+    let least = near(own).max(FITS);
+    trusted.find(|it| near(&corpus.parts[*it]) > least)
 }
 
 fn says_the_same(own: &Part, other: &Part) -> bool {

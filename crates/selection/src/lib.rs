@@ -16,7 +16,6 @@ mod features;
 mod grams;
 mod item;
 mod kinds;
-mod korean;
 mod lexicon;
 mod manner;
 mod nature;

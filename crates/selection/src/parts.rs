@@ -25,6 +25,9 @@ const EXAMPLES_MAX: usize = 24;
 /// Examples that differ more say no more of what a tool is for.
 const TOGETHER_LEAST: f32 = 0.3;
 
+/// How near an example that anybody may have written must be to what the tool says of itself, so that it counts.
+const OWN_EXAMPLE: f32 = 0.15;
+
 /// What the words of each text of a tool weigh.
 const NAME: f32 = 2.0;
 const TITLE: f32 = 1.0;
@@ -80,8 +83,11 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    pub(crate) fn new(item: &Item, texts: Texts, making: &Making<'_>) -> Self {
+    pub(crate) fn new(item: &Item, mut texts: Texts, making: &Making<'_>) -> Self {
         let weights = making.weights;
+        if !item.trusted {
+            texts.keep_own_examples(making.vectors);
+        }
         let mut is_whole = true;
         let mut vector = |text: &str| {
             let found = making.vectors.known(text);
@@ -94,7 +100,8 @@ impl Part {
         let named = vector(&texts.name);
         let examples: Vec<Arc<Vector>> =
             texts.examples.iter().filter_map(|it| vector(it)).collect();
-        let rules = texts.rules.into_iter().map(|rule| {
+        let rules = std::mem::take(&mut texts.rules);
+        let rules = rules.into_iter().map(|rule| {
             let when = vector(&rule.condition);
             (rule, when)
         });
@@ -119,7 +126,7 @@ impl Part {
             usual_apart,
             name: item.name.clone(),
             is_trusted: item.trusted,
-            bag: bag(item, &texts.plain),
+            bag: bag(item, &texts),
             spelling: Spelling::new(&format!("{} {}", texts.name, texts.plain)),
             spelt: Spelling::of_examples(&texts.examples),
             blended,
@@ -148,8 +155,11 @@ pub(crate) struct Texts {
 
 impl Texts {
     pub(crate) fn new(item: &Item) -> Self {
-        let mut said = read(&item.description);
-        let user = item.description_user.as_deref().map(read);
+        let parameters = item.parameters.iter().map(|it| it.name.as_str());
+        let parameters: Vec<&str> = parameters.collect();
+        let mut said = read(&item.description, &parameters);
+        let user = item.description_user.as_deref();
+        let user = user.map(|it| read(it, &parameters));
         let title = item.title.as_deref().filter(|it| !it.trim().is_empty());
         let name = title.map_or_else(|| spoken(&item.name), spoken);
         let about = format!("{name}: {}", cut(&said.text, ABOUT_BYTES_MAX));
@@ -177,6 +187,20 @@ impl Texts {
         }
     }
 
+    /// Of examples that anybody may have written, those count that are about what the tool says of itself.
+    fn keep_own_examples(&mut self, vectors: &Vectors) {
+        let own = [Some(&self.about), self.user.as_ref(), Some(&self.name)];
+        let own: Vec<_> = own
+            .iter()
+            .flatten()
+            .filter_map(|it| vectors.known(it))
+            .collect();
+        self.examples.retain(|it| {
+            let known = vectors.known(it);
+            known.is_none_or(|example| own.iter().any(|it| it.dot(&example) >= OWN_EXAMPLE))
+        });
+    }
+
     /// All that is encoded.
     pub(crate) fn encoded(&self) -> impl Iterator<Item = &str> {
         let own = [self.about.as_str(), self.name.as_str()].into_iter();
@@ -187,15 +211,15 @@ impl Texts {
     }
 }
 
-fn bag(item: &Item, plain: &str) -> Bag {
-    let mut fields = vec![(words(&item.name), NAME), (words(plain), ABOUT)];
+fn bag(item: &Item, texts: &Texts) -> Bag {
+    let mut fields = vec![(words(&item.name), NAME), (words(&texts.plain), ABOUT)];
     let title = item.title.as_deref().unwrap_or_default();
     fields.push((words(title), TITLE));
     for parameter in &item.parameters {
         fields.push((words(&parameter.name), PARAMETER));
         fields.push((words(&parameter.description), PARAMETER_ABOUT));
     }
-    let examples = item.examples.iter().take(EXAMPLES_MAX);
+    let examples = texts.examples.iter();
     fields.extend(examples.map(|it| (words(it), EXAMPLE)));
     Bag::new(
         fields

@@ -91,7 +91,7 @@ impl<'a> Ranking<'a> {
     /// The best in order, as rules would have it.
     pub(crate) fn ranked(&self, given: &Given) -> Vec<Ranked> {
         let mut ranked = self.close(given);
-        copies::sink(self.corpus, &self.texts.asked[0].text, &mut ranked);
+        copies::sink(self.corpus, &self.texts.asked[0], &mut ranked);
         rules::apply(self.corpus, &self.texts.asked[0], &mut ranked);
         ranked
     }
@@ -262,7 +262,14 @@ impl<'a> Ranking<'a> {
                 let at = original(at);
                 (at, closer.look(at, signals.scores[at], asked).0)
             });
-            let best = looked.max_by(|a, b| a.1.total_cmp(&b.1));
+            let mut looked: Vec<(usize, f32)> = looked.collect();
+            looked.sort_by(|a, b| b.1.total_cmp(&a.1));
+            let best = looked.first().map(|(at, score)| {
+                let others = looked.iter().map(|it| it.0);
+                let trusted = others.filter(|it| corpus.parts[*it].is_trusted);
+                let better = copies::yields_to(corpus, asked, *at, trusted);
+                (better.unwrap_or(*at), *score)
+            });
             let least = match self.is_idle(asked) {
                 true => IDLE_LEAST,
                 false => 0.0,
@@ -386,24 +393,48 @@ impl Fit {
     }
 }
 
-/// Whether a request calls a tool by its name. One that anybody may have made needs a name that nobody writes by chance: `e-mail`
-/// or `gmail.com` would have every request that speaks of it.
+/// Whether a request calls a tool by its name. One that anybody may have made must be called as a tool, by a name that nobody
+/// writes by chance: `gmail.com` or `order_id` would have every request that speaks of it.
 pub(crate) fn is_meant(part: &Part, request: &str) -> bool {
-    let may_be_meant = match part.is_trusted {
-        true => is_identifier(&part.name),
-        false => part.name.contains('_'),
-    };
-    may_be_meant && is_called(request, &part.name)
+    match part.is_trusted {
+        true => is_identifier(&part.name) && called(request, &part.name).next().is_some(),
+        false => {
+            part.name.contains('_')
+                && called(request, &part.name).any(|(before, after)| is_used(before, after))
+        }
+    }
 }
 
-/// Whether a text has a name as a word of its own, and not in an address.
-fn is_called(text: &str, name: &str) -> bool {
-    let mut found = text.match_indices(name);
+/// Whether what stands around a name says that it is to be used: `use send_mail to`, `send_mail 도구로`.
+fn is_used(before: &str, after: &str) -> bool {
+    let marks = |c: char| c.is_whitespace() || "`'\"".contains(c);
+    let before = before.trim_end_matches(marks).to_ascii_lowercase();
+    let last = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    let is_told = matches!(
+        last,
+        "use" | "call" | "run" | "invoke" | "execute" | "try" | "tool"
+    );
+    let after = after.trim_start_matches(marks);
+    let particle = ["으로", "로", "을", "를"];
+    let object = particle.iter().find_map(|it| after.strip_prefix(it));
+    let verb = object.map(str::trim_start);
+    let verbs = ["써", "쓰", "사용", "호출", "실행", "이용", "돌려"];
+    is_told
+        || ["tool", "function", "도구"]
+            .iter()
+            .any(|it| after.starts_with(it))
+        || verb.is_some_and(|verb| verbs.iter().any(|it| verb.starts_with(it)))
+}
+
+/// What stands around a name, wherever a text has it as a word of its own and not in an address.
+fn called<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = (&'t str, &'t str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '@' | '/' | '-');
-    found.any(|(at, _)| {
-        let rest = &text[at + name.len()..];
-        !text[..at].ends_with(is_part) && !rest.starts_with(is_part)
-    })
+    let found = text.match_indices(name);
+    let around = found.map(move |(at, _)| (&text[..at], &text[at + name.len()..]));
+    around.filter(move |(before, after)| !before.ends_with(is_part) && !after.starts_with(is_part))
 }
 
 #[cfg(test)]
@@ -419,7 +450,23 @@ mod tests {
             ("mail to kim@gmail.com", "gmail.com", false),
             ("open https://a.example/get_order", "get_order", false),
         ] {
-            assert_eq!(is_called(text, name), expected, "{text}");
+            assert_eq!(called(text, name).next().is_some(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_tool_is_used_where_somebody_says_so() {
+        for (text, name, expected) in [
+            ("Use send_mail for this", "send_mail", true),
+            ("please run `send_mail`", "send_mail", true),
+            ("with the send_mail tool", "send_mail", true),
+            ("send_mail을 써줘", "send_mail", true),
+            ("send_mail로 보내고 싶어", "send_mail", false),
+            ("find the order with order_id 5", "order_id", false),
+            ("order_id로 조회해줘", "order_id", false),
+        ] {
+            let found = called(text, name).any(|(before, after)| is_used(before, after));
+            assert_eq!(found, expected, "{text}");
         }
     }
 }

@@ -22,6 +22,11 @@ const NEAR: f32 = 0.25;
 /// description, and often in another language than the request.
 const CLEARLY: f32 = 0.08;
 
+/// So near to a condition that it holds where the request is nearly as near to the tool: it asks for what the tool does, in that
+/// case.
+const SURELY: f32 = 0.36;
+const CLOSELY: f32 = 0.06;
+
 /// How far it must at least be from the only thing that a tool is for.
 const FAR: f32 = 0.05;
 
@@ -39,7 +44,8 @@ pub(crate) fn apply(corpus: &Corpus, asked: &Asked<'_>, ranked: &mut [Ranked]) {
             let own = own(part, asked);
             let holds = rule.condition.is_empty() || {
                 let distance = asked.near(when.as_deref());
-                distance >= NEAR && distance >= own + CLEARLY
+                let clearly = distance >= NEAR && distance >= own + CLEARLY;
+                clearly || (distance >= SURELY && distance >= own - CLOSELY)
             };
             if holds {
                 prefer(corpus, rule, host, near);

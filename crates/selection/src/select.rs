@@ -83,6 +83,7 @@ impl Corpus {
     ) -> Selection {
         let read = Read::new(request);
         let texts = self.texts(&read.compared);
+        let is_cut = read.is_cut;
         let request = &*read.whole;
         let given = Given::new(request);
         let whole = Ranking::new(self, &texts, shown, named);
@@ -120,7 +121,7 @@ impl Corpus {
             candidates: ranked.into_iter().map(explain).collect(),
             features,
             has_meaning: texts.asked[0].vector.is_some(),
-            is_cut: matches!(read.whole, Cow::Owned(_)),
+            is_cut,
         }
     }
 
@@ -172,19 +173,20 @@ impl Corpus {
 struct Read<'a> {
     whole: Cow<'a, str>,
     compared: Cow<'a, str>,
+    is_cut: bool,
 }
 
 impl<'a> Read<'a> {
     fn new(request: &'a str) -> Self {
         let request = request.trim();
-        let is_long = request.len() > REQUEST_BYTES_MAX;
-        let read = |most: usize| match is_long {
+        let read = |most: usize| match request.len() > most {
             true => Cow::Owned(spaced(&ends(request, most)).into_owned()),
             false => spaced(request),
         };
         Read {
             whole: read(REQUEST_BYTES_MAX),
             compared: read(COMPARED_BYTES_MAX),
+            is_cut: request.len() > REQUEST_BYTES_MAX,
         }
     }
 }

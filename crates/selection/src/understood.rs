@@ -14,7 +14,7 @@ pub struct Understood {
 /// The rules of a description, in their order.
 #[must_use]
 pub fn understood(description: &str) -> Vec<Understood> {
-    let rules = read(description).rules.into_iter();
+    let rules = read(description, &[]).rules.into_iter();
     rules
         .map(|rule| {
             let when = match rule.condition.as_str() {

@@ -1,6 +1,7 @@
 //! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where VECTORS is a file that
 //! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`,
-//! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `fresh FOLDER FILE`, `speed`.
+//! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `fresh FOLDER FILE`,
+//! `rules FOLDER`, `speed`.
 
 mod data;
 mod encoder;
@@ -9,6 +10,7 @@ mod idle;
 mod outcomes;
 mod poison;
 mod ranking;
+mod rules;
 mod speed;
 mod training;
 
@@ -77,6 +79,7 @@ fn main() {
                 let folder = next();
                 gold::measure(&mut bench, Path::new(folder), next(), gold::FRESH);
             }
+            "rules" => rules::measure(&mut bench, Path::new(next())),
             "weights" => bench.weights = weights(next()),
             "speed" => speed::measure(&mut bench),
             other => say(&format!("{other}: not known")),

@@ -233,6 +233,72 @@ fn copies_of_trusted_tools_come_behind_them() {
 }
 
 #[test]
+fn examples_that_anybody_may_have_written_draw_nothing_from_a_trusted_tool() {
+    let request = "search the web for news";
+    let with = |description: &str, examples: &[&str]| {
+        let mut items = tools();
+        items.push(strange("my_helper", description));
+        items[4].examples = examples.iter().map(|it| (*it).to_owned()).collect();
+        let found = corpus(&items).select(request, |_| true, 5);
+        (items[found.candidates[0].at].name.clone(), found.certainty)
+    };
+    let plain = with("Finds what is asked for", &[]);
+    assert_eq!(plain.0, "web_search");
+    let drawn = with("Finds what is asked for", &[request]);
+    assert_eq!(
+        drawn.0, "web_search",
+        "not about what the tool says of itself"
+    );
+    let drawn = with("Finds news and pages of a city", &[request]);
+    assert_eq!(
+        drawn.0, "web_search",
+        "it fits less by what it says of itself"
+    );
+    assert!(drawn.1 > plain.1 - 0.1, "nor is anything less sure");
+    // Where no trusted tool fits, examples are what they are.
+    let mut items = tools();
+    items.push(strange("my_plants", "Tells how often plants need water"));
+    items[4].examples = vec!["when do my plants need water".to_owned()];
+    assert_eq!(first(&items, "do my plants need water"), Some(4));
+}
+
+#[test]
+fn a_name_that_anybody_may_have_given_is_called_as_a_tool() {
+    let mut items = tools();
+    items.push(strange("city_code", "Keeps codes"));
+    let all = corpus(&items);
+    let score = |request: &str| {
+        let found = all.select(request, |_| true, 9).candidates;
+        found
+            .iter()
+            .find(|it| it.at == 4)
+            .map_or(0.0, |it| it.score)
+    };
+    let named = score("tell the weather with city_code 5");
+    let called = score("tell the weather, call city_code 5");
+    assert!(called > named + 0.4, "{called} and {named}");
+}
+
+#[test]
+fn a_request_is_compared_alike_on_both_sides_of_every_length() {
+    let all = corpus(&tools());
+    let filler = "lorem ipsum dolor sit amet ".repeat(120);
+    let asked = |length: usize| {
+        let text = format!("Send an e-mail to Kim with this: {}", &filler[..length]);
+        let found = all.select(&text, |_| true, 1);
+        (
+            found.candidates[0].at,
+            found.candidates[0].score,
+            found.is_cut,
+        )
+    };
+    let (short, long) = (asked(1_900), asked(2_100));
+    assert_eq!((short.0, long.0), (1, 1));
+    assert!((short.1 - long.1).abs() < 0.05, "{short:?} {long:?}");
+    assert!(!short.2 && long.2);
+}
+
+#[test]
 fn copies_do_not_make_an_outcome_less_sure() {
     let request = "send an email to Kim";
     let mut items = tools();
