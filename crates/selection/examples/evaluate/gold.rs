@@ -53,7 +53,14 @@ pub(crate) fn rows(folder: &Path, file: &str, half: &str) -> Vec<Value> {
 }
 
 pub(crate) fn measure(bench: &mut Bench, folder: &Path, file: &str, half: &str) {
-    let items = items(folder);
+    let mut items = items(folder);
+    let is_builtin = |it: &Item| BUILTIN.contains(&it.name.as_str());
+    for it in items
+        .iter_mut()
+        .filter(|it| bench.is_bare && !is_builtin(it))
+    {
+        it.examples.clear();
+    }
     let weights = bench.weights.clone();
     let corpus = bench.corpus(&items, &weights);
     let mut sums: BTreeMap<String, (usize, usize)> = BTreeMap::new();

@@ -1,7 +1,7 @@
 //! Measures selection on public sets that lie in a folder: `evaluate FOLDER VECTORS WHAT…`, where VECTORS is a file that
 //! keeps vectors for the next time, and WHAT is of `top`, `signals`, `clauses`, `examples`, `poison`, `outcome`,
 //! `own GOLD`, `features FILE GOLD`, `gold FOLDER dev|test`, `web FOLDER dev|test`, `fresh FOLDER FILE`,
-//! `rules FOLDER`, `speed`.
+//! `rules FOLDER`, `speed`, `bare` (our own tools lose their example prompts in what follows).
 
 mod data;
 mod encoder;
@@ -24,6 +24,8 @@ pub(crate) struct Bench {
     pub(crate) encoder: Arc<dyn Encode>,
     pub(crate) vectors: Vectors,
     pub(crate) weights: Weights,
+    /// Whether our own tools lose their example prompts, but for those that are built in.
+    pub(crate) is_bare: bool,
 }
 
 impl Bench {
@@ -50,6 +52,7 @@ fn main() {
         folder: PathBuf::from(folder),
         vectors: known.unwrap_or_else(|| Vectors::new(own.id())),
         weights: Weights::default(),
+        is_bare: false,
         encoder: Arc::<encoder::Own>::clone(&own),
     };
     let mut what = what.iter().map(String::as_str);
@@ -79,6 +82,7 @@ fn main() {
                 let folder = next();
                 gold::measure(&mut bench, Path::new(folder), next(), gold::FRESH);
             }
+            "bare" => bench.is_bare = true,
             "rules" => rules::measure(&mut bench, Path::new(next())),
             "weights" => bench.weights = weights(next()),
             "speed" => speed::measure(&mut bench),
