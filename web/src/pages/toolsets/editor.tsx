@@ -240,7 +240,8 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
                 rows={draft.rows}
                 tools={known}
                 problems={wrong}
-                onChange={(rows) => set({ rows })}
+                unfinished={unfinished}
+                onChange={(change) => setDraft((before) => ({ ...before, rows: change(before.rows) }))}
                 onFinish={finish}
               />
             )}

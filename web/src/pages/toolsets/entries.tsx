@@ -30,7 +30,9 @@ type Props = {
   /** What is known of the tools in the set, by name; null where there is none. */
   tools: ReadonlyMap<string, ToolName | null>;
   problems: Map<number, string>;
-  onChange: (rows: Row[]) => void;
+  /** Rows with a field that holds no value yet. */
+  unfinished: ReadonlySet<number>;
+  onChange: (change: (rows: Row[]) => Row[]) => void;
   /** Whether every field of a row holds a value. */
   onFinish: (key: number, isDone: boolean) => void;
 };
@@ -54,6 +56,10 @@ function SetArguments({
   const id = useId();
   // Nothing has to be set.
   const schema = useMemo(() => given && { ...given, required: [] }, [given]);
+  const value = useMemo(
+    () => (row.arguments.trim() && !problem ? (readExact(row.arguments) as Values) : {}),
+    [row.arguments, problem],
+  );
   const change = (next: Values, ok: boolean) => {
     set({ arguments: Object.keys(next).length > 0 ? writeExact(next, 2) : "" });
     onFinish(ok);
@@ -65,11 +71,7 @@ function SetArguments({
         {t("entry.argumentsHint")}
       </p>
       {schema && !problem ? (
-        <SchemaForm
-          schema={schema}
-          value={row.arguments.trim() ? (readExact(row.arguments) as Values) : {}}
-          onChange={change}
-        />
+        <SchemaForm schema={schema} value={value} onChange={change} />
       ) : (
         <Code
           language="json"
@@ -115,6 +117,7 @@ function OneEntry({
   tool,
   isMissing,
   problem,
+  isUnfinished,
   isFixed,
   shownAs,
   onChange,
@@ -128,6 +131,7 @@ function OneEntry({
   tool?: ToolName;
   isMissing: boolean;
   problem?: string;
+  isUnfinished: boolean;
   isFixed: boolean;
   /** What people know it as. */
   shownAs: string;
@@ -138,7 +142,9 @@ function OneEntry({
 }) {
   const { t } = useTranslation(["toolsets", "frame"]);
   const isSpecial = !!(row.name || row.description || row.arguments);
-  const [open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  // What is no value yet is nowhere but in its field: it is not folded away.
+  const isShown = isOpen || !!problem || isUnfinished;
   return (
     <li className="rounded-md border bg-panel" data-status={isMissing ? "gone" : "there"}>
       <div className="flex items-center gap-1 px-2 py-1">
@@ -160,8 +166,8 @@ function OneEntry({
               look="quiet"
               icon={SlidersHorizontal}
               aria-label={t("entry.edit", { name: shownAs })}
-              aria-expanded={open}
-              onClick={() => setOpen(!open)}
+              aria-expanded={isShown}
+              onClick={() => setOpen(!isShown)}
             >
               <span className="hidden sm:inline">{t("entry.adapt")}</span>
             </Button>
@@ -183,12 +189,12 @@ function OneEntry({
           </>
         )}
       </div>
-      {(open || problem) && <Overrides {...{ row, tool, problem, onFinish }} set={onChange} />}
+      {isShown && <Overrides {...{ row, tool, problem, onFinish }} set={onChange} />}
     </li>
   );
 }
 
-export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: Props) {
+export function Entries({ isFixed, rows, tools, problems, unfinished, onChange, onFinish }: Props) {
   const { t } = useTranslation("toolsets");
   const [search, setSearch] = useState("");
   const goneNames = useGoneNames(rows.filter((row) => tools.get(row.tool) === null).map((row) => row.tool));
@@ -198,14 +204,9 @@ export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: 
   const add = (tool: ToolView) => {
     // What the search has found need not be asked for again.
     queries.setQueryData(toolQuery(tool.name).queryKey, tool as never);
-    onChange([...rows, rowOf(tool.name)]);
+    onChange((now) => [...now, rowOf(tool.name)]);
   };
-  const move = (at: number, by: number) => {
-    const next = [...rows];
-    const [row] = next.splice(at, 1);
-    next.splice(at + by, 0, row!);
-    onChange(next);
-  };
+  const move = (at: number, by: number) => onChange((now) => now.toSpliced(at, 1).toSpliced(at + by, 0, now[at]!));
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <div className="grid min-w-0 grid-cols-1 content-start gap-2">
@@ -222,9 +223,12 @@ export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: 
               shownAs={goneNames.get(row.tool) ?? row.tool}
               problem={problems.get(row.key)}
               onFinish={(isDone) => onFinish(row.key, isDone)}
-              onChange={(change) => onChange(rows.map((one) => (one.key === row.key ? { ...one, ...change } : one)))}
+              isUnfinished={unfinished.has(row.key)}
+              onChange={(change) =>
+                onChange((now) => now.map((one) => (one.key === row.key ? { ...one, ...change } : one)))
+              }
               onMove={(by) => move(at, by)}
-              onRemove={() => onChange(rows.filter((one) => one.key !== row.key))}
+              onRemove={() => onChange((now) => now.filter((one) => one.key !== row.key))}
             />
           ))}
         </ul>
