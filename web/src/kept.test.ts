@@ -95,3 +95,26 @@ test("what is written while it is being saved is a change of what was saved", ()
   act(() => result.current.saved(result.current.draft, { text: "mine", note: "later", version: 3 }));
   expect(result.current.leaving.dirty).toBe(false);
 });
+
+test("what is written while it is being saved under another name is found there", () => {
+  const { result, unmount } = versioned(1, "first");
+  act(() => result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  const sent = result.current.draft;
+  act(() => result.current.setDraft((before) => ({ ...before, note: "later" })));
+  act(() => result.current.moved(sent, stored(2, "mine"), "c"));
+  act(() => result.current.setDraft((before) => ({ ...before, note: "later still" })));
+  unmount();
+  expect(Object.keys(localStorage)).toEqual(["toolcrib.form.c"]);
+  const there = renderHook(() => useKept("c", stored(2, "mine"))).result.current;
+  expect(there.draft).toEqual({ text: "mine", note: "later still", version: 2 });
+  expect([there.isRestored, there.isOutdated]).toEqual([true, false]);
+});
+
+test("what was saved under another name as it is leaves nothing behind", () => {
+  const { result, unmount } = versioned(1, "first");
+  act(() => result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  act(() => result.current.moved(result.current.draft, stored(2, "mine"), "c"));
+  expect(result.current.leaving.dirty).toBe(false);
+  unmount();
+  expect(localStorage.length).toBe(0);
+});

@@ -47,6 +47,8 @@ const versionOf = (draft: object) => (draft as { version?: number }).version ?? 
 const isSame = (one: object, other: object) =>
   writeExact({ ...one, version: 0 }) === writeExact({ ...other, version: 0 });
 
+const keyOf = (name: string) => `toolcrib.form.${name}`;
+
 export type Kept<T> = {
   draft: T;
   setDraft: Dispatch<SetStateAction<T>>;
@@ -55,6 +57,8 @@ export type Kept<T> = {
   discard: () => void;
   /** It is saved, and the form goes away: nothing of it is kept any more. */
   done: () => void;
+  /** It is saved as `next` under another name, where somebody is brought: what was written since `sent` is found again there. */
+  moved: (sent: T, next: T, name: string) => void;
   /** It is saved as `next`, and the form stays: what was written since `sent` is a change of that. */
   saved: (sent: T, next: T) => void;
   /** What is stored now, and whether somebody saved it after this was begun. */
@@ -76,7 +80,7 @@ export function useKept<T extends object>(
   original: T,
   safe: (draft: T, stored: T) => T = (draft) => draft,
 ): Kept<T> {
-  const key = `toolcrib.form.${name}`;
+  const key = keyOf(name);
   const [begun, setBegun] = useState(original);
   const [draft, setDraft] = useState<T>(() => {
     const found = read<T>(key);
@@ -87,10 +91,11 @@ export function useKept<T extends object>(
   const isDone = useRef(false);
   const leaveOut = useRef((what: T) => what);
   leaveOut.current = (what) => safe(what, begun);
+  const place = useRef<string>(null);
   const store = useMemo(
     (): Store<T> => ({
-      write: (at, what) => localStorage.setItem(at, writeExact(leaveOut.current(what))),
-      drop: (at) => localStorage.removeItem(at),
+      write: (at, what) => localStorage.setItem(place.current ?? at, writeExact(leaveOut.current(what))),
+      drop: (at) => localStorage.removeItem(place.current ?? at),
     }),
     [],
   );
@@ -100,6 +105,11 @@ export function useKept<T extends object>(
     if (!dirty) setDraft(original);
   }
   useKeeping(store, key, draft, dirty, isDone);
+  const saved = (sent: T, next: T) => {
+    setBegun(next);
+    setDraft((now) => (isSame(now, sent) ? next : { ...now, version: versionOf(next) }));
+    setRestored(false);
+  };
   return {
     draft,
     setDraft,
@@ -112,10 +122,11 @@ export function useKept<T extends object>(
       isDone.current = true;
       store.drop(key);
     },
-    saved: (sent, next) => {
-      setBegun(next);
-      setDraft((now) => (isSame(now, sent) ? next : { ...now, version: versionOf(next) }));
-      setRestored(false);
+    saved,
+    moved: (sent, next, to) => {
+      store.drop(key);
+      place.current = keyOf(to);
+      saved(sent, next);
     },
     stored: begun,
     isOutdated: !isDone.current && versionOf(draft) !== versionOf(begun),

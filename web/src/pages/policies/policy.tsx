@@ -108,15 +108,17 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
   const { rules, whitelist, version } = kept.draft;
   const [editing, setEditing] = useState<Editing | null>(null);
   const draft: Policy = { rules: rules.map(tidy), whitelist, version };
-  const before = contentOf(stored);
+  const before = contentOf(kept.stored);
   const after = contentOf(draft);
   const isChanged = writeExact(before) !== writeExact(after);
   useEffect(() => onUnsaved(isChanged), [isChanged, onUnsaved]);
   const trial = useMutation({ mutationFn: tryOut });
   const saving = useMutation({
-    mutationFn: save,
-    onSuccess: () => {
-      kept.done();
+    mutationFn: (sent: typeof kept.draft) => save({ ...sent, rules: sent.rules.map(tidy) }),
+    onSuccess: ({ rules, whitelist, version }, sent) => {
+      // What was changed while it was being saved stays, as a change of that.
+      kept.saved(sent, { rules, whitelist: whitelist ?? null, version });
+      trial.reset();
       toast(t("saved"));
       void queries.invalidateQueries({ queryKey: ["policy"] });
     },
@@ -171,7 +173,7 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
         </Card>
         <Card title={t("json")} actions={<CopyButton text={writeExact(after, 2)} />}>
           <Diff before={isChanged ? before : after} after={after} label={t("json")} whole />
-          <p className="mt-2 text-xs text-muted">{t("version", { version: stored.version })}</p>
+          <p className="mt-2 text-xs text-muted">{t("version", { version: kept.stored.version })}</p>
         </Card>
       </div>
       {isChanged && (
@@ -193,7 +195,7 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
                 look={trial.data ? "primary" : "plain"}
                 disabled={!trial.data}
                 busy={saving.isPending}
-                onClick={() => saving.mutate(draft)}
+                onClick={() => saving.mutate(kept.draft)}
               >
                 {t("frame:save")}
               </Button>
@@ -240,14 +242,7 @@ export default function PolicyPage() {
         <NotToSee scope="admin" />
         {policy.error && <Failed error={policy.error} again={() => void policy.refetch()} />}
         {isAdmin && policy.isPending && <Skeleton />}
-        {policy.data && (
-          <Editor
-            key={policy.data.version}
-            stored={policy.data}
-            reload={() => void policy.refetch()}
-            onUnsaved={setUnsaved}
-          />
-        )}
+        {policy.data && <Editor stored={policy.data} reload={() => void policy.refetch()} onUnsaved={setUnsaved} />}
       </div>
     </Page>
   );

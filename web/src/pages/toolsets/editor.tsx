@@ -159,10 +159,14 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
   const save = useToolsetChange(
     (what: typeof draft) =>
       stored ? replace({ name: stored.name, body: bodyOf(what), version: what.version }) : create(bodyOf(what)),
-    (_, what) => {
-      kept.done();
-      toast(t("saved", { name: what.name.trim() }));
-      void navigate({ to: pathOf(what.name.trim()) });
+    (after, what) => {
+      const name = after.name;
+      toast(t("saved", { name }));
+      const next = { ...what, name, version: after.version };
+      // What was written while it was being saved stays: here, or where somebody is brought.
+      if (name === stored?.name) return kept.saved(what, next);
+      kept.moved(what, next, `toolset.${name}`);
+      void navigate({ to: pathOf(name), ignoreBlocker: true });
     },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
@@ -176,7 +180,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
     event.preventDefault();
     setTried(true);
     if (lacksTools(draft)) return document.getElementById(SEARCH)?.focus();
-    if (!isBad) save.mutate(draft);
+    if (!isBad && !save.isPending) save.mutate(draft);
   };
   const finish = (key: number, isDone: boolean) =>
     setUnfinished((before) => {
@@ -326,7 +330,7 @@ export default function Toolset() {
             <CopyBlock label={t("frame:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
           )}
           <Editor
-            key={asked.data ? `${asked.data.id}-${asked.data.version}` : "new"}
+            key={asked.data?.id ?? "new"}
             set={asked.data}
             tools={[...tools.tools.values()].filter((tool) => tool !== null)}
             again={() => void asked.refetch()}
