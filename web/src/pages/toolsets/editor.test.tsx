@@ -20,6 +20,8 @@ vi.mock("@tanstack/react-router", async (original) => ({
 
 const stored = { id: "s1", name: "docs", tools: [], allow: null, deny: null, owner: "kim", find_tools: false };
 let version: number;
+const toolOf = (name: string) => ({ id: `id-${name}`, name, description: "", input_schema: {} });
+let find: (text: string | null) => Promise<unknown[]>;
 let answer: (() => void) | undefined;
 
 beforeAll(() => loadTexts(["toolsets", "frame", "form"]));
@@ -28,8 +30,12 @@ beforeEach(() => {
   at.went.mockClear();
   version = 1;
   answer = undefined;
+  find = async () => [];
   vi.stubGlobal("fetch", async (request: Request) => {
-    if (new URL(request.url).pathname === "/api/v1/tools") return Response.json({ items: [], next_cursor: null });
+    const { pathname, searchParams } = new URL(request.url);
+    if (pathname === "/api/v1/tools")
+      return Response.json({ items: await find(searchParams.get("q")), next_cursor: null });
+    if (pathname.startsWith("/api/v1/tools/")) return Response.json(toolOf(decodeURIComponent(pathname.slice(14))));
     const { method } = request;
     if (method === "GET") return Response.json({ ...stored, version });
     const sent = (await request.json()) as { name: string };
@@ -94,4 +100,29 @@ test("what is typed while a new one is made is found again where it is shown", a
     description: "typed since",
     version: 2,
   });
+});
+
+test("Enter in the search adds the first hit of what is typed, and saves nothing", async () => {
+  let isFound = () => {};
+  find = async (text) => {
+    if (!text) return [toolOf("another")];
+    await new Promise<void>((resolve) => {
+      isFound = resolve;
+    });
+    return [toolOf("files.read"), toolOf("files.write")];
+  };
+  const { settled } = await open();
+  await screen.findByText("another");
+  const enter = () => act(async () => void fireEvent.keyDown(field(/^Pick tools/), { key: "Enter" }));
+  await enter();
+  await act(async () => type(/^Pick tools/, "files"));
+  await enter();
+  expect(screen.getByText(toolsets.entry.none)).toBeTruthy();
+  await act(async () => isFound());
+  await act(settled);
+  expect(screen.getByLabelText("Take files.read out")).toBeTruthy();
+  expect(screen.getAllByLabelText(/^Take /)).toHaveLength(1);
+  expect(field(/^Pick tools/).value).toBe("");
+  // Else the browser would send the form.
+  expect(fireEvent.keyDown(field(/^Pick tools/), { key: "Enter" })).toBe(false);
 });

@@ -13,6 +13,7 @@ import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { inputClass, TextField } from "../../ui/field";
+import { usePickFirst } from "../../ui/pick-first";
 import type { Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
@@ -199,13 +200,20 @@ export function Entries({ isFixed, rows, tools, problems, unfinished, onChange, 
   const [search, setSearch] = useState("");
   const goneNames = useGoneNames(rows.filter((row) => tools.get(row.tool) === null).map((row) => row.tool));
   const taken = new Set(rows.map((row) => row.tool));
-  const found = useQuery(toolSearchQuery(useDeferredValue(search), SHOWN));
+  const looked = useDeferredValue(search);
+  const found = useQuery(toolSearchQuery(looked, SHOWN));
   const queries = useQueryClient();
   const add = (tool: ToolView) => {
     // What the search has found need not be asked for again.
     queries.setQueryData(toolQuery(tool.name).queryKey, tool as never);
     onChange((now) => [...now, rowOf(tool.name)]);
   };
+  const isKnown = looked === search && found.isSuccess && !found.isPlaceholderData;
+  const first = found.data?.items.find((tool) => !taken.has(tool.name));
+  const keys = usePickFirst(search, isKnown, first, (tool) => {
+    add(tool);
+    setSearch("");
+  });
   const move = (at: number, by: number) => onChange((now) => now.toSpliced(at, 1).toSpliced(at + by, 0, now[at]!));
   return (
     <div className="grid gap-4 lg:grid-cols-2">
@@ -244,8 +252,13 @@ export function Entries({ isFixed, rows, tools, problems, unfinished, onChange, 
             value={search}
             placeholder={t("entry.search")}
             onChange={(event) => setSearch(event.target.value)}
+            aria-describedby={`${SEARCH}-hint`}
+            {...keys}
             className={clsx(inputClass, "h-8")}
           />
+          <p id={`${SEARCH}-hint`} className="text-xs text-muted">
+            {t("entry.pickHint")}
+          </p>
           {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
           <ul className="max-h-96 divide-y overflow-y-auto rounded-md border bg-panel">
             {found.data?.items.map((tool) => (
