@@ -1,8 +1,11 @@
 // Nothing that was written in a form is lost, but for what must not stay in a browser.
 
 import { act, renderHook } from "@testing-library/react";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { useKept } from "./kept";
+
+const told = vi.hoisted(() => vi.fn());
+vi.mock("./ui/toast", () => ({ toast: told }));
 
 beforeEach(() => localStorage.clear());
 
@@ -117,4 +120,19 @@ test("what was saved under another name as it is leaves nothing behind", () => {
   expect(result.current.leaving.dirty).toBe(false);
   unmount();
   expect(localStorage.length).toBe(0);
+});
+
+test("whoever relies on a browser that keeps nothing is told, once", () => {
+  const full = vi.fn(() => {
+    throw new DOMException("full", "QuotaExceededError");
+  });
+  vi.stubGlobal("localStorage", { getItem: () => null, setItem: full, removeItem: () => {} });
+  for (const name of ["one", "two"]) {
+    const { result, unmount } = form();
+    act(() => result.current.setDraft({ name, password: "" }));
+    unmount();
+  }
+  expect(full).toHaveBeenCalledTimes(2);
+  expect(told).toHaveBeenCalledOnce();
+  vi.unstubAllGlobals();
 });

@@ -1,10 +1,24 @@
 // What is written and not saved stays in this browser: a moment after each change, and at once when a form goes away, be it that
 // somebody leaves, that the page is loaded anew, or that a part of it breaks.
 
+import i18next from "i18next";
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useMemo, useRef, useState } from "react";
 import { readExact, writeExact } from "./exact";
+import { toast } from "./ui/toast";
 
 const AFTER_MS = 300;
+
+let isToldOfNoRoom = false;
+
+/** A browser that has no room left, or keeps nothing, says so by throwing: whoever relies on it is told, once. */
+function keep(write: () => void) {
+  try {
+    write();
+  } catch {
+    if (!isToldOfNoRoom) toast(i18next.t("notKept"), { failed: true });
+    isToldOfNoRoom = true;
+  }
+}
 
 type Store<T> = { write: (key: string, draft: T) => void; drop: (key: string) => void };
 
@@ -17,13 +31,14 @@ export function useKeeping<T>(store: Store<T>, key: string, draft: T, dirty: boo
     if (!dirty) return store.drop(key);
     const later = setTimeout(() => {
       unwritten.current = null;
-      store.write(key, draft);
+      keep(() => store.write(key, draft));
     }, AFTER_MS);
     return () => clearTimeout(later);
   }, [store, draft, dirty, key, isDone]);
   useEffect(() => {
     const write = () => {
-      if (unwritten.current && !isDone.current) store.write(key, unwritten.current.draft);
+      const last = unwritten.current;
+      if (last && !isDone.current) keep(() => store.write(key, last.draft));
     };
     addEventListener("pagehide", write);
     return () => {
