@@ -47,7 +47,9 @@ function open() {
   render(
     <QueryClientProvider client={queries}>
       <TipProvider>
-        <ToolEditor />
+        <main>
+          <ToolEditor />
+        </main>
       </TipProvider>
     </QueryClientProvider>,
   );
@@ -74,6 +76,17 @@ test("the step before stays in sight until the next one is there, and what was t
   expect(again.value).toBe("double_it");
   watching.disconnect();
   expect(gaps).toEqual([]);
+});
+
+test("Next pressed twice goes two steps, however late the first of them comes", async () => {
+  open();
+  const next = await screen.findByRole("button", { name: "Next" });
+  fireEvent.click(next);
+  fireEvent.click(next);
+  await screen.findByRole("tab", { name: /Logic/, selected: true });
+  expect(await screen.findByLabelText(/^Data source/)).toBeTruthy();
+  await vi.waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tabpanel"));
+  expect(document.activeElement?.getAttribute("data-state")).toBe("active");
 });
 
 test("a step that is pointed at is on its way", async () => {
