@@ -94,6 +94,8 @@ export default function Playground() {
             onChange={(event) => change({ agent: event.target.value || undefined, runs: undefined })}
           >
             <option value="">{t("planner")}</option>
+            {/* Also one that is switched off, gone or not known yet: it is the one that is asked. */}
+            {found.agent && !agents.data?.some((one) => one.name === found.agent) && <option>{found.agent}</option>}
             {agents.data?.map((agent) => (
               <option key={agent.id} value={agent.name}>
                 {agent.name}
