@@ -13,7 +13,7 @@ import { Field, Input, Select } from "../ui/field";
 import { Note } from "../ui/note";
 import { Drawer } from "../ui/overlay";
 import { Failed } from "../ui/states";
-import { clients, nameFor } from "./clients";
+import { clients, nameFor, TERMINAL } from "./clients";
 
 type Props = {
   open: boolean;
@@ -116,7 +116,10 @@ export function Connect({ open, onClose, toolset, apiKey = "" }: Props) {
             {!apiKey && <NewKey name={toolset ? `${client.id}-${toolset}` : client.id} make={make} onLeave={onClose} />}
           </div>
         )}
-        <CopyBlock label={client.where} text={client.text({ url, key: key || "YOUR_KEY", name, toolset })} />
+        <CopyBlock
+          label={client.where === TERMINAL ? t("terminal") : client.where}
+          text={client.text({ url, key: key || "YOUR_KEY", name, toolset })}
+        />
       </div>
     </Drawer>
   );
