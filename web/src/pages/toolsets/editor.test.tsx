@@ -21,6 +21,8 @@ vi.mock("@tanstack/react-router", async (original) => ({
 const stored = { id: "s1", name: "docs", tools: [], allow: null, deny: null, owner: "kim", find_tools: false };
 let version: number;
 const toolOf = (name: string) => ({ id: `id-${name}`, name, description: "", input_schema: {} });
+/** What it holds once it was saved. */
+let later: string[];
 let find: (text: string | null) => Promise<unknown[]>;
 let answer: (() => void) | undefined;
 
@@ -30,6 +32,7 @@ beforeEach(() => {
   at.went.mockClear();
   version = 1;
   answer = undefined;
+  later = [];
   find = async () => [];
   vi.stubGlobal("fetch", async (request: Request) => {
     const { pathname, searchParams } = new URL(request.url);
@@ -37,7 +40,7 @@ beforeEach(() => {
       return Response.json({ items: await find(searchParams.get("q")), next_cursor: null });
     if (pathname.startsWith("/api/v1/tools/")) return Response.json(toolOf(decodeURIComponent(pathname.slice(14))));
     const { method } = request;
-    if (method === "GET") return Response.json({ ...stored, version });
+    if (method === "GET") return Response.json({ ...stored, tools: version > 1 ? later : stored.tools, version });
     const sent = (await request.json()) as { name: string };
     await new Promise<void>((resolve) => {
       answer = resolve;
@@ -125,4 +128,17 @@ test("Enter in the search adds the first hit of what is typed, and saves nothing
   expect(field(/^Pick tools/).value).toBe("");
   // Else the browser would send the form.
   expect(fireEvent.keyDown(field(/^Pick tools/), { key: "Enter" })).toBe(false);
+});
+
+test("the editor stays while what was saved is asked anew, with tools that are not known yet", async () => {
+  const { settled } = await open("docs");
+  later = ["id-new"];
+  type(/^Description/, "sent");
+  fireEvent.submit(document.querySelector("form")!);
+  await act(async () => {});
+  const description = field(/^Description/);
+  description.focus();
+  await saved();
+  await act(settled);
+  expect(document.activeElement).toBe(description);
 });

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Cable, Trash2 } from "lucide-react";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { type FormEvent, lazy, Suspense, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
@@ -313,6 +313,13 @@ export default function Toolset() {
   const tools = useTools((asked.data?.tools ?? []).map((entry) => (typeof entry === "string" ? entry : entry.tool)));
   const error = asked.error ?? tools.error;
   const isThere = !name || (asked.isFetchedAfterMount && !!asked.data);
+  // An editor that is there stays while it is asked anew, as after a save: somebody may be writing in it. It goes on with the last
+  // answer that is whole.
+  const whole = useRef<{ key: string; set?: ToolsetView; tools: ToolName[] }>(null);
+  const key = asked.data?.id ?? name ?? "new";
+  if (!error && isThere && !tools.isPending)
+    whole.current = { key, set: asked.data, tools: [...tools.tools.values()].filter((tool) => tool !== null) };
+  const shown = whole.current?.key === key ? whole.current : undefined;
   return (
     <Page
       name={name ?? t("new")}
@@ -324,18 +331,13 @@ export default function Toolset() {
       actions={asked.data && <Actions set={asked.data} />}
     >
       {!!error && <Failed error={error} again={() => void asked.refetch()} />}
-      {!error && (!isThere || tools.isPending) && <Skeleton />}
-      {!error && isThere && !tools.isPending && (
+      {!error && !shown && <Skeleton />}
+      {shown && (
         <div className="grid gap-4">
           {asked.data && (
             <CopyBlock label={t("frame:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
           )}
-          <Editor
-            key={asked.data?.id ?? "new"}
-            set={asked.data}
-            tools={[...tools.tools.values()].filter((tool) => tool !== null)}
-            again={() => void asked.refetch()}
-          />
+          <Editor key={key} set={shown.set} tools={shown.tools} again={() => void asked.refetch()} />
         </div>
       )}
     </Page>
