@@ -89,6 +89,17 @@ test("Next pressed twice goes two steps, however late the first of them comes", 
   expect(document.activeElement?.getAttribute("data-state")).toBe("active");
 });
 
+test("the sources are on their way before the step that they are chosen in", async () => {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked.push(new URL(request.url).pathname);
+    return Response.json({ items: [], next_cursor: null });
+  });
+  open();
+  await screen.findByLabelText(/^Name/);
+  await vi.waitFor(() => expect(asked).toContain("/api/v1/sources"));
+});
+
 test("a step that is pointed at is on its way", async () => {
   open();
   const { comingStep } = await import("./steps");

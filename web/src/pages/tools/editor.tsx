@@ -143,6 +143,10 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
     [setDraft],
   );
   useKeeping(drafts, key, draft, dirty, saved);
+  // Whoever gets to the query by keys chooses its source at once: what is typed into a list without entries is lost.
+  useEffect(() => {
+    if (draft.kind === "sql") void queries.prefetchQuery(sourcesQuery);
+  }, [draft.kind, queries]);
   // Where somebody is on their way to from the foot of the page.
   const goal = useRef<StepId>(null);
   const open = useCallback(
