@@ -36,6 +36,8 @@ export async function fill(server: Toolcrib): Promise<Demo> {
   });
   // Nobody is asked: it is switched off.
   await server.api("POST", "/servers", { name: "library", url: "http://127.0.0.1:9/mcp", disabled: true });
+  // One that is no part of the configuration, and can be edited.
+  await server.api("POST", "/sources", { name: "papers", kind: "sqlite", path: "demo.db" });
   await server.api("POST", "/users", { name: "kim", role: "author", password: "correct horse" });
   await server.api("PUT", "/limits", { target_type: "USER", target_id: "kim", max_count: 50 });
   const waiting = await server.api("POST", "/runs", { input: "Multiply 5 by something" });
@@ -43,7 +45,7 @@ export async function fill(server: Toolcrib): Promise<Demo> {
   return { run: waiting.id, execution: executions.items[0].id };
 }
 
-/** Every address of the page, with something behind it. */
+/** Every address of the page, with something behind it: `src/routes.test.ts` sees that none is missing. */
 export const addresses = (demo: Demo): string[] => [
   "/",
   "/tools",
@@ -65,6 +67,7 @@ export const addresses = (demo: Demo): string[] => [
   "/sources/new",
   "/sources/demo",
   "/sources/demo?tab=schema",
+  "/sources/papers/edit",
   "/agents",
   "/agents/new",
   "/agents/reckoner",
@@ -87,4 +90,6 @@ export const addresses = (demo: Demo): string[] => [
   "/settings?tab=secrets",
   "/settings?tab=openapi",
   "/settings?tab=server",
+  // Nothing is there.
+  "/nowhere",
 ];

@@ -1,8 +1,11 @@
 // Nothing that was written in a form is lost, but for what must not stay in a browser.
 
 import { act, renderHook } from "@testing-library/react";
-import { beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import { useKept } from "./kept";
+
+const told = vi.hoisted(() => vi.fn());
+vi.mock("./ui/toast", () => ({ toast: told }));
 
 beforeEach(() => localStorage.clear());
 
@@ -94,4 +97,42 @@ test("what is written while it is being saved is a change of what was saved", ()
   expect(result.current.leaving.dirty).toBe(true);
   act(() => result.current.saved(result.current.draft, { text: "mine", note: "later", version: 3 }));
   expect(result.current.leaving.dirty).toBe(false);
+});
+
+test("what is written while it is being saved under another name is found there", () => {
+  const { result, unmount } = versioned(1, "first");
+  act(() => result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  const sent = result.current.draft;
+  act(() => result.current.setDraft((before) => ({ ...before, note: "later" })));
+  act(() => result.current.moved(sent, stored(2, "mine"), "c"));
+  act(() => result.current.setDraft((before) => ({ ...before, note: "later still" })));
+  unmount();
+  expect(Object.keys(localStorage)).toEqual(["toolcrib.form.c"]);
+  const there = renderHook(() => useKept("c", stored(2, "mine"))).result.current;
+  expect(there.draft).toEqual({ text: "mine", note: "later still", version: 2 });
+  expect([there.isRestored, there.isOutdated]).toEqual([true, false]);
+});
+
+test("what was saved under another name as it is leaves nothing behind", () => {
+  const { result, unmount } = versioned(1, "first");
+  act(() => result.current.setDraft((before) => ({ ...before, text: "mine" })));
+  act(() => result.current.moved(result.current.draft, stored(2, "mine"), "c"));
+  expect(result.current.leaving.dirty).toBe(false);
+  unmount();
+  expect(localStorage.length).toBe(0);
+});
+
+test("whoever relies on a browser that keeps nothing is told, once", () => {
+  const full = vi.fn(() => {
+    throw new DOMException("full", "QuotaExceededError");
+  });
+  vi.stubGlobal("localStorage", { getItem: () => null, setItem: full, removeItem: () => {} });
+  for (const name of ["one", "two"]) {
+    const { result, unmount } = form();
+    act(() => result.current.setDraft({ name, password: "" }));
+    unmount();
+  }
+  expect(full).toHaveBeenCalledTimes(2);
+  expect(told).toHaveBeenCalledOnce();
+  vi.unstubAllGlobals();
 });

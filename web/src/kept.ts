@@ -1,10 +1,24 @@
 // What is written and not saved stays in this browser: a moment after each change, and at once when a form goes away, be it that
 // somebody leaves, that the page is loaded anew, or that a part of it breaks.
 
+import i18next from "i18next";
 import { type Dispatch, type RefObject, type SetStateAction, useEffect, useMemo, useRef, useState } from "react";
 import { readExact, writeExact } from "./exact";
+import { toast } from "./ui/toast";
 
 const AFTER_MS = 300;
+
+let isToldOfNoRoom = false;
+
+/** A browser that has no room left, or keeps nothing, says so by throwing: whoever relies on it is told, once. */
+function keep(write: () => void) {
+  try {
+    write();
+  } catch {
+    if (!isToldOfNoRoom) toast(i18next.t("notKept"), { failed: true });
+    isToldOfNoRoom = true;
+  }
+}
 
 type Store<T> = { write: (key: string, draft: T) => void; drop: (key: string) => void };
 
@@ -17,13 +31,14 @@ export function useKeeping<T>(store: Store<T>, key: string, draft: T, dirty: boo
     if (!dirty) return store.drop(key);
     const later = setTimeout(() => {
       unwritten.current = null;
-      store.write(key, draft);
+      keep(() => store.write(key, draft));
     }, AFTER_MS);
     return () => clearTimeout(later);
   }, [store, draft, dirty, key, isDone]);
   useEffect(() => {
     const write = () => {
-      if (unwritten.current && !isDone.current) store.write(key, unwritten.current.draft);
+      const last = unwritten.current;
+      if (last && !isDone.current) keep(() => store.write(key, last.draft));
     };
     addEventListener("pagehide", write);
     return () => {
@@ -47,6 +62,8 @@ const versionOf = (draft: object) => (draft as { version?: number }).version ?? 
 const isSame = (one: object, other: object) =>
   writeExact({ ...one, version: 0 }) === writeExact({ ...other, version: 0 });
 
+const keyOf = (name: string) => `toolcrib.form.${name}`;
+
 export type Kept<T> = {
   draft: T;
   setDraft: Dispatch<SetStateAction<T>>;
@@ -55,6 +72,8 @@ export type Kept<T> = {
   discard: () => void;
   /** It is saved, and the form goes away: nothing of it is kept any more. */
   done: () => void;
+  /** It is saved as `next` under another name, where somebody is brought: what was written since `sent` is found again there. */
+  moved: (sent: T, next: T, name: string) => void;
   /** It is saved as `next`, and the form stays: what was written since `sent` is a change of that. */
   saved: (sent: T, next: T) => void;
   /** What is stored now, and whether somebody saved it after this was begun. */
@@ -76,7 +95,7 @@ export function useKept<T extends object>(
   original: T,
   safe: (draft: T, stored: T) => T = (draft) => draft,
 ): Kept<T> {
-  const key = `toolcrib.form.${name}`;
+  const key = keyOf(name);
   const [begun, setBegun] = useState(original);
   const [draft, setDraft] = useState<T>(() => {
     const found = read<T>(key);
@@ -87,10 +106,11 @@ export function useKept<T extends object>(
   const isDone = useRef(false);
   const leaveOut = useRef((what: T) => what);
   leaveOut.current = (what) => safe(what, begun);
+  const place = useRef<string>(null);
   const store = useMemo(
     (): Store<T> => ({
-      write: (at, what) => localStorage.setItem(at, writeExact(leaveOut.current(what))),
-      drop: (at) => localStorage.removeItem(at),
+      write: (at, what) => localStorage.setItem(place.current ?? at, writeExact(leaveOut.current(what))),
+      drop: (at) => localStorage.removeItem(place.current ?? at),
     }),
     [],
   );
@@ -100,6 +120,11 @@ export function useKept<T extends object>(
     if (!dirty) setDraft(original);
   }
   useKeeping(store, key, draft, dirty, isDone);
+  const saved = (sent: T, next: T) => {
+    setBegun(next);
+    setDraft((now) => (isSame(now, sent) ? next : { ...now, version: versionOf(next) }));
+    setRestored(false);
+  };
   return {
     draft,
     setDraft,
@@ -112,10 +137,11 @@ export function useKept<T extends object>(
       isDone.current = true;
       store.drop(key);
     },
-    saved: (sent, next) => {
-      setBegun(next);
-      setDraft((now) => (isSame(now, sent) ? next : { ...now, version: versionOf(next) }));
-      setRestored(false);
+    saved,
+    moved: (sent, next, to) => {
+      store.drop(key);
+      place.current = keyOf(to);
+      saved(sent, next);
     },
     stored: begun,
     isOutdated: !isDone.current && versionOf(draft) !== versionOf(begun),

@@ -13,18 +13,28 @@ export function spanLength(text: string): number | undefined {
 /** Whoever looks again within this long asks for the same; what comes meanwhile belongs to a span that ends now. */
 const GRAIN = 15_000;
 
-/** What `since` and `until` mean now. `all` reaches back as far as a chart makes sense of. */
-export function spanOf(since: string | undefined, until: string | undefined, now = Date.now()): Span {
+/** Where a span is said to begin and to end; either may be no number, and the end before the beginning. */
+export function endsOf(since: string | undefined, until: string | undefined, now = Date.now()): Span {
   const at = Math.floor(now / GRAIN) * GRAIN;
   const moment = (text: string) => {
     const length = spanLength(text);
     return length === undefined ? Date.parse(text) : at - length;
   };
   const to = until ? moment(until) : at + GRAIN;
-  const from = !since || since === "all" ? to - 30 * UNITS.d! : moment(since);
-  return Number.isFinite(from) && Number.isFinite(to) && from < to
-    ? { from, to }
-    : { from: at - UNITS.d!, to: at + GRAIN };
+  return { from: !since || since === "all" ? to - 30 * UNITS.d! : moment(since), to };
+}
+
+export type SpanProblem = "unread" | "reversed";
+
+export function spanProblem({ from, to }: Span): SpanProblem | undefined {
+  if (!Number.isFinite(from) || !Number.isFinite(to)) return "unread";
+  return from < to ? undefined : "reversed";
+}
+
+/** What `since` and `until` mean now; the last day where they are no span. `all` reaches back as far as a chart makes sense of. */
+export function spanOf(since: string | undefined, until: string | undefined, now = Date.now()): Span {
+  const ends = endsOf(since, until, now);
+  return spanProblem(ends) ? endsOf("24h", undefined, now) : ends;
 }
 
 const STEPS = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800].map(

@@ -21,7 +21,8 @@ export async function send(request: Request): Promise<Response> {
     throw new Unreachable();
   }
   connection.found();
-  if (answer.status === 401 && wasIn && !new URL(request.url).pathname.endsWith("/login")) {
+  // Nobody logs in again to log out.
+  if (answer.status === 401 && wasIn && !/\/log(in|out)$/.test(new URL(request.url).pathname)) {
     if (await loggedInAgain()) return send(again);
   }
   if (answer.ok) wasIn = true;

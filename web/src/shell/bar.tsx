@@ -4,13 +4,16 @@ import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { Cable, CircleUser, Languages, LogOut, Menu as MenuIcon, Moon, Search, Settings } from "lucide-react";
 import { useTranslation } from "react-i18next";
-import { api } from "../api/client";
+import { api, got } from "../api/client";
+import { ApiError } from "../api/errors";
 import { useMe } from "../api/me";
 import { type Language, speak } from "../i18n";
 import { shownKeys } from "../keys";
 import { chosenTheme, paint, type Theme } from "../theme";
 import { Button, IconButton } from "../ui/button";
 import { Menu } from "../ui/menu";
+import { messageOf } from "../ui/states";
+import { toast } from "../ui/toast";
 
 const LANGUAGES: Array<[Language, string]> = [
   ["en", "English"],
@@ -26,7 +29,12 @@ export function Bar({ onMenu, onSearch, onConnect }: Props) {
   const navigate = useNavigate();
   const themes: Theme[] = ["system", "light", "dark"];
   const logOut = async () => {
-    await api.POST("/api/v1/logout");
+    try {
+      await got(api.POST("/api/v1/logout"));
+    } catch (error) {
+      // A session that has ended is what was wanted. One that goes on must not look as if it had.
+      if (!(error instanceof ApiError && error.status === 401)) return toast(messageOf(error), { failed: true });
+    }
     queries.clear();
     location.href = "/login";
   };

@@ -3,6 +3,9 @@
 /** What is connected to, under a name of its own: two sets in one client must not take each other's place. */
 export type Place = { url: string; key: string; name: string; toolset?: string };
 
+/** The one place that is no name of a file or a command: it is said in words. */
+export const TERMINAL = "terminal";
+
 type Client = { id: string; name: string; where: string; text: (place: Place) => string };
 
 const json = (value: unknown) => JSON.stringify(value, null, 2);
@@ -12,7 +15,7 @@ export const clients: Client[] = [
   {
     id: "claude-code",
     name: "Claude Code",
-    where: "terminal",
+    where: TERMINAL,
     text: ({ url, key, name }) => `claude mcp add --transport http ${name} ${url} --header "X-API-Key: ${key}"`,
   },
   {
@@ -96,7 +99,7 @@ export const clients: Client[] = [
   {
     id: "curl",
     name: "curl (REST)",
-    where: "terminal",
+    where: TERMINAL,
     text: ({ url, key }) =>
       `curl -s ${new URL("/api/v1/tools/calculator/call", url).href} \\\n  -H "X-API-Key: ${key}" -H "Content-Type: application/json" \\\n  -d '{"arguments": {"expression": "12.5 / 100 * 340"}}'`,
   },

@@ -13,7 +13,7 @@ import { Field, Input, Select } from "../ui/field";
 import { Note } from "../ui/note";
 import { Drawer } from "../ui/overlay";
 import { Failed } from "../ui/states";
-import { clients, nameFor } from "./clients";
+import { clients, nameFor, TERMINAL } from "./clients";
 
 type Props = {
   open: boolean;
@@ -26,12 +26,11 @@ type Props = {
 const DAYS = 90;
 
 /** Makes a key for this client alone, with what calling tools takes and no more. */
-function NewKey({ name, onMade, onLeave }: { name: string; onMade: (key: string) => void; onLeave: () => void }) {
-  const { t } = useTranslation("connect");
+function useNewKey(onMade: (key: string) => void) {
   const queries = useQueryClient();
   const { scopes } = useMe();
-  const make = useMutation({
-    mutationFn: () => {
+  return useMutation({
+    mutationFn: (name: string) => {
       const wanted = ["read", "call"].filter((scope) => scopes.includes(scope));
       const expires_at = new Date(Date.now() + DAYS * 86_400_000).toISOString();
       return got(api.POST("/api/v1/keys", { body: { name, scopes: wanted, expires_at } }));
@@ -41,18 +40,26 @@ function NewKey({ name, onMade, onLeave }: { name: string; onMade: (key: string)
       void queries.invalidateQueries({ queryKey: ["keys"] });
     },
   });
+}
+
+type NewKeyProps = { name: string; make: ReturnType<typeof useNewKey>; onLeave: () => void };
+
+function NewKey({ name, make, onLeave }: NewKeyProps) {
+  const { t } = useTranslation("connect");
   if (make.data) return <Note tone="warn">{t("made", { name: make.data.name, days: DAYS })}</Note>;
   return (
     <>
       {make.error && <Failed error={make.error} />}
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <Button small icon={KeyRound} busy={make.isPending} onClick={() => make.mutate()}>
+        <Button small icon={KeyRound} busy={make.isPending} onClick={() => make.mutate(name)}>
           {t("makeKey")}
         </Button>
         <span className="text-xs text-muted">{t("newKey", { days: DAYS })}</span>
-        <Link to="/keys" onClick={onLeave} className="text-xs text-accent-text underline">
-          {t("toKeys")}
-        </Link>
+        {!make.isPending && (
+          <Link to="/keys" onClick={onLeave} className="text-xs text-accent-text underline">
+            {t("toKeys")}
+          </Link>
+        )}
       </div>
     </>
   );
@@ -62,13 +69,21 @@ export function Connect({ open, onClose, toolset, apiKey = "" }: Props) {
   const { t } = useTranslation("connect");
   const [chosen, setChosen] = useState("claude-code");
   const [key, setKey] = useState(apiKey);
+  const make = useNewKey(setKey);
   const url = `${location.origin}/mcp${toolset ? `/${toolset}` : ""}`;
   // REST knows no toolsets.
   const all = clients.filter((one) => !toolset || one.id !== "curl");
   const client = all.find((one) => one.id === chosen) ?? all[0]!;
   const name = nameFor(toolset);
   return (
-    <Drawer open={open} onClose={onClose} title={t("title")} about={t("about")}>
+    // A key that is on its way, or just came, is shown nowhere else.
+    <Drawer
+      open={open}
+      firm={make.isPending || !!make.data}
+      onClose={() => !make.isPending && onClose()}
+      title={t("title")}
+      about={t("about")}
+    >
       <div className="grid gap-4">
         <CopyBlock label={t("address")} text={url} />
         <Field label={t("client")}>
@@ -98,12 +113,13 @@ export function Connect({ open, onClose, toolset, apiKey = "" }: Props) {
                 />
               )}
             </Field>
-            {!apiKey && (
-              <NewKey name={toolset ? `${client.id}-${toolset}` : client.id} onMade={setKey} onLeave={onClose} />
-            )}
+            {!apiKey && <NewKey name={toolset ? `${client.id}-${toolset}` : client.id} make={make} onLeave={onClose} />}
           </div>
         )}
-        <CopyBlock label={client.where} text={client.text({ url, key: key || "YOUR_KEY", name, toolset })} />
+        <CopyBlock
+          label={client.where === TERMINAL ? t("terminal") : client.where}
+          text={client.text({ url, key: key || "YOUR_KEY", name, toolset })}
+        />
       </div>
     </Drawer>
   );

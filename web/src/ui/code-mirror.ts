@@ -7,6 +7,7 @@ import { lintKeymap } from "@codemirror/lint";
 import { Annotation, EditorState, type Extension } from "@codemirror/state";
 import { drawSelection, dropCursor, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
+import i18next from "i18next";
 import { nonce } from "../nonce";
 
 const colours = HighlightStyle.define([
@@ -96,6 +97,7 @@ export function createEditor({ parent, text, label, readOnly, extensions, onChan
         // What is more special comes first: it is asked first.
         extensions ?? [],
         EditorView.cspNonce.of(nonce()),
+        EditorState.phrases.of({ Completions: i18next.t("proposals") }),
         lineNumbers(),
         drawSelection(),
         bracketMatching(),

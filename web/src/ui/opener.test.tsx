@@ -64,3 +64,23 @@ for (const kind of ["dialog", "drawer", "confirm"] as const)
       expect(document.activeElement?.textContent).toBe(back);
     }
   });
+
+test("where what opened it is gone, one goes on in the page", async () => {
+  const page = (hasButton: boolean, open: boolean) => (
+    <TipProvider>
+      <main id="main" tabIndex={-1}>
+        {hasButton && <button type="button">Delete</button>}
+      </main>
+      <Drawer open={open} onClose={() => {}} title="Title">
+        text
+      </Drawer>
+    </TipProvider>
+  );
+  const { rerender } = render(page(true, false));
+  screen.getByText("Delete").focus();
+  rerender(page(true, true));
+  await settled();
+  rerender(page(false, false));
+  await settled();
+  expect(document.activeElement?.id).toBe("main");
+});

@@ -27,7 +27,9 @@ export function useOpener(begin?: (content: HTMLElement) => void) {
     },
     onCloseAutoFocus: (event: Event) => {
       event.preventDefault();
-      opener.current?.focus();
+      // What is behind stays where it is scrolled to. Where what opened this is gone, one goes on in the page, not before it.
+      const goal = opener.current?.isConnected ? opener.current : document.getElementById("main");
+      goal?.focus({ preventScroll: true });
     },
   };
 }

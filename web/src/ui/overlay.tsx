@@ -22,6 +22,7 @@ type Props = {
 };
 
 const stay = (event: { preventDefault: () => void }) => event.preventDefault();
+const held = { onInteractOutside: stay, onEscapeKeyDown: stay };
 
 const shade = "fixed inset-0 z-40 bg-black/40";
 
@@ -54,7 +55,7 @@ export function Dialog({ open, onClose, title, about, children, footer, wide, fi
         <Radix.Content
           {...opener}
           {...(about ? {} : { "aria-describedby": undefined })}
-          {...(firm ? { onInteractOutside: stay, onEscapeKeyDown: stay } : {})}
+          {...(firm ? held : {})}
           className={clsx(
             "fixed top-1/2 left-1/2 z-50 flex max-h-[88vh] outline-none w-[calc(100vw-1.5rem)] -translate-x-1/2 -translate-y-1/2 flex-col rounded-lg border bg-raised shadow-raised",
             wide ? "max-w-3xl" : "max-w-lg",
@@ -69,7 +70,7 @@ export function Dialog({ open, onClose, title, about, children, footer, wide, fi
   );
 }
 
-/** Keeps the page beside it in sight. `actions` stand beside the title. */
+/** Keeps the page beside it in sight. `actions` stand beside the title; `firm` as a dialog is. */
 export function Drawer({
   open,
   onClose,
@@ -79,7 +80,8 @@ export function Drawer({
   footer,
   actions,
   wide,
-}: Props & { actions?: ReactNode }) {
+  firm,
+}: Props & { actions?: ReactNode; firm?: boolean }) {
   const opener = useOpener(atContent);
   return (
     <Radix.Root open={open} onOpenChange={(now) => !now && onClose()}>
@@ -88,6 +90,7 @@ export function Drawer({
         <Radix.Content
           {...opener}
           {...(about ? {} : { "aria-describedby": undefined })}
+          {...(firm ? held : {})}
           className={clsx(
             "fixed inset-y-0 right-0 z-50 flex w-full flex-col border-l bg-raised shadow-raised outline-none",
             wide ? "max-w-4xl" : "max-w-[35rem]",

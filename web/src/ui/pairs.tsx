@@ -87,7 +87,7 @@ export function Pairs({ label, hint, problem, addLabel, pairs, onChange, namePla
           <IconButton
             small
             icon={Trash2}
-            label={`${t("delete")} ${pair.name}`}
+            label={pair.name ? t("deleteOne", { name: pair.name }) : t("delete")}
             onClick={() => onChange(pairs.filter((one) => one.id !== pair.id))}
           />
         </div>

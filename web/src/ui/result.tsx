@@ -74,6 +74,7 @@ export function Result({ answer }: { answer: ToolResponse }) {
 }
 
 function Text({ text, label }: { text: string; label: string }) {
+  const { t } = useTranslation("frame");
   return (
     <div className="relative">
       <pre
@@ -84,7 +85,7 @@ function Text({ text, label }: { text: string; label: string }) {
         {text}
       </pre>
       <div className="absolute top-1.5 right-1.5">
-        <CopyButton text={text} label={`${label}: ⧉`} />
+        <CopyButton text={text} label={t("copyOne", { what: label })} />
       </div>
     </div>
   );

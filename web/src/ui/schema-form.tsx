@@ -26,26 +26,33 @@ type Props = {
 export function SchemaForm({ schema, value, onChange, problems, isCompact }: Props) {
   const { t } = useTranslation("form");
   const [raw, setRaw] = useState(false);
+  const [isStuck, setStuck] = useState(false);
   const bad = useRef(new Set<string>());
-  const now = useRef(value);
-  now.current = value;
-  const tell = useCallback((next: Values) => onChange(next, bad.current.size === 0), [onChange]);
-  const report = useCallback(
-    (place: string, isBad: boolean) => {
-      if (bad.current.has(place) === isBad) return;
-      if (isBad) bad.current.add(place);
-      else bad.current.delete(place);
-      onChange(now.current, bad.current.size === 0);
-    },
-    [onChange],
-  );
+  // Fields report in effects: an `onChange` that is another one each time must not set them off again.
+  const now = useRef({ value, onChange });
+  now.current = { value, onChange };
+  const tell = useCallback((next: Values) => now.current.onChange(next, bad.current.size === 0), []);
+  const report = useCallback((place: string, isBad: boolean) => {
+    if (bad.current.has(place) === isBad) return;
+    if (isBad) bad.current.add(place);
+    else bad.current.delete(place);
+    if (bad.current.size === 0) setStuck(false);
+    now.current.onChange(now.current.value, bad.current.size === 0);
+  }, []);
+  // What is no value yet is nowhere but in its field.
+  const turn = () => (bad.current.size > 0 ? setStuck(true) : setRaw(!raw));
   const none = Object.keys(schema.properties ?? {}).length === 0;
   const whole = problemAt(problems, "");
   return (
     <div className="grid gap-3">
       {!isCompact && (
-        <div className="flex items-center justify-end">
-          <Button small look="quiet" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+        <div className="flex items-center justify-end gap-2">
+          {isStuck && (
+            <p role="alert" className="text-sm text-danger">
+              {t("mendFirst")}
+            </p>
+          )}
+          <Button small look="quiet" aria-pressed={raw} onClick={turn}>
             {raw ? t("asForm") : t("asJson")}
           </Button>
         </div>

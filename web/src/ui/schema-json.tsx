@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { writeExact } from "../exact";
 import { Code } from "./code";
-import { parseJson } from "./schema";
+import { isSame, parseJson } from "./schema";
 import type { Values } from "./schema-form";
 
 type Props = { value: Values; onChange: (value: Values) => void; report: (place: string, isBad: boolean) => void };
@@ -16,8 +16,9 @@ export default function SchemaJson({ value, onChange, report }: Props) {
   const told = useRef(value);
   // Another value than the one that was typed here came from outside: it is shown instead.
   useEffect(() => {
-    if (told.current === value) return;
+    const isKnown = isSame(told.current, value);
     told.current = value;
+    if (isKnown) return;
     setText(writeExact(value, 2));
     setWrong("");
     report("raw", false);

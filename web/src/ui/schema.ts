@@ -1,6 +1,6 @@
 // What a JSON schema says of a field, and values as exact JSON: nothing is guessed, rounded or turned into a text.
 
-import { readExact } from "../exact";
+import { readExact, writeExact } from "../exact";
 
 export type Schema = {
   type?: string | string[];
@@ -136,6 +136,9 @@ export function firstValue(schema: Schema): Record<string, unknown> {
 }
 
 export type Parsed<T = unknown> = { value: T } | { wrong: "number" | "whole" | "json"; at?: string };
+
+/** Whether two values are the same when they are sent. */
+export const isSame = (one: unknown, other: unknown) => one === other || writeExact(one) === writeExact(other);
 
 /** A number as JSON writes it. */
 export function parseNumber(text: string, whole: boolean): Parsed<number | bigint> {

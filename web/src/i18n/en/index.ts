@@ -3,6 +3,7 @@
 import agents from "./agents.json";
 import analytics from "./analytics.json";
 import audit from "./audit.json";
+import code from "./code.json";
 import codes from "./codes.json";
 import connect from "./connect.json";
 import deleted from "./deleted.json";
@@ -37,6 +38,7 @@ export default {
   agents,
   analytics,
   audit,
+  code,
   codes,
   connect,
   frame,

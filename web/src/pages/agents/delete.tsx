@@ -25,7 +25,10 @@ export function DeleteAgent({ agent, open, onClose }: { agent: Agent; open: bool
       return running.items.length + waiting.items.length;
     },
   });
-  const again = () => queries.invalidateQueries({ queryKey: ["agents", "list"] });
+  // Runs of it end with it, also those that the menu counts.
+  const again = () => {
+    for (const area of ["agents", "runs", "policy"]) void queries.invalidateQueries({ queryKey: [area] });
+  };
   const undo = () => restoreAgent(agent.id).then(again, (failure) => toast(messageOf(failure), { failed: true }));
   const remove = async () => {
     setError(null);
@@ -37,7 +40,7 @@ export function DeleteAgent({ agent, open, onClose }: { agent: Agent; open: bool
     }
     // The page of what is gone is left before anything is asked for again.
     await navigate({ to: "/agents" as never });
-    void again();
+    again();
     toast(t("deleted", { name: agent.name }), { action: { label: t("frame:undo"), run: undo } });
   };
   return (

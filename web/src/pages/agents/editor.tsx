@@ -64,7 +64,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
     onError: () => stored && void queries.invalidateQueries({ queryKey: agentQuery(stored.name).queryKey }),
     onSuccess: async (agent, sent) => {
       if (stored) kept.saved(sent, draftOf(agent));
-      else kept.done();
+      else kept.moved(sent, draftOf(agent), `agent.${agent.name}`);
       toast(t("saved", { name: agent.name }));
       queries.setQueryData(agentQuery(agent.name).queryKey, agent);
       await navigate({ to: `/agents/${encodeURIComponent(agent.name)}` as never });
@@ -82,7 +82,7 @@ function AgentForm({ stored }: { stored: Agent | undefined }) {
     event.preventDefault();
     setTried(true);
     if (lacksTools(draft)) return document.getElementById(SEARCH)?.focus();
-    if (!isBad && mayWrite) save.mutate(draft);
+    if (!isBad && mayWrite && !save.isPending) save.mutate(draft);
   };
   const settings = (part: Part) => (
     <SchemaForm

@@ -13,6 +13,7 @@ import { IconButton } from "../../ui/button";
 import { Choices } from "../../ui/choices";
 import { Input } from "../../ui/field";
 import { Note } from "../../ui/note";
+import { usePickFirst } from "../../ui/pick-first";
 import { Failed } from "../../ui/states";
 
 const SHOWN = 30;
@@ -95,6 +96,12 @@ export function ToolPicker({ isEvery, chosen, gone, onChange, problem }: Props) 
     enabled: !isEvery,
   });
   const offered = found.data?.items.filter((tool) => !chosen.includes(tool.id)) ?? [];
+  const add = (id: string) => onChange({ tools: [...chosen, id] });
+  const isKnown = found.isSuccess && !found.isPlaceholderData;
+  const keys = usePickFirst(q, isKnown, offered[0], (tool) => {
+    add(tool.id);
+    setQ("");
+  });
   return (
     <fieldset className="grid grid-cols-[minmax(0,1fr)] gap-3">
       <legend className="sr-only">{t("tools")}</legend>
@@ -124,7 +131,7 @@ export function ToolPicker({ isEvery, chosen, gone, onChange, problem }: Props) 
             placeholder={t("searchTools")}
             value={q}
             onChange={(event) => setQ(event.target.value)}
-            onKeyDown={(event) => event.key === "Enter" && event.preventDefault()}
+            {...keys}
           />
           {found.error && <Failed error={found.error} />}
           <ul className="max-h-72 divide-y overflow-y-auto rounded-md border" aria-label={t("offeredTools")}>
@@ -132,12 +139,7 @@ export function ToolPicker({ isEvery, chosen, gone, onChange, problem }: Props) 
               <li key={tool.id} className="flex items-center gap-2 px-3 py-1.5">
                 <span className="shrink-0 font-mono text-sm">{tool.name}</span>
                 <span className="min-w-0 grow truncate text-sm text-muted">{tool.description}</span>
-                <IconButton
-                  small
-                  icon={Plus}
-                  label={t("addTool", { name: tool.name })}
-                  onClick={() => onChange({ tools: [...chosen, tool.id] })}
-                />
+                <IconButton small icon={Plus} label={t("addTool", { name: tool.name })} onClick={() => add(tool.id)} />
               </li>
             ))}
             {found.data && offered.length === 0 && <li className="px-3 py-3 text-sm text-muted">{t("noTool")}</li>}

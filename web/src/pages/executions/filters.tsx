@@ -9,6 +9,7 @@ import type { Search } from "../../search";
 import { spanLength, spanOf } from "../../span";
 import { Button } from "../../ui/button";
 import { Input, Select } from "../../ui/field";
+import { OwnSpan } from "./own-span";
 import { type Execution, NO_FILTER, SPANS, STATUSES, STEPS, USUAL_SPAN, WAYS } from "./queries";
 
 type Props = { found: Search; now: number; onChange: (change: Search) => void; loaded: Execution[] };
@@ -69,38 +70,6 @@ export function NameFilter({
         }}
       />
       <Offered id={id} names={isHere ? offered : NONE} />
-    </>
-  );
-}
-
-/** `datetime-local` has no time zone: it is the one of whoever looks. */
-const local = (at: number) => new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-
-function OwnSpan({ found, onChange }: Omit<Props, "loaded" | "now">) {
-  const { t } = useTranslation("executions");
-  const { from, to } = spanOf(found.since, found.until);
-  const set = (which: "since" | "until", text: string) => {
-    const at = new Date(text).getTime();
-    if (!Number.isFinite(at)) return;
-    const other = which === "since" ? { until: new Date(to).toISOString() } : { since: new Date(from).toISOString() };
-    onChange({ ...other, [which]: new Date(at).toISOString() });
-  };
-  return (
-    <>
-      <Input
-        type="datetime-local"
-        aria-label={t("from")}
-        className="w-auto!"
-        value={local(from)}
-        onChange={(event) => set("since", event.target.value)}
-      />
-      <Input
-        type="datetime-local"
-        aria-label={t("to")}
-        className="w-auto!"
-        value={local(to)}
-        onChange={(event) => set("until", event.target.value)}
-      />
     </>
   );
 }

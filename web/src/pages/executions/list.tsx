@@ -72,7 +72,8 @@ export default function Executions() {
   const list = useInfiniteQuery(executionsQuery(filter));
   const loaded = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const isLive = found.live === "1";
-  const items = useTail(isLive && !list.isPending, loaded, filter);
+  const [trouble, setTrouble] = useState<unknown>();
+  const items = useTail(isLive && !list.isPending, loaded, filter, setTrouble);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const more = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -126,6 +127,7 @@ export default function Executions() {
         <Filters found={found} now={now} onChange={filtered} loaded={loaded} />
         <Histogram found={found} now={now} isLive={isLive} onChange={filtered} />
         {list.error && <Failed error={list.error} again={() => void list.refetch()} />}
+        {isLive && trouble !== undefined && <Failed error={trouble} />}
         {list.isPending && <Skeleton rows={10} />}
         {!list.isPending && !list.error && items.length === 0 && <Nothing found={found} onChange={filtered} />}
         {items.length > 0 && (

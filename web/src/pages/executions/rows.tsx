@@ -150,15 +150,27 @@ export function Rows({ items, peeked, onFilter, hasMore, onMore }: Props) {
   }, [hasMore, last, items.length, onMore]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: all rows are measured anew when their height changes
   useEffect(() => rows.measure(), [isNarrow]);
-  // Another list begins at its top.
+  // Another list begins at its top. How one of its calls was looked at does not make it another.
+  const list = JSON.stringify(kept.filter(([key]) => key !== "tab"));
   // biome-ignore lint/correctness/useExhaustiveDependencies: only another filter does it
   useEffect(() => {
     if (!peeked) rows.scrollToOffset(0);
-  }, [here]);
+  }, [list]);
   const at = peeked ? items.findIndex((one) => one.id === peeked) : -1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when another one is looked at
   useEffect(() => {
     if (at >= 0) rows.scrollToIndex(at, { align: "auto" });
+  }, [peeked]);
+  // Whoever has looked at one goes on at it, not at the one they began with.
+  const wasPeeked = useRef(peeked);
+  useEffect(() => {
+    const was = wasPeeked.current;
+    wasPeeked.current = peeked;
+    if (peeked || !was) return;
+    const row = () => scroller.current?.querySelector<HTMLElement>(`[data-id="${was}"] [data-row-link]`);
+    // What stood beside the list gives the focus back first.
+    const later = setTimeout(() => (row() ?? scroller.current)?.focus({ preventScroll: true }), 0);
+    return () => clearTimeout(later);
   }, [peeked]);
   const shortcuts = useMemo<Shortcut[]>(() => {
     const go = (by: number) => {

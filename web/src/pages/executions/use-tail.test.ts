@@ -2,6 +2,7 @@
 
 import { act, cleanup, renderHook } from "@testing-library/react";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ApiError, Unreachable } from "../../api/errors";
 import type { Execution, ExecutionFilter } from "./queries";
 import { useTail } from "./use-tail";
 
@@ -14,6 +15,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+const FILTER = {} as ExecutionFilter;
 const call = (id: string) => ({ id, status: "success" }) as Execution;
 const pass = () => act(() => vi.advanceTimersByTimeAsync(2_100));
 
@@ -32,4 +34,18 @@ test("new calls stand above the list, and go with their filter", async () => {
   expect(after.mock.calls[1]?.[0]).toBe("3");
   rerender({ tool: "other", on: true });
   expect(ids()).toEqual(["1"]);
+});
+
+test("a refusal is told, and taken back once they come again", async () => {
+  const tell = vi.fn();
+  after.mockRejectedValueOnce(new ApiError("forbidden", "not you", 403)).mockResolvedValue([]);
+  renderHook(() => useTail(true, [], FILTER, tell));
+  await pass();
+  expect(tell.mock.lastCall?.[0]).toMatchObject({ code: "forbidden" });
+  await pass();
+  expect(tell.mock.lastCall?.[0]).toBeUndefined();
+  // That the server is gone is said above the page.
+  after.mockRejectedValueOnce(new Unreachable());
+  await pass();
+  expect(tell.mock.lastCall?.[0]).toBeUndefined();
 });

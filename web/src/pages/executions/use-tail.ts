@@ -2,6 +2,7 @@
 
 import { useEffect, useMemo, useState } from "react";
 import { api, got } from "../../api/client";
+import { Unreachable } from "../../api/errors";
 import { type Execution, type ExecutionFilter, executionsAfter } from "./queries";
 
 const EVERY_MS = 2_000;
@@ -12,7 +13,13 @@ type Tail = { about: string; came: Execution[] };
 const NONE: Execution[] = [];
 
 /** Those that came since, newest first, in front of `items`. */
-export function useTail(on: boolean, items: Execution[], filter: ExecutionFilter): Execution[] {
+/** `tell` hears why none come, and of nothing once they do again. */
+export function useTail(
+  on: boolean,
+  items: Execution[],
+  filter: ExecutionFilter,
+  tell?: (trouble: unknown) => void,
+): Execution[] {
   const about = JSON.stringify([filter, on]);
   const [tail, setTail] = useState<Tail>({ about, came: NONE });
   // What came under another filter is none of this one's.
@@ -33,12 +40,14 @@ export function useTail(on: boolean, items: Execution[], filter: ExecutionFilter
             got(api.GET("/api/v1/executions/{id}", { params: { path: { id } }, signal: stop.signal })),
           ),
         );
+        if (!stop.signal.aborted) tell?.(undefined);
         if (stop.signal.aborted || (next.length === 0 && ended.every((one) => one.status === "started")))
           return again();
         const known = new Map(ended.map((one) => [one.id, one]));
         setTail({ about, came: [...next.reverse(), ...came.map((one) => known.get(one.id) ?? one)].slice(0, KEPT) });
-      } catch {
+      } catch (error) {
         // The page says at its top that the server is gone; the next try finds out whether it is back.
+        if (!stop.signal.aborted && !(error instanceof Unreachable)) tell?.(error);
         again();
       }
     };
@@ -50,7 +59,7 @@ export function useTail(on: boolean, items: Execution[], filter: ExecutionFilter
       stop.abort();
       clearTimeout(timer);
     };
-  }, [on, newest, about, came]);
+  }, [on, newest, about, came, tell]);
   return useMemo(() => {
     if (!on || came.length === 0) return items;
     const seen = new Set(came.map((one) => one.id));

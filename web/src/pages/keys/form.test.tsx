@@ -1,9 +1,11 @@
 // A key is shown once: it goes when somebody says that they have it, not by accident.
 
+import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { cleanup, fireEvent, render, screen } from "@testing-library/react";
 import i18next from "i18next";
 import { initReactI18next } from "react-i18next";
 import { afterEach, beforeAll, expect, test, vi } from "vitest";
+import { meQuery } from "../../api/me";
 import connect from "../../i18n/en/connect.json";
 import frame from "../../i18n/en/frame.json";
 import keys from "../../i18n/en/keys.json";
@@ -36,10 +38,14 @@ test("neither a click beside it nor Escape takes the key away", async () => {
 });
 
 test("the way to connect a client has the key filled in", async () => {
+  const queries = new QueryClient();
+  queries.setQueryData(meQuery.queryKey, { user: "kim", scopes: ["read", "call"] } as never);
   render(
-    <TipProvider>
-      <Made made={made} onClose={() => {}} />
-    </TipProvider>,
+    <QueryClientProvider client={queries}>
+      <TipProvider>
+        <Made made={made} onClose={() => {}} />
+      </TipProvider>
+    </QueryClientProvider>,
   );
   fireEvent.click(screen.getByRole("button", { name: keys.made.connect }));
   expect(await screen.findByDisplayValue("tc_secret", {}, { timeout: 10_000 })).toBeTruthy();

@@ -68,6 +68,8 @@ export function NewKeyForm({ onClose }: { onClose: () => void }) {
     onSuccess: () => void queries.invalidateQueries({ queryKey: ["keys"] }),
   });
   if (make.data) return <Made made={make.data} onClose={onClose} />;
+  // What is being made is shown once, here.
+  const leave = () => !make.isPending && onClose();
   // For somebody else any scope may be asked for: the server knows what their role allows.
   const offered = SCOPES.filter((scope) => isAdmin || me.scopes.includes(scope));
   const submit = (event: FormEvent) => {
@@ -76,7 +78,7 @@ export function NewKeyForm({ onClose }: { onClose: () => void }) {
     make.mutate({ name: name.trim(), scopes, user: user.trim() || undefined, expires_at: expires });
   };
   return (
-    <Dialog open onClose={onClose} title={t("new")} about={t("form.about")}>
+    <Dialog open onClose={leave} title={t("new")} about={t("form.about")}>
       <form onSubmit={submit} className="grid gap-4" noValidate>
         {make.error && <Failed error={make.error} />}
         <TextField
@@ -130,7 +132,9 @@ export function NewKeyForm({ onClose }: { onClose: () => void }) {
           )}
         </Field>
         <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>{t("frame:cancel")}</Button>
+          <Button disabled={make.isPending} onClick={leave}>
+            {t("frame:cancel")}
+          </Button>
           <Button look="primary" type="submit" busy={make.isPending} disabled={!name.trim() || scopes.length === 0}>
             {t("form.make")}
           </Button>

@@ -52,7 +52,9 @@ function Revoke({ of, onClose }: { of: KeyView | null; onClose: () => void }) {
   const revoke = useMutation({
     mutationFn: (id: string) => got(api.DELETE("/api/v1/keys/{id}", { params: { path: { id } } })),
     onSuccess: () => toast(t("revoked", { name: of?.name })),
-    onSettled: () => void queries.invalidateQueries({ queryKey: ["keys"] }),
+    onSettled: () => {
+      for (const area of ["keys", "policy"]) void queries.invalidateQueries({ queryKey: [area] });
+    },
   });
   return (
     <Confirm

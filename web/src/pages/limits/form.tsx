@@ -18,7 +18,9 @@ export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: ()
   const { t } = useTranslation(["limits", "frame"]);
   const queries = useQueryClient();
   const [type, setType] = useState<Shown["type"]>(shown?.type ?? "USER");
-  const [target, setTarget] = useState(shown?.name ?? "");
+  // Each kind has its own: whoever only looked at the other finds theirs again.
+  const [targets, setTargets] = useState({ USER: "", TOOL: "", [type]: shown?.name ?? "" });
+  const target = targets[type];
   const [max, setMax] = useState(shown?.quota?.toString() ?? "");
   const tools = useQuery({ ...toolSearchQuery(useDeferredValue(target)), enabled: type === "TOOL" });
   const subjects = useQuery(subjectsQuery);
@@ -46,10 +48,7 @@ export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: ()
               {...told}
               disabled={!!shown}
               value={type}
-              onChange={(event) => {
-                setType(event.target.value as Shown["type"]);
-                setTarget("");
-              }}
+              onChange={(event) => setType(event.target.value as Shown["type"])}
             >
               <option value="USER">{t("USER")}</option>
               <option value="TOOL">{t("TOOL")}</option>
@@ -63,7 +62,7 @@ export function LimitForm({ shown, onClose }: { shown: Shown | null; onClose: ()
           problem={problemAt(save.error, "target_id")}
           options={type === "USER" ? (subjects.data?.user ?? []) : (tools.data?.items.map((tool) => tool.name) ?? [])}
           value={target}
-          onChange={(event) => setTarget(event.target.value)}
+          onChange={(event) => setTargets({ ...targets, [type]: event.target.value })}
         />
         <TextField
           label={t("max")}

@@ -2,7 +2,7 @@
 
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { ArrowDown, MessagesSquare, SquarePen } from "lucide-react";
-import { useCallback, useState } from "react";
+import { useCallback, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { api, got } from "../../api/client";
 import { useAddress } from "../../search";
@@ -66,8 +66,19 @@ export default function Playground() {
     setProblem(undefined);
     await answer.mutateAsync({ given: typed.answer });
   };
-  // What is not taken stands above as an error; only the composer has something to put back.
-  const trySend = (input: string, before?: string[]) => void send(input, before).catch(() => {});
+  // A button is gone only with the next drawing: until then, a second click would send it twice.
+  const isSending = useRef(false);
+  const sendOnce = async (input: string, before?: string[]) => {
+    if (isSending.current) return;
+    isSending.current = true;
+    try {
+      await send(input, before);
+    } catch {
+      // What is not taken stands above as an error; only the composer has something to put back.
+    } finally {
+      isSending.current = false;
+    }
+  };
   const isBusy = begin.isPending || (last !== undefined && !states[last]?.isOver);
   return (
     <Page
@@ -83,6 +94,8 @@ export default function Playground() {
             onChange={(event) => change({ agent: event.target.value || undefined, runs: undefined })}
           >
             <option value="">{t("planner")}</option>
+            {/* Also one that is switched off, gone or not known yet: it is the one that is asked. */}
+            {found.agent && !agents.data?.some((one) => one.name === found.agent) && <option>{found.agent}</option>}
             {agents.data?.map((agent) => (
               <option key={agent.id} value={agent.name}>
                 {agent.name}
@@ -112,7 +125,7 @@ export default function Playground() {
                 icon={MessagesSquare}
                 title={t("empty")}
                 action={EXAMPLES.map((one) => (
-                  <Button key={one} disabled={isBusy} onClick={() => trySend(t(`example.${one}`))}>
+                  <Button key={one} disabled={isBusy} onClick={() => void sendOnce(t(`example.${one}`))}>
                     {t(`example.${one}`)}
                   </Button>
                 ))}
@@ -126,7 +139,8 @@ export default function Playground() {
                 run={run}
                 input={inputs[run]}
                 onState={onState}
-                onRetry={(input) => trySend(input, runs.slice(0, at))}
+                isSending={begin.isPending}
+                onRetry={(input) => void sendOnce(input, runs.slice(0, at))}
               />
             ))}
             {begin.error && <Failed error={begin.error} />}

@@ -19,10 +19,12 @@ type Props = {
   /** What was asked; a conversation that was opened again reads it from the run. */
   input: string | undefined;
   onState: (run: string, state: TurnState) => void;
+  /** Something is on its way already. */
+  isSending: boolean;
   onRetry: (input: string) => void;
 };
 
-export function Turn({ run, input, onState, onRetry }: Props) {
+export function Turn({ run, input, onState, isSending, onRetry }: Props) {
   const { t } = useTranslation("playground");
   const followed = useRun(run);
   const found = useQuery({ ...runQuery(run), enabled: input === undefined });
@@ -41,7 +43,13 @@ export function Turn({ run, input, onState, onRetry }: Props) {
       {!isOver && !waitsFor && <LoaderCircle aria-hidden className="size-4 animate-spin text-muted" />}
       {isOver && (
         <div className="flex items-center gap-3">
-          <Button small look="quiet" icon={RotateCcw} onClick={() => onRetry(asked)}>
+          <Button
+            small
+            look="quiet"
+            icon={RotateCcw}
+            disabled={isSending || asked === ""}
+            onClick={() => onRetry(asked)}
+          >
             {t("retry")}
           </Button>
           <Link to={`/runs/${run}` as never} className="text-sm text-accent-text">

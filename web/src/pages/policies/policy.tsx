@@ -1,17 +1,15 @@
 // The policy: its rules as sentences in their order, the JSON they come to, what a change would do before it is saved.
 
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { ArrowDown, ArrowUp, FlaskConical, Pencil, Plus, Shield, Trash2 } from "lucide-react";
+import { FlaskConical, Plus } from "lucide-react";
 import { useEffect, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
-import { problemAt } from "../../api/errors";
 import { useMay } from "../../api/me";
-import type { PolicyView, RuleText } from "../../api/schema";
+import type { PolicyView } from "../../api/schema";
 import { writeExact } from "../../exact";
 import { useKept } from "../../kept";
-import { Badge } from "../../ui/badge";
-import { Button, IconButton } from "../../ui/button";
+import { Button } from "../../ui/button";
 import { CopyButton } from "../../ui/copy";
 import { Diff } from "../../ui/diff";
 import { Leaving } from "../../ui/leaving";
@@ -19,75 +17,16 @@ import { Note, NotToSee } from "../../ui/note";
 import { Outdated } from "../../ui/outdated";
 import { Card, Page } from "../../ui/page";
 import { Restored } from "../../ui/restored";
-import { Empty, Failed, Skeleton } from "../../ui/states";
+import { Failed, Skeleton } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { ToolLines } from "../../ui/tool-lines";
 import { Consequences } from "./consequences";
 import { Explain } from "./explain";
 import { type Policy, policyQuery, save, tidy, tryOut } from "./queries";
 import { RuleForm } from "./rule-form";
-import { sentences } from "./sentence";
+import { Rules } from "./rules";
 
 type Editing = { at: number | null };
-
-function Rules({
-  rules,
-  error,
-  onChange,
-  onEdit,
-}: {
-  rules: RuleText[];
-  error: unknown;
-  onChange: (rules: RuleText[]) => void;
-  onEdit: (at: number) => void;
-}) {
-  const { t } = useTranslation("policies");
-  const move = (at: number, by: number) => {
-    const next = [...rules];
-    const [rule] = next.splice(at, 1);
-    next.splice(at + by, 0, rule!);
-    onChange(next);
-  };
-  return (
-    <ol className="grid gap-2">
-      {rules.map((rule, at) => {
-        const said = sentences(t, rule);
-        const nth = { nth: at + 1 };
-        return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a rule is its place
-          <li key={at} className="flex items-start gap-3 rounded-md border px-3 py-2">
-            <Badge className="mt-0.5 tabular-nums">{at + 1}</Badge>
-            <div className="min-w-0 grow">
-              {said.map((sentence) => (
-                <p key={sentence}>{sentence}</p>
-              ))}
-              {problemAt(error, `rules[${at}]`) && (
-                <p className="text-sm text-danger">{problemAt(error, `rules[${at}]`)}</p>
-              )}
-            </div>
-            <div className="flex shrink-0">
-              <IconButton small icon={ArrowUp} label={t("up", nth)} disabled={at === 0} onClick={() => move(at, -1)} />
-              <IconButton
-                small
-                icon={ArrowDown}
-                label={t("down", nth)}
-                disabled={at === rules.length - 1}
-                onClick={() => move(at, 1)}
-              />
-              <IconButton small icon={Pencil} label={t("edit", nth)} onClick={() => onEdit(at)} />
-              <IconButton
-                small
-                icon={Trash2}
-                label={t("remove", nth)}
-                onClick={() => onChange(rules.filter((_, one) => one !== at))}
-              />
-            </div>
-          </li>
-        );
-      })}
-    </ol>
-  );
-}
 
 const contentOf = ({ rules, whitelist }: Pick<Policy, "rules" | "whitelist">) => ({
   ...(whitelist && { whitelist }),
@@ -108,15 +47,17 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
   const { rules, whitelist, version } = kept.draft;
   const [editing, setEditing] = useState<Editing | null>(null);
   const draft: Policy = { rules: rules.map(tidy), whitelist, version };
-  const before = contentOf(stored);
+  const before = contentOf(kept.stored);
   const after = contentOf(draft);
   const isChanged = writeExact(before) !== writeExact(after);
   useEffect(() => onUnsaved(isChanged), [isChanged, onUnsaved]);
   const trial = useMutation({ mutationFn: tryOut });
   const saving = useMutation({
-    mutationFn: save,
-    onSuccess: () => {
-      kept.done();
+    mutationFn: (sent: typeof kept.draft) => save({ ...sent, rules: sent.rules.map(tidy) }),
+    onSuccess: ({ rules, whitelist, version }, sent) => {
+      // What was changed while it was being saved stays, as a change of that.
+      kept.saved(sent, { rules, whitelist: whitelist ?? null, version });
+      trial.reset();
       toast(t("saved"));
       void queries.invalidateQueries({ queryKey: ["policy"] });
     },
@@ -143,18 +84,13 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
         >
           <div className="grid gap-3">
             <p className="text-sm text-muted">{t("rulesAbout")}</p>
-            {rules.length === 0 ? (
-              <Empty icon={Shield} title={t("empty.title")}>
-                {t("empty.about")}
-              </Empty>
-            ) : (
-              <Rules
-                rules={rules}
-                error={error}
-                onChange={(next) => change({ rules: next })}
-                onEdit={(at) => setEditing({ at })}
-              />
-            )}
+            <Rules
+              rules={rules}
+              error={error}
+              onChange={(next) => change({ rules: next })}
+              onEdit={(at) => setEditing({ at })}
+              onNew={() => setEditing({ at: null })}
+            />
             <details open={whitelist !== null} className="rounded-md border px-3 py-2">
               <summary className="font-medium">{t("whitelist.title")}</summary>
               <div className="mt-2 grid gap-2">
@@ -171,7 +107,7 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
         </Card>
         <Card title={t("json")} actions={<CopyButton text={writeExact(after, 2)} />}>
           <Diff before={isChanged ? before : after} after={after} label={t("json")} whole />
-          <p className="mt-2 text-xs text-muted">{t("version", { version: stored.version })}</p>
+          <p className="mt-2 text-xs text-muted">{t("version", { version: kept.stored.version })}</p>
         </Card>
       </div>
       {isChanged && (
@@ -193,7 +129,7 @@ function Editor({ stored, reload, onUnsaved }: EditorProps) {
                 look={trial.data ? "primary" : "plain"}
                 disabled={!trial.data}
                 busy={saving.isPending}
-                onClick={() => saving.mutate(draft)}
+                onClick={() => saving.mutate(kept.draft)}
               >
                 {t("frame:save")}
               </Button>
@@ -240,14 +176,7 @@ export default function PolicyPage() {
         <NotToSee scope="admin" />
         {policy.error && <Failed error={policy.error} again={() => void policy.refetch()} />}
         {isAdmin && policy.isPending && <Skeleton />}
-        {policy.data && (
-          <Editor
-            key={policy.data.version}
-            stored={policy.data}
-            reload={() => void policy.refetch()}
-            onUnsaved={setUnsaved}
-          />
-        )}
+        {policy.data && <Editor stored={policy.data} reload={() => void policy.refetch()} onUnsaved={setUnsaved} />}
       </div>
     </Page>
   );

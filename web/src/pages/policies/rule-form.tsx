@@ -28,6 +28,19 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
   const { t } = useTranslation(["policies", "frame"]);
   const [draft, setDraft] = useState<RuleText>(rule ?? { subject: "everyone" });
   const set = (change: Partial<RuleText>) => setDraft((before) => ({ ...before, ...change }));
+  // What was typed is there again for whoever only looked at another choice.
+  const [aside, setAside] = useState<{ targets: Record<string, string | null | undefined>; allow: string[] }>({
+    targets: {},
+    allow: [],
+  });
+  const choose = (subject: string) => {
+    setAside({ ...aside, targets: { ...aside.targets, [draft.subject]: draft.target } });
+    set({ subject, target: aside.targets[subject] ?? null });
+  };
+  const limit = (isLimited: boolean) => {
+    if (!isLimited) setAside({ ...aside, allow: draft.allow ?? [] });
+    set({ allow: isLimited ? aside.allow : null });
+  };
   const subjects = useQuery(subjectsQuery);
   const needsTarget = draft.subject !== "everyone";
   const same = rules.findIndex(
@@ -50,11 +63,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
         <div className="grid gap-4 sm:grid-cols-2">
           <Field label={t("form.subject")}>
             {(told) => (
-              <Select
-                {...told}
-                value={draft.subject}
-                onChange={(event) => set({ subject: event.target.value, target: null })}
-              >
+              <Select {...told} value={draft.subject} onChange={(event) => choose(event.target.value)}>
                 {SUBJECTS.map((subject) => (
                   <option key={subject} value={subject}>
                     {t(`subject.${subject}`)}
@@ -75,11 +84,7 @@ export function RuleForm({ rule, rules, onClose, onDone }: Props) {
         </div>
         {same >= 0 && <Note tone="warn">{t("form.same", { nth: same + 1 })}</Note>}
         <div className="grid gap-2">
-          <Check
-            label={t("form.only")}
-            checked={!!draft.allow}
-            onChange={(event) => set({ allow: event.target.checked ? [] : null })}
-          />
+          <Check label={t("form.only")} checked={!!draft.allow} onChange={(event) => limit(event.target.checked)} />
           {draft.allow && (
             <>
               <ToolLines

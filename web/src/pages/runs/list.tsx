@@ -99,6 +99,8 @@ export default function Runs() {
           onChange={(event) => change({ agent: event.target.value || undefined })}
         >
           <option value="">{t("filter.agent")}</option>
+          {/* Also one that is gone, or not known yet: the list is filtered by it. */}
+          {agent && !agents.data?.some((one) => one.name === agent) && <option>{agent}</option>}
           {agents.data?.map((one) => (
             <option key={one.id} value={one.name}>
               {one.name}

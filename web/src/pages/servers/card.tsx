@@ -18,6 +18,8 @@ export const pathOf = (name: string) => `/servers/${encodeURIComponent(name)}`;
 export const placeOf = (server: ServerView) =>
   server.url ?? [server.command, ...(server.args ?? [])].filter(Boolean).join(" ");
 
+const failed = (error: unknown) => toast(messageOf(error), { failed: true });
+
 /** Switches at once and takes it back where the server refuses; a toast can undo it. */
 export function useToggle() {
   const { t } = useTranslation(["servers", "frame"]);
@@ -28,17 +30,13 @@ export function useToggle() {
     queries.setQueryData(serversQuery.queryKey, (all) => all?.map((one) => (one.name === name ? switched(one) : one)));
     // Its own page asks for it alone.
     queries.setQueryData(serverQuery(name).queryKey, (one) => one && switched(one));
-    toggle.mutate(
-      { name, disabled },
-      {
-        onError: (error) => toast(messageOf(error), { failed: true }),
-        onSuccess: () =>
-          !isUndo &&
-          toast(t(disabled ? "switchedOff" : "switchedOn", { name }), {
-            action: { label: t("frame:undo"), run: () => set(name, !disabled, true) },
-          }),
-      },
-    );
+    // Told also to whoever has gone to another page: `mutate` would keep silent there.
+    void toggle.mutateAsync({ name, disabled }).then(() => {
+      if (isUndo) return;
+      toast(t(disabled ? "switchedOff" : "switchedOn", { name }), {
+        action: { label: t("frame:undo"), run: () => set(name, !disabled, true) },
+      });
+    }, failed);
   };
   return set;
 }
@@ -81,7 +79,7 @@ export function ServerCard({ server, mayOperate }: { server: ServerView; mayOper
             small
             icon={RefreshCw}
             busy={again.isPending}
-            onClick={() => again.mutate(server.name, { onError: (error) => toast(messageOf(error), { failed: true }) })}
+            onClick={() => void again.mutateAsync(server.name).catch(failed)}
           >
             {t("reconnect")}
           </Button>

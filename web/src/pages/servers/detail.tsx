@@ -113,7 +113,7 @@ function Actions({ server }: { server: ServerView }) {
           onChange={(on) => toggle(server.name, !on)}
         />
       )}
-      <Button icon={RefreshCw} busy={again.isPending} onClick={() => again.mutate(server.name, { onError: failed })}>
+      <Button icon={RefreshCw} busy={again.isPending} onClick={() => void again.mutateAsync(server.name).catch(failed)}>
         {t("reconnect")}
       </Button>
       {isOurs && (

@@ -35,6 +35,8 @@ export function ImportServers({ taken, onClose }: { taken: string[]; onClose: ()
     <Dialog
       open
       wide
+      // What is being added, and what was refused, is shown here alone.
+      firm={busy}
       onClose={onClose}
       title={t("import.title")}
       about={t("import.about")}

@@ -14,7 +14,7 @@ import { Code } from "../../ui/code";
 import { Check, TextField } from "../../ui/field";
 import { Note } from "../../ui/note";
 import { Card } from "../../ui/page";
-import { Failed } from "../../ui/states";
+import { Failed, messageOf } from "../../ui/states";
 import { toast } from "../../ui/toast";
 import { Found } from "./open-api-found";
 import { firstPicks, madeWith, takenOf } from "./open-api-picks";
@@ -116,7 +116,8 @@ function Import() {
             className="sr-only"
             onChange={async (event) => {
               const file = event.target.files?.[0];
-              if (file) set({ text: await file.text() });
+              const failed = (error: unknown) => toast(messageOf(error), { failed: true });
+              await file?.text().then((text) => set({ text }), failed);
             }}
           />
         </label>

@@ -17,7 +17,7 @@ import { Note } from "../../ui/note";
 import { Confirm } from "../../ui/overlay";
 import { Card, Page } from "../../ui/page";
 import { masked } from "../../ui/pairs";
-import { Failed, messageOf, Skeleton } from "../../ui/states";
+import { Failed, Skeleton } from "../../ui/states";
 import { Tabs } from "../../ui/tabs";
 import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
@@ -137,8 +137,8 @@ function Remove({ source }: { source: SourceView }) {
       toast(t("remove.done", { name: source.name }));
       void navigate({ to: "/sources" });
     } catch (error) {
-      if (error instanceof ApiError && error.code === "conflict" && !force) setUsed(error.message);
-      else toast(messageOf(error), { failed: true });
+      if (!(error instanceof ApiError) || error.code !== "conflict" || force) throw error;
+      setUsed(error.message);
     }
   };
   return (

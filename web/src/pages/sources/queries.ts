@@ -70,7 +70,10 @@ export function useSourceChange<T, R>(act: (what: T) => Promise<R>, done?: (resu
   return useMutation({
     mutationFn: act,
     onSuccess: done,
-    onSettled: () => void queries.invalidateQueries({ queryKey: ["sources"] }),
+    onSettled: () => {
+      // Tools say what is the matter with the source they ask.
+      for (const area of ["sources", "tools"]) void queries.invalidateQueries({ queryKey: [area] });
+    },
   });
 }
 

@@ -1,13 +1,17 @@
 // A saved test is changed, or written by hand, without running the tool first.
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, fireEvent, render, screen, within } from "@testing-library/react";
+import { cleanup, configure, fireEvent, render, screen, within } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { loadTexts } from "../../i18n";
 import { TipProvider } from "../../ui/tip";
 import { type Case, type Draft, emptyDraft, parameter } from "./draft";
 import { TestStep } from "./test-step";
+
+// Parts of it are loaded when they are first shown, which takes its time on a machine that is at work.
+configure({ asyncUtilTimeout: 10_000 });
+vi.setConfig({ testTimeout: 30_000 });
 
 beforeAll(() => loadTexts(["editor", "frame", "tools", "testing", "form"]));
 afterEach(cleanup);

@@ -1,7 +1,7 @@
 // The steps of the editor are loaded one by one; nothing flickers between them, and nothing that was typed is lost.
 
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { cleanup, configure, fireEvent, render, screen } from "@testing-library/react";
+import { cleanup, configure, fireEvent, render, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { meQuery } from "../../api/me";
@@ -28,11 +28,14 @@ vi.mock("./steps", async (original) => {
   return { ...all, comingStep: vi.fn(all.comingStep) };
 });
 
+// A step is loaded when it is first looked at, which takes its time on a machine that is at work.
+vi.setConfig({ testTimeout: 30_000 });
+
 beforeAll(() => loadTexts(["editor", "frame", "tools", "form"]));
 beforeEach(() => {
   // As in a browser: what a test waits for by itself is shown as missing until it is there.
   Object.assign(globalThis, { IS_REACT_ACT_ENVIRONMENT: false });
-  configure({ eventWrapper: (event) => event(), asyncWrapper: (wait) => wait() });
+  configure({ eventWrapper: (event) => event(), asyncWrapper: (wait) => wait(), asyncUtilTimeout: 25_000 });
   localStorage.clear();
   vi.stubGlobal("fetch", async () => Response.json({ items: [], next_cursor: null }));
 });
@@ -47,7 +50,9 @@ function open() {
   render(
     <QueryClientProvider client={queries}>
       <TipProvider>
-        <ToolEditor />
+        <main>
+          <ToolEditor />
+        </main>
       </TipProvider>
     </QueryClientProvider>,
   );
@@ -74,6 +79,27 @@ test("the step before stays in sight until the next one is there, and what was t
   expect(again.value).toBe("double_it");
   watching.disconnect();
   expect(gaps).toEqual([]);
+});
+
+test("Next pressed twice goes two steps, however late the first of them comes", async () => {
+  open();
+  const next = await screen.findByRole("button", { name: "Next" });
+  fireEvent.click(next);
+  fireEvent.click(next);
+  expect(await screen.findByLabelText(/^Data source/)).toBeTruthy();
+  await waitFor(() => expect(document.activeElement?.getAttribute("role")).toBe("tabpanel"));
+  expect(document.activeElement?.getAttribute("data-state")).toBe("active");
+});
+
+test("the sources are on their way before the step that they are chosen in", async () => {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (request: Request) => {
+    asked.push(new URL(request.url).pathname);
+    return Response.json({ items: [], next_cursor: null });
+  });
+  open();
+  await screen.findByLabelText(/^Name/);
+  await waitFor(() => expect(asked).toContain("/api/v1/sources"));
 });
 
 test("a step that is pointed at is on its way", async () => {

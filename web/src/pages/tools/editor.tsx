@@ -143,20 +143,34 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
     [setDraft],
   );
   useKeeping(drafts, key, draft, dirty, saved);
+  // Whoever gets to the query by keys chooses its source at once: what is typed into a list without entries is lost.
+  useEffect(() => {
+    if (draft.kind === "sql") void queries.prefetchQuery(sourcesQuery);
+  }, [draft.kind, queries]);
+  // Where somebody is on their way to from the foot of the page.
+  const goal = useRef<StepId>(null);
   const open = useCallback(
-    (id: string) => setAddress({ step: id === "basics" ? undefined : id, test: undefined, replay: undefined }),
+    (id: string) => {
+      goal.current = null;
+      setAddress({ step: id === "basics" ? undefined : id, test: undefined, replay: undefined });
+    },
     [setAddress],
   );
-  const wasAsked = useRef(false);
-  // From the foot of the page one goes on at the top of the next step, not behind it.
   const goTo = (id: StepId) => {
-    wasAsked.current = true;
     open(id);
+    goal.current = id;
   };
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only another step does it
+  // Pressed twice it goes two steps, also while the first of them is still being loaded.
+  const goBy = (steps: number) => {
+    const next = STEPS[STEPS.indexOf(goal.current ?? asked) + steps];
+    if (next) goTo(next);
+  };
+  // One goes on at the top of the step that one wanted, not behind it, unless one is at something above the page by then.
   useEffect(() => {
-    if (wasAsked.current) document.querySelector<HTMLElement>("main [role=tabpanel][data-state=active]")?.focus();
-    wasAsked.current = false;
+    if (goal.current !== step) return;
+    goal.current = null;
+    if (document.activeElement?.closest("[role=dialog], [role=alertdialog]")) return;
+    document.querySelector<HTMLElement>("main [role=tabpanel][data-state=active]")?.focus();
   }, [step]);
   const all = failure ? problemsOf(failure) : check.problems;
   const problem = useCallback(
@@ -369,7 +383,7 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
           look="quiet"
           icon={ChevronLeft}
           disabled={at === 0}
-          onClick={() => goTo(STEPS[at - 1]!)}
+          onClick={() => goBy(-1)}
           onPointerEnter={() => comingStep(STEPS[at - 1])}
         >
           {t("editor:back")}
@@ -378,7 +392,7 @@ function Editing({ first, stored, from, offer, given }: EditingProps) {
           look="quiet"
           icon={ChevronRight}
           disabled={at === STEPS.length - 1}
-          onClick={() => goTo(STEPS[at + 1]!)}
+          onClick={() => goBy(1)}
           onPointerEnter={() => comingStep(STEPS[at + 1])}
         >
           {t("editor:next")}

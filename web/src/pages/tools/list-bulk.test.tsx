@@ -12,10 +12,20 @@ import { Toasts } from "../../ui/toast";
 import { BulkBar } from "./list-bulk";
 import type { Tool } from "./queries";
 
-const switched = vi.hoisted(() => vi.fn());
+const { switched, removed, restored, went, came } = vi.hoisted(() => ({
+  switched: vi.fn(),
+  removed: vi.fn(),
+  restored: vi.fn(async () => {}),
+  went: vi.fn(),
+  came: vi.fn(),
+}));
 vi.mock("./queries", () => ({
   mayChange: () => true,
   switchTool: (_: unknown, name: string, on: boolean) => switched(name, on),
+  removeOne: (_: unknown, name: string) => removed(name),
+  restoreOne: restored,
+  toolsWent: went,
+  toolsCame: came,
 }));
 vi.mock("../../api/me", () => ({ useMay: () => true, useMe: () => ({ user: "admin", scopes: ["admin"] }) }));
 
@@ -73,4 +83,38 @@ test("only what was switched off is switched on again, and what then fails is to
   await click(tools.undo);
   expect(switched.mock.calls).toEqual([["on", true]]);
   expect(screen.getByText(/not now/)).toBeTruthy();
+});
+
+test("many are deleted a few at a time, it is told how far, and it can be stopped", async () => {
+  const waiting: Array<() => void> = [];
+  removed.mockImplementation((name: string) =>
+    name === "t1"
+      ? Promise.reject(new Error("not this one"))
+      : new Promise<void>((resolve) => waiting.push(() => resolve())),
+  );
+  const all = Array.from({ length: 50 }, (_, at) => ({ name: `t${at}`, is_active: true }) as Tool);
+  render(
+    <QueryClientProvider client={new QueryClient()}>
+      <TipProvider>
+        <BulkBar tools={all} chosen={new Set(all.map((tool) => tool.name))} onChoose={() => {}} />
+        <Toasts />
+      </TipProvider>
+    </QueryClientProvider>,
+  );
+  await click(tools.delete);
+  await act(async () => void fireEvent.click(screen.getAllByRole("button", { name: tools.delete }).at(-1)!));
+  expect(waiting).toHaveLength(4);
+  expect(screen.queryByRole("alertdialog")).toBeNull();
+  expect(screen.getByText("1 of 50")).toBeTruthy();
+  await act(async () => waiting.splice(0, 2).map((end) => end()));
+  expect(screen.getByText("3 of 50")).toBeTruthy();
+  await click(tools.stop);
+  await act(async () => waiting.splice(0).map((end) => end()));
+  expect(screen.getByText(/^6 tools were deleted Stopped: 43 are left as they were\./)).toBeTruthy();
+  expect(screen.getByText(/not this one/)).toBeTruthy();
+  expect(removed).toHaveBeenCalledTimes(7);
+  expect(went).toHaveBeenCalledOnce();
+  await click(tools.undo);
+  expect(restored).toHaveBeenCalledTimes(6);
+  expect(came).toHaveBeenCalledOnce();
 });

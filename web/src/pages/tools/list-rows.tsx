@@ -257,6 +257,8 @@ type RowProps = {
   onChoose: (name: string, on: boolean) => void;
 };
 
+const failed = (error: unknown) => toast(messageOf(error), { failed: true });
+
 const isControl = (target: EventTarget | null) =>
   !!(target as HTMLElement | null)?.closest("a, button, input, [role=menuitem]");
 
@@ -280,10 +282,10 @@ const ToolRow = memo(
     const turn = async (on: boolean) => {
       try {
         await switchTool(queries, tool.name, on);
-        const undo = { label: t("undo"), run: () => void switchTool(queries, tool.name, !on) };
+        const undo = { label: t("undo"), run: () => void switchTool(queries, tool.name, !on).catch(failed) };
         toast(t(on ? "switchedOn" : "switchedOff", { name: tool.name }), { action: undo });
       } catch (error) {
-        toast(messageOf(error), { failed: true });
+        failed(error);
       }
     };
     const open = (event: MouseEvent) => {

@@ -27,6 +27,12 @@ export function LogicMcp({ draft, change, problem }: StepProps) {
   const servers = useQuery(serversQuery);
   const offers = useQuery(offersQuery(server));
   const offer = offers.data?.find((one) => one.name === name);
+  // The tool of each server that was looked at: whoever comes back to one finds it again.
+  const names = useRef<Record<string, string>>({});
+  const chooseServer = (next: string) => {
+    names.current[server] = name;
+    change({ config: { ...config, server_name: next, tool_name: names.current[next] ?? "" } });
+  };
   const take = () => {
     if (!offer) return;
     const pinned = new Set(Object.keys((config.arguments as object | undefined) ?? {}));
@@ -44,11 +50,7 @@ export function LogicMcp({ draft, change, problem }: StepProps) {
       <div className="grid items-start gap-3 md:grid-cols-2">
         <Field label={t("mcp.server")} required problem={problem("config.server_name")}>
           {(told) => (
-            <Select
-              {...told}
-              value={server}
-              onChange={(event) => change({ config: { ...config, server_name: event.target.value, tool_name: "" } })}
-            >
+            <Select {...told} value={server} onChange={(event) => chooseServer(event.target.value)}>
               <option value="">{t("mcp.chooseServer")}</option>
               {server && !servers.data?.some((one) => one.name === server) && <option>{server}</option>}
               {servers.data?.map((one) => (

@@ -1,8 +1,8 @@
 // The fields of a parameter say what its schema says, whichever of them it was changed in.
 
-import { cleanup, fireEvent, render, screen } from "@testing-library/react";
+import { act, cleanup, configure, fireEvent, render, screen } from "@testing-library/react";
 import { useState } from "react";
-import { afterEach, beforeAll, expect, test } from "vitest";
+import { afterEach, beforeAll, expect, test, vi } from "vitest";
 import { loadTexts } from "../../i18n";
 import type { Schema } from "../../ui/schema";
 import { TipProvider } from "../../ui/tip";
@@ -12,15 +12,19 @@ import type { Change } from "./editor-state";
 import { JsonText } from "./json-text";
 import { Parameters } from "./parameters";
 
+// Parts of it are loaded when they are first shown, which takes its time on a machine that is at work.
+configure({ asyncUtilTimeout: 10_000 });
+vi.setConfig({ testTimeout: 30_000 });
+
 beforeAll(() => loadTexts(["editor", "frame"]));
 afterEach(cleanup);
 
 let now: Draft;
-function Step({ schema, query = "" }: { schema: Schema; query?: string }) {
+function Step({ schema, query = "", more = [] }: { schema: Schema; query?: string; more?: string[] }) {
   const [draft, setDraft] = useState<Draft>({
     ...emptyDraft(),
     config: { query },
-    parameters: [{ ...parameter("n"), schema }],
+    parameters: [{ ...parameter("n"), schema }, ...more.map((name) => parameter(name))],
   });
   now = draft;
   const change = (some: Change) =>
@@ -111,4 +115,38 @@ test("a value that is changed elsewhere is shown as it is now, and not as it was
   expect(said()).toContain("number");
   rerender(text({ type: "string", maxLength: 3 }));
   expect(said()).toContain("maxLength");
+});
+
+const drawn = () => act(() => new Promise((done) => requestAnimationFrame(() => done(undefined))));
+const names = () => now.parameters.map((one) => one.name);
+
+test("what is removed can be taken back to its place, and the focus is at the next one", async () => {
+  render(<Step schema={{ type: "number" }} more={["m", "o"]} />);
+  fireEvent.click(screen.getByLabelText("Remove m"));
+  await drawn();
+  expect(names()).toEqual(["n", "o"]);
+  expect(document.activeElement).toBe(field("Name of o"));
+  fireEvent.click(screen.getByLabelText("Remove o"));
+  await drawn();
+  expect(document.activeElement).toBe(field("Name of n"));
+  fireEvent.click(screen.getByLabelText("Remove n"));
+  await drawn();
+  expect(document.activeElement?.textContent).toBe("Add parameter");
+  for (const undo of screen.getAllByRole("button", { name: "Undo" }).reverse()) fireEvent.click(undo);
+  expect(names()).toEqual(["n", "m", "o"]);
+  expect(schema()).toEqual({ type: "number" });
+});
+
+test("whoever adds one, or those that the query has, goes on at the first of them; an empty one goes without a word", async () => {
+  render(<Step schema={{ type: "number" }} query="SELECT :n, :x, :y" />);
+  fireEvent.click(screen.getByRole("button", { name: /^Add 2 / }));
+  await drawn();
+  expect(names()).toEqual(["n", "x", "y"]);
+  expect(document.activeElement).toBe(field("Name of x"));
+  fireEvent.click(screen.getByRole("button", { name: "Add parameter" }));
+  await drawn();
+  expect(document.activeElement).toBe(field("Name of parameter 4"));
+  fireEvent.click(screen.getByLabelText("Remove parameter 4"));
+  await drawn();
+  expect(screen.queryByRole("button", { name: "Undo" })).toBeNull();
 });

@@ -53,6 +53,7 @@ function ofType(schema: Schema, type: ParameterType): Schema {
 export function Parameters({ draft, change, problem }: StepProps) {
   const { t } = useTranslation(["editor", "frame"]);
   const list = useRef<HTMLOListElement>(null);
+  const adding = useRef<HTMLButtonElement>(null);
   const [dragged, setDragged] = useState<number>();
   const all = draft.parameters;
   const query = draft.kind === "sql" ? String(draft.config.query ?? "") : "";
@@ -81,10 +82,23 @@ export function Parameters({ draft, change, problem }: StepProps) {
     });
   };
   const focus = (at: number) =>
-    requestAnimationFrame(() => list.current?.children[at]?.querySelector<HTMLInputElement>("input")?.focus());
-  const add = () => {
-    change({ parameters: [...all, parameter()] });
+    requestAnimationFrame(() => {
+      const row = list.current?.children[at];
+      (row?.querySelector<HTMLElement>("input") ?? adding.current)?.focus();
+    });
+  const add = (...more: Parameter[]) => {
+    change((now) => ({ parameters: [...now.parameters, ...more] }));
     focus(all.length);
+  };
+  const remove = (one: Parameter, at: number) => {
+    change((now) => ({ parameters: now.parameters.filter((it) => it.id !== one.id) }));
+    focus(Math.min(at, all.length - 2));
+    const name = one.name.trim();
+    if (name === "" && !one.schema.description) return;
+    const back = (now: Draft) => ({ parameters: now.parameters.toSpliced(at, 0, one) });
+    toast(t("parameters.removed", { name: name || t("parameters.number", { number: at + 1 }) }), {
+      action: { label: t("frame:undo"), run: () => change(back) },
+    });
   };
   const move = (from: number, to: number) => {
     if (to < 0 || to >= all.length || from === to) return;
@@ -104,12 +118,7 @@ export function Parameters({ draft, change, problem }: StepProps) {
       {found.length > 0 && (
         <Note
           actions={
-            <Button
-              small
-              icon={Plus}
-              className="text-fg"
-              onClick={() => change({ parameters: [...all, ...found.map((name) => parameter(name))] })}
-            >
+            <Button small icon={Plus} className="text-fg" onClick={() => add(...found.map((name) => parameter(name)))}>
               {t("sql.addFound", { count: found.length })}
             </Button>
           }
@@ -126,7 +135,7 @@ export function Parameters({ draft, change, problem }: StepProps) {
         <Empty
           title={t("parameters.none")}
           action={
-            <Button look="primary" icon={Plus} onClick={add}>
+            <Button ref={adding} look="primary" icon={Plus} onClick={() => add(parameter())}>
               {t("parameters.add")}
             </Button>
           }
@@ -151,7 +160,7 @@ export function Parameters({ draft, change, problem }: StepProps) {
                     renaming.current = { id: one.id, from: one.name.trim(), config: draft.config };
                   }}
                   onNameDone={() => leaveName(one)}
-                  onRemove={() => change({ parameters: all.filter((it) => it.id !== one.id) })}
+                  onRemove={() => remove(one, at)}
                   onKey={(event) => onKey(event, at)}
                   onDrag={(event) => {
                     event.dataTransfer.effectAllowed = "move";
@@ -171,7 +180,7 @@ export function Parameters({ draft, change, problem }: StepProps) {
             })}
           </ol>
           <div>
-            <Button icon={Plus} onClick={add}>
+            <Button ref={adding} icon={Plus} onClick={() => add(parameter())}>
               {t("parameters.add")}
             </Button>
           </div>

@@ -185,15 +185,54 @@ export async function switchTool(queries: QueryClient, name: string, on: boolean
   }
 }
 
-export async function removeTool(queries: QueryClient, name: string): Promise<void> {
+/** Where tools are named or counted, too. */
+const ELSEWHERE = ["toolsets", "agents", "sources", "servers", "secrets"];
+
+/**
+ * Tools went: what names or counts them is asked for anew. The lists show it already; one that was scrolled through would come page
+ * by page again, so only the numbers beside it do.
+ */
+export async function toolsWent(queries: QueryClient): Promise<void> {
+  for (const area of ELSEWHERE) void queries.invalidateQueries({ queryKey: [area] });
+  void queries.invalidateQueries({ queryKey: ["tools"], predicate: ({ queryKey }) => queryKey[1] !== "list" });
+  const lists = queries.getQueryCache().findAll({ queryKey: ["tools", "list"] });
+  for (const { queryKey } of lists.filter((list) => !list.isActive())) void queries.invalidateQueries({ queryKey });
+  const counted = lists.filter((list) => list.isActive() && list.queryKey[3] === undefined);
+  await Promise.all(
+    counted.map(async ({ queryKey }) => {
+      const counts = await queries.fetchQuery({ ...countsQuery(queryKey[2] as ToolFilter), staleTime: 0 });
+      queries.setQueryData<InfiniteData<ToolPage>>(
+        queryKey,
+        (data) => data && { ...data, pages: data.pages.map((page) => (page.counts ? { ...page, counts } : page)) },
+      );
+    }),
+  ).catch(() => queries.invalidateQueries({ queryKey: ["tools", "list"] }));
+}
+
+export async function toolsCame(queries: QueryClient): Promise<void> {
+  for (const area of ELSEWHERE) void queries.invalidateQueries({ queryKey: [area] });
+  await queries.invalidateQueries({ queryKey: ["tools"] });
+}
+
+/** One of several: `toolsWent` follows once. */
+export async function removeOne(queries: QueryClient, name: string): Promise<void> {
   await got(api.DELETE("/api/v1/tools/{name}", { params: { path: { name } } }));
   putTool(queries, name, () => null);
   queries.removeQueries({ queryKey: toolQuery(name).queryKey });
 }
 
+/** One of several: `toolsCame` follows once. */
+export const restoreOne = (name: string) =>
+  got(api.POST("/api/v1/tools/{name}/restore", { params: { path: { name } } }));
+
+export async function removeTool(queries: QueryClient, name: string): Promise<void> {
+  await removeOne(queries, name);
+  void toolsWent(queries);
+}
+
 export async function restoreTool(queries: QueryClient, name: string): Promise<void> {
-  await got(api.POST("/api/v1/tools/{name}/restore", { params: { path: { name } } }));
-  await queries.invalidateQueries({ queryKey: ["tools"] });
+  await restoreOne(name);
+  await toolsCame(queries);
 }
 
 /** What is built in, or belongs to a server, is not changed here. */

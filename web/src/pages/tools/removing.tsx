@@ -29,10 +29,13 @@ export function useRemoving(): [ReactNode, (name: string) => void] {
   );
   const begin = useCallback(
     async (name: string) => {
-      // As it is now: a list may be older than what names the tool.
+      // As it is now: a list may be older than what names the tool. Without that nothing is deleted.
       const path = { name };
-      const tool = await got(api.GET("/api/v1/tools/{name}", { params: { path } })).catch(() => undefined);
-      const used = tool?.used_by;
+      const tool = await got(api.GET("/api/v1/tools/{name}", { params: { path } })).catch((error) =>
+        toast(messageOf(error), { failed: true }),
+      );
+      if (!tool) return;
+      const used = tool.used_by;
       if (used && used.agents.length + used.toolsets.length + used.hidden > 0) setAsked({ name, used });
       else await remove(name);
     },

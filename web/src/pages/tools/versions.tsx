@@ -20,6 +20,8 @@ import { When } from "../../ui/time";
 import { toast } from "../../ui/toast";
 import { mayChange, restoreTool, toolQuery, versionsQuery } from "./queries";
 
+const failed = (error: unknown) => toast(messageOf(error), { failed: true });
+
 export default function Versions() {
   const { name } = useParams({ strict: false }) as { name: string };
   const { t } = useTranslation("versions");
@@ -46,7 +48,6 @@ export default function Versions() {
       change({ v: undefined, with: undefined });
       toast(t("restored", { version, now: after.version }));
     },
-    onError: (error) => toast(messageOf(error), { failed: true }),
   });
   return (
     <Page
@@ -59,7 +60,7 @@ export default function Versions() {
       actions={
         gone &&
         may && (
-          <Button look="primary" icon={RotateCcw} onClick={() => void restoreTool(queries, name)}>
+          <Button look="primary" icon={RotateCcw} onClick={() => void restoreTool(queries, name).catch(failed)}>
             {t("bringBack")}
           </Button>
         )
@@ -130,7 +131,7 @@ export default function Versions() {
             onClose={() => setAsking(false)}
             title={t("restoreTitle", { version: shown.version })}
             action={t("restore")}
-            onConfirm={() => rollback.mutateAsync(shown.version).catch(() => {})}
+            onConfirm={() => rollback.mutateAsync(shown.version)}
           >
             {t("restoreAbout")}
           </Confirm>

@@ -3,7 +3,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Cable, Trash2 } from "lucide-react";
-import { type FormEvent, lazy, Suspense, useState } from "react";
+import { type FormEvent, lazy, Suspense, useRef, useState } from "react";
 import { useTranslation } from "react-i18next";
 import { isCode } from "../../api/client";
 import { problemAt } from "../../api/errors";
@@ -159,10 +159,14 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
   const save = useToolsetChange(
     (what: typeof draft) =>
       stored ? replace({ name: stored.name, body: bodyOf(what), version: what.version }) : create(bodyOf(what)),
-    (_, what) => {
-      kept.done();
-      toast(t("saved", { name: what.name.trim() }));
-      void navigate({ to: pathOf(what.name.trim()) });
+    (after, what) => {
+      const name = after.name;
+      toast(t("saved", { name }));
+      const next = { ...what, name, version: after.version };
+      // What was written while it was being saved stays: here, or where somebody is brought.
+      if (name === stored?.name) return kept.saved(what, next);
+      kept.moved(what, next, `toolset.${name}`);
+      void navigate({ to: pathOf(name), ignoreBlocker: true });
     },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
@@ -176,7 +180,7 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
     event.preventDefault();
     setTried(true);
     if (lacksTools(draft)) return document.getElementById(SEARCH)?.focus();
-    if (!isBad) save.mutate(draft);
+    if (!isBad && !save.isPending) save.mutate(draft);
   };
   const finish = (key: number, isDone: boolean) =>
     setUnfinished((before) => {
@@ -240,7 +244,8 @@ function Editor({ set: stored, tools, again }: { set?: ToolsetView; tools: ToolN
                 rows={draft.rows}
                 tools={known}
                 problems={wrong}
-                onChange={(rows) => set({ rows })}
+                unfinished={unfinished}
+                onChange={(change) => setDraft((before) => ({ ...before, rows: change(before.rows) }))}
                 onFinish={finish}
               />
             )}
@@ -273,10 +278,11 @@ function Actions({ set }: { set: ToolsetView }) {
   const mayAuthor = useMay("author");
   const [connecting, setConnecting] = useState(false);
   const back = useToolsetChange(restore);
+  // Also once nobody is here any more: what is taken back elsewhere has no other place to say that it failed.
   const failed = (error: unknown) => toast(messageOf(error), { failed: true });
   const gone = useToolsetChange(remove, () => {
     toast(t("removed", { name: set.name }), {
-      action: { label: t("frame:undo"), run: () => back.mutate(set.id, { onError: failed }) },
+      action: { label: t("frame:undo"), run: () => void back.mutateAsync(set.id).catch(failed) },
     });
     void navigate({ to: "/toolsets" });
   });
@@ -290,7 +296,7 @@ function Actions({ set }: { set: ToolsetView }) {
           icon={Trash2}
           label={t("remove")}
           busy={gone.isPending}
-          onClick={() => gone.mutate(set.name, { onError: failed })}
+          onClick={() => void gone.mutateAsync(set.name).catch(failed)}
         />
       )}
       <Suspense>{connecting && <Connect open toolset={set.name} onClose={() => setConnecting(false)} />}</Suspense>
@@ -307,6 +313,13 @@ export default function Toolset() {
   const tools = useTools((asked.data?.tools ?? []).map((entry) => (typeof entry === "string" ? entry : entry.tool)));
   const error = asked.error ?? tools.error;
   const isThere = !name || (asked.isFetchedAfterMount && !!asked.data);
+  // An editor that is there stays while it is asked anew, as after a save: somebody may be writing in it. It goes on with the last
+  // answer that is whole.
+  const whole = useRef<{ key: string; set?: ToolsetView; tools: ToolName[] }>(null);
+  const key = asked.data?.id ?? name ?? "new";
+  if (!error && isThere && !tools.isPending)
+    whole.current = { key, set: asked.data, tools: [...tools.tools.values()].filter((tool) => tool !== null) };
+  const shown = whole.current?.key === key ? whole.current : undefined;
   return (
     <Page
       name={name ?? t("new")}
@@ -318,18 +331,13 @@ export default function Toolset() {
       actions={asked.data && <Actions set={asked.data} />}
     >
       {!!error && <Failed error={error} again={() => void asked.refetch()} />}
-      {!error && (!isThere || tools.isPending) && <Skeleton />}
-      {!error && isThere && !tools.isPending && (
+      {!error && !shown && <Skeleton />}
+      {shown && (
         <div className="grid gap-4">
           {asked.data && (
             <CopyBlock label={t("frame:connect.address")} text={`${location.origin}/mcp/${asked.data.name}`} />
           )}
-          <Editor
-            key={asked.data ? `${asked.data.id}-${asked.data.version}` : "new"}
-            set={asked.data}
-            tools={[...tools.tools.values()].filter((tool) => tool !== null)}
-            again={() => void asked.refetch()}
-          />
+          <Editor key={key} set={shown.set} tools={shown.tools} again={() => void asked.refetch()} />
         </div>
       )}
     </Page>

@@ -13,6 +13,7 @@ import { Badge } from "../../ui/badge";
 import { Button, IconButton } from "../../ui/button";
 import { Code } from "../../ui/code";
 import { inputClass, TextField } from "../../ui/field";
+import { usePickFirst } from "../../ui/pick-first";
 import type { Schema } from "../../ui/schema";
 import { SchemaForm, type Values } from "../../ui/schema-form";
 import { Failed } from "../../ui/states";
@@ -30,7 +31,9 @@ type Props = {
   /** What is known of the tools in the set, by name; null where there is none. */
   tools: ReadonlyMap<string, ToolName | null>;
   problems: Map<number, string>;
-  onChange: (rows: Row[]) => void;
+  /** Rows with a field that holds no value yet. */
+  unfinished: ReadonlySet<number>;
+  onChange: (change: (rows: Row[]) => Row[]) => void;
   /** Whether every field of a row holds a value. */
   onFinish: (key: number, isDone: boolean) => void;
 };
@@ -54,6 +57,10 @@ function SetArguments({
   const id = useId();
   // Nothing has to be set.
   const schema = useMemo(() => given && { ...given, required: [] }, [given]);
+  const value = useMemo(
+    () => (row.arguments.trim() && !problem ? (readExact(row.arguments) as Values) : {}),
+    [row.arguments, problem],
+  );
   const change = (next: Values, ok: boolean) => {
     set({ arguments: Object.keys(next).length > 0 ? writeExact(next, 2) : "" });
     onFinish(ok);
@@ -65,11 +72,7 @@ function SetArguments({
         {t("entry.argumentsHint")}
       </p>
       {schema && !problem ? (
-        <SchemaForm
-          schema={schema}
-          value={row.arguments.trim() ? (readExact(row.arguments) as Values) : {}}
-          onChange={change}
-        />
+        <SchemaForm schema={schema} value={value} onChange={change} />
       ) : (
         <Code
           language="json"
@@ -115,6 +118,7 @@ function OneEntry({
   tool,
   isMissing,
   problem,
+  isUnfinished,
   isFixed,
   shownAs,
   onChange,
@@ -128,6 +132,7 @@ function OneEntry({
   tool?: ToolName;
   isMissing: boolean;
   problem?: string;
+  isUnfinished: boolean;
   isFixed: boolean;
   /** What people know it as. */
   shownAs: string;
@@ -138,7 +143,9 @@ function OneEntry({
 }) {
   const { t } = useTranslation(["toolsets", "frame"]);
   const isSpecial = !!(row.name || row.description || row.arguments);
-  const [open, setOpen] = useState(false);
+  const [isOpen, setOpen] = useState(false);
+  // What is no value yet is nowhere but in its field: it is not folded away.
+  const isShown = isOpen || !!problem || isUnfinished;
   return (
     <li className="rounded-md border bg-panel" data-status={isMissing ? "gone" : "there"}>
       <div className="flex items-center gap-1 px-2 py-1">
@@ -160,8 +167,8 @@ function OneEntry({
               look="quiet"
               icon={SlidersHorizontal}
               aria-label={t("entry.edit", { name: shownAs })}
-              aria-expanded={open}
-              onClick={() => setOpen(!open)}
+              aria-expanded={isShown}
+              onClick={() => setOpen(!isShown)}
             >
               <span className="hidden sm:inline">{t("entry.adapt")}</span>
             </Button>
@@ -183,29 +190,31 @@ function OneEntry({
           </>
         )}
       </div>
-      {(open || problem) && <Overrides {...{ row, tool, problem, onFinish }} set={onChange} />}
+      {isShown && <Overrides {...{ row, tool, problem, onFinish }} set={onChange} />}
     </li>
   );
 }
 
-export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: Props) {
+export function Entries({ isFixed, rows, tools, problems, unfinished, onChange, onFinish }: Props) {
   const { t } = useTranslation("toolsets");
   const [search, setSearch] = useState("");
   const goneNames = useGoneNames(rows.filter((row) => tools.get(row.tool) === null).map((row) => row.tool));
   const taken = new Set(rows.map((row) => row.tool));
-  const found = useQuery(toolSearchQuery(useDeferredValue(search), SHOWN));
+  const looked = useDeferredValue(search);
+  const found = useQuery(toolSearchQuery(looked, SHOWN));
   const queries = useQueryClient();
   const add = (tool: ToolView) => {
     // What the search has found need not be asked for again.
     queries.setQueryData(toolQuery(tool.name).queryKey, tool as never);
-    onChange([...rows, rowOf(tool.name)]);
+    onChange((now) => [...now, rowOf(tool.name)]);
   };
-  const move = (at: number, by: number) => {
-    const next = [...rows];
-    const [row] = next.splice(at, 1);
-    next.splice(at + by, 0, row!);
-    onChange(next);
-  };
+  const isKnown = looked === search && found.isSuccess && !found.isPlaceholderData;
+  const first = found.data?.items.find((tool) => !taken.has(tool.name));
+  const keys = usePickFirst(search, isKnown, first, (tool) => {
+    add(tool);
+    setSearch("");
+  });
+  const move = (at: number, by: number) => onChange((now) => now.toSpliced(at, 1).toSpliced(at + by, 0, now[at]!));
   return (
     <div className="grid gap-4 lg:grid-cols-2">
       <div className="grid min-w-0 grid-cols-1 content-start gap-2">
@@ -222,9 +231,12 @@ export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: 
               shownAs={goneNames.get(row.tool) ?? row.tool}
               problem={problems.get(row.key)}
               onFinish={(isDone) => onFinish(row.key, isDone)}
-              onChange={(change) => onChange(rows.map((one) => (one.key === row.key ? { ...one, ...change } : one)))}
+              isUnfinished={unfinished.has(row.key)}
+              onChange={(change) =>
+                onChange((now) => now.map((one) => (one.key === row.key ? { ...one, ...change } : one)))
+              }
               onMove={(by) => move(at, by)}
-              onRemove={() => onChange(rows.filter((one) => one.key !== row.key))}
+              onRemove={() => onChange((now) => now.filter((one) => one.key !== row.key))}
             />
           ))}
         </ul>
@@ -240,8 +252,13 @@ export function Entries({ isFixed, rows, tools, problems, onChange, onFinish }: 
             value={search}
             placeholder={t("entry.search")}
             onChange={(event) => setSearch(event.target.value)}
+            aria-describedby={`${SEARCH}-hint`}
+            {...keys}
             className={clsx(inputClass, "h-8")}
           />
+          <p id={`${SEARCH}-hint`} className="text-xs text-muted">
+            {t("entry.pickHint")}
+          </p>
           {found.error && <Failed error={found.error} again={() => void found.refetch()} />}
           <ul className="max-h-96 divide-y overflow-y-auto rounded-md border bg-panel">
             {found.data?.items.map((tool) => (

@@ -55,7 +55,9 @@ export function useToolsetChange<T, R>(act: (what: T) => Promise<R>, done?: (res
   return useMutation({
     mutationFn: act,
     onSuccess: done,
-    onSettled: () => void queries.invalidateQueries({ queryKey: ["toolsets"] }),
+    onSettled: () => {
+      for (const area of ["toolsets", "policy"]) void queries.invalidateQueries({ queryKey: [area] });
+    },
   });
 }
 

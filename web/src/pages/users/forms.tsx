@@ -166,6 +166,7 @@ export function LoginLink({ user, isNew, onClose }: Props & { isNew?: boolean })
     <Dialog
       open
       wide
+      firm={!!link.data}
       onClose={onClose}
       title={t("link.title", { name: user.name })}
       about={t(isNew ? "link.aboutNew" : "link.about")}

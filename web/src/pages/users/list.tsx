@@ -43,17 +43,12 @@ function RoleOf({ user, disabled }: { user: UserView; disabled: boolean }) {
   const { t } = useTranslation(["users", "frame"]);
   const change = useUserChange(patch);
   const set = (role: string, isUndo = false) =>
-    change.mutate(
-      { name: user.name, change: { role } },
-      {
-        onError: failed,
-        onSuccess: () =>
-          !isUndo &&
-          toast(t("roleSet", { name: user.name, role: t(`frame:role.${role as Role}`) }), {
-            action: { label: t("frame:undo"), run: () => set(user.role, true) },
-          }),
-      },
-    );
+    void change.mutateAsync({ name: user.name, change: { role } }).then(() => {
+      if (isUndo) return;
+      toast(t("roleSet", { name: user.name, role: t(`frame:role.${role as Role}`) }), {
+        action: { label: t("frame:undo"), run: () => set(user.role, true) },
+      });
+    }, failed);
   if (disabled) return <Badge>{t(`frame:role.${user.role as Role}`)}</Badge>;
   return (
     <Select
@@ -88,7 +83,7 @@ function Actions({ user, onAct }: { user: UserView; onAct: (act: Act) => void })
               {
                 label: t("act.restore"),
                 icon: RotateCcw,
-                onSelect: () => back.mutate(user.name, { onError: failed }),
+                onSelect: () => void back.mutateAsync(user.name).catch(failed),
               },
             ]),
         { label: t("act.reassign"), icon: Shuffle, onSelect: entry("reassign") },
@@ -107,7 +102,7 @@ function Remove({ user, onClose }: { user: UserView; onClose: () => void }) {
   const back = useUserChange(restore);
   const gone = useUserChange(remove, () =>
     toast(t("removed", { name: user.name }), {
-      action: { label: t("frame:undo"), run: () => back.mutate(user.name, { onError: failed }) },
+      action: { label: t("frame:undo"), run: () => void back.mutateAsync(user.name).catch(failed) },
     }),
   );
   return (

@@ -12,13 +12,16 @@ export const usersQuery = queryOptions({
   queryFn: () => every((cursor) => got(api.GET("/api/v1/users", { params: { query: { limit: 500, cursor } } }))),
 });
 
+/** What goes, or passes to somebody else, with a user. */
+const OWNED = ["users", "keys", "policy", "tools", "agents", "toolsets", "servers", "secrets", "limits", "runs"];
+
 export function useUserChange<T, R>(act: (what: T) => Promise<R>, done?: (result: R, what: T) => void) {
   const queries = useQueryClient();
   return useMutation({
     mutationFn: act,
     onSuccess: done,
     onSettled: () => {
-      for (const area of ["users", "keys", "policy"]) void queries.invalidateQueries({ queryKey: [area] });
+      for (const area of OWNED) void queries.invalidateQueries({ queryKey: [area] });
     },
   });
 }
