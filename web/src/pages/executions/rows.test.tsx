@@ -1,6 +1,6 @@
 // Whoever closes a call beside the list goes on where they were.
 
-import { act, cleanup, render, screen } from "@testing-library/react";
+import { cleanup, render, screen } from "@testing-library/react";
 import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { loadTexts } from "../../i18n";
 import type { Search } from "../../search";
@@ -48,9 +48,8 @@ test("the list stays where it is, and the focus is at the call that was looked a
   rerender(shown({ tool: "x", peek: "e4", tab: "input" }));
   scrolled.mockClear();
   rerender(shown({ tool: "x" }));
-  await act(() => new Promise((resolve) => setTimeout(resolve, 5)));
+  await vi.waitFor(() => expect(document.activeElement).toBe(screen.getByRole("link", { name: /tool_4$/ })));
   expect(scrolled).not.toHaveBeenCalled();
-  expect(document.activeElement).toBe(screen.getByRole("link", { name: /tool_4$/ }));
   rerender(shown({ tool: "y" }));
   expect(scrolled).toHaveBeenCalled();
 });
