@@ -278,12 +278,12 @@ impl Names {
                     json!({"call_id": call.id, "tool": call.name, "arguments": arguments})
                 };
                 let calls = turn.calls.iter().map(call);
-                let not_made = self.limit.iter().flat_map(|limit| {
-                    let results = turn.calls.iter().map(|call| not_made(&call.id, limit));
+                let refused = self.limit.iter().flat_map(|limit| {
+                    let results = turn.calls.iter().map(move |call| not_made(&call.id, limit));
                     results.map(|it| ("tool_result", self.result(&it)))
                 });
                 let calls = calls.map(|data| ("tool_call", data));
-                return calls.chain(not_made).collect();
+                return calls.chain(refused).collect();
             }
             Entry::Started { call, arguments } => {
                 let tool = self.tools.get(call);

@@ -159,7 +159,7 @@ async fn the_header_of_browsers_is_understood() {
         }
         // Of another run, perhaps: nothing would ever come after it.
         let last = run["last_event"].as_str().unwrap();
-        for id in ["no id", "99", "99.3.a"] {
+        for id in ["no-id", "99", "99.3.a"] {
             let request = Request::get(&path)
                 .header("x-api-key", ADMIN)
                 .header("last-event-id", id);
@@ -170,7 +170,7 @@ async fn the_header_of_browsers_is_understood() {
             let log = format!("/api/v1/runs/{}/log", run["id"].as_str().unwrap());
             assert_eq!(app.get(&format!("{log}?after={id}")).await.status, 422);
             assert!(
-                id == "no id" || message.contains(&format!("last event is '{last}'")),
+                id == "no-id" || message.contains(&format!("last event is '{last}'")),
                 "{message}"
             );
         }

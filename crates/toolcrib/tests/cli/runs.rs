@@ -169,8 +169,13 @@ fn waiting(sandbox: &Sandbox) -> (String, String) {
 #[test]
 fn a_call_is_decided_in_the_words_of_people() {
     let sandbox = Sandbox::new();
-    let approval = r#"{"approval": "always"}"#;
-    sandbox.ok(&["tools", "update", "percent_of", "--patch", approval]);
+    let careful = json!({
+        "name": "percent_of", "kind": "builtin", "config": {"name": "calculator"}, "approval": "always",
+        "description": "Takes a percentage of an amount, written as \"12.5% of 340\"",
+        "input_schema": {"type": "object", "required": ["expression"],
+            "properties": {"expression": {"type": "string", "description": "The calculation"}}},
+    });
+    sandbox.ok(&["tools", "add", &careful.to_string()]);
     for (answer, code, prints, says) in [
         ("예", 0, "42.5", "←"),
         ("edit {\"expression\": \"10% of 340\"}", 0, "34", "(edited)"),
