@@ -160,7 +160,7 @@ pub enum Decision {
         arguments: Map<String, Value>,
     },
     Reject {
-        #[serde(default)]
+        #[serde(default, skip_serializing_if = "Option::is_none")]
         text: Option<String>,
     },
     /// The call does not run; this is its result.
@@ -243,18 +243,25 @@ impl RunError {
     }
 }
 
-impl Entry {
-    /// The result of a call that nobody let run, or that cannot run.
-    pub fn refused(call: &Call, code: &str, text: impl Into<String>) -> Self {
-        Entry::Result(Box::new(CallResult {
-            call: call.id.clone(),
+impl CallResult {
+    /// One of a call that did not run: what there is to say instead, with a code where that is a failure.
+    pub fn told(call: &str, text: impl Into<String>, code: Option<&str>) -> Self {
+        CallResult {
+            call: call.to_owned(),
             text: text.into(),
-            is_error: true,
-            code: Some(code.to_owned()),
+            is_error: code.is_some(),
+            code: code.map(str::to_owned),
             execution_id: None,
             elapsed: 0.0,
             is_untrusted: false,
             is_cut: false,
-        }))
+        }
+    }
+}
+
+impl Entry {
+    /// The result of a call that nobody let run, or that cannot run.
+    pub fn refused(call: &Call, code: &str, text: impl Into<String>) -> Self {
+        Entry::Result(Box::new(CallResult::told(&call.id, text, Some(code))))
     }
 }

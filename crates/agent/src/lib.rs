@@ -12,3 +12,4 @@ pub mod result;
 pub mod skill;
 pub mod state;
 pub mod window;
+pub mod words;

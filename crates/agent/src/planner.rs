@@ -1,7 +1,7 @@
 //! What is done with a request where no model thinks: the tools that were chosen for it are called with what it surely
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
-use crate::fill::{Missing, fill_for};
+use crate::fill::{Missing, fill_for, is_foreign};
 use crate::state::REJECTED;
 use jiff::civil::Date;
 use selection::speech::{clauses, is_hangul, keys, refuses};
@@ -126,7 +126,10 @@ fn unclear(request: &str, tool: Option<&Item>) -> String {
     };
     let own = tool.description_user.as_deref();
     let about = own.unwrap_or(&tool.description);
-    format!("{asked} `{}`: {about}", tool.name)
+    match is_foreign(about, is_korean(request)) {
+        true => format!("{asked} (`{}`의 설명: “{about}”)", tool.name),
+        false => format!("{asked} `{}`: {about}", tool.name),
+    }
 }
 
 /// What is said where a call could not be made because nobody told what is missing.
@@ -165,6 +168,15 @@ pub fn failed(request: &str, tool: &str, text: &str) -> String {
         (Some(_), false) => format!("'{tool}' was not called: {text}"),
         (None, true) => format!("`{tool}` 호출이 실패했습니다: {text}"),
         (None, false) => format!("'{tool}' failed: {text}"),
+    }
+}
+
+/// What is said where a person let none of the calls run.
+#[must_use]
+pub fn all_rejected(request: &str) -> &'static str {
+    match is_korean(request) {
+        true => "아무것도 호출하지 않았습니다: 확인을 맡은 사람이 허락하지 않았습니다",
+        false => "Nothing was called: the person who was asked did not allow it",
     }
 }
 
@@ -254,6 +266,13 @@ mod tests {
             plan("do it", Outcome::Ask, &chosen, today),
             Plan::Ask { .. }
         ));
+        let Plan::Ask { question, .. } = plan("주문 목록", Outcome::Ask, &chosen, today) else {
+            panic!("no question");
+        };
+        assert!(
+            question.ends_with("(`list`의 설명: “Lists all.”)"),
+            "{question}"
+        );
         assert!(matches!(
             plan("list all", Outcome::Call, &chosen, today),
             Plan::Calls(_)

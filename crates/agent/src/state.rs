@@ -192,7 +192,7 @@ impl State {
         let open = |call: &Call| Open {
             call: call.clone(),
             phase: match limited {
-                Some(code) => done(&call.id, "No more calls are made".to_owned(), Some(code)),
+                Some(code) => Phase::Done(Box::new(not_made(&call.id, code))),
                 None => Phase::New,
             },
         };
@@ -227,22 +227,12 @@ impl State {
         let Some((pending, open)) = waiting else {
             return;
         };
-        open.phase = match pending.kind {
-            PendingKind::Question => done(&pending.call, spoken(answer), None),
-            PendingKind::Approval => {
-                // What cannot be read was never let in; it lets nothing run.
-                let decision = serde_json::from_value(answer.clone());
-                let decision = decision.unwrap_or(Decision::Reject { text: None });
-                let is_always = decision == Decision::Always;
-                let phase = decided(&pending, decision);
-                if let Phase::Cleared(cleared) = &phase
-                    && is_always
-                {
-                    self.always.insert(open.call.name.clone(), cleared.clone());
-                }
-                phase
-            }
-        };
+        open.phase = after_answer(&pending, answer);
+        if let Phase::Cleared(cleared) = &open.phase
+            && decision(answer) == Decision::Always
+        {
+            self.always.insert(open.call.name.clone(), cleared.clone());
+        }
     }
 
     /// Once every call has its result, the model is told of all of them, in the order that it asked in.
@@ -459,36 +449,48 @@ fn spoken(answer: &Value) -> String {
     }
 }
 
-fn done(call: &str, text: String, code: Option<&str>) -> Phase {
-    Phase::Done(Box::new(CallResult {
-        call: call.to_owned(),
-        text,
-        is_error: code.is_some(),
-        code: code.map(str::to_owned),
-        execution_id: None,
-        elapsed: 0.0,
-        is_untrusted: false,
-        is_cut: false,
-    }))
+/// The result of a call that a model asked for when it had to answer: there is no entry that tells of it.
+pub fn not_made(call: &str, limit: &str) -> CallResult {
+    CallResult::told(call, "No more calls are made", Some(limit))
 }
 
-fn decided(pending: &Pending, decision: Decision) -> Phase {
+/// The result that an answer is for the call that waited for it: what somebody said, or that they did not let it run. None
+/// where it runs.
+pub fn result_of_answer(pending: &Pending, answer: &Value) -> Option<CallResult> {
+    match after_answer(pending, answer) {
+        Phase::Done(result) => Some(*result),
+        _ => None,
+    }
+}
+
+/// What cannot be read was never let in; it lets nothing run.
+fn decision(answer: &Value) -> Decision {
+    let read = serde_json::from_value(answer.clone());
+    read.unwrap_or(Decision::Reject { text: None })
+}
+
+fn after_answer(pending: &Pending, answer: &Value) -> Phase {
+    let done =
+        |text: String, code| Phase::Done(Box::new(CallResult::told(&pending.call, text, code)));
     let cleared = |arguments| {
         Phase::Cleared(Cleared {
             arguments,
             definition: pending.definition.clone(),
         })
     };
-    match decision {
+    if pending.kind == PendingKind::Question {
+        return done(spoken(answer), None);
+    }
+    match decision(answer) {
         Decision::Approve | Decision::Always => cleared(pending.arguments.clone()),
         Decision::Edit { arguments } => cleared(Value::Object(arguments)),
-        Decision::Respond { text } => done(&pending.call, text, None),
+        Decision::Respond { text } => done(text, None),
         Decision::Reject { text } => {
             let why = match text {
                 Some(text) => format!("{REJECTED}: {text}"),
                 None => REJECTED.to_owned(),
             };
-            done(&pending.call, why, Some("rejected"))
+            done(why, Some("rejected"))
         }
     }
 }

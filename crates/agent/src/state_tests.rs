@@ -47,10 +47,7 @@ fn started(call: &str) -> Entry {
 }
 
 fn result(call: &str, text: &str) -> Entry {
-    let Phase::Done(result) = done(call, text.to_owned(), None) else {
-        unreachable!()
-    };
-    Entry::Result(result)
+    Entry::Result(Box::new(CallResult::told(call, text, None)))
 }
 
 fn asked(call: &str, kind: PendingKind) -> Entry {

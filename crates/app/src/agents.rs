@@ -9,6 +9,7 @@ use crate::time;
 use catalog::agent::{AgentDefinition, agent_from_text};
 use catalog::auth::Reference;
 use catalog::caller::{Caller, Scope};
+use catalog::json::did_you_mean;
 use catalog::policy::Verdict;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -17,6 +18,9 @@ use store::Write;
 use store::agents::{AgentRow, Json};
 use utoipa::ToSchema;
 use uuid::Uuid;
+
+/// For so many names that are not there it is looked which one was meant.
+const NEAR_MAX: usize = 5;
 
 /// An agent as it is shown.
 #[derive(Debug, Serialize, ToSchema)]
@@ -144,6 +148,7 @@ impl App {
         let asked = agent_from_text(body).map_err(Error::problems)?;
         let tools = self.tool_ids(caller, &asked.tools, &[])?;
         self.check_key(caller, owner_id, &asked)?;
+        self.check_skills(asked.config.get("skills"), None).await?;
         let now = self.clock.now();
         let row = AgentRow {
             id: Uuid::now_v7(),
@@ -197,6 +202,8 @@ impl App {
         let target = format!("agent:{}", old.name);
         self.since(&target, expected_version, seen).await?;
         self.check_key(caller, old.owner_id, &asked)?;
+        let had = old.config.0.get("skills");
+        self.check_skills(asked.config.get("skills"), had).await?;
         let row = AgentRow {
             id: old.id,
             owner_id: old.owner_id,
@@ -297,13 +304,16 @@ impl App {
             match found.map(|entry| entry.tool.id).or_else(kept) {
                 Some(id) if !ids.contains(&id) => ids.push(id),
                 Some(_) => {}
-                None => unknown.push(format!("'{name}'")),
+                None => unknown.push(name),
             }
         }
         if unknown.is_empty() {
             return Ok(ids);
         }
-        let unknown = unknown.join(", ");
+        let seen = catalogue.after(None);
+        let seen = seen.filter(|it| policy.verdict(caller, &it.tool) != Verdict::Hidden);
+        let known: Vec<&str> = seen.map(|it| &*it.name).collect();
+        let unknown = not_there(&unknown, &known);
         Err(Error::invalid(format!("tools: there is no tool {unknown}")))
     }
 
@@ -353,6 +363,16 @@ impl App {
             deleted_at: row.deleted_at.map(time::rfc3339),
         }
     }
+}
+
+/// Names that are not there, the first of them with the one that was perhaps meant: to look for all would take long.
+pub(crate) fn not_there(names: &[&String], known: &[&str]) -> String {
+    let told = names.iter().enumerate().map(|(at, name)| {
+        let near = (at < NEAR_MAX).then(|| did_you_mean(name, known)).flatten();
+        let near = near.map(|near| format!(" (did you mean '{near}'?)"));
+        format!("'{name}'{}", near.unwrap_or_default())
+    });
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// What the author wrote, as a row that nobody owns yet.

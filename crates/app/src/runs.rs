@@ -15,6 +15,7 @@ mod model;
 mod offered;
 mod own;
 mod planner;
+mod result;
 mod settings;
 mod skilled;
 mod thinking;

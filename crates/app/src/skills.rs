@@ -7,6 +7,7 @@ pub(crate) use folder::Skills;
 pub use folder::{Shelf, Shelved};
 
 use crate::App;
+use crate::agents::not_there;
 use crate::error::{Error, Result};
 use crate::runs::Bounds;
 use crate::status::ShelfStatus;
@@ -15,6 +16,7 @@ use catalog::caller::{Caller, Scope};
 use catalog::problem::Problem;
 use selection::Item;
 use serde::Serialize;
+use serde_json::Value;
 use std::sync::Arc;
 use utoipa::ToSchema;
 
@@ -47,6 +49,12 @@ pub struct SkillPage {
     pub problems: Vec<Problem>,
 }
 
+/// The names that an agent's `config.skills` holds.
+pub(crate) fn named(skills: Option<&Value>) -> Vec<String> {
+    let names = skills.and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
 impl App {
     /// The skills as they are on disk right now.
     pub async fn skills(&self) -> Result<Arc<Shelved>> {
@@ -63,6 +71,32 @@ impl App {
             });
         }
         Ok(shelved)
+    }
+
+    /// Whether the skills that an agent names are in the folder. Those that it named before are kept, whatever became of
+    /// them: a file that cannot be read for now keeps nobody from changing something else.
+    pub(crate) async fn check_skills(
+        &self,
+        names: Option<&Value>,
+        had: Option<&Value>,
+    ) -> Result<()> {
+        let (mut names, had) = (named(names), named(had));
+        names.retain(|it| !had.contains(it));
+        if names.is_empty() {
+            return Ok(());
+        }
+        let shelved = self.skills().await?;
+        let known = shelved.skills.iter().map(|it| it.skill.name.as_str());
+        let known: Vec<&str> = known.collect();
+        let unknown = names.iter().filter(|it| !known.contains(&it.as_str()));
+        let unknown: Vec<&String> = unknown.collect();
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let unknown = not_there(&unknown, &known);
+        Err(Error::invalid(format!(
+            "config.skills: there is no skill {unknown}; `toolcrib skills list` shows those that there are, and what is wrong with others"
+        )))
     }
 
     pub async fn list_skills(&self, caller: &Caller) -> Result<SkillPage> {

@@ -3,6 +3,7 @@
 use super::Missing;
 use super::values::shown;
 use super::wanted::{Shape, Wanted};
+use selection::speech::is_hangul;
 use serde_json::{Map, Value, json};
 
 /// More choices are left to the form.
@@ -11,7 +12,7 @@ const CHOICES_SHOWN: usize = 8;
 /// What one parameter is asked with.
 pub(super) fn question(wanted: &Wanted<'_>, is_korean: bool) -> String {
     let name = wanted.name;
-    let about = about(wanted);
+    let about = about(wanted, is_korean);
     if let Shape::Choice(list) | Shape::Choices(list) = &wanted.shape {
         let mut all: Vec<String> = list
             .iter()
@@ -44,10 +45,21 @@ pub(super) fn question(wanted: &Wanted<'_>, is_korean: bool) -> String {
     }
 }
 
-fn about(wanted: &Wanted<'_>) -> String {
+/// What is said of it. A description in another language is quoted, so that the Korean around it stays whole.
+fn about(wanted: &Wanted<'_>, is_korean: bool) -> String {
     let text = wanted.schema["description"].as_str().map(str::trim);
-    let text = text.filter(|it| !it.is_empty());
-    text.map(|it| format!(" {it}")).unwrap_or_default()
+    let Some(text) = text.filter(|it| !it.is_empty()) else {
+        return String::new();
+    };
+    match is_foreign(text, is_korean) {
+        true => format!(" (도구의 설명: “{}”)", text.trim_end_matches('.')),
+        false => format!(" {text}"),
+    }
+}
+
+/// Whether a text stands out in a question that is asked in Korean.
+pub(crate) fn is_foreign(text: &str, is_korean: bool) -> bool {
+    is_korean && !text.chars().any(is_hangul)
 }
 
 /// One question for all that is missing.

@@ -57,7 +57,11 @@ fn what_is_missing_is_asked_for_in_the_language_of_the_request() {
             .question
             .starts_with("What should `user_name` be?")
     );
-    assert!(korean.missing[0].question.contains("알려 주세요"));
+    // Korean around what the tool says of it in English.
+    assert_eq!(
+        korean.missing[0].question,
+        "`user_name` 값을 알려 주세요. (도구의 설명: “The name of the user, for example 'hong'”)"
+    );
     assert_eq!(english.missing[0].schema["minLength"], 1);
     let form = form(&english.missing);
     assert_eq!(form["required"], json!(["user_name"]));

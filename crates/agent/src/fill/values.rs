@@ -5,6 +5,7 @@ use super::numbers::digits;
 use super::said::{Said, unparticled};
 use super::wanted::{Shape, Wanted, kind, wanted};
 use super::{choices, numbers};
+use crate::words::yes_or_no;
 use jiff::civil::Date;
 use selection::speech::FILES;
 use serde_json::{Map, Value, json};
@@ -114,7 +115,10 @@ pub(crate) fn read(text: &str, schema: &Value, today: Date) -> Result<Value, Str
     };
     match &it.shape {
         Shape::Choice(list) => choice(trimmed, it, list),
-        Shape::Boolean => yes_or_no(trimmed).ok_or_else(|| "yes or no".to_owned()),
+        Shape::Boolean => match yes_or_no(trimmed) {
+            Some(yes) => Ok(Value::Bool(yes)),
+            None => Err("yes or no".to_owned()),
+        },
         Shape::Number => number(trimmed).ok_or_else(|| {
             let is_whole = kind(schema) == "integer";
             if is_whole {
@@ -158,29 +162,6 @@ pub(super) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),
-    }
-}
-
-fn yes_or_no(text: &str) -> Option<Value> {
-    let small = text.trim_end_matches(['.', '!']).to_lowercase();
-    let yes = [
-        "yes", "y", "true", "1", "on", "ok", "sure", "네", "예", "응", "맞아", "그래",
-    ];
-    let no = [
-        "no",
-        "n",
-        "false",
-        "0",
-        "off",
-        "아니",
-        "아니오",
-        "아니요",
-        "아뇨",
-    ];
-    match (yes.contains(&small.as_str()), no.contains(&small.as_str())) {
-        (true, _) => Some(Value::Bool(true)),
-        (_, true) => Some(Value::Bool(false)),
-        _ => None,
     }
 }
 

@@ -7,6 +7,7 @@ use crate::planning::Choosing;
 use agent::fill::questions;
 use agent::planner::Plan;
 use catalog::caller::Caller;
+use catalog::json::did_you_mean;
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -30,9 +31,10 @@ pub(super) fn read(plan: &Map<String, Value>) -> Result<Vec<Step>> {
         };
         Error::invalid(format!("plan.{what}, got {kind}"))
     };
-    // Any other member is kept; this one is mistaken for it, and nothing would be called.
-    if plan.contains_key("tool") {
-        let why = "plan.tool: unknown; expected plan.tools, a list of names of tools";
+    // Any other member is kept; one that is mistaken for it would have nothing called.
+    let slip = |key: &&String| *key != "tools" && did_you_mean(key, &["tools"]).is_some();
+    if let Some(key) = plan.keys().find(slip) {
+        let why = format!("plan.{key}: unknown; expected plan.tools, a list of names of tools");
         return Err(Error::invalid(why));
     }
     let names = match plan.get("tools") {
@@ -68,6 +70,16 @@ pub(super) fn read(plan: &Map<String, Value>) -> Result<Vec<Step>> {
             tool: name.to_owned(),
             arguments,
         });
+    }
+    let inputs: Vec<String> = steps.iter().map(|it| input_of(&it.tool)).collect();
+    let known: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    for key in plan.keys().filter(|it| it.ends_with(&input_of(""))) {
+        let near = did_you_mean(key, &known).filter(|_| !inputs.contains(key));
+        if let Some(near) = near {
+            let why =
+                format!("plan.{key}: no tool of plan.tools takes it; did you mean plan.{near}?");
+            return Err(Error::invalid(why));
+        }
     }
     Ok(steps)
 }
@@ -168,7 +180,7 @@ mod tests {
     fn a_plan_says_which_tools_with_what() {
         let plan = json!({
             "tools": ["calculator", "web_search"], "calculator_input": {"expression": "1+1"},
-            "steps": ["any"], "strategy": "mine"
+            "steps": ["any"], "strategy": "mine", "other_input": {}
         });
         let steps = read(&object(&plan)).unwrap();
         assert_eq!(steps.len(), 2);
@@ -197,6 +209,14 @@ mod tests {
                 "plan.a_input: expected an object, the arguments of a, got a list",
             ),
             (json!({"tools": vec!["a"; 51]}), "at most 50 names, got 51"),
+            (
+                json!({"tolls": ["a"]}),
+                "plan.tolls: unknown; expected plan.tools",
+            ),
+            (
+                json!({"tools": ["calculator"], "calculater_input": {}}),
+                "plan.calculater_input: no tool of plan.tools takes it; did you mean plan.calculator_input?",
+            ),
         ] {
             let error = read(&object(&plan)).unwrap_err().to_string();
             assert!(error.contains(says), "{error}");

@@ -5,14 +5,15 @@ use super::driver::Driver;
 use super::journal::Lost;
 use super::offered::Offer;
 use super::own::Own;
+use super::result::result_of;
 use crate::risk::Risk;
 use agent::entry::{CallResult, Entry, Pending, PendingKind};
 use agent::planner::is_korean;
 use agent::result::shortened;
 use agent::state::{Open, Phase, counted};
 use catalog::catalogue::Entry as Tool;
+use executor::CallRequest;
 use executor::talk::{Event, Talk};
-use executor::{CallRequest, ToolResponse};
 use providers::{Arguments, Call};
 use serde_json::{Value, json};
 use std::future::Future;
@@ -372,7 +373,7 @@ impl Driver {
             };
             Ended::from(match answer {
                 Ok(response) => result_of(&id, &response, untrusted, chars_max),
-                Err(error) => failed(&id, error.code().as_str(), error.to_string()),
+                Err(error) => CallResult::told(&id, error.to_string(), Some(error.code().as_str())),
             })
         });
     }
@@ -396,20 +397,6 @@ fn own_step(own: Own, call: &Call, arguments: Value) -> Step {
             arguments,
             what: What::Own(own),
         },
-    }
-}
-
-/// A call that could not be made.
-pub(crate) fn failed(call: &str, code: &str, text: String) -> CallResult {
-    CallResult {
-        call: call.to_owned(),
-        text,
-        is_error: true,
-        code: Some(code.to_owned()),
-        execution_id: None,
-        elapsed: 0.0,
-        is_untrusted: false,
-        is_cut: false,
     }
 }
 
@@ -439,34 +426,4 @@ fn progress_line(progress: f64, total: Option<f64>, message: Option<String>) -> 
     let of = total.map_or_else(String::new, |total| format!(" of {total}"));
     let message = message.map_or_else(String::new, |message| format!(": {message}"));
     format!("{progress}{of}{message}")
-}
-
-/// An answer as the model reads it.
-fn result_of(call: &str, response: &ToolResponse, untrusted: bool, chars_max: usize) -> CallResult {
-    let text = match &response.error {
-        Some(error) => match &error.details {
-            Value::Null => error.message.clone(),
-            details => format!("{}\n{details}", error.message),
-        },
-        // A text as it is: quotes and escapes cost tokens and say nothing.
-        None => serde_json::from_str::<String>(response.data.get())
-            .unwrap_or_else(|_| response.data.get().to_owned()),
-    };
-    let (mut text, is_cut) = shortened(&text, chars_max);
-    if response.truncated {
-        text.push_str("\n[there was more than is shown]");
-    }
-    CallResult {
-        call: call.to_owned(),
-        text,
-        is_error: response.error.is_some(),
-        code: response
-            .error
-            .as_ref()
-            .map(|it| it.code.as_str().to_owned()),
-        execution_id: (!response.execution_id.is_nil()).then(|| response.execution_id.to_string()),
-        elapsed: response.elapsed,
-        is_untrusted: untrusted && response.may_have_run(),
-        is_cut,
-    }
 }

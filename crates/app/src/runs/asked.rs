@@ -11,6 +11,7 @@ use agent::entry::{Began, Decision, Entry, Pending, PendingKind};
 use agent::limits::Limits;
 use agent::state::State;
 use agent::window::Window;
+use agent::words::decision;
 use catalog::caller::Caller;
 use catalog::policy::Verdict;
 use catalog::redaction::HIDDEN;
@@ -280,17 +281,17 @@ impl App {
                 read.map_err(|why| Error::invalid(format!("answer: {why}")))
             }
             PendingKind::Approval => {
-                let whole = match answer {
-                    Value::String(word) => serde_json::json!({"decision": word}),
-                    other => other.clone(),
+                let read = match answer {
+                    Value::String(line) => decision(line).ok_or_else(|| format!("got '{line}'")),
+                    whole => serde_json::from_value(whole.clone()).map_err(|it| it.to_string()),
                 };
-                let decision: Decision = serde_json::from_value(whole.clone()).map_err(|error| {
-                    Error::invalid(format!("answer: expected {{\"decision\": \"approve|edit|reject|respond|always\", \"arguments\"?, \"text\"?}} ({error})"))
+                let decision: Decision = read.map_err(|why| {
+                    Error::invalid(format!("answer: expected {{\"decision\": \"approve|edit|reject|respond|always\", \"arguments\"?, \"text\"?}} ({why})"))
                 })?;
                 if let Decision::Edit { arguments } = &decision {
                     self.check_edited(pending, &Value::Object(arguments.clone()))?;
                 }
-                Ok(whole)
+                Ok(serde_json::json!(decision))
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::acting::Running;
 use super::journal::{Journal, Lost};
-use super::thinking::cut_short;
+use super::thinking::{cut_short, empty};
 use crate::App;
 use agent::entry::{Ending, Entry, RunError, Status};
 use agent::limits::Reached;
@@ -189,6 +189,10 @@ impl Driver {
         let limited = self.journal.state.limited.clone();
         let limited = limited.map(|(code, message)| RunError { code, message });
         let error = limited.or_else(|| self.journal.state.last_stop().and_then(cut_short));
+        let error = error.or_else(|| match self.has_model() {
+            true => empty(&text),
+            false => self.all_rejected(),
+        });
         let Some(schema) = schema.filter(|_| self.has_model()) else {
             return end(&mut self.journal, Status::Done, Some(text), error);
         };

@@ -2,7 +2,8 @@
 //! says how much its reader has, so that they can go on from there, also at another server.
 
 use super::views::pending_view;
-use agent::entry::{CallResult, Ending, Entry, Status};
+use agent::entry::{CallResult, Ending, Entry, Pending, Status};
+use agent::state::{not_made, result_of_answer};
 use providers::{Arguments, Call};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -59,7 +60,7 @@ impl Position {
         parts.next().is_none().then_some(position)
     }
 
-    fn id(self) -> Option<String> {
+    pub(super) fn id(self) -> String {
         let whole = format!(
             "{}.{}.{:x}.{}.{:x}",
             self.seq, self.text, self.sum, self.events, self.progress
@@ -68,7 +69,7 @@ impl Position {
         while let Some(rest) = short.strip_suffix(".0") {
             short = rest;
         }
-        Some(short.to_owned())
+        short.to_owned()
     }
 }
 
@@ -84,11 +85,13 @@ pub(crate) struct Teller {
     progress: Vec<(String, String)>,
 }
 
-/// The tools of calls, and the calls of questions: what is told later is told with these.
+/// The tools of calls, and what somebody was asked about them: what is told later is told with these.
 #[derive(Debug, Default)]
 struct Names {
     tools: HashMap<String, String>,
-    asked: HashMap<String, String>,
+    asked: HashMap<String, Box<Pending>>,
+    /// The limit after which no more calls are made.
+    limit: Option<String>,
 }
 
 impl Teller {
@@ -145,7 +148,7 @@ impl Teller {
                     },
                 };
                 told.push(RunEvent {
-                    id: known.id(),
+                    id: Some(known.id()),
                     event,
                     data,
                 });
@@ -164,7 +167,7 @@ impl Teller {
         }
         (self.position.text, self.position.sum) = (0, 0);
         Some(RunEvent {
-            id: self.position.id(),
+            id: Some(self.position.id()),
             event: "text_reset",
             data: json!({}),
         })
@@ -192,7 +195,7 @@ impl Teller {
             self.position.text = text.len();
             self.position.sum = crc32fast::hash(text.as_bytes());
             told.push(RunEvent {
-                id: self.position.id(),
+                id: Some(self.position.id()),
                 event: "text_delta",
                 data,
             });
@@ -220,7 +223,7 @@ impl Teller {
         };
         let mut told: Vec<RunEvent> = new.map(event).collect();
         if let Some(last) = told.last_mut() {
-            last.id = self.position.id();
+            last.id = Some(self.position.id());
         }
         told
     }
@@ -248,14 +251,16 @@ impl Names {
                 self.asked.clear();
             }
             Entry::Asked(pending) => {
-                let (asked, call) = (pending.request_id.clone(), pending.call.clone());
-                self.asked.insert(asked, call);
+                self.asked
+                    .insert(pending.request_id.clone(), pending.clone());
             }
+            Entry::Limited { code, .. } => self.limit = Some(code.clone()),
             _ => {}
         }
     }
 
-    /// What an entry has to tell besides a turn's text.
+    /// What an entry has to tell besides a turn's text. Every call that is told of gets a result, whoever or whatever it
+    /// comes from: nobody waits for one that never comes.
     fn events(&self, entry: &Entry) -> Vec<(&'static str, Value)> {
         let event = match entry {
             Entry::Began(_) | Entry::Shown { .. } => return Vec::new(),
@@ -273,7 +278,12 @@ impl Names {
                     json!({"call_id": call.id, "tool": call.name, "arguments": arguments})
                 };
                 let calls = turn.calls.iter().map(call);
-                return calls.map(|data| ("tool_call", data)).collect();
+                let refused = self.limit.iter().flat_map(|limit| {
+                    let results = turn.calls.iter().map(move |call| not_made(&call.id, limit));
+                    results.map(|it| ("tool_result", self.result(&it)))
+                });
+                let calls = calls.map(|data| ("tool_call", data));
+                return calls.chain(refused).collect();
             }
             Entry::Started { call, arguments } => {
                 let tool = self.tools.get(call);
@@ -287,12 +297,19 @@ impl Names {
                 answer,
                 by,
             } => {
-                let call = self.asked.get(request_id);
+                let asked = self.asked.get(request_id);
+                let call = asked.map(|it| &it.call);
                 let tool = call.and_then(|call| self.tools.get(call));
                 let data = json!({"request_id": request_id, "answer": answer, "by": by, "call_id": call, "tool": tool});
-                ("answered", data)
+                let result = asked.and_then(|it| result_of_answer(it, answer));
+                let result = result.map(|it| ("tool_result", self.result(&it)));
+                return [("answered", data)].into_iter().chain(result).collect();
             }
-            Entry::Corrected { text } => ("note", json!({"code": "corrected", "message": text})),
+            Entry::Corrected { text } => {
+                // It speaks to the model, and others read it.
+                let message = format!("The model was asked again: {text}");
+                ("note", json!({"code": "corrected", "message": message}))
+            }
             Entry::Note { code, message } | Entry::Limited { code, message } => {
                 ("note", json!({"code": code, "message": message}))
             }

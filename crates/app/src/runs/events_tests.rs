@@ -1,7 +1,7 @@
 //! What followers are told, from whichever place on.
 
 use super::*;
-use agent::entry::RunError;
+use agent::entry::{PendingKind, RunError};
 use providers::{Turn, Usage};
 
 fn journal() -> Vec<Entry> {
@@ -34,6 +34,46 @@ fn journal() -> Vec<Entry> {
             cost: None,
         })),
     ]
+}
+
+fn asked(call: &str, kind: PendingKind) -> Entry {
+    Entry::Asked(Box::new(Pending {
+        request_id: format!("r-{call}"),
+        kind,
+        call: call.to_owned(),
+        question: "?".to_owned(),
+        schema: Value::Null,
+        tool: Some("t".to_owned()),
+        definition: None,
+        arguments: json!({"n": 1}),
+        because: String::new(),
+        asked_at: 0,
+        expires_at: 1,
+    }))
+}
+
+fn answered(call: &str, answer: Value) -> Entry {
+    Entry::Answered {
+        request_id: format!("r-{call}"),
+        answer,
+        by: "kim".to_owned(),
+    }
+}
+
+fn turn(calls: &[&str]) -> Entry {
+    let call = |id: &&str| Call {
+        id: (*id).to_owned(),
+        name: "t".to_owned(),
+        arguments: Arguments::Json(json!({"n": 1})),
+    };
+    let calls = calls.iter().map(call).collect();
+    Entry::Turn {
+        turn: Box::new(Turn {
+            calls,
+            ..Turn::default()
+        }),
+        cost: None,
+    }
 }
 
 /// What somebody is told who goes on from `position`; `written` is what they see of the turn before it is stored.
@@ -165,5 +205,77 @@ fn an_id_that_is_none_is_not_read() {
         "1.2.fffffffff",
     ] {
         assert_eq!(Position::read(id), None, "{id}");
+    }
+}
+
+/// Calls that somebody rejects or answers in place of the tool, questions, and calls after a limit: none of them runs.
+#[test]
+fn every_call_that_is_told_of_gets_its_result() {
+    let journal = [
+        turn(&["no", "instead", "question", "yes"]),
+        asked("no", PendingKind::Approval),
+        asked("instead", PendingKind::Approval),
+        asked("question", PendingKind::Question),
+        asked("yes", PendingKind::Approval),
+        answered("no", json!({"decision": "reject", "text": "not today"})),
+        answered("instead", json!({"decision": "respond", "text": "9"})),
+        answered("question", json!("blue")),
+        answered("yes", json!({"decision": "edit", "arguments": {"n": 2}})),
+        Entry::Started {
+            call: "yes".to_owned(),
+            arguments: json!({"n": 2}),
+        },
+        Entry::refused(
+            &Call {
+                id: "yes".to_owned(),
+                name: "t".to_owned(),
+                arguments: Arguments::Json(json!({})),
+            },
+            "timeout",
+            "late",
+        ),
+        Entry::Limited {
+            code: "max_steps".to_owned(),
+            message: "enough".to_owned(),
+        },
+        turn(&["late"]),
+    ];
+    let told = |position| {
+        let mut teller = Teller::new(position);
+        let events = journal.iter().flat_map(|entry| teller.entry(entry));
+        events.collect::<Vec<RunEvent>>()
+    };
+    let all = told(Position::default());
+    let of = |name: &str| {
+        let found = all.iter().filter(|it| it.event == name);
+        found.map(|it| it.data.clone()).collect::<Vec<Value>>()
+    };
+    let results = of("tool_result");
+    let short: Vec<Value> = results
+        .iter()
+        .map(|it| json!([it["call_id"], it["tool"], it["is_error"], it["code"]]))
+        .collect();
+    let expected = [
+        json!(["no", "t", true, "rejected"]),
+        json!(["instead", "t", false, null]),
+        json!(["question", "t", false, null]),
+        json!(["yes", "t", true, "timeout"]),
+        json!(["late", "t", true, "max_steps"]),
+    ];
+    assert_eq!(short, expected);
+    assert!(results[0]["text"].as_str().unwrap().ends_with("not today"));
+    assert_eq!(
+        (&results[1]["text"], &results[2]["text"]),
+        (&json!("9"), &json!("blue"))
+    );
+    assert_eq!(of("tool_started")[0]["arguments"], json!({"n": 2}));
+    assert_eq!(
+        of("answered")[0],
+        json!({"request_id": "r-no", "answer": {"decision": "reject", "text": "not today"},
+            "by": "kim", "call_id": "no", "tool": "t"})
+    );
+    for (i, event) in all.iter().enumerate() {
+        let position = Position::read(event.id.as_deref().unwrap()).unwrap();
+        assert_eq!(told(position), all[i + 1..], "after {event:?}");
     }
 }

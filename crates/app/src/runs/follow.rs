@@ -4,7 +4,7 @@ use super::events::{Position, RunEvent, Teller};
 use super::journal;
 use super::live::Live;
 use crate::App;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::runs::views::RunView;
 use agent::entry::Status;
 use agent::state::State;
@@ -56,6 +56,14 @@ impl App {
         };
         // However long the database takes: whoever waits for nothing is told what is stored.
         follower.read_stored().await?;
+        // What was told was stored before: nobody has read on from here, and nothing would ever be told to who waits there.
+        let last = (row.last_seq.max(0) as u64).max(follower.live.known());
+        if from.seq > last {
+            return Err(Error::invalid(format!(
+                "Last-Event-ID (or after): expected the id of an event of this run, got '{}'; the id of its last event is '{last}'. Go on from there, or leave it out to be told everything",
+                from.id()
+            )));
+        }
         Ok(follower)
     }
 

@@ -1,6 +1,6 @@
 //! Tools that only a run has: to ask a person, to find more tools, to load a skill, and to read what connected servers offer.
 
-use super::acting::{Ended, failed};
+use super::acting::Ended;
 use super::driver::Driver;
 use super::offered::{Bounds, described};
 use crate::App;
@@ -217,7 +217,9 @@ impl Driver {
                     found: led.found,
                     because: led.because,
                 },
-                Err(Refusal { code, why }) => Ended::from(failed(&call.id, &code, why)),
+                Err(Refusal { code, why }) => {
+                    Ended::from(CallResult::told(&call.id, why, Some(&code)))
+                }
             }
         }
     }

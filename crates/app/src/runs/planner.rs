@@ -8,7 +8,7 @@ use crate::select::{ASKING, QUERY_MAX};
 use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
-use agent::planner::{Plan, Planned, Told, answer, failed, not_called, unanswered};
+use agent::planner::{Plan, Planned, Told, all_rejected, answer, failed, not_called, unanswered};
 use agent::state::REJECTED;
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
@@ -56,10 +56,22 @@ impl Driver {
 
     /// Whether everything that was called has failed: then nothing is done. What a person did not want is no failure.
     fn nothing_worked(&self) -> bool {
-        let results = self.turns().flat_map(|(_, results)| results);
-        let mut called = results.filter(|it| it.name != ASKING && !is_rejected(it));
-        let mut called = called.by_ref().peekable();
+        let mut called = self.called().filter(|it| !is_rejected(it)).peekable();
         called.peek().is_some() && called.all(|it| it.is_error)
+    }
+
+    /// That a person let none of the calls run: the run is done, and did nothing.
+    pub(crate) fn all_rejected(&self) -> Option<RunError> {
+        let mut called = self.called().peekable();
+        let is_so = called.peek().is_some() && called.all(is_rejected);
+        let why = all_rejected(&self.request());
+        is_so.then(|| RunError::new("rejected", why))
+    }
+
+    /// How the calls of tools have ended so far; questions are none.
+    fn called(&self) -> impl Iterator<Item = &ToolResult> {
+        let results = self.turns().flat_map(|(_, results)| results);
+        results.filter(|it| it.name != ASKING)
     }
 
     /// What this run has called and been told so far.
@@ -196,10 +208,8 @@ impl Driver {
 
     /// What all tools answered, as an answer.
     fn composed(&self) -> String {
-        let results = self.turns().flat_map(|(_, results)| results);
-        let told = results.filter(|it| it.name != ASKING);
         let request = self.request();
-        let told = told.map(|it| Told {
+        let told = self.called().map(|it| Told {
             tool: it.name.clone(),
             text: match it.is_error {
                 true => failed(&request, &it.name, &it.text),

@@ -5,11 +5,10 @@ use super::offered::Bounds;
 use super::own::{Led, Refusal};
 use crate::App;
 use crate::error::Result;
-use crate::skills::Shelf;
+use crate::skills::{Shelf, named};
 use agent::entry::Entry;
 use agent::skill::{Offered, listing};
 use catalog::caller::Caller;
-use serde_json::Value;
 use std::sync::Arc;
 
 /// Of more, a model is told of those that fit the request.
@@ -53,9 +52,7 @@ impl Driver {
     /// Those that the agent names; none where it may use all.
     fn skills_named(&self) -> Option<Vec<String>> {
         let agent = self.agent()?;
-        let names = agent.config.0.get("skills")?.as_array()?.iter();
-        let names = names.filter_map(Value::as_str).map(str::to_owned);
-        Some(names.collect())
+        agent.config.0.get("skills").map(|it| named(Some(it)))
     }
 
     /// What the model is told of itself: what its agent says, and which skills there are.

@@ -74,7 +74,7 @@ impl Driver {
             }
             Err(error) => {
                 let code = format!("model_{}", error.class.as_str());
-                let message = unanswered(&model, &error);
+                let message = unanswered(&model, self.agent().as_deref(), &error);
                 self.fail(RunError { code, message });
             }
         }
@@ -205,6 +205,8 @@ impl Driver {
         let cut_calls = cut_calls(&turn);
         let is_cut = turn.calls.is_empty() || !cut_calls.is_empty();
         let cut = cut_short(&turn.stop).filter(|_| is_cut);
+        let ends = turn.calls.is_empty() && turn.stop != Stop::Paused;
+        let empty = empty(&turn.text).filter(|_| ends && cut.is_none());
         let is_first = self.journal.state.steps == 0;
         let is_filtered = turn.stop == providers::Stop::Filtered && turn.text.is_empty();
         // Told after the turn: whoever has read some of its text counts from the entry before it.
@@ -231,6 +233,9 @@ impl Driver {
                 self.journal.add(refused);
             }
             self.journal.note(&cut.code, cut.message);
+        }
+        if let Some(empty) = empty {
+            self.journal.note(&empty.code, empty.message);
         }
     }
 
@@ -266,25 +271,52 @@ fn shown(request: &Request) -> usize {
     size(&request.said) + request.system.as_deref().map_or(0, tokens) + tools
 }
 
-/// Why there is no answer, and what may be done about it.
-fn unanswered(model: &Model, error: &providers::Error) -> String {
+/// Why there is no answer, and what may be done about it: by the names under which people set it.
+fn unanswered(model: &Model, agent: Option<&AgentRow>, error: &providers::Error) -> String {
     let status = error.status.map(|it| format!(" (status {it})"));
     let status = status.unwrap_or_default();
-    let remedy = match error.class {
-        Class::Auth => {
-            "check the key: the agent's config.api_key, or the provider's where the server runs"
+    let variable = |what: &str| {
+        let provider = model.provider.to_ascii_uppercase();
+        format!("{provider}_{what} where the server runs")
+    };
+    let address = match agent {
+        Some(agent) if agent.base_url.is_some() => format!("the base_url of '{}'", agent.name),
+        Some(agent) => {
+            let ours = variable("BASE_URL");
+            format!(
+                "the base_url of '{}', which has none, or {ours}",
+                agent.name
+            )
         }
-        Class::Quota => "what the key may spend is used up",
-        Class::RateLimited | Class::Overloaded => "try it again later",
+        None => variable("BASE_URL"),
+    };
+    let remedy = match error.class {
+        Class::Auth if agent.is_some() => {
+            let ours = variable("API_KEY");
+            format!("check the key: the agent's config.api_key, or {ours}")
+        }
+        Class::Auth => format!("check the key: {}", variable("API_KEY")),
+        Class::Quota => "what the key may spend is used up".to_owned(),
+        Class::RateLimited | Class::Overloaded => "try it again later".to_owned(),
         Class::Network | Class::Timeout => {
-            "check that the provider is reached from the server, and config.base_url"
+            format!("check that the provider is reached from the server, and {address}")
         }
         Class::Protocol => {
-            "check config.base_url: what answers there does not speak as this provider does"
+            format!("check {address}: what answers there does not speak as this provider does")
         }
-        Class::TooLong => "begin a new run, or ask a model with a larger context",
-        Class::BadRequest => "check model_name and the agent's config",
-        Class::Filtered => "ask for something else",
+        Class::TooLong => "begin a new run, or ask a model with a larger context".to_owned(),
+        Class::BadRequest => {
+            let own = match agent {
+                Some(_) => "model_name and the agent's config",
+                None => "runs.model",
+            };
+            // Perhaps it was not sent at all: the address is none that may be called.
+            match error.status {
+                Some(_) => format!("check {own}"),
+                None => format!("check {own}, and {address}"),
+            }
+        }
+        Class::Filtered => "ask for something else".to_owned(),
     };
     let (name, said) = (&model.name, error.message.trim_end_matches('.'));
     format!("The model {name} did not answer{status}: {said}; {remedy}")
@@ -319,6 +351,14 @@ pub(super) fn cut_short(stop: &Stop) -> Option<RunError> {
         Stop::End | Stop::Calls | Stop::Paused | Stop::Other(_) => return None,
     };
     Some(RunError::new(code, message))
+}
+
+/// What an answer lacks that says nothing at all.
+pub(super) fn empty(text: &str) -> Option<RunError> {
+    let why = "The model's answer is empty: it wrote no text and called no tool";
+    text.trim()
+        .is_empty()
+        .then(|| RunError::new("empty_answer", why))
 }
 
 fn close_chat(span: Option<telemetry::Span>, answer: &Result<Turn, providers::Error>) {

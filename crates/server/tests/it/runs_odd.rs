@@ -75,6 +75,39 @@ async fn an_answer_that_is_cut_short_says_so() {
     .await;
 }
 
+#[tokio::test]
+async fn an_answer_that_is_empty_says_so() {
+    on_both(async |app: &TestApp| {
+        let model = Model::by(|_| Say::text("")).await;
+        app.agent(&model, json!({})).await;
+        let run = app.run("say something").await;
+        assert_eq!(
+            (&run["status"], &run["error"]["code"]),
+            (&json!("done"), &json!("empty_answer")),
+            "{run}"
+        );
+        let events = app.events(&run, "").await;
+        let note = events.iter().find(|it| it["event"] == "note").unwrap();
+        assert_eq!(note["data"]["message"], run["error"]["message"]);
+    })
+    .await;
+}
+
+/// What is to be mended is called as people set it.
+#[tokio::test]
+async fn an_address_where_something_else_answers_is_named() {
+    on_both(async |app: &TestApp| {
+        let model = Model::by(|_| Say::Refuse(200, json!({"hello": 1}))).await;
+        app.agent(&model, json!({"config": {"stream": false}}))
+            .await;
+        let run = app.run("say something").await;
+        assert_eq!(run["status"], "failed", "{run}");
+        let message = run["error"]["message"].as_str().unwrap();
+        assert!(message.contains("the base_url of 'helper'"), "{message}");
+    })
+    .await;
+}
+
 /// A call whose arguments were cut off may do more than was wanted: with none of them, it would do it to everything.
 #[tokio::test]
 async fn a_call_that_was_cut_off_is_not_made() {

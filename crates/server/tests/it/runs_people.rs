@@ -190,8 +190,10 @@ async fn always_and_respond_and_a_word_that_is_none() {
         let model = Model::saying(vec![one("1"), one("2"), one("3"), Say::text("ok")]).await;
         app.agent(&model, json!({})).await;
         let run = app.run("do it").await;
-        let odd = app.answer(&run, &run["pending"][0], json!("perhaps")).await;
-        assert_eq!(odd.status, 422, "{}", odd.body);
+        for odd in ["perhaps", "yes, but only half of it"] {
+            let odd = app.answer(&run, &run["pending"][0], json!(odd)).await;
+            assert_eq!(odd.status, 422, "{}", odd.body);
+        }
         let respond = json!({"decision": "respond", "text": "take 9"});
         assert_eq!(
             app.answer(&run, &run["pending"][0], respond).await.status,
@@ -199,7 +201,7 @@ async fn always_and_respond_and_a_word_that_is_none() {
         );
         let run = app.rests(&run).await;
         assert_eq!(
-            app.answer(&run, &run["pending"][0], json!("always"))
+            app.answer(&run, &run["pending"][0], json!("항상"))
                 .await
                 .status,
             200
@@ -212,6 +214,10 @@ async fn always_and_respond_and_a_word_that_is_none() {
         );
         let results = model.results();
         assert_eq!(results[0], ("take 9".to_owned(), false));
+        // Whoever reads along is told of an end of each call, too.
+        let events = app.events(&run, "").await;
+        let of = |name: &str| events.iter().filter(|it| it["event"] == name).count();
+        assert_eq!((of("tool_call"), of("tool_result")), (3, 3), "{events:?}");
     })
     .await;
 }
@@ -457,6 +463,10 @@ async fn the_planner_waits_for_an_approval_as_a_model_does() {
             (&done["status"], &done["calls"]),
             (&json!("done"), &json!(0)),
             "{done}"
+        );
+        assert_eq!(
+            done["error"]["code"], "rejected",
+            "nothing was done: {done}"
         );
         // Who only asks which tool fits is told of none that would not run.
         let asked = json!({"query": "What is 12.5% of 340?", "tools": ["careful"]});

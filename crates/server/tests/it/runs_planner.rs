@@ -442,3 +442,26 @@ async fn a_run_whose_only_call_never_began_has_failed_unless_somebody_wanted_tha
     })
     .await;
 }
+
+/// Without a model, what a person reads of a call that failed is what the tool's failure says: no JSON for programs.
+#[tokio::test]
+async fn a_call_that_is_blocked_is_told_in_words() {
+    on_both(async |app: &TestApp| {
+        let parameters = json!({"it": {"type": "integer"}});
+        let about = "Files the quarterly report of the warehouse";
+        tool(app, "file_report", about, parameters).await;
+        let run = begin(app, "File the quarterly report", "file_report").await;
+        let rule = json!({"rules": [{"subject": "everyone", "deny": ["file_report"]}]});
+        let set = app.as_key(ADMIN, "PUT", "/api/v1/policy", rule).await;
+        assert_eq!(set.status, 200, "{}", set.body);
+        app.answer(&run, &run["pending"][0], json!("3")).await;
+        let run = app.rests(&run).await;
+        assert_eq!(run["error"]["code"], "tools_failed", "{run}");
+        let message = run["error"]["message"].as_str().unwrap();
+        assert!(
+            message.contains("Blocked by the policy for everyone") && !message.contains('{'),
+            "{message}"
+        );
+    })
+    .await;
+}

@@ -2,9 +2,10 @@
 
 use crate::model::{Model, Say};
 use crate::scripted::until;
-use crate::testapp::{ADMIN, TestApp, on_both};
+use crate::testapp::{ADMIN, TestApp, on_both, on_both_with};
 use axum::body::Body;
 use axum::http::Request;
+use catalog::policy::Policy;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -156,12 +157,65 @@ async fn the_header_of_browsers_is_understood() {
             let rest = streamed(read.body.as_str().unwrap_or_default());
             assert_eq!(rest, all[i + 1..], "after {event}");
         }
-        let request = Request::get(&path)
-            .header("x-api-key", ADMIN)
-            .header("last-event-id", "no id");
+        // Of another run, perhaps: nothing would ever come after it.
+        let last = run["last_event"].as_str().unwrap();
+        for id in ["no-id", "99", "99.3.a"] {
+            let request = Request::get(&path)
+                .header("x-api-key", ADMIN)
+                .header("last-event-id", id);
+            let refused = app.send(request.body(Body::empty()).unwrap()).await;
+            assert_eq!(refused.status, 422, "{id}: {}", refused.body);
+            let message = refused.body["error"]["message"].as_str().unwrap();
+            assert!(message.contains(id), "{message}");
+            let log = format!("/api/v1/runs/{}/log", run["id"].as_str().unwrap());
+            assert_eq!(app.get(&format!("{log}?after={id}")).await.status, 422);
+            assert!(
+                id == "no-id" || message.contains(&format!("last event is '{last}'")),
+                "{message}"
+            );
+        }
+    })
+    .await;
+}
+
+/// The events that the guide shows, by name: what they hold.
+fn of_the_guide() -> Vec<Value> {
+    let guide = include_str!("../../../../docs/guide/runs.md");
+    let block = guide.split("```").find(|it| it.contains("\nevent: "));
+    streamed(&block.expect("the guide shows events").replace("{…}", "{}"))
+}
+
+fn members(event: &Value) -> Vec<&String> {
+    event["data"].as_object().unwrap().keys().collect()
+}
+
+#[tokio::test]
+async fn the_events_of_the_guide_are_what_is_sent() {
+    let mut careful = crate::testapp::definition("careful");
+    careful["approval"] = json!("always");
+    let tools = json!([careful]);
+    on_both_with(tools, Policy::default(), async |app: &TestApp| {
+        let call = Say::call("careful", json!({"expression": "1+1"}));
+        let model = Model::saying(vec![call]).await;
+        app.agent(&model, json!({})).await;
+        let run = app.run("do it").await;
+        let no = json!({"decision": "reject", "text": "not today"});
+        let answered = app.answer(&run, &run["pending"][0], no).await;
+        assert_eq!(answered.status, 200, "{}", answered.body);
+        app.rests(&run).await;
+        let sent = app.events(&run, "").await;
+        let shown = of_the_guide();
+        assert_eq!(names(&shown), ["needs_input", "answered", "tool_result"]);
+        let at = sent.iter().position(|it| it["event"] == "needs_input");
+        for (shown, sent) in shown.iter().zip(&sent[at.unwrap()..]) {
+            assert_eq!(
+                (&shown["event"], &shown["id"], members(shown)),
+                (&sent["event"], &sent["id"], members(sent))
+            );
+        }
         assert_eq!(
-            app.send(request.body(Body::empty()).unwrap()).await.status,
-            422
+            shown[2]["data"]["text"],
+            sent[at.unwrap() + 2]["data"]["text"]
         );
     })
     .await;

@@ -167,12 +167,19 @@ async fn a_run_is_told_only_of_skills_that_it_can_follow() {
         let told = system(model.requests().last().unwrap());
         assert!(told.contains("- a:") && told.contains("- c:"), "{told}");
         assert!(!told.contains("- b:"), "{told}");
-        let named = json!({"config": {"skills": ["c", "gone"]}});
-        let path = "/api/v1/agents/helper";
-        let changed = app
-            .as_key(crate::testapp::ADMIN, "PATCH", path, named)
-            .await;
+        write(app, "gone.md", &skill("gone", "Is soon gone.", "[]"));
+        let named = |names: Value| {
+            let body = json!({"config": {"skills": names}});
+            app.as_key(
+                crate::testapp::ADMIN,
+                "PATCH",
+                "/api/v1/agents/helper",
+                body,
+            )
+        };
+        let changed = named(json!(["c", "gone"])).await;
         assert_eq!(changed.status, 200, "{}", changed.body);
+        std::fs::remove_file(app.folder.path().join("skills/gone.md")).unwrap();
         let run = app.run("x").await;
         let told = system(model.requests().last().unwrap());
         assert!(told.contains("- c:") && !told.contains("- a:"), "{told}");
@@ -181,9 +188,23 @@ async fn a_run_is_told_only_of_skills_that_it_can_follow() {
             .iter()
             .find(|it| it["data"]["code"] == "skill_missing");
         assert!(missing.unwrap().to_string().contains("gone"));
-        let bad = json!({"config": {"skills": ["a b"]}});
-        let refused = app.as_key(crate::testapp::ADMIN, "PATCH", path, bad).await;
+        let refused = named(json!(["a b"])).await;
         assert_eq!(refused.status, 422, "{}", refused.body);
+        // What it named before stays; what is new has to be there.
+        let kept = named(json!(["c", "gone", "a"])).await;
+        assert_eq!(kept.status, 200, "{}", kept.body);
+        write(app, "monthly.md", &skill("monthly", "Counts.", "[]"));
+        let refused = named(json!(["gone", "montly", "zzz"])).await;
+        assert_eq!(refused.status, 422, "{}", refused.body);
+        let message = refused.body["error"]["message"].as_str().unwrap();
+        for part in [
+            "config.skills",
+            "'montly' (did you mean 'monthly'?)",
+            "'zzz'",
+        ] {
+            assert!(message.contains(part), "{message}");
+        }
+        assert!(!message.contains("'gone'"), "{message}");
     })
     .await;
 }

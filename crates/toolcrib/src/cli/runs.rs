@@ -55,7 +55,8 @@ pub(crate) enum Runs {
     Answer {
         /// Its id
         id: String,
-        /// The answer: words, or JSON; for an approval `approve`, `always`, `reject`, or {"decision": …}
+        /// The answer: words, the number of a choice, or JSON; for a call to approve `approve` (예), `edit` (수정), `reject`
+        /// (아니오), `respond` (대답), `always` (항상), or {"decision": …}
         answer: String,
         /// Which question, where it asks several (`show` tells)
         #[arg(long, value_name = "ID")]
@@ -63,6 +64,9 @@ pub(crate) enum Runs {
         /// Why a call is rejected, or what is answered in its place
         #[arg(long)]
         text: Option<String>,
+        /// All arguments that a call is made with instead, for `edit`: JSON, `@FILE`, or `-` for stdin
+        #[arg(long, value_name = "JSON")]
+        arguments: Option<String>,
     },
     /// Stop a run
     Cancel {

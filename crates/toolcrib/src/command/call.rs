@@ -130,7 +130,7 @@ async fn with_example(context: &Context, name: &str, given: &str, failure: Failu
 }
 
 /// The arguments that must be given, else the first that may be.
-fn example(schema: &Value) -> String {
+pub(super) fn example(schema: &Value) -> String {
     let required: Vec<&str> = schema["required"]
         .as_array()
         .into_iter()

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 pub(crate) mod agents;
+mod answering;
 mod apart;
 mod approve;
 pub(crate) mod audit;
@@ -51,6 +52,7 @@ pub(crate) mod sign_in;
 mod skills;
 pub(crate) mod sources;
 mod taken_over;
+mod teller;
 pub(crate) mod tools;
 mod toolset_there;
 pub(crate) mod toolsets;

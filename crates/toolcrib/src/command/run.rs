@@ -1,20 +1,22 @@
 //! `toolcrib run`: a request, what is done about it while it happens, and its output. What it asks is asked here, where
 //! somebody sits at a terminal.
 
+use super::answering::{answers, asked_here, asked_line, how_to_answer};
 use super::input::Input;
+use super::teller::Teller;
 use super::tools::text;
 use crate::cli::Run;
 use crate::client::{Client, encode};
 use crate::context::Context;
-use crate::out::{Failure, Out, Paint, Result, printable};
+use crate::out::{Failure, Result, printable};
 use serde_json::{Value, json};
 use std::io::{BufRead, IsTerminal, Write};
 
 /// How long one question for events may take.
 const WAIT_SECONDS: u32 = 20;
 
-/// What is shown of arguments and results on one line.
-const SHOWN_CHARS: usize = 200;
+/// The code of a run that is done and did nothing: somebody let none of its calls run.
+const REJECTED_ALL: &str = "rejected";
 
 pub(crate) async fn run(context: &Context, asked: Run) -> Result {
     let schema = asked
@@ -84,16 +86,13 @@ pub(super) async fn follow(
     quiet: bool,
 ) -> Result<Value> {
     let shows = !quiet && !context.out.json;
-    let mut teller = Teller {
-        out: &context.out,
-        shows,
-        writing: false,
-    };
+    let mut teller = Teller::new(&context.out, shows);
     let mut after = String::new();
     loop {
         let place = format!("{}/log?wait_seconds={WAIT_SECONDS}&after={after}", path(id));
         let log = client.get(&place).await?;
-        for event in log["events"].as_array().into_iter().flatten() {
+        let events = log["events"].as_array().map_or(&[][..], Vec::as_slice);
+        for event in events {
             teller.tell(event);
             if let Some(id) = event["id"].as_str() {
                 after = id.to_owned();
@@ -101,6 +100,7 @@ pub(super) async fn follow(
         }
         let view = client.get(&path(id)).await?;
         match text(&view, "status") {
+            "running" if events.is_empty() => teller.tell_silence(WAIT_SECONDS),
             "running" => {}
             "needs_input" => {
                 teller.end_line();
@@ -125,24 +125,35 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
     }
     match text(view, "status") {
         "done" => {
-            // It was written while it came, unless nobody saw it.
-            if (quiet || !out.terminal) && !out.json {
-                out.line(printable(text(view, "output")));
+            let output = text(view, "output");
+            let error = &view["error"];
+            let why = text(error, "message");
+            match output.trim().is_empty() {
+                // An empty line would tell nobody that this is all. Of a model's answer a note has said so.
+                true if !out.json && why.is_empty() => out.say("the answer is empty"),
+                true if !out.json && quiet => out.say(printable(why)),
+                true => {}
+                // It was written while it came, unless nobody saw it.
+                false if !out.json && (quiet || !out.terminal) => out.line(printable(output)),
+                _ => {}
             }
-            Ok(())
+            if text(error, "code") != REJECTED_ALL {
+                return Ok(());
+            }
+            let failure = Failure::failed(printable(why));
+            Err(if out.json { failure.printed() } else { failure })
         }
         "needs_input" => {
             let id = text(view, "id");
             let mut failure = Failure::failed("the run waits for an answer");
-            for pending in view["pending"].as_array().into_iter().flatten() {
-                failure = failure.hint(printable(&asked_line(pending)));
+            let pending = view["pending"].as_array().into_iter().flatten();
+            for it in pending.clone() {
+                failure = failure.hint(printable(&asked_line(it)));
+                for line in how_to_answer(it) {
+                    failure = failure.hint(printable(&format!("  {line}")));
+                }
             }
-            let is_approval = |it: &Value| text(it, "kind") == "approval";
-            let pending = view["pending"].as_array();
-            let how = match pending.is_some_and(|all| all.iter().any(is_approval)) {
-                true => "approve|reject",
-                false => "…",
-            };
+            let how = pending.map(answers).next().unwrap_or_default();
             failure = failure.hint(format!("answer with `toolcrib runs answer {id} {how}`"));
             Err(if out.json { failure.printed() } else { failure })
         }
@@ -154,18 +165,6 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
     }
 }
 
-fn asked_line(pending: &Value) -> String {
-    match text(pending, "kind") {
-        "approval" => format!(
-            "it asks whether {} may be called with {} ({})",
-            text(pending, "tool"),
-            pending["arguments"],
-            text(pending, "because"),
-        ),
-        _ => format!("it asks: {}", text(pending, "question")),
-    }
-}
-
 /// Asks whoever sits here; false where nobody does.
 async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result<bool> {
     let pending = view["pending"].as_array().and_then(|it| it.first());
@@ -173,23 +172,14 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
     let Some(pending) = pending.filter(|_| here) else {
         return Ok(false);
     };
-    let is_approval = text(pending, "kind") == "approval";
-    context.out.say(printable(&asked_line(pending)));
-    let choices = pending["schema"]["enum"].as_array();
-    for choice in choices.into_iter().flatten() {
-        context.out.say(format!(
-            "  - {}",
-            printable(choice.as_str().unwrap_or_default())
-        ));
+    let say = |line: &str| context.out.say(printable(line));
+    say(&asked_line(pending));
+    for line in how_to_answer(pending) {
+        say(&format!("  {line}"));
     }
     let place = format!("{}/input", path(text(view, "id")));
     loop {
-        let answer = match is_approval {
-            true => prompted("approve, always or reject: ")
-                .map(|line| json!({"decision": decision(&line)})),
-            false => typed(&pending["schema"]),
-        };
-        let Some(answer) = answer else {
+        let Some(answer) = asked_here(pending, &mut prompted, &mut |why| say(why)) else {
             return Ok(false);
         };
         let body = json!({"request_id": pending["request_id"], "answer": answer});
@@ -207,29 +197,6 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
     }
 }
 
-/// An answer as it was typed, a line for each member of a form; the server reads it as what the question wants.
-fn typed(schema: &Value) -> Option<Value> {
-    let members = schema["properties"].as_object();
-    let members = members.filter(|all| all.len() > 1 && schema["type"] == "object");
-    let Some(members) = members else {
-        return prompted("> ").map(Value::from);
-    };
-    let line = |name: &String| Some((name.clone(), Value::from(prompted(&format!("{name}> "))?)));
-    let lines = members.keys().map(line).collect::<Option<Vec<_>>>()?;
-    // What is left empty is left out.
-    let given = lines.into_iter().filter(|(_, line)| line != "");
-    Some(Value::Object(given.collect()))
-}
-
-/// What people say for it.
-fn decision(line: &str) -> &str {
-    match line.to_lowercase().as_str() {
-        "y" | "yes" | "ok" | "네" | "예" => "approve",
-        "n" | "no" | "아니요" | "아니오" => "reject",
-        _ => line,
-    }
-}
-
 fn prompted(prompt: &str) -> Option<String> {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{prompt}").and_then(|()| err.flush());
@@ -238,74 +205,4 @@ fn prompted(prompt: &str) -> Option<String> {
     read.ok()
         .filter(|bytes| *bytes > 0)
         .map(|_| line.trim().to_owned())
-}
-
-struct Teller<'a> {
-    out: &'a Out,
-    shows: bool,
-    /// Whether the last thing written was a piece of text.
-    writing: bool,
-}
-
-impl Teller<'_> {
-    fn tell(&mut self, event: &Value) {
-        if !self.shows {
-            return;
-        }
-        let data = &event["data"];
-        let line = match text(event, "event") {
-            "text_delta" => return self.write(text(data, "text")),
-            "text_reset" => "… again".to_owned(),
-            // The question itself is shown where it is asked.
-            "tool_call" if text(data, "tool") == "request_human_input" => return,
-            "tool_call" => format!(
-                "→ {} {}",
-                text(data, "tool"),
-                short(&data["arguments"].to_string())
-            ),
-            "tool_result" => {
-                let mark = if data["is_error"] == true {
-                    "✗"
-                } else {
-                    "←"
-                };
-                format!("{mark} {}", short(text(data, "text")))
-            }
-            "progress" => format!("… {}", text(data, "message")),
-            "note" => format!("note: {}", text(data, "message")),
-            _ => return,
-        };
-        self.end_line();
-        let painted = match event["data"]["is_error"] == true {
-            true => self.out.paint(Paint::Red, &printable(&line)),
-            false => printable(&line),
-        };
-        self.out.say(painted);
-    }
-
-    /// A piece of the output, as it comes; for a terminal only, where it is read as it is written.
-    fn write(&mut self, piece: &str) {
-        if self.out.terminal {
-            let mut out = std::io::stdout().lock();
-            let _ = write!(out, "{}", printable(piece)).and_then(|()| out.flush());
-            self.writing = true;
-        }
-    }
-
-    fn end_line(&mut self) {
-        if std::mem::take(&mut self.writing) {
-            self.out.line("");
-        }
-    }
-}
-
-fn short(text: &str) -> String {
-    let one_line: String = text
-        .chars()
-        .map(|c| if c == '\n' { ' ' } else { c })
-        .collect();
-    match one_line.chars().count() > SHOWN_CHARS {
-        true => one_line.chars().take(SHOWN_CHARS).chain(['…']).collect(),
-        false => one_line,
-    }
 }

@@ -1,5 +1,7 @@
 //! `toolcrib runs`: what is under way, what waits for somebody, and answering it.
 
+use super::answering::{asked_line, decided, how_to_answer, is_approval, said};
+use super::input::Input;
 use super::limits::show;
 use super::run::{ended, follow, path};
 use super::tools::text;
@@ -7,6 +9,7 @@ use crate::cli::Runs;
 use crate::client::{Client, encode};
 use crate::context::Context;
 use crate::out::{Failure, Out, Result, printable};
+use agent::words::Verb;
 use serde_json::{Value, json};
 
 pub(crate) async fn run(context: &Context, command: Runs) -> Result {
@@ -38,7 +41,8 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
             answer,
             request,
             text,
-        } => answer_one(context, &id, &answer, request, text).await,
+            arguments,
+        } => answer_one(context, &id, &answer, request, More { text, arguments }).await,
         Runs::Cancel { id } => cancel(context, &id).await,
     }
 }
@@ -87,21 +91,12 @@ async fn show_one(context: &Context, id: &str) -> Result {
         printable(text(&view, "input"))
     ));
     for pending in view["pending"].as_array().into_iter().flatten() {
-        let about = match text(pending, "kind") {
-            "approval" => format!(
-                "may {} be called with {}? {}",
-                text(pending, "tool"),
-                pending["arguments"],
-                text(pending, "because")
-            ),
-            _ => text(pending, "question").to_owned(),
-        };
         let (id, until) = (text(pending, "request_id"), text(pending, "expires_at"));
-        out.line(format!(
-            "asks {id} (until {}): {}",
-            out.time(until),
-            printable(&about)
-        ));
+        out.line(format!("asks {id} (until {}):", out.time(until)));
+        out.line(printable(&asked_line(pending)));
+        for line in how_to_answer(pending) {
+            out.line(printable(&format!("  {line}")));
+        }
     }
     if let Some(output) = view["output"].as_str() {
         out.line(printable(output));
@@ -117,21 +112,14 @@ async fn answer_one(
     id: &str,
     answer: &str,
     request: Option<String>,
-    said: Option<String>,
+    more: More,
 ) -> Result {
     let work = async |client: &Client| {
         let view = client.get(&path(id)).await?;
         let pending = chosen(&view, request.as_deref())?;
-        let answer = match text(pending, "kind") {
-            "approval" => match serde_json::from_str::<Value>(answer) {
-                Ok(whole @ Value::Object(_)) => whole,
-                _ => match &said {
-                    Some(said) => json!({"decision": answer, "text": said}),
-                    None => json!({"decision": answer}),
-                },
-            },
-            // The server reads it as what the question wants.
-            _ => Value::from(answer),
+        let answer = match is_approval(pending) {
+            true => decision(answer, &more)?,
+            false => said(&pending["schema"], answer),
         };
         let body = json!({"request_id": pending["request_id"], "answer": answer});
         let place = format!("{}/input", path(id));
@@ -140,6 +128,35 @@ async fn answer_one(
     };
     let view = Client::with(context, work).await?;
     ended(context, &view, false)
+}
+
+/// What belongs to a decision.
+struct More {
+    text: Option<String>,
+    arguments: Option<String>,
+}
+
+/// What is decided about a call: in words, or as the API wants it.
+fn decision(answer: &str, more: &More) -> Result<Value> {
+    if let Ok(whole @ Value::Object(_)) = serde_json::from_str::<Value>(answer) {
+        return Ok(whole);
+    }
+    let arguments = more
+        .arguments
+        .as_deref()
+        .map(Input::arguments)
+        .transpose()?;
+    let arguments = arguments.map(|it| it.text);
+    let belongs = |verb: Verb| match verb {
+        Verb::Edit => arguments,
+        Verb::Reject | Verb::Respond => more.text.clone(),
+        Verb::Approve | Verb::Always => None,
+    };
+    decided(answer, belongs).map_err(|why| {
+        let failure = Failure::usage(why);
+        failure
+            .hint("--arguments gives those of `edit`, --text the words of `reject` and `respond`")
+    })
 }
 
 /// The question that is meant.

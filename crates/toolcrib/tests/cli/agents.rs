@@ -24,6 +24,13 @@ fn an_agent_is_kept_by_commands_alone() {
         (&patched["version"], &patched["description"]),
         (&json!(2), &json!("Counts"))
     );
+    // As people write it, and from stdin.
+    let patch = r#"{"description": "Counts on"}"#;
+    let patched = sandbox.json(&["agents", "update", "analyst", "--patch", patch]);
+    assert_eq!(patched["description"], "Counts on");
+    let from_stdin = ["agents", "update", "analyst", "--patch", "-"];
+    let done = sandbox.run_with_stdin(&from_stdin, r#"{"description": null}"#);
+    assert_eq!(done.code, 0, "{done:?}");
     let other = r#"{"model_provider": "openai", "model_name": "gpt-5"}"#;
     let replaced = sandbox.json(&["agents", "update", "analyst", other]);
     assert_eq!(
@@ -44,6 +51,13 @@ fn an_agent_is_kept_by_commands_alone() {
     assert_eq!(refused.code, 1, "{refused:?}");
     assert!(
         refused.stderr.contains("wrong.json:1:") && refused.stderr.contains("max_seconds"),
+        "{refused:?}"
+    );
+    let near =
+        r#"{"name": "x", "model_provider": "openai", "model_name": "m", "tools": ["calculater"]}"#;
+    let refused = sandbox.run(&["agents", "create", near]);
+    assert!(
+        refused.stderr.contains("did you mean 'calculator'?"),
         "{refused:?}"
     );
 }

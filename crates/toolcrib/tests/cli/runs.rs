@@ -157,6 +157,55 @@ fn what_a_request_does_not_say_is_asked_for_and_answered_later() {
     assert_eq!(again.code, 1, "{again:?}");
 }
 
+/// A run that waits for somebody to decide about a call: its id, and what it said about that.
+fn waiting(sandbox: &Sandbox) -> (String, String) {
+    let done = sandbox.run(&["run", "--tool", "percent_of", "What is 12.5% of 340?"]);
+    assert_eq!(done.code, 1, "{done:?}");
+    let listed = sandbox.json(&["runs", "list", "--status", "needs_input"]);
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    (id.to_owned(), done.stderr)
+}
+
+#[test]
+fn a_call_is_decided_in_the_words_of_people() {
+    let sandbox = Sandbox::new();
+    let careful = json!({
+        "name": "percent_of", "kind": "builtin", "config": {"name": "calculator"}, "approval": "always",
+        "description": "Takes a percentage of an amount, written as \"12.5% of 340\"",
+        "input_schema": {"type": "object", "required": ["expression"],
+            "properties": {"expression": {"type": "string", "description": "The calculation"}}},
+    });
+    sandbox.ok(&["tools", "add", &careful.to_string()]);
+    for (answer, code, prints, says) in [
+        ("예", 0, "42.5", "←"),
+        ("edit {\"expression\": \"10% of 340\"}", 0, "34", "(edited)"),
+        ("respond nine", 0, "nine", "← nine"),
+        (
+            "거절: 오늘은 말고",
+            1,
+            "오늘은 말고",
+            "somebody rejected it: 오늘은 말고",
+        ),
+    ] {
+        let (id, asked) = waiting(&sandbox);
+        for verb in ["approve", "edit", "reject", "respond", "always"] {
+            assert!(asked.contains(verb), "{verb}: {asked}");
+        }
+        let done = sandbox.run(&["runs", "answer", &id, answer]);
+        assert_eq!(done.code, code, "{answer}: {done:?}");
+        assert!(done.stdout.contains(prints), "{answer}: {done:?}");
+        assert!(done.stderr.contains(says), "{answer}: {done:?}");
+    }
+    let (id, _) = waiting(&sandbox);
+    for unclear in ["perhaps", "yes, but less", "edit"] {
+        let done = sandbox.run(&["runs", "answer", &id, unclear]);
+        assert_eq!(done.code, 2, "{unclear}: {done:?}");
+    }
+    let other = "{\"expression\": \"20% of 340\"}";
+    let edited = ["runs", "answer", &id, "edit", "--arguments", other];
+    assert_eq!(sandbox.ok(&edited).trim(), "68");
+}
+
 #[test]
 fn a_run_without_a_terminal_prints_its_output_and_nothing_else() {
     let sandbox = Sandbox::new();
