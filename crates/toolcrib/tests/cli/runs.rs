@@ -162,7 +162,7 @@ fn waiting(sandbox: &Sandbox) -> (String, String) {
     let done = sandbox.run(&["run", "--tool", "percent_of", "What is 12.5% of 340?"]);
     assert_eq!(done.code, 1, "{done:?}");
     let listed = sandbox.json(&["runs", "list", "--status", "needs_input"]);
-    let id = listed["items"][0]["id"].as_str().unwrap();
+    let id = listed["items"][0]["id"].as_str().expect("a run that waits");
     (id.to_owned(), done.stderr)
 }
 
