@@ -52,6 +52,21 @@ pub(crate) fn rows(folder: &Path, file: &str, half: &str) -> Vec<Value> {
         .collect()
 }
 
+/// The same tools without the example prompts of those that are not built in.
+fn bare(mut items: Vec<Item>) -> Vec<Item> {
+    for it in &mut items {
+        if !BUILTIN.contains(&it.name.as_str()) {
+            it.examples.clear();
+        }
+    }
+    items
+}
+
+fn words(list: &Value) -> impl Iterator<Item = &str> {
+    let all = list.as_array().into_iter().flatten();
+    all.filter_map(Value::as_str)
+}
+
 pub(crate) fn measure(bench: &mut Bench, folder: &Path, file: &str, half: &str) {
     let mut items = items(folder);
     let is_builtin = |it: &Item| BUILTIN.contains(&it.name.as_str());
@@ -79,12 +94,7 @@ pub(crate) fn measure(bench: &mut Bench, folder: &Path, file: &str, half: &str) 
             is_own && name != "request_human_input"
         };
         let found = corpus.select(word("query"), visible, 5);
-        let gold: Vec<&str> = row["gold"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
+        let gold: Vec<&str> = words(&row["gold"]).collect();
         let name = |at: usize| items[at].name.as_str();
         let top = found.candidates.first().map_or("", |it| name(it.at));
         let outcome = found.outcome.to_string();
@@ -117,12 +127,7 @@ pub(crate) fn measure(bench: &mut Bench, folder: &Path, file: &str, half: &str) 
         if word("outcome") == "ask" {
             add("top-1 of asks".to_owned(), top == word("about"));
         }
-        for tag in row["tags"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-        {
+        for tag in words(&row["tags"]) {
             add(format!("tag {tag}"), is_right);
         }
         let is_wrong = !is_right || (word("outcome") == "call" && tools != wanted);

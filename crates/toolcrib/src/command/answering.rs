@@ -206,7 +206,7 @@ mod tests {
         json!({"kind": "approval", "tool": "pay", "arguments": {"amount": 5}, "because": "b"})
     }
 
-    fn question(schema: Value) -> Value {
+    fn question(schema: &Value) -> Value {
         json!({"kind": "question", "question": "?", "schema": schema})
     }
 
@@ -252,13 +252,13 @@ mod tests {
 
     #[test]
     fn a_choice_is_named_or_counted() {
-        let colours = question(json!({"enum": ["red", "blue"]}));
+        let colours = question(&json!({"enum": ["red", "blue"]}));
         assert_eq!(how_to_answer(&colours), ["1) red", "2) blue"]);
         for (line, expected) in [("2", "blue"), ("red", "red"), ("3", "3"), ("0", "0")] {
             assert_eq!(typed(&colours, &[line]).0, Some(json!(expected)), "{line}");
         }
         // A number that is a choice itself is no place in the list.
-        let sizes = question(json!({"enum": [2, 1, 7]}));
+        let sizes = question(&json!({"enum": [2, 1, 7]}));
         assert_eq!(typed(&sizes, &["2"]).0, Some(json!("2")));
         assert_eq!(typed(&sizes, &["3"]).0, Some(json!(7)));
     }
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn a_form_is_shown_with_its_fields_and_filled_line_by_line_or_at_once() {
         let form = question(
-            json!({"type": "object", "required": ["day", "people"], "properties": {
+            &json!({"type": "object", "required": ["day", "people"], "properties": {
             "day": {"type": "string", "format": "date", "description": "When it is"},
             "people": {"type": "integer"},
             "room": {"enum": ["A", "B"]}}}),
