@@ -68,14 +68,10 @@ fn words(list: &Value) -> impl Iterator<Item = &str> {
 }
 
 pub(crate) fn measure(bench: &mut Bench, folder: &Path, file: &str, half: &str) {
-    let mut items = items(folder);
-    let is_builtin = |it: &Item| BUILTIN.contains(&it.name.as_str());
-    for it in items
-        .iter_mut()
-        .filter(|it| bench.is_bare && !is_builtin(it))
-    {
-        it.examples.clear();
-    }
+    let items = match bench.is_bare {
+        true => bare(items(folder)),
+        false => items(folder),
+    };
     let weights = bench.weights.clone();
     let corpus = bench.corpus(&items, &weights);
     let mut sums: BTreeMap<String, (usize, usize)> = BTreeMap::new();
