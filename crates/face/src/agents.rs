@@ -166,7 +166,7 @@ impl Running {
     async fn ask(&mut self, id: &str, asked: &Value, follower: &mut Follower) -> AppResult<()> {
         let is_approval = asked["kind"] == "approval";
         let schema = match is_approval {
-            true => decision_schema(),
+            true => decision_schema(&asked["arguments"]),
             false => asked["schema"].clone(),
         };
         let request_id = asked["request_id"].as_str().unwrap_or_default();
@@ -197,6 +197,13 @@ impl Running {
             let answer = match form::answered(&schema, &reply) {
                 None if is_approval && reply["action"] == "decline" => json!("reject"),
                 None => break,
+                Some(answer) if is_approval => match decision(&answer) {
+                    Ok(decision) => decision,
+                    Err(why) => {
+                        question = format!("{}\n({why})", wording(asked));
+                        continue;
+                    }
+                },
                 Some(answer) => answer,
             };
             let answer = Answer {
@@ -232,16 +239,42 @@ fn wording(asked: &Value) -> String {
     }
 }
 
-/// What can be decided in a flat form.
-fn decision_schema() -> Value {
+/// What can be decided, as a flat form: objects are no part of one, so other arguments are written as JSON.
+fn decision_schema(arguments: &Value) -> Value {
     json!({
         "type": "object",
         "properties": {
-            "decision": {"type": "string", "enum": ["approve", "always", "reject"], "title": "Decision"},
-            "text": {"type": "string", "title": "What the agent is told where it is rejected"},
+            "decision": {
+                "type": "string", "enum": ["approve", "edit", "reject", "respond", "always"],
+                "title": "Decision",
+            },
+            "arguments": {
+                "type": "string", "default": arguments.to_string(),
+                "title": "For edit: the arguments to call it with, as JSON",
+            },
+            "text": {
+                "type": "string",
+                "title": "For reject: why. For respond: what is answered in the tool's place",
+            },
         },
         "required": ["decision"],
     })
+}
+
+/// What was decided in that form. What does not belong to the decision was filled in beforehand, or by the way.
+fn decision(form: &Value) -> Result<Value, String> {
+    let decision = &form["decision"];
+    match decision.as_str() {
+        Some("edit") => {
+            let text = form["arguments"].as_str().unwrap_or_default();
+            let arguments: Value = serde_json::from_str(text).map_err(|error| {
+                format!("arguments: expected an object as JSON, such as {{\"amount\": 3}}: {error}")
+            })?;
+            Ok(json!({"decision": "edit", "arguments": arguments}))
+        }
+        Some("reject" | "respond") => Ok(json!({"decision": decision, "text": form["text"]})),
+        _ => Ok(json!({"decision": decision})),
+    }
 }
 
 fn failed(message: &str) -> Done {

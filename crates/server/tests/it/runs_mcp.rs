@@ -126,6 +126,45 @@ async fn a_call_that_has_to_be_approved_is_put_to_the_client() {
 }
 
 #[tokio::test]
+async fn a_client_may_decide_all_that_may_be_decided() {
+    let mut careful = definition("careful");
+    careful["approval"] = json!("always");
+    on_both_with(
+        json!([careful]),
+        Policy::default(),
+        async |app: &TestApp| {
+            let paint = || Say::call("careful", json!({"expression": "6*7"}));
+            let turns = vec![paint(), paint(), paint(), Say::text("Painted.")];
+            let model = Model::saying(turns).await;
+            app.agent(&model, json!({})).await;
+            let client = Client::modern(app, ADMIN, "/mcp");
+            let mut asked = client.ask("tools/call", call()).await;
+            for content in [
+                // What cannot be read, and what says too little, is asked for again.
+                json!({"decision": "edit", "arguments": "expression=6*8"}),
+                json!({"decision": "edit", "arguments": "{\"expression\": \"6*8\"}"}),
+                json!({"decision": "respond", "arguments": "{}"}),
+                json!({"decision": "respond", "text": "it is nine"}),
+            ] {
+                let answer = json!({"action": "accept", "content": content});
+                asked = answered(&client, &asked, answer).await;
+            }
+            let why = json!({"decision": "reject", "text": "not today"});
+            let done = answered(&client, &asked, json!({"action": "accept", "content": why})).await;
+            assert_eq!(text(&done), "Painted.");
+            let results = model.results();
+            assert!(results[0].0.contains("48") && !results[0].1, "{results:?}");
+            assert_eq!(results[1], ("it is nine".to_owned(), false));
+            assert!(
+                results[2].0.contains("not today") && results[2].1,
+                "{results:?}"
+            );
+        },
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn a_client_that_cannot_be_asked_is_told_what_the_run_waits_for() {
     on_both(async |app: &TestApp| {
         let model = Model::saying(colour()).await;
