@@ -69,16 +69,24 @@ impl App {
             "ask" => (Outcome::Ask, selection.about.into_iter().collect()),
             _ => (Outcome::None, Vec::new()),
         };
-        let best = selection.candidates.into_iter().next();
-        let sum = calculation(request).filter(|_| outcome == Outcome::None);
-        if let (Some(best), Some(sum)) = (best, sum) {
-            let tools = vec![best.name];
-            // How short it is says nothing against a tool that takes all of it.
-            let plan = self.plan_for(request, Outcome::Call, &tools, day);
-            let takes_it = |call: &planner::Planned| {
-                call.missing.is_empty() && call.arguments.values().any(|it| *it == *sum)
+        let planned = self.plan_for(request, outcome, &tools, day);
+        let is_settled = match &planned {
+            Plan::Calls(calls) => calls.len() > 1 || calls.iter().all(|it| it.missing.is_empty()),
+            Plan::Ask { .. } | Plan::Nothing { .. } => false,
+        };
+        let sum = calculation(request).filter(|_| !is_settled);
+        // How short it is says nothing against a tool that takes all of it.
+        let takes_it = |plan: &Plan, sum: &str| {
+            let takes = |it: &planner::Planned| {
+                it.missing.is_empty() && it.arguments.values().any(|it| *it == *sum)
             };
-            if matches!(&plan, Plan::Calls(calls) if calls.iter().all(takes_it)) {
+            matches!(plan, Plan::Calls(calls) if calls.iter().all(takes))
+        };
+        for best in selection.candidates {
+            let Some(sum) = &sum else { break };
+            let tools = vec![best.name];
+            let plan = self.plan_for(request, Outcome::Call, &tools, day);
+            if takes_it(&plan, sum) {
                 return Ok(Planned {
                     plan,
                     tools,
@@ -88,7 +96,7 @@ impl App {
             }
         }
         Ok(Planned {
-            plan: self.plan_for(request, outcome, &tools, day),
+            plan: planned,
             tools,
             because: selection.because,
             notes: selection.notes,
@@ -107,22 +115,29 @@ impl App {
         if tools.len() >= parts.len() || !has_sum {
             return Ok(tools);
         }
-        let mut all: Vec<String> = Vec::new();
+        let mut found: Vec<Option<String>> = Vec::new();
         for part in parts {
             let query = part.trim_start_matches([',', ' ']).to_owned();
             let own = Request {
                 query,
                 ..asked.clone()
             };
-            let found = self.select(Arc::clone(caller), own).await?;
-            let needed = found.tools.into_iter().next();
-            all.extend(needed.filter(|it| found.outcome == "call" && !all.contains(it)));
+            let of_part = self.select(Arc::clone(caller), own).await?;
+            let needed = of_part.tools.into_iter().next();
+            found.push(needed.filter(|_| of_part.outcome == "call"));
         }
-        // Nothing that was chosen for the whole is lost.
-        match tools.iter().all(|it| all.contains(it)) {
-            true => Ok(all),
-            false => Ok(tools),
+        // Nothing that was chosen for the whole is lost: it belongs to a part that says too little by itself.
+        let is_left = |tool: &String| found.iter().flatten().all(|it| it != tool);
+        let mut left: Vec<String> = tools.into_iter().filter(is_left).collect();
+        left.reverse();
+        let mut all: Vec<String> = Vec::new();
+        for tool in found {
+            let tool = tool.or_else(|| left.pop());
+            all.extend(tool.filter(|it| !all.contains(it)));
         }
+        left.reverse();
+        all.extend(left);
+        Ok(all)
     }
 
     /// What to do with a request for which these tools were chosen.

@@ -173,15 +173,25 @@ fn counts(said: &Said<'_>, wanted: &Wanted<'_>, number: &Number) -> bool {
     let next = said.next(number.last);
     let next = next.filter(|_| !said.words[number.last].ends_part);
     let next = next.map_or("", |it| it.stem.as_str());
-    let is_plural = next.len() > 3 && next.ends_with('s') && !next.ends_with("ss");
     let lead = said.previous(number.at).filter(|it| !it.ends_part);
     let lead = lead.map_or("", |it| it.stem.as_str());
-    (wants_key(wanted) && is_plural) || matches!(lead, "top" | "first" | "상위")
+    (wants_key(wanted) && is_plural(next)) || matches!(lead, "top" | "first" | "상위")
+}
+
+fn is_plural(word: &str) -> bool {
+    word.len() > 3 && word.ends_with('s') && !word.ends_with("ss")
 }
 
 /// `order 4711`, `계좌 12345`: the number of something that has one, and no amount.
 fn is_key(said: &Said<'_>, number: &Number) -> bool {
     let before = said.previous(number.at).filter(|it| !it.ends_part);
+    // `order 5 apples` asks for them, and `order 5, apples` does not.
+    let is_verb = before.is_some_and(|it| it.begins_sentence && it.stem == "order")
+        && !said.words[number.last].ends_part
+        && said.next(number.last).is_some_and(|it| is_plural(&it.stem));
+    if is_verb {
+        return false;
+    }
     let before = before.map_or("", |it| it.stem.as_str());
     said.words[number.at].bare.starts_with('#')
         || before.ends_with("번호")

@@ -37,6 +37,12 @@ pub(crate) fn chosen(
     if mentions.iter().any(is_open) && (mentions.len() < 2 || only_of(&mentions).is_none()) {
         return None;
     }
+    // Of `the blue and the red room` neither is the one.
+    let is_joined =
+        |pair: &[Mention]| pair[0].choice != pair[1].choice && pair[0].joins(&pair[1], said);
+    if wanted.end.is_none() && mentions.windows(2).any(is_joined) {
+        return None;
+    }
     let named = |it: &&Mention| is_beside_name(said, wanted, &it.words);
     let by_name = mentions.iter().filter(named);
     if let Some(one) = only_of(by_name) {
@@ -57,15 +63,16 @@ fn only_of<'m>(mentions: impl IntoIterator<Item = &'m Mention>) -> Option<usize>
     mentions.all(|it| it.choice == first).then_some(first)
 }
 
-/// Whether a request offers two of the choices and leaves open which: `in celsius or fahrenheit`. What it offers is asked for
-/// even where it may be left out.
+/// Whether a request speaks of two of the choices and leaves open which: `in celsius or fahrenheit`, `in both euros and dollars`.
+/// It is asked for even where it may be left out.
 pub(crate) fn is_left_open(said: &Said<'_>, choices: &[Choice], text_from: usize) -> bool {
     let mut mentions = mentions(said, choices);
     mentions
         .retain(|it| said.words[it.words.start].place.start < text_from && !it.is_not_meant(said));
     mentions.windows(2).any(|pair| {
         let is_near = pair[1].words.start <= pair[0].words.end + 2;
-        is_near && pair[0].choice != pair[1].choice && pair[0].is_alternative(said)
+        let is_open = is_near && pair[0].is_alternative(said);
+        pair[0].choice != pair[1].choice && (is_open || pair[0].joins(&pair[1], said))
     })
 }
 

@@ -49,6 +49,23 @@ impl Mention {
         self.is_denied || doubt::is_denied(said, &place) || doubt::is_compared(said, &place)
     }
 
+    /// Whether it and the next one are both meant: `the blue and the red room`, `파란 방과 빨간 방`.
+    pub(super) fn joins(&self, next: &Mention, said: &Said<'_>) -> bool {
+        let between = said.words.get(self.words.end..next.words.start);
+        let Some(between) = between.filter(|it| it.len() <= 3) else {
+            return false;
+        };
+        let last = &said.words[self.words.end - 1];
+        let stems = || between.iter().map(|it| it.stem.as_str());
+        let is_and = |it: &str| matches!(it, "and" | "&" | "및" | "그리고");
+        let ends_with = |all: &[&str]| {
+            let ends = |word: &str| all.contains(&word);
+            ends(last.particle) || between.iter().any(|it| ends(it.particle))
+        };
+        !last.ends_sentence
+            && (stems().any(is_and) || ends_with(&["와", "과", "랑", "이랑", "하고"]))
+    }
+
     /// Whether it is one of two, of which it is not said which: `by train or car`, `달러나 유로로`.
     pub(super) fn is_alternative(&self, said: &Said<'_>) -> bool {
         let is_or = |at: usize| {

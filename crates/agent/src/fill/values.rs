@@ -169,10 +169,21 @@ fn number(text: &str) -> Option<Value> {
     if let Some((value, "")) = digits(text) {
         return numbers::json(value);
     }
-    match &numbers::numbers(&Said::new(text), &[])[..] {
-        [one] => one.json(),
-        _ => None,
-    }
+    // `no more than 5` and `reject: 10 is too much` hold a number and are none.
+    const AROUND: [&str; 10] = [
+        "it", "is", "it's", "its", "please", "make", "let's", "say", "the", "요",
+    ];
+    let said = Said::new(text);
+    let [one] = &numbers::numbers(&said, &[])[..] else {
+        return None;
+    };
+    let is_own = |at: usize| (one.at..=one.last).contains(&at);
+    let words = said.words.iter().enumerate();
+    let mut others = words
+        .filter(|(at, _)| !is_own(*at))
+        .map(|it| it.1.stem.as_str());
+    let is_all = said.quotes.is_empty() && others.all(|it| AROUND.contains(&it));
+    one.json().filter(|_| is_all)
 }
 
 fn day(text: &str, today: Date) -> Option<Value> {

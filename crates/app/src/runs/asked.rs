@@ -288,6 +288,11 @@ impl App {
                 let decision: Decision = read.map_err(|why| {
                     Error::invalid(format!("answer: expected {{\"decision\": \"approve|edit|reject|respond|always\", \"arguments\"?, \"text\"?}} ({why})"))
                 })?;
+                let is_edited = matches!(decision, Decision::Edit { .. });
+                if !is_edited && answer.get("arguments").is_some() {
+                    let why = "answer: arguments belong to the decision \"edit\", and to no other";
+                    return Err(Error::invalid(why));
+                }
                 if let Decision::Edit { arguments } = &decision {
                     self.check_edited(pending, &Value::Object(arguments.clone()))?;
                 }

@@ -116,6 +116,9 @@ async fn two_calls_wait_for_approval_and_are_decided_in_the_other_order() {
             (&first["kind"], &first["tool"]),
             (&json!("approval"), &json!("careful"))
         );
+        // Who sends arguments means them: to approve of the others would be something else.
+        let half = json!({"decision": "approve", "arguments": {"expression": "20+20"}});
+        assert_eq!(app.answer(&run, second, half).await.status, 422);
         let edited = json!({"decision": "edit", "arguments": {"expression": "20+20"}});
         assert_eq!(
             app.answer(&run, second, json!({"decision": "edit", "arguments": {}}))

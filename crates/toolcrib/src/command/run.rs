@@ -67,8 +67,11 @@ pub(crate) async fn run(context: &Context, asked: Run) -> Result {
         }
     };
     let view = Client::with(context, work).await?;
-    if asked.detach && !context.out.json {
-        context.out.line(text(&view, "id"));
+    if asked.detach {
+        match context.out.json {
+            true => context.out.value(&view),
+            false => context.out.line(text(&view, "id")),
+        }
         return Ok(());
     }
     ended(context, &view, asked.quiet)
@@ -197,12 +200,24 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
     }
 }
 
+/// A line that somebody types; none where they have gone, or press Ctrl-C: then the run waits. The line is read aside, since
+/// nothing else ends a read that has begun.
 fn prompted(prompt: &str) -> Option<String> {
     let mut err = std::io::stderr().lock();
     let _ = write!(err, "{prompt}").and_then(|()| err.flush());
-    let mut line = String::new();
-    let read = std::io::stdin().lock().read_line(&mut line);
-    read.ok()
-        .filter(|bytes| *bytes > 0)
-        .map(|_| line.trim().to_owned())
+    drop(err);
+    let (tell, told) = tokio::sync::oneshot::channel();
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let read = std::io::stdin().lock().read_line(&mut line);
+        let read = read.ok().filter(|bytes| *bytes > 0);
+        let _ = tell.send(read.map(|_| line.trim().to_owned()));
+    });
+    let read = async {
+        tokio::select! {
+            line = told => line.ok().flatten(),
+            _ = tokio::signal::ctrl_c() => None,
+        }
+    };
+    tokio::task::block_in_place(|| tokio::runtime::Handle::current().block_on(read))
 }

@@ -113,12 +113,16 @@ fn numbers_are_put_together_as_it_is_asked_for() {
         ("100과 4를 더해줘", "104"),
         ("multiply 48 by 125", "6000"),
         ("12랑 34 곱하면 얼마야", "408"),
+        ("average of 48 and 125", "86.5"),
+        ("12*12", "144"),
     ] {
         let view = run(&sandbox, request);
         assert_eq!(view["output"], answer, "{request}: {view}");
     }
+    let view = run(&sandbox, "how many minutes in 3 days");
+    assert_eq!(view["output"], "4320 minutes", "{view}");
     // What is not surely understood is asked for.
-    let view = run(&sandbox, "average of 48 and 125");
+    let view = run(&sandbox, "the median of 48 and 125");
     assert_eq!(view["status"], "needs_input", "{view}");
 }
 
