@@ -138,7 +138,7 @@ test("by mouse, with tables and columns dropped into the query", { timeout: 120_
 /** Goes on with Tab until this has the focus: whoever has no mouse gets there so. */
 async function reach(page: Page, what: Locator, key: "Tab" | "Shift+Tab" = "Tab") {
   await what.waitFor();
-  for (let tries = 0; tries < 120; tries += 1) {
+  for (let tries = 0; tries < 300; tries += 1) {
     if (await what.evaluate((one) => one === document.activeElement)) return;
     await page.keyboard.press(key);
   }
@@ -179,13 +179,18 @@ test("with the keyboard alone, in Korean", { timeout: 120_000 }, async () => {
   const table = (name: string) =>
     page.getByRole("region", { name: "테이블" }).getByRole("button", { name, exact: true });
   await write(query, "SELECT u.user_nm, l.max_count FROM ");
-  await reach(page, table("h_user"), "Shift+Tab");
-  await keys.press("Enter");
+  // Whoever puts something in sees it there, and the caret behind it, before they go on.
+  const putIn = async (name: string) => {
+    await reach(page, table(name), "Shift+Tab");
+    await keys.press("Enter");
+    await expect.poll(() => query.textContent(), { timeout: 15_000 }).toContain(name);
+    await expect.poll(() => query.evaluate((one) => one === document.activeElement), { timeout: 15_000 }).toBe(true);
+  };
+  await putIn("h_user");
   await keys.type(" u JOIN ");
-  await reach(page, table("h_mcp_tool_limit"), "Shift+Tab");
-  await keys.press("Enter");
+  await putIn("h_mcp_tool_limit");
   await keys.type(" l ON u.uid = l.target_id WHERE u.user_nm = :user_name AND l.target_type = 'USER'");
-  await expect.poll(() => query.textContent()).toBe(QUERY);
+  await expect.poll(() => query.textContent(), { timeout: 15_000 }).toBe(QUERY);
   await press("SQL에서 찾은 파라미터 1개 추가");
   await reach(page, page.getByText("결과, 한도, 쓰기"));
   await keys.press("Enter");

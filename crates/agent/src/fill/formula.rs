@@ -296,6 +296,8 @@ mod tests {
             ("섭씨 30도는 화씨로 몇 도야?", "30 °C to °F"),
             ("8온스가 몇 그램인지 알려주세요", "8 oz to g"),
             ("4500초면 몇 시간이지", "4500 seconds to hours"),
+            ("3일은 몇 분이야?", "3 days to minutes"),
+            ("3시간이 몇 분이에요", "3 hours to minutes"),
             ("5 킬로미터를 마일로 변환해줘", "5 km to miles"),
             ("how many minutes in 3 days", "3 days to minutes"),
             ("how many minutes are there in 3 days?", "3 days to minutes"),

@@ -27,7 +27,8 @@ pub(super) fn how_to_answer(pending: &Value) -> Vec<String> {
             "approve (y, 예): call it".to_owned(),
             format!(
                 "edit (수정): call it with other arguments, such as: edit {}",
-                pending["arguments"]
+                // What is hidden cannot be given again as it is shown.
+                pending["arguments"].to_string().replace("\"***\"", "\"…\"")
             ),
             "reject (n, 아니오, 거절): do not call it; a reason may follow".to_owned(),
             "respond (대답): do not call it, and take the text that follows as its answer"

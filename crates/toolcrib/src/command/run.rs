@@ -92,32 +92,55 @@ pub(super) async fn follow(
     let mut teller = Teller::new(&context.out, shows);
     let mut after = String::new();
     loop {
-        let place = format!("{}/log?wait_seconds={WAIT_SECONDS}&after={after}", path(id));
-        let log = client.get(&place).await?;
-        let events = log["events"].as_array().map_or(&[][..], Vec::as_slice);
-        for event in events {
-            teller.tell(event);
-            if let Some(id) = event["id"].as_str() {
-                after = id.to_owned();
-            }
-        }
+        let news = heard(client, id, &mut teller, &mut after, WAIT_SECONDS).await?;
         let view = client.get(&path(id)).await?;
         match text(&view, "status") {
-            "running" if events.is_empty() => teller.tell_silence(WAIT_SECONDS),
+            "running" if !news.any => teller.tell_silence(WAIT_SECONDS),
             "running" => {}
             "needs_input" => {
+                // What led to the question may have been written since.
+                heard(client, id, &mut teller, &mut after, 0).await?;
                 teller.end_line();
                 if !answer_here(context, client, &view).await? {
                     return Ok(view);
                 }
             }
-            _ if log["is_over"] == true => {
+            _ if news.is_over => {
                 teller.end_line();
                 return Ok(view);
             }
             _ => {}
         }
     }
+}
+
+/// What a look at the log of a run gave.
+struct News {
+    any: bool,
+    is_over: bool,
+}
+
+/// Tells what is new in the log of a run, and where it goes on.
+async fn heard(
+    client: &Client,
+    id: &str,
+    teller: &mut Teller<'_>,
+    after: &mut String,
+    wait_seconds: u32,
+) -> Result<News> {
+    let place = format!("{}/log?wait_seconds={wait_seconds}&after={after}", path(id));
+    let log = client.get(&place).await?;
+    let events = log["events"].as_array().map_or(&[][..], Vec::as_slice);
+    for event in events {
+        teller.tell(event);
+        if let Some(id) = event["id"].as_str() {
+            id.clone_into(after);
+        }
+    }
+    Ok(News {
+        any: !events.is_empty(),
+        is_over: log["is_over"] == true,
+    })
 }
 
 /// How a run ended, as the command's own end.

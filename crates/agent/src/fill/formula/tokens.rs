@@ -363,6 +363,14 @@ fn korean<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
     if follows_number && let Some(ending) = ENDINGS.iter().find(|it| rest == **it) {
         return Some(&rest[ending.len()..]);
     }
+    // `몇 분이야`: minutes, where a number before it would make people of 분이.
+    if follows_many
+        && let Some(after) = rest.strip_prefix('분')
+        && let Some(minutes) = unit("분")
+    {
+        found.push(Token::Unit(minutes));
+        return Some(after);
+    }
     if let Some((unit, after)) = leading_unit(rest) {
         let is_said = match unit.measures {
             Measures::Share => {
