@@ -8,6 +8,8 @@ SHELL := /bin/bash
 # Outside the clone, so that a fresh clone starts with the compiled dependencies of the last one.
 CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/toolcrib/target
 export CARGO_TARGET_DIR
+# Of whatever is made, since nearly everything is built first.
+ignored := $(shell scripts/own-target "$(CARGO_TARGET_DIR)")
 
 PORT ?= 8787
 LISTEN ?= 127.0.0.1:$(PORT)

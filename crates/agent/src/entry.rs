@@ -49,6 +49,11 @@ pub enum Entry {
         answer: Value,
         by: String,
     },
+    /// Somebody does not want to answer a question; the run goes on without.
+    Declined {
+        request_id: String,
+        by: String,
+    },
     /// What the run says to the model by itself, such as what is wrong with its answer.
     Corrected {
         text: String,

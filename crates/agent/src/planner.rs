@@ -2,7 +2,7 @@
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
 use crate::fill::{Missing, fill_for, is_foreign};
-use crate::state::REJECTED;
+use crate::state::{DECLINED, REJECTED};
 use jiff::civil::Date;
 use selection::speech::{clauses, is_hangul, keys, refuses};
 use selection::{Item, Outcome};
@@ -80,6 +80,16 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
     }
 }
 
+/// The question whether a tool is meant at all by a request that wants something else by its words. It comes before any
+/// question for arguments: who asked who had booked a room gives no day to book one for.
+#[must_use]
+pub fn doubted(request: &str, tool: &Item, why: &str) -> Plan {
+    Plan::Ask {
+        tool: tool.name.clone(),
+        question: format!("{why}. {}", unclear(request, Some(tool))),
+    }
+}
+
 fn planned(request: &str, chosen: &Chosen<'_>, today: Date) -> Planned {
     let filled = fill_for(request, chosen.tool, chosen.input_schema, today);
     Planned {
@@ -107,8 +117,9 @@ fn nothing(request: &str) -> &'static str {
     }
 }
 
-/// What is said to who wants nothing to be done.
-fn refused(request: &str) -> &'static str {
+/// What is said to who wants nothing to be done, or does not say what.
+#[must_use]
+pub fn refused(request: &str) -> &'static str {
     match is_korean(request) {
         true => "요청하신 대로 아무것도 하지 않았습니다.",
         false => "Nothing was done, as you asked.",
@@ -137,9 +148,13 @@ fn unclear(request: &str, tool: Option<&Item>) -> String {
 pub fn unanswered(request: &str, tool: &str, missing: &[Missing], why: &str) -> String {
     let names: Vec<&str> = missing.iter().map(|it| it.name.as_str()).collect();
     let names = names.join(", ");
-    match is_korean(request) {
-        true => format!("`{tool}`을(를) 호출하지 못했습니다. 빠진 값: {names} ({why})"),
-        false => format!("`{tool}` was not called: {names} is missing ({why})"),
+    match (is_korean(request), why == DECLINED) {
+        (true, true) => {
+            format!("`{tool}`을(를) 호출하지 않았습니다. 답하지 않으신 값: {names}")
+        }
+        (true, false) => format!("`{tool}`을(를) 호출하지 못했습니다. 빠진 값: {names} ({why})"),
+        (false, true) => format!("`{tool}` was not called: you did not want to give {names}"),
+        (false, false) => format!("`{tool}` was not called: {names} is missing ({why})"),
     }
 }
 

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// How what is told of a call begins that somebody did not want.
 pub const REJECTED: &str = "The person who was asked did not let this call run";
 
+/// What is told of a question that somebody does not want to answer.
+pub const DECLINED: &str = "The person who was asked does not want to answer this";
+
 /// A call that the model asked for in its last turn.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Open {
@@ -147,6 +150,11 @@ impl State {
             Entry::Answered {
                 request_id, answer, ..
             } => self.answered(request_id, answer),
+            Entry::Declined { request_id, .. } => {
+                if let Some((pending, open)) = self.waiting(request_id) {
+                    open.phase = Phase::Done(Box::new(declined(&pending)));
+                }
+            }
             Entry::Corrected { text } => {
                 self.corrections += 1;
                 self.last_word = None;
@@ -217,21 +225,26 @@ impl State {
         *self.calls_by_tool.entry(name).or_default() += 1;
     }
 
-    fn answered(&mut self, request_id: &str, answer: &Value) {
-        let waiting = self.open.iter_mut().find_map(|open| match &open.phase {
+    /// The call that waits for an answer to this, and what is asked.
+    fn waiting(&mut self, request_id: &str) -> Option<(Box<Pending>, &mut Open)> {
+        self.open.iter_mut().find_map(|open| match &open.phase {
             Phase::Waiting(pending) if pending.request_id == request_id => {
                 Some((pending.clone(), open))
             }
             _ => None,
-        });
-        let Some((pending, open)) = waiting else {
+        })
+    }
+
+    fn answered(&mut self, request_id: &str, answer: &Value) {
+        let Some((pending, open)) = self.waiting(request_id) else {
             return;
         };
         open.phase = after_answer(&pending, answer);
-        if let Phase::Cleared(cleared) = &open.phase
+        let name = open.call.name.clone();
+        if let Phase::Cleared(cleared) = open.phase.clone()
             && decision(answer) == Decision::Always
         {
-            self.always.insert(open.call.name.clone(), cleared.clone());
+            self.always.insert(name, cleared);
         }
     }
 
@@ -461,6 +474,11 @@ pub fn result_of_answer(pending: &Pending, answer: &Value) -> Option<CallResult>
         Phase::Done(result) => Some(*result),
         _ => None,
     }
+}
+
+/// The result of a question that somebody does not want to answer.
+pub fn declined(pending: &Pending) -> CallResult {
+    CallResult::told(&pending.call, DECLINED, Some("declined"))
 }
 
 /// What cannot be read was never let in; it lets nothing run.

@@ -74,6 +74,13 @@ fn answered(call: &str, answer: Value) -> Entry {
     }
 }
 
+fn declined(call: &str) -> Entry {
+    Entry::Declined {
+        request_id: format!("r-{call}"),
+        by: "kim".to_owned(),
+    }
+}
+
 /// The state after these, one second between them.
 fn after(entries: &[Entry]) -> State {
     State::of(
@@ -364,6 +371,25 @@ fn waiting_for_people_does_not_count_as_time() {
     state.apply(86_400_000, &answered("a", json!("blue")));
     assert!((state.seconds_spent(86_401_000) - 1.0).abs() < 1e-9);
     assert_eq!(texts(&state), ["blue"]);
+}
+
+#[test]
+fn a_question_that_nobody_wants_to_answer_has_a_result() {
+    let entries = [
+        began(Limits::default()),
+        turn("", &[("a", "t")]),
+        asked("a", PendingKind::Question),
+        declined("a"),
+    ];
+    let state = after(&entries);
+    assert_eq!(state.status(), Status::Running);
+    let Some(Said::Results(results)) = state.said.last() else {
+        panic!("{:?}", state.said);
+    };
+    assert_eq!(
+        (results[0].text.as_str(), results[0].is_error),
+        (DECLINED, true)
+    );
 }
 
 #[test]

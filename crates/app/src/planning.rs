@@ -70,6 +70,7 @@ impl App {
             _ => (Outcome::None, Vec::new()),
         };
         let planned = self.plan_for(request, outcome, &tools, day);
+        let planned = self.unless_contrary(request, planned);
         let is_settled = match &planned {
             Plan::Calls(calls) => calls.len() > 1 || calls.iter().all(|it| it.missing.is_empty()),
             Plan::Ask { .. } | Plan::Nothing { .. } => false,
@@ -101,6 +102,25 @@ impl App {
             because: selection.because,
             notes: selection.notes,
         })
+    }
+
+    /// The plan, unless it would ask for the arguments of a call that is not what the request wants by its words.
+    fn unless_contrary(&self, request: &str, planned: Plan) -> Plan {
+        let doubted = match &planned {
+            Plan::Calls(calls) => match &calls[..] {
+                [call] if !call.missing.is_empty() => self.doubted(request, &call.tool),
+                _ => None,
+            },
+            _ => None,
+        };
+        doubted.unwrap_or(planned)
+    }
+
+    fn doubted(&self, request: &str, tool: &str) -> Option<Plan> {
+        let why = self.contrary_to(request, tool)?;
+        let catalogue = self.executor.catalogue.load();
+        let item = self.item(catalogue.find(tool)?);
+        Some(planner::doubted(request, &item, why))
     }
 
     /// A part of a request that is a calculation needs its tool, however much better other parts fit theirs.

@@ -195,16 +195,16 @@ impl Running {
             };
             let reply = reply.unwrap_or_default();
             let answer = match form::answered(&schema, &reply) {
-                None if is_approval && reply["action"] == "decline" => json!("reject"),
+                None if reply["action"] == "decline" => None,
                 None => break,
                 Some(answer) if is_approval => match decision(&answer) {
-                    Ok(decision) => decision,
+                    Ok(decision) => Some(decision),
                     Err(why) => {
                         question = format!("{}\n({why})", wording(asked));
                         continue;
                     }
                 },
-                Some(answer) => answer,
+                Some(answer) => Some(answer),
             };
             let answer = Answer {
                 request_id: request_id.to_owned(),

@@ -19,6 +19,15 @@ use std::sync::Arc;
 /// The body as text, for documents whose problems are reported with line and path.
 pub(crate) struct JsonText(pub(crate) String);
 
+/// Tells null from nothing.
+pub(crate) fn present<'de, D, T>(from: D) -> Result<Option<T>, D::Error>
+where
+    D: serde::Deserializer<'de>,
+    T: serde::Deserialize<'de>,
+{
+    T::deserialize(from).map(Some)
+}
+
 /// The body as a value of a known shape.
 pub(crate) struct JsonBody<T>(pub(crate) T);
 

@@ -81,7 +81,8 @@ fn check_key(key: Option<&str>) -> Result<()> {
 #[derive(Debug, Clone)]
 pub struct Answer {
     pub request_id: String,
-    pub answer: Value,
+    /// None where they do not want to answer: a question goes unanswered, and a call does not run.
+    pub answer: Option<Value>,
 }
 
 impl App {
@@ -247,10 +248,19 @@ impl App {
                 let why = "Nobody answered in time; the run does not wait any more";
                 return Err(Error::conflict(why));
             }
+            let (request_id, by) = (answer.request_id.clone(), caller.user_name.to_string());
+            let rejected = || serde_json::json!(Decision::Reject { text: None });
+            let answer = match (&answer.answer, pending.kind) {
+                (Some(answer), _) => self.checked_answer(state, pending, answer)?,
+                (None, PendingKind::Approval) => rejected(),
+                (None, PendingKind::Question) => {
+                    return Ok(Some(Entry::Declined { request_id, by }));
+                }
+            };
             Ok(Some(Entry::Answered {
-                request_id: answer.request_id.clone(),
-                answer: self.checked_answer(state, pending, &answer.answer)?,
-                by: caller.user_name.to_string(),
+                request_id,
+                answer,
+                by,
             }))
         })
         .await

@@ -3,7 +3,7 @@
 
 use super::views::pending_view;
 use agent::entry::{CallResult, Ending, Entry, Pending, Status};
-use agent::state::{not_made, result_of_answer};
+use agent::state::{declined, not_made, result_of_answer};
 use providers::{Arguments, Call};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -297,13 +297,11 @@ impl Names {
                 answer,
                 by,
             } => {
-                let asked = self.asked.get(request_id);
-                let call = asked.map(|it| &it.call);
-                let tool = call.and_then(|call| self.tools.get(call));
-                let data = json!({"request_id": request_id, "answer": answer, "by": by, "call_id": call, "tool": tool});
-                let result = asked.and_then(|it| result_of_answer(it, answer));
-                let result = result.map(|it| ("tool_result", self.result(&it)));
-                return [("answered", data)].into_iter().chain(result).collect();
+                let result = |it: &Pending| result_of_answer(it, answer);
+                return self.answered(request_id, Some(answer), by, result);
+            }
+            Entry::Declined { request_id, by } => {
+                return self.answered(request_id, None, by, |it| Some(declined(it)));
             }
             Entry::Corrected { text } => {
                 // It speaks to the model, and others read it.
@@ -320,6 +318,26 @@ impl Names {
             Entry::Ended(ending) => ended(ending),
         };
         vec![event]
+    }
+
+    /// That somebody answered, or declined to, and the result where that is one.
+    fn answered(
+        &self,
+        request_id: &str,
+        answer: Option<&Value>,
+        by: &str,
+        result: impl FnOnce(&Pending) -> Option<CallResult>,
+    ) -> Vec<(&'static str, Value)> {
+        let asked = self.asked.get(request_id);
+        let call = asked.map(|it| &it.call);
+        let tool = call.and_then(|call| self.tools.get(call));
+        let mut data = json!({"request_id": request_id, "answer": answer, "by": by, "call_id": call, "tool": tool});
+        if answer.is_none() {
+            data["declined"] = json!(true);
+        }
+        let result = asked.and_then(|it| result(it));
+        let result = result.map(|it| ("tool_result", self.result(&it)));
+        [("answered", data)].into_iter().chain(result).collect()
     }
 
     fn result(&self, result: &CallResult) -> Value {

@@ -3,6 +3,7 @@
 use super::acting::Ended;
 use super::driver::Driver;
 use super::offered::{Bounds, described};
+use super::planner::about;
 use crate::App;
 use crate::servers::Offered;
 use agent::entry::{CallResult, Entry, PendingKind};
@@ -236,7 +237,17 @@ impl Driver {
         };
         let question = arguments["question"].as_str().unwrap_or_default();
         let asking = self.pending(PendingKind::Question, call, question.to_owned());
-        Entry::Asked(asking.with(|pending| pending.schema = schema))
+        // A planner asks for what a tool needs; a model says in its question what that is for.
+        let is_planned = !self
+            .journal
+            .state
+            .began
+            .as_ref()
+            .is_some_and(|it| it.has_model);
+        Entry::Asked(asking.with(|pending| {
+            pending.schema = schema;
+            pending.tool = about(call).filter(|_| is_planned).map(str::to_owned);
+        }))
     }
 }
 

@@ -8,8 +8,10 @@ use crate::select::{ASKING, QUERY_MAX};
 use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
-use agent::planner::{Plan, Planned, Told, all_rejected, answer, failed, not_called, unanswered};
-use agent::state::REJECTED;
+use agent::planner::{
+    Plan, Planned, Told, all_rejected, answer, failed, not_called, refused, unanswered,
+};
+use agent::state::{DECLINED, REJECTED};
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
 use selection::Outcome;
@@ -44,6 +46,9 @@ impl Driver {
             return self.chosen().await;
         };
         match (&before.calls[..], &results[..]) {
+            ([call], [result]) if is_unclear(call) && result.text == DECLINED => {
+                Ok(spoken(refused(&self.request()).to_owned()))
+            }
             // Nobody could be asked.
             ([call], [result]) if is_unclear(call) && result.is_error => {
                 Ok(spoken(result.text.clone()))
@@ -234,7 +239,7 @@ fn spoken(text: String) -> Turn {
 }
 
 /// The tool that a question asks for.
-fn about(call: &Call) -> Option<&str> {
+pub(crate) fn about(call: &Call) -> Option<&str> {
     match &call.arguments {
         Arguments::Json(arguments) => arguments.get(ABOUT)?.as_str(),
         Arguments::Bad(_) => None,

@@ -265,7 +265,11 @@ pub(crate) struct InputBody {
     /// For a question what its schema asks for; for an approval `{"decision": "approve|edit|reject|respond|always",
     /// "arguments"?, "text"?}`.
     #[schema(value_type = Object)]
-    answer: Value,
+    #[serde(default, deserialize_with = "present")]
+    answer: Option<Value>,
+    /// In the place of an answer: somebody does not want to give one, and the run goes on without.
+    #[serde(default)]
+    decline: bool,
 }
 
 /// Answers what a run asks; it goes on at once.
@@ -277,6 +281,10 @@ pub(crate) async fn answer_run(
     PathOf(id): PathOf<String>,
     JsonBody(body): JsonBody<InputBody>,
 ) -> Result<Json<RunView>, ApiError> {
+    if body.answer.is_some() == body.decline {
+        let why = "answer: expected an answer, or \"decline\": true, and not both";
+        return Err(ApiError::new(Code::Invalid, why));
+    }
     let answer = Answer {
         request_id: body.request_id,
         answer: body.answer,

@@ -3,7 +3,7 @@
 use super::part::PartQuery;
 use super::tools::owned;
 use crate::auth::{Anyone, IsAdmin};
-use crate::body::{JsonBody, PathOf, QueryOf};
+use crate::body::{JsonBody, PathOf, QueryOf, present};
 use crate::error::{ApiError, ErrorBody};
 use crate::router::Server;
 use app::erasure::ErasureView;
@@ -40,11 +40,6 @@ pub(crate) struct UserPatch {
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<String>)]
     oidc_subject: Option<Option<String>>,
-}
-
-/// Tells null from nothing.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Option<String>>, D::Error> {
-    Option::deserialize(from).map(Some)
 }
 
 #[derive(Debug, Deserialize, ToSchema)]

@@ -98,30 +98,16 @@ async fn a_question_of_the_run_is_put_to_the_client() {
 }
 
 #[tokio::test]
-async fn a_call_that_has_to_be_approved_is_put_to_the_client() {
-    let mut careful = definition("careful");
-    careful["approval"] = json!("always");
-    on_both_with(
-        json!([careful]),
-        Policy::default(),
-        async |app: &TestApp| {
-            let paint = || Say::call("careful", json!({"expression": "6*7"}));
-            let model = Model::saying(vec![paint(), paint(), Say::text("Painted.")]).await;
-            app.agent(&model, json!({})).await;
-            let client = Client::modern(app, ADMIN, "/mcp");
-            let asked = client.ask("tools/call", call()).await;
-            assert!(
-                asked.result()["inputRequests"].to_string().contains("6*7"),
-                "what is to be approved"
-            );
-            let again = answered(&client, &asked, json!({"action": "decline"})).await;
-            let approved = json!({"action": "accept", "content": {"decision": "approve"}});
-            let done = answered(&client, &again, approved).await;
-            assert_eq!(text(&done), "Painted.");
-            let results = model.results();
-            assert!(results[0].1 && results[1].0.contains("42"), "{results:?}");
-        },
-    )
+async fn a_client_may_decline_to_answer() {
+    on_both(async |app: &TestApp| {
+        let model = Model::saying(colour()).await;
+        app.agent(&model, json!({})).await;
+        let client = Client::modern(app, ADMIN, "/mcp");
+        let asked = client.ask("tools/call", call()).await;
+        let done = answered(&client, &asked, json!({"action": "decline"})).await;
+        assert_eq!(text(&done), "Painted.");
+        assert!(model.results()[0].1, "{:?}", model.results());
+    })
     .await;
 }
 
@@ -134,12 +120,17 @@ async fn a_client_may_decide_all_that_may_be_decided() {
         Policy::default(),
         async |app: &TestApp| {
             let paint = || Say::call("careful", json!({"expression": "6*7"}));
-            let turns = vec![paint(), paint(), paint(), Say::text("Painted.")];
+            let turns = std::iter::repeat_with(paint).take(5);
+            let turns = turns.chain([Say::text("Painted.")]).collect();
             let model = Model::saying(turns).await;
             app.agent(&model, json!({})).await;
             let client = Client::modern(app, ADMIN, "/mcp");
             let mut asked = client.ask("tools/call", call()).await;
+            let shown = asked.result()["inputRequests"].to_string();
+            assert!(shown.contains("6*7"), "what is to be approved: {shown}");
+            asked = answered(&client, &asked, json!({"action": "decline"})).await;
             for content in [
+                json!({"decision": "approve"}),
                 // What cannot be read, and what says too little, is asked for again.
                 json!({"decision": "edit", "arguments": "expression=6*8"}),
                 json!({"decision": "edit", "arguments": "{\"expression\": \"6*8\"}"}),
@@ -153,10 +144,13 @@ async fn a_client_may_decide_all_that_may_be_decided() {
             let done = answered(&client, &asked, json!({"action": "accept", "content": why})).await;
             assert_eq!(text(&done), "Painted.");
             let results = model.results();
-            assert!(results[0].0.contains("48") && !results[0].1, "{results:?}");
-            assert_eq!(results[1], ("it is nine".to_owned(), false));
+            assert!(results[0].1, "{results:?}");
+            for (result, says) in results[1..3].iter().zip(["42", "48"]) {
+                assert!(result.0.contains(says) && !result.1, "{results:?}");
+            }
+            assert_eq!(results[3], ("it is nine".to_owned(), false));
             assert!(
-                results[2].0.contains("not today") && results[2].1,
+                results[4].0.contains("not today") && results[4].1,
                 "{results:?}"
             );
         },

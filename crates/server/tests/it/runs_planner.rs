@@ -126,6 +126,34 @@ async fn what_was_said_when_it_was_not_clear_is_kept() {
     .await;
 }
 
+#[tokio::test]
+async fn without_an_answer_the_planner_calls_nothing_and_says_so() {
+    on_both(async |app: &TestApp| {
+        let parameters = json!({"day": {"type": "string", "format": "date"}});
+        let about = "Books a meeting room on a day";
+        tool(app, "book_room", about, parameters).await;
+        for (input, says) in [
+            ("Book a meeting room", "you did not want to give day"),
+            ("book_room으로 회의실 예약해 줘", "답하지 않으신 값: day"),
+        ] {
+            let run = begin(app, input, "book_room").await;
+            assert_eq!(
+                run["pending"][0]["tool"], "book_room",
+                "what it is for: {run}"
+            );
+            let done = app.decline(&run, &run["pending"][0]).await;
+            assert_eq!(done["status"], "done", "{done}");
+            let output = done["output"].as_str().unwrap();
+            assert!(output.contains(says), "{output}");
+        }
+        let run = begin(app, "do it please", "book_room").await;
+        assert_eq!(run["pending"][0]["tool"], Value::Null, "{run}");
+        let done = app.decline(&run, &run["pending"][0]).await;
+        assert_eq!(done["output"], "Nothing was done, as you asked.", "{done}");
+    })
+    .await;
+}
+
 /// What is said when it was not clear is a request, and no text that the first one hands over.
 #[tokio::test]
 async fn what_is_said_when_it_was_not_clear_is_no_text_to_work_on() {
@@ -342,6 +370,19 @@ async fn what_wants_something_else_than_the_tool_does_is_not_carried_out_unasked
             let run = calls(input).await;
             assert_eq!(run["calls"], 0, "{input}: {run}");
         }
+        // Whether it is meant at all comes before what it would need.
+        let run = calls("Who booked a meeting room?").await;
+        let asked = &run["pending"][0];
+        assert_eq!(asked["schema"], json!({"type": "string"}), "{run}");
+        let question = asked["question"].as_str().unwrap();
+        assert!(question.contains("like a question"), "{question}");
+        app.answer(&run, asked, json!("Book the lab")).await;
+        let run = app.rests(&run).await;
+        assert_eq!(
+            (&run["status"], &run["calls"]),
+            (&json!("done"), &json!(1)),
+            "{run}"
+        );
     })
     .await;
 }

@@ -6,7 +6,9 @@ use crate::testapp::{ADMIN, TestApp, on_both, on_both_with};
 use axum::body::Body;
 use axum::http::Request;
 use catalog::policy::Policy;
+use http_body_util::BodyExt;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The text that counts in the end.
@@ -45,6 +47,28 @@ fn streamed(text: &str) -> Vec<Value> {
         .collect()
 }
 
+/// Begins a run and reads all that it tells; `on_text` happens as soon as the reader, and not only somebody else, has read
+/// something of its text.
+async fn read_along(app: &TestApp, on_text: impl AsyncFnOnce()) -> Vec<Value> {
+    let body = json!({"input": "hi", "agent": "helper", "stream": true});
+    let request = Request::post("/api/v1/runs")
+        .header("x-api-key", ADMIN)
+        .header("content-type", "application/json")
+        .body(Body::from(body.to_string()));
+    let api = server::Api::new(Arc::clone(&app.server));
+    let mut stream = api.answer(request.unwrap()).await.into_body();
+    let (mut read, mut on_text) = (Vec::new(), Some(on_text));
+    while let Some(frame) = stream.frame().await {
+        read.extend_from_slice(&frame.unwrap().into_data().unwrap());
+        if String::from_utf8_lossy(&read).contains("event: text_delta")
+            && let Some(on_text) = on_text.take()
+        {
+            on_text().await;
+        }
+    }
+    streamed(str::from_utf8(&read).unwrap())
+}
+
 /// One that says these things in this order, whatever it is asked.
 async fn in_turn(script: Vec<Say>) -> Model {
     let next = AtomicUsize::new(0);
@@ -57,19 +81,7 @@ async fn what_was_written_before_the_line_broke_is_taken_back() {
     on_both(async |app: &TestApp| {
         let model = in_turn(vec![Say::Break("안녕하세"), Say::text("안녕히 가세요")]).await;
         app.agent(&model, json!({})).await;
-        let body = json!({"input": "hi", "agent": "helper", "stream": true});
-        let cut = async {
-            until("its beginning is told", async || {
-                let runs = app.get("/api/v1/runs").await.body;
-                let run = runs["items"].get(0)?;
-                let told = app.events(run, "").await;
-                names(&told).contains(&"text_delta").then_some(())
-            })
-            .await;
-            model.go_on();
-        };
-        let (read, ()) = tokio::join!(app.post("/api/v1/runs", body), cut);
-        let events = streamed(read.body.as_str().unwrap());
+        let events = read_along(app, async || model.go_on()).await;
         assert_eq!(text_of(&events), "안녕히 가세요", "{events:?}");
         let names = names(&events);
         assert!(names.contains(&"text_reset"), "{names:?}");
@@ -121,20 +133,13 @@ async fn whoever_cancels_while_a_text_is_written_has_nothing_told_twice() {
     on_both(async |app: &TestApp| {
         let model = in_turn(vec![Say::hold("Let me think")]).await;
         app.agent(&model, json!({})).await;
-        let body = json!({"input": "hi", "agent": "helper", "stream": true});
-        let reading = app.post("/api/v1/runs", body);
-        let cancelling = async {
-            let run = until("the text is on its way", async || {
-                let run = app.get("/api/v1/runs").await.body["items"].get(0)?.clone();
-                let events = app.events(&run, "").await;
-                names(&events).contains(&"text_delta").then_some(run)
-            })
-            .await;
-            let path = format!("/api/v1/runs/{}/cancel", run["id"].as_str().unwrap());
-            app.post(&path, Value::Null).await;
-        };
-        let (read, ()) = tokio::join!(reading, cancelling);
-        let events = streamed(read.body.as_str().unwrap());
+        let events = read_along(app, async || {
+            let runs = app.get("/api/v1/runs").await.body;
+            let id = runs["items"][0]["id"].as_str().unwrap();
+            app.post(&format!("/api/v1/runs/{id}/cancel"), Value::Null)
+                .await;
+        })
+        .await;
         assert_eq!(text_of(&events), "Let me think", "{events:?}");
         assert_eq!(names(&events).last(), Some(&"error"));
     })

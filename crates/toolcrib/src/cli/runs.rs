@@ -57,7 +57,11 @@ pub(crate) enum Runs {
         id: String,
         /// The answer: words, the number of a choice, or JSON; for a call to approve `approve` (예), `edit` (수정), `reject`
         /// (아니오), `respond` (대답), `always` (항상), or {"decision": …}
-        answer: String,
+        #[arg(required_unless_present = "decline", conflicts_with = "decline")]
+        answer: Option<String>,
+        /// Do not answer: the run goes on without, and a call does not run
+        #[arg(long)]
+        decline: bool,
         /// Which question, where it asks several (`show` tells)
         #[arg(long, value_name = "ID")]
         request: Option<String>,

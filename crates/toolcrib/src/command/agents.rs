@@ -3,6 +3,7 @@
 use super::kept::Kept;
 use super::tools::{show, text};
 use crate::cli::Agents;
+use crate::client::Client;
 use crate::context::Context;
 use crate::out::{Out, Result};
 use serde_json::Value;
@@ -14,7 +15,11 @@ pub(crate) async fn run(context: &Context, command: Agents) -> Result {
     match command {
         Agents::List => list(context).await,
         Agents::Show { name } => {
-            show(out, &KEPT.get(context, &name).await?);
+            let mut agent = KEPT.get(context, &name).await?;
+            if !out.json {
+                agent["tools"] = named(context, &agent["tools"]).await?;
+            }
+            show(out, &agent);
             Ok(())
         }
         Agents::Create { definition } => {
@@ -36,6 +41,23 @@ pub(crate) async fn run(context: &Context, command: Agents) -> Result {
             Ok(())
         }
     }
+}
+
+/// Tools by the names that people know them by; of those that are not there, or not to be seen, the id stays.
+async fn named(context: &Context, ids: &Value) -> Result<Value> {
+    let ask = async |client: &Client| {
+        let mut names = Vec::new();
+        for id in ids.as_array().into_iter().flatten() {
+            let place = format!("/api/v1/tools/{}", id.as_str().unwrap_or_default());
+            let said = client.request("GET", &place, None).await?;
+            names.push(match said.is_success() {
+                true => said.ok()?["name"].clone(),
+                false => id.clone(),
+            });
+        }
+        Ok(Value::Array(names))
+    };
+    Client::with(context, ask).await
 }
 
 fn told(out: &Out, agent: &Value, done: &str) {

@@ -3,6 +3,7 @@
 
 use super::call::example;
 use super::tools::text;
+use agent::answered::answered;
 use agent::words::{Verb, decision, verb};
 use serde_json::{Map, Value, json};
 
@@ -15,7 +16,10 @@ pub(super) fn asked_line(pending: &Value) -> String {
             pending["arguments"],
             text(pending, "because"),
         ),
-        false => format!("it asks: {}", text(pending, "question")),
+        false => match text(pending, "tool") {
+            "" => format!("it asks: {}", text(pending, "question")),
+            tool => format!("it asks for {tool}: {}", text(pending, "question")),
+        },
     }
 }
 
@@ -37,10 +41,8 @@ pub(super) fn how_to_answer(pending: &Value) -> Vec<String> {
         ];
     }
     if let Some(fields) = fields(schema) {
-        let required = schema["required"].as_array();
-        let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
         let line = |(name, field): (&String, &Value)| {
-            let optional = match is_required(name) {
+            let optional = match is_required(schema, name) {
                 true => "",
                 false => ", may be left out",
             };
@@ -111,7 +113,16 @@ pub(super) fn said(schema: &Value, line: &str) -> Value {
     named.cloned().unwrap_or_else(|| Value::from(line))
 }
 
-/// Asks whoever sits at the prompt; none where they have gone. `ask` shows a prompt and reads a line, `say` tells what was wrong.
+/// What somebody types who does not want to answer a question.
+pub(super) const DECLINE: &str = "/decline";
+
+/// What is sent where somebody does not want to answer.
+pub(super) fn declined() -> Value {
+    json!({"decline": true})
+}
+
+/// Asks whoever sits at the prompt: what to send; none where they have gone. `ask` shows a prompt and reads a line, `say` tells
+/// what was wrong.
 pub(super) fn asked_here(
     pending: &Value,
     ask: &mut dyn FnMut(&str) -> Option<String>,
@@ -128,33 +139,62 @@ pub(super) fn asked_here(
                 Verb::Approve | Verb::Always => None,
             };
             match decided(&line, more) {
-                Ok(answer) => return Some(answer),
+                Ok(answer) => return Some(json!({"answer": answer})),
                 Err(why) => say(&why),
             }
         }
     }
-    match fields(schema) {
-        Some(fields) if fields.len() > 1 => form(fields, ask),
-        _ => ask("> ").map(|line| said(schema, &line)),
+    if let Some(fields) = fields(schema).filter(|it| it.len() > 1) {
+        return form(schema, fields, ask, say);
     }
+    let line = ask("> ")?;
+    Some(match line == DECLINE {
+        true => declined(),
+        false => json!({"answer": said(schema, &line)}),
+    })
 }
 
-/// A line for each field, or all of them as JSON.
-fn form(fields: &Map<String, Value>, ask: &mut dyn FnMut(&str) -> Option<String>) -> Option<Value> {
+/// A line for each field, or all of them as JSON. A line that does not fit its field is asked for again at once: what stands
+/// in the others need not be typed twice.
+fn form(
+    schema: &Value,
+    fields: &Map<String, Value>,
+    ask: &mut dyn FnMut(&str) -> Option<String>,
+    say: &mut dyn FnMut(&str),
+) -> Option<Value> {
+    let today = jiff::Zoned::now().date();
     let mut given = Map::new();
     for (name, field) in fields {
-        let line = ask(&format!("{name}> "))?;
-        if given.is_empty()
-            && let Ok(Value::Object(all)) = serde_json::from_str(&line)
-        {
-            return Some(Value::Object(all));
-        }
-        // What is left empty is left out.
-        if !line.is_empty() {
-            given.insert(name.clone(), said(field, &line));
+        loop {
+            let line = ask(&format!("{name}> "))?;
+            if line == DECLINE {
+                return Some(declined());
+            }
+            if given.is_empty()
+                && let Ok(Value::Object(all)) = serde_json::from_str(&line)
+            {
+                return Some(json!({"answer": all}));
+            }
+            // What is left empty is left out.
+            if line.is_empty() && !is_required(schema, name) {
+                break;
+            }
+            let value = said(field, &line);
+            match answered(field, &value, today) {
+                Ok(_) => {
+                    given.insert(name.clone(), value);
+                    break;
+                }
+                Err(why) => say(&format!("{name}: {why}")),
+            }
         }
     }
-    Some(Value::Object(given))
+    Some(json!({"answer": given}))
+}
+
+fn is_required(schema: &Value, name: &str) -> bool {
+    let required = schema["required"].as_array();
+    required.is_some_and(|all| all.iter().any(|it| it == name))
 }
 
 /// The members of a form; none where one value is wanted.
@@ -234,11 +274,12 @@ mod tests {
                 json!({"decision": "respond", "text": "paid already"}),
             ),
         ] {
-            assert_eq!(typed(&approval(), lines), (Some(expected), Vec::new()));
+            let sent = json!({"answer": expected});
+            assert_eq!(typed(&approval(), lines), (Some(sent), Vec::new()));
         }
         // What says too little is asked for again.
         let (answer, told) = typed(&approval(), &["perhaps", "edit", "amount=3", "y"]);
-        assert_eq!(answer, Some(json!({"decision": "approve"})));
+        assert_eq!(answer, Some(json!({"answer": {"decision": "approve"}})));
         assert!(
             told[0].contains("respond") && told[1].contains("JSON"),
             "{told:?}"
@@ -256,12 +297,13 @@ mod tests {
         let colours = question(&json!({"enum": ["red", "blue"]}));
         assert_eq!(how_to_answer(&colours), ["1) red", "2) blue"]);
         for (line, expected) in [("2", "blue"), ("red", "red"), ("3", "3"), ("0", "0")] {
-            assert_eq!(typed(&colours, &[line]).0, Some(json!(expected)), "{line}");
+            let sent = json!({"answer": expected});
+            assert_eq!(typed(&colours, &[line]).0, Some(sent), "{line}");
         }
         // A number that is a choice itself is no place in the list.
         let sizes = question(&json!({"enum": [2, 1, 7]}));
-        assert_eq!(typed(&sizes, &["2"]).0, Some(json!("2")));
-        assert_eq!(typed(&sizes, &["3"]).0, Some(json!(7)));
+        assert_eq!(typed(&sizes, &["2"]).0, Some(json!({"answer": "2"})));
+        assert_eq!(typed(&sizes, &["3"]).0, Some(json!({"answer": 7})));
     }
 
     #[test]
@@ -292,7 +334,29 @@ mod tests {
                 json!({"day": "2026-11-18", "people": 3}),
             ),
         ] {
-            assert_eq!(typed(&form, lines).0, Some(expected));
+            let sent = json!({"answer": expected});
+            assert_eq!(typed(&form, lines), (Some(sent), Vec::new()));
+        }
+        // A slip is told where it was made, and costs nothing that was typed before.
+        let lines = ["tomorrow", "three or four", "", "3", ""];
+        let (sent, told) = typed(&form, &lines);
+        let expected = json!({"answer": {"day": "tomorrow", "people": "3"}});
+        assert_eq!(sent, Some(expected));
+        assert_eq!(told.len(), 2, "{told:?}");
+        assert!(
+            told.iter().all(|it| it.starts_with("people: expected")),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn a_question_need_not_be_answered() {
+        let form = json!({"type": "object", "properties": {"a": {}, "b": {}}});
+        for (schema, lines) in [
+            (json!({"type": "string"}), &["/decline"][..]),
+            (form, &["x", "/decline"]),
+        ] {
+            assert_eq!(typed(&question(&schema), lines).0, Some(declined()));
         }
     }
 }

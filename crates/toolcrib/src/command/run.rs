@@ -1,7 +1,7 @@
 //! `toolcrib run`: a request, what is done about it while it happens, and its output. What it asks is asked here, where
 //! somebody sits at a terminal.
 
-use super::answering::{answers, asked_here, asked_line, how_to_answer};
+use super::answering::{DECLINE, answers, asked_here, asked_line, how_to_answer, is_approval};
 use super::input::Input;
 use super::teller::Teller;
 use super::tools::text;
@@ -180,7 +180,9 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
                 }
             }
             let how = pending.map(answers).next().unwrap_or_default();
-            failure = failure.hint(format!("answer with `toolcrib runs answer {id} {how}`"));
+            failure = failure.hint(format!(
+                "answer with `toolcrib runs answer {id} {how}`, or `--decline`; `toolcrib runs cancel {id}` stops it"
+            ));
             Err(if out.json { failure.printed() } else { failure })
         }
         status => {
@@ -203,12 +205,15 @@ async fn answer_here(context: &Context, client: &Client, view: &Value) -> Result
     for line in how_to_answer(pending) {
         say(&format!("  {line}"));
     }
+    if !is_approval(pending) {
+        say(&format!("  ({DECLINE}: do not answer; Ctrl-C: later)"));
+    }
     let place = format!("{}/input", path(text(view, "id")));
     loop {
-        let Some(answer) = asked_here(pending, &mut prompted, &mut |why| say(why)) else {
+        let Some(mut body) = asked_here(pending, &mut prompted, &mut |why| say(why)) else {
             return Ok(false);
         };
-        let body = json!({"request_id": pending["request_id"], "answer": answer});
+        body["request_id"] = pending["request_id"].clone();
         let said = client.request("POST", &place, Some(body)).await?;
         if said.is_success() {
             return Ok(true);

@@ -1,6 +1,6 @@
 //! `toolcrib runs`: what is under way, what waits for somebody, and answering it.
 
-use super::answering::{asked_line, decided, how_to_answer, is_approval, said};
+use super::answering::{asked_line, decided, declined, how_to_answer, is_approval, said};
 use super::input::Input;
 use super::limits::show;
 use super::run::{ended, follow, path};
@@ -39,10 +39,11 @@ pub(crate) async fn run(context: &Context, command: Runs) -> Result {
         Runs::Answer {
             id,
             answer,
+            decline: _,
             request,
             text,
             arguments,
-        } => answer_one(context, &id, &answer, request, More { text, arguments }).await,
+        } => answer_one(context, &id, answer, request, More { text, arguments }).await,
         Runs::Cancel { id } => cancel(context, &id).await,
     }
 }
@@ -110,18 +111,19 @@ async fn show_one(context: &Context, id: &str) -> Result {
 async fn answer_one(
     context: &Context,
     id: &str,
-    answer: &str,
+    answer: Option<String>,
     request: Option<String>,
     more: More,
 ) -> Result {
     let work = async |client: &Client| {
         let view = client.get(&path(id)).await?;
         let pending = chosen(&view, request.as_deref())?;
-        let answer = match is_approval(pending) {
-            true => decision(answer, &more)?,
-            false => said(&pending["schema"], answer),
+        let mut body = match answer {
+            None => declined(),
+            Some(line) if is_approval(pending) => json!({"answer": decision(&line, &more)?}),
+            Some(line) => json!({"answer": said(&pending["schema"], &line)}),
         };
-        let body = json!({"request_id": pending["request_id"], "answer": answer});
+        body["request_id"] = pending["request_id"].clone();
         let place = format!("{}/input", path(id));
         client.request("POST", &place, Some(body)).await?.ok()?;
         follow(context, client, id, false).await

@@ -19,6 +19,7 @@ fn an_agent_is_kept_by_commands_alone() {
     }
     let shown: Value = serde_json::from_str(&sandbox.ok(&["agents", "show", "analyst"])).unwrap();
     assert_eq!(shown["name"], "analyst");
+    assert_eq!(shown["tools"], json!(["calculator"]), "people know names");
     let patched = sandbox.json(&["agents", "update", "analyst", r#"{"tools": []}"#, "--patch"]);
     assert_eq!(
         (&patched["version"], &patched["description"]),

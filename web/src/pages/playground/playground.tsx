@@ -12,7 +12,7 @@ import { ReadOnly } from "../../ui/note";
 import { Page } from "../../ui/page";
 import { Empty, Failed } from "../../ui/states";
 import { agentsQuery } from "../agents/queries";
-import { giveAnswer } from "../runs/queries";
+import { giveReply } from "../runs/queries";
 import { isTypeable, typedAnswer } from "../runs/typed-answer";
 import { Composer } from "./composer";
 import { Turn, type TurnState } from "./turn";
@@ -55,7 +55,7 @@ export default function Playground() {
   };
   const asked = last === undefined ? undefined : states[last]?.asked;
   const isAnswer = asked?.about === "question" && isTypeable(asked.schema);
-  const answer = useMutation({ mutationFn: ({ given }: { given: unknown }) => giveAnswer(last!, asked!.id, given) });
+  const answer = useMutation({ mutationFn: ({ given }: { given: unknown }) => giveReply(last!, asked!.id, { answer: given }) });
   const [problem, setProblem] = useState<string>();
   const reply = async (text: string) => {
     const typed = typedAnswer(text, asked!.schema);

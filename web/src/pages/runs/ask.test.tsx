@@ -12,8 +12,8 @@ import { TipProvider } from "../../ui/tip";
 import { Ask } from "./ask";
 import type { AskBlock } from "./transcript";
 
-const given = vi.hoisted(() => vi.fn(async (_run: string, _request: string, _answer: unknown) => ({})));
-vi.mock("./queries", () => ({ giveAnswer: given }));
+const given = vi.hoisted(() => vi.fn(async (_run: string, _request: string, _reply: unknown) => ({})));
+vi.mock("./queries", () => ({ giveReply: given }));
 vi.mock("../../api/me", () => ({ useMay: () => true }));
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ test("once it is sent nothing of it is kept", async () => {
   shown(question);
   write(/^street/, "Sejong-daero 1");
   await click(runs.answer);
-  expect(given).toHaveBeenCalledWith("r", "q1", { street: "Sejong-daero 1" });
+  expect(given).toHaveBeenCalledWith("r", "q1", { answer: { street: "Sejong-daero 1" } });
   expect(sessionStorage.length).toBe(0);
 });
 
@@ -90,6 +90,17 @@ test("so is why somebody says no", async () => {
   shown(approval);
   expect(screen.getByRole("textbox")).toHaveProperty("value", "Not this one");
   await click(runs.decide.rejectNow);
-  expect(given).toHaveBeenCalledWith("r", "a1", { decision: "reject", text: "Not this one" });
+  expect(given).toHaveBeenCalledWith("r", "a1", { answer: { decision: "reject", text: "Not this one" } });
   expect(sessionStorage.length).toBe(0);
+});
+
+test("nobody has to answer a question", async () => {
+  shown({ ...question, tool: "send_parcel" });
+  screen.getByText("For send_parcel");
+  write(/^street/, "Sejong-daero 1");
+  await click(runs.decline);
+  expect(given).toHaveBeenCalledWith("r", "q1", { decline: true });
+  expect(sessionStorage.length).toBe(0);
+  shown({ ...question, answered: { answer: null, by: "kim", isDeclined: true } });
+  screen.getByText(runs.declined);
 });

@@ -16,7 +16,7 @@ import { Failed } from "../../ui/states";
 import { Ticks } from "../../ui/ticks";
 import { inOneLine } from "../executions/curl";
 import { useBegun, withoutSecrets } from "./begun";
-import { giveAnswer } from "./queries";
+import { giveReply, type Reply } from "./queries";
 import type { AskBlock } from "./transcript";
 import { isTypeable } from "./typed-answer";
 
@@ -26,7 +26,7 @@ export const COMPOSER = "composer";
 function useAnswer(run: string, request: string, onGiven: () => void) {
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: (answer: unknown) => giveAnswer(run, request, answer),
+    mutationFn: (reply: Reply) => giveReply(run, request, reply),
     onSuccess: onGiven,
     onSettled: () => queries.invalidateQueries({ queryKey: ["runs"] }),
   });
@@ -35,11 +35,12 @@ function useAnswer(run: string, request: string, onGiven: () => void) {
 /** What an answer was, in a few words. */
 function Answered({ ask }: { ask: AskBlock }) {
   const { t } = useTranslation("runs");
-  const { answer, by } = ask.answered!;
+  const { answer, by, isDeclined } = ask.answered!;
   const decision = ask.about === "approval" ? (answer as { decision?: string; text?: string } | null) : null;
   const known = ["approve", "always", "edit", "reject", "respond"] as const;
   const made = known.find((one) => one === decision?.decision);
-  const text = made ? [t(`decided.${made}`), decision?.text].filter(Boolean).join(": ") : inOneLine(answer);
+  const said = made ? [t(`decided.${made}`), decision?.text].filter(Boolean).join(": ") : inOneLine(answer);
+  const text = isDeclined ? t("declined") : said;
   return (
     <p className="text-sm text-muted">
       <Ticks text={ask.question} /> — <span className="font-medium text-fg">{text}</span> ({by})
@@ -73,7 +74,7 @@ function Question({ run, ask }: { run: string; ask: AskBlock }) {
     if (typing?.id === COMPOSER && typing.value === "" && !isTypeable(ask.schema))
       form.current?.querySelector<HTMLElement>("input, textarea, select:not([aria-label])")?.focus();
   }, []);
-  const give = () => answer.mutate(isWrapped ? value.answer : value);
+  const give = () => answer.mutate({ answer: isWrapped ? value.answer : value });
   const change = (next: Values, ok: boolean) => {
     setValue(next);
     setGood(ok);
@@ -93,9 +94,12 @@ function Question({ run, ask }: { run: string; ask: AskBlock }) {
     >
       <SchemaForm schema={schema} value={value} onChange={change} problems={problemsOf(answer.error)} />
       {answer.error && <Failed error={answer.error} />}
-      <div>
+      <div className="flex flex-wrap gap-2">
         <Button type="submit" look="primary" busy={answer.isPending} disabled={!isGood}>
           {t("answer")}
+        </Button>
+        <Button disabled={answer.isPending} onClick={() => answer.mutate({ decline: true })}>
+          {t("decline")}
         </Button>
       </div>
     </form>
@@ -115,7 +119,7 @@ function Approval({ run, ask }: { run: string; ask: AskBlock }) {
   const answer = useAnswer(run, ask.id, done);
   const decide = (decision: string) => {
     const more = decision === "edit" ? { arguments: args } : text.trim() ? { text: text.trim() } : {};
-    answer.mutate({ decision, ...(decision === "approve" || decision === "always" ? {} : more) });
+    answer.mutate({ answer: { decision, ...(decision === "approve" || decision === "always" ? {} : more) } });
   };
   const schema: Schema = {
     type: "object",
@@ -213,6 +217,9 @@ export function Ask({ run, ask, isOver }: { run: string; ask: AskBlock; isOver: 
               <Ticks text={ask.question} />
             )}
           </p>
+          {ask.about === "question" && ask.tool && (
+            <p className="text-sm text-muted">{t("forTool", { tool: ask.tool })}</p>
+          )}
           {ask.because && <p className="text-sm text-muted">{ask.because}</p>}
         </div>
       </div>

@@ -73,11 +73,13 @@ export const runQuery = (id: string) =>
     queryFn: ({ signal }) => got(api.GET("/api/v1/runs/{id}", { params: { path: { id } }, signal })),
   });
 
-/** The answer to what a run asks. */
-export const giveAnswer = (run: string, request: string, answer: unknown) =>
+/** What somebody says to what a run asks: an answer, or that they do not want to give one. */
+export type Reply = { answer: unknown } | { decline: true };
+
+export const giveReply = (run: string, request: string, reply: Reply) =>
   got(
     api.POST("/api/v1/runs/{id}/input", {
       params: { path: { id: run } },
-      body: { request_id: request, answer: answer as never },
+      body: { request_id: request, ...(reply as { answer: never }) },
     }),
   );

@@ -65,7 +65,10 @@ test("what is asked waits until it is answered", () => {
   expect(isWaiting(asked)).toBe(true);
   const answered = told(asked, [tell("answered", { request_id: "r", answer: "blue", by: "kim" })]);
   expect(isWaiting(answered)).toBe(false);
-  expect(answered.blocks[0]).toMatchObject({ answered: { answer: "blue", by: "kim" } });
+  expect(answered.blocks[0]).toMatchObject({ answered: { answer: "blue", by: "kim", isDeclined: false } });
+  const declined = told(asked, [tell("answered", { request_id: "r", answer: null, declined: true, by: "kim" })]);
+  expect(isWaiting(declined)).toBe(false);
+  expect(declined.blocks[0]).toMatchObject({ answered: { by: "kim", isDeclined: true } });
 });
 
 test("two calls at once are told apart, and one that failed says so", () => {

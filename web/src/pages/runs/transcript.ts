@@ -30,8 +30,8 @@ export type AskBlock = {
   tool: string | null;
   arguments: Record<string, unknown> | null;
   because: string;
-  /** What somebody answered, and who. */
-  answered?: { answer: unknown; by: string };
+  /** What somebody answered, and who; or that they did not want to. */
+  answered?: { answer: unknown; by: string; isDeclined: boolean };
 };
 
 export type Usage = { input_tokens?: number; output_tokens?: number };
@@ -164,7 +164,7 @@ function after(blocks: Block[], { event, data, id }: RunEvent): Block[] {
         ),
         "ask",
         text(data.request_id),
-        { answered: { answer: data.answer, by: text(data.by) } },
+        { answered: { answer: data.answer, by: text(data.by), isDeclined: data.declined === true } },
       );
     case "note":
       return [
