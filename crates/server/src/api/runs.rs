@@ -2,7 +2,7 @@
 
 use super::tools::owned;
 use crate::auth::{CanCall, CanRead};
-use crate::body::{IdempotencyKey, JsonBody, PathOf, QueryOf};
+use crate::body::{IdempotencyKey, JsonBody, PathOf, QueryOf, present};
 use crate::error::{ApiError, ErrorBody};
 use crate::mcp::bodies::told;
 use crate::mcp::seat;
