@@ -24,6 +24,7 @@ mod units;
 pub(crate) mod values;
 mod wanted;
 
+pub(crate) use formula::several;
 pub(crate) use questions::is_foreign;
 pub use questions::{form, questions};
 

@@ -1,7 +1,7 @@
 //! What is done with a request where no model thinks: the tools that were chosen for it are called with what it surely
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
-use crate::fill::{Missing, fill_for, is_foreign};
+use crate::fill::{Missing, fill_for, is_foreign, several};
 use crate::state::{DECLINED, REJECTED};
 use jiff::civil::Date;
 use selection::speech::{clauses, is_hangul, keys, refuses};
@@ -42,7 +42,13 @@ pub struct Told {
     pub is_error: bool,
 }
 
-/// What to do with a request for which these tools were chosen, in its order.
+/// The parts of a request that each need a call of their own.
+#[must_use]
+pub fn parts(request: &str) -> Vec<&str> {
+    several(request).unwrap_or_else(|| clauses(request))
+}
+
+/// What to do with a request for which these tools were chosen, in its order. One that was chosen twice is for two of its parts.
 #[must_use]
 pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date) -> Plan {
     if outcome == Outcome::None || chosen.is_empty() {
@@ -55,11 +61,19 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
             text: refused(request).to_owned(),
         };
     }
-    let parts = clauses(request);
+    let parts = parts(request);
     let has_parts = chosen.len() > 1 && parts.len() == chosen.len();
+    // Without its own part, a second call would be the first one again.
+    let is_first = |at: usize| {
+        let before = chosen[..at].iter();
+        !before
+            .map(|it| &it.tool.name)
+            .any(|it| *it == chosen[at].tool.name)
+    };
     let planned: Vec<Planned> = chosen
         .iter()
         .enumerate()
+        .filter(|(at, _)| has_parts || is_first(*at))
         .map(|(at, it)| {
             let part = if has_parts { parts[at] } else { request };
             planned(part, it, today)

@@ -9,7 +9,6 @@ use catalog::caller::Caller;
 use catalog::catalogue::Entry;
 use catalog::policy::Verdict;
 use jiff::civil::Date;
-use selection::speech::clauses;
 use selection::{Item, Outcome};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,6 +36,12 @@ pub struct Planned {
     pub notes: Vec<String>,
 }
 
+/// What is to be done about a request, and whether that is clear.
+struct AsOne {
+    outcome: Outcome,
+    planned: Planned,
+}
+
 impl App {
     /// The plan for a request among the tools that the caller may call.
     pub async fn plan_without_model(
@@ -60,18 +65,42 @@ impl App {
             may_wait: choosing.may_wait,
             ..Request::default()
         };
+        let whole = self.planned_as_one(caller, &asked, day).await?;
+        let tools = self.of_parts(caller, &asked, &whole, day).await?;
+        let mut planned = whole.planned;
+        if let Some(tools) = tools {
+            planned.plan = self.plan_for(request, Outcome::Call, &tools, day);
+            planned.tools = tools;
+        }
+        Ok(planned)
+    }
+
+    /// The plan for a request with the tools that are found for all of it.
+    async fn planned_as_one(
+        self: &Arc<Self>,
+        caller: &Arc<Caller>,
+        asked: &Request,
+        day: Date,
+    ) -> Result<AsOne> {
+        let request = &asked.query;
         let selection = self.select(Arc::clone(caller), asked.clone()).await?;
         let (outcome, tools) = match selection.outcome.as_str() {
-            "call" => {
-                let tools = self.with_calculations(caller, &asked, selection.tools);
-                (Outcome::Call, tools.await?)
-            }
+            "call" => (Outcome::Call, selection.tools),
             "ask" => (Outcome::Ask, selection.about.into_iter().collect()),
             _ => (Outcome::None, Vec::new()),
         };
-        let planned = self.plan_for(request, outcome, &tools, day);
-        let planned = self.unless_contrary(request, planned);
-        let is_settled = match &planned {
+        let plan = self.plan_for(request, outcome, &tools, day);
+        let plan = self.unless_contrary(request, plan);
+        let mut found = AsOne {
+            outcome,
+            planned: Planned {
+                plan,
+                tools,
+                because: selection.because,
+                notes: selection.notes,
+            },
+        };
+        let is_settled = match &found.planned.plan {
             Plan::Calls(calls) => calls.len() > 1 || calls.iter().all(|it| it.missing.is_empty()),
             Plan::Ask { .. } | Plan::Nothing { .. } => false,
         };
@@ -88,20 +117,17 @@ impl App {
             let tools = vec![best.name];
             let plan = self.plan_for(request, Outcome::Call, &tools, day);
             if takes_it(&plan, sum) {
-                return Ok(Planned {
+                found.outcome = Outcome::Call;
+                found.planned = Planned {
                     plan,
                     tools,
                     because: format!("the request is a calculation; {}", best.why),
-                    notes: selection.notes,
-                });
+                    notes: found.planned.notes,
+                };
+                break;
             }
         }
-        Ok(Planned {
-            plan: planned,
-            tools,
-            because: selection.because,
-            notes: selection.notes,
-        })
+        Ok(found)
     }
 
     /// The plan, unless it would ask for the arguments of a call that is not what the request wants by its words.
@@ -123,32 +149,50 @@ impl App {
         Some(planner::doubted(request, &item, why))
     }
 
-    /// A part of a request that is a calculation needs its tool, however much better other parts fit theirs.
-    async fn with_calculations(
+    /// The tools of a request's parts, each found for its part alone, where that finds more than all of them together did: a
+    /// tool that two parts need, and a calculation, however much better other parts fit their tools. None where it does not.
+    async fn of_parts(
         self: &Arc<Self>,
         caller: &Arc<Caller>,
         asked: &Request,
-        tools: Vec<String>,
-    ) -> Result<Vec<String>> {
-        let parts = clauses(&asked.query);
-        let has_sum = parts.iter().any(|it| calculation(it).is_some());
-        if tools.len() >= parts.len() || !has_sum {
-            return Ok(tools);
+        whole: &AsOne,
+        day: Date,
+    ) -> Result<Option<Vec<String>>> {
+        let parts = planner::parts(&asked.query);
+        let chosen = match whole.outcome {
+            Outcome::Call => &whole.planned.tools[..],
+            _ => &[],
+        };
+        if parts.len() < 2 || chosen.len() >= parts.len() {
+            return Ok(None);
         }
         let mut found: Vec<Option<String>> = Vec::new();
-        for part in parts {
-            let query = part.trim_start_matches([',', ' ']).to_owned();
+        let mut calls: Vec<planner::Planned> = Vec::new();
+        for part in &parts {
             let own = Request {
-                query,
+                query: part.trim_start_matches([',', ' ']).to_owned(),
                 ..asked.clone()
             };
-            let of_part = self.select(Arc::clone(caller), own).await?;
-            let needed = of_part.tools.into_iter().next();
-            found.push(needed.filter(|_| of_part.outcome == "call"));
+            let of_part = self.planned_as_one(caller, &own, day).await?;
+            let tool = of_part.planned.tools.into_iter().next();
+            found.push(tool.filter(|_| of_part.outcome == Outcome::Call));
+            if let Plan::Calls(own) = of_part.planned.plan
+                && of_part.outcome == Outcome::Call
+            {
+                calls.extend(own.into_iter().take(1));
+            }
+        }
+        let is_sure = calls.len() == parts.len() && calls.iter().all(|it| it.missing.is_empty());
+        if is_sure && self.differ(&calls) {
+            return Ok(Some(calls.into_iter().map(|it| it.tool).collect()));
+        }
+        let has_sum = parts.iter().any(|it| calculation(it).is_some());
+        if chosen.is_empty() || !has_sum {
+            return Ok(None);
         }
         // Nothing that was chosen for the whole is lost: it belongs to a part that says too little by itself.
-        let is_left = |tool: &String| found.iter().flatten().all(|it| it != tool);
-        let mut left: Vec<String> = tools.into_iter().filter(is_left).collect();
+        let is_left = |tool: &&String| found.iter().flatten().all(|it| it != *tool);
+        let mut left: Vec<String> = chosen.iter().filter(is_left).cloned().collect();
         left.reverse();
         let mut all: Vec<String> = Vec::new();
         for tool in found {
@@ -157,7 +201,24 @@ impl App {
         }
         left.reverse();
         all.extend(left);
-        Ok(all)
+        Ok(Some(all))
+    }
+
+    /// Whether no two calls are of one tool for one thing: a sentence that says more of what the one before it wants is no
+    /// second call.
+    fn differ(&self, calls: &[planner::Planned]) -> bool {
+        let catalogue = self.executor.catalogue.load();
+        let what = |call: &planner::Planned| {
+            let schema = catalogue.find(&call.tool).map(|it| it.offered_schema());
+            let required = schema.and_then(|it| it["required"].as_array().cloned());
+            let names = required.into_iter().flatten();
+            let values = names.map(|it| call.arguments.get(it.as_str()?).cloned());
+            values.collect::<Vec<_>>()
+        };
+        calls.iter().enumerate().all(|(at, call)| {
+            let mut before = calls[..at].iter();
+            !before.any(|it| it.tool == call.tool && what(it) == what(call))
+        })
     }
 
     /// What to do with a request for which these tools were chosen.

@@ -4,11 +4,13 @@
 
 mod lists;
 mod patterns;
+mod several;
 mod tokens;
 
 use super::days::year_first;
 use lists::of_list;
 use patterns::matched;
+pub(crate) use several::several;
 use tokens::{Token, tokens};
 
 /// More tokens are no calculation that somebody says.

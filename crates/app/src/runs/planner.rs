@@ -153,14 +153,14 @@ impl Driver {
             _ => Vec::new(),
         };
         let mut left = Vec::new();
-        for tool in &tools {
-            if self
-                .turns()
-                .any(|it| it.1.iter().any(|it| it.name == *tool))
-            {
+        for (at, tool) in tools.iter().enumerate() {
+            // A tool may be in the plan for several parts of the request.
+            let before = tools[..at].iter().filter(|it| *it == tool).count();
+            if self.called().filter(|it| it.name == *tool).count() > before {
                 continue;
             }
-            let Some(planned) = planned.iter().find(|it| it.tool == *tool) else {
+            let of_tool = planned.iter().filter(|it| it.tool == *tool);
+            let Some(planned) = of_tool.clone().nth(before) else {
                 left.push(format!("'{tool}' is not there any more"));
                 continue;
             };
@@ -168,7 +168,8 @@ impl Driver {
                 left.push(not_called(&request, tool, code, why));
                 continue;
             }
-            match self.told(planned) {
+            let asked = of_tool.take(before).filter(|it| !it.missing.is_empty());
+            match self.told(planned, asked.count()) {
                 Ok(arguments) => return self.calls([call_of(tool, arguments)]),
                 Err(why) => left.push(unanswered(&request, tool, &planned.missing, &why)),
             }
@@ -177,8 +178,13 @@ impl Driver {
         spoken(told.into_iter().chain(left).collect::<Vec<_>>().join("\n"))
     }
 
-    /// The arguments of a call, with what somebody has told of them since; or why nobody did.
-    fn told(&self, planned: &Planned) -> std::result::Result<Map<String, Value>, String> {
+    /// The arguments of a call, with what somebody has told of them since; or why nobody did. Before it was asked so often for
+    /// other calls of the tool.
+    fn told(
+        &self,
+        planned: &Planned,
+        asked_before: usize,
+    ) -> std::result::Result<Map<String, Value>, String> {
         let mut arguments = planned.arguments.clone();
         if planned.missing.is_empty() {
             return Ok(arguments);
@@ -187,7 +193,7 @@ impl Driver {
             .turns()
             .flat_map(|(turn, all)| turn.calls.iter().zip(all));
         let mut asked = asked.filter(|(call, _)| about(call) == Some(&planned.tool));
-        match asked.next() {
+        match asked.nth(asked_before) {
             Some((_, result)) if result.is_error => Err(result.text.clone()),
             Some((_, result)) => {
                 arguments.extend(given(&planned.missing, &result.text)?);

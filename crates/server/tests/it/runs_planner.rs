@@ -404,6 +404,70 @@ async fn a_calculation_among_other_things_to_do_is_made_too() {
     .await;
 }
 
+#[tokio::test]
+async fn a_tool_that_two_parts_need_is_called_for_each() {
+    on_both(async |app: &TestApp| {
+        let of_user = json!({"user_name": {"type": "string", "description": "Whose limit"}});
+        let about = "Looks up the daily limit of a user";
+        tool(app, "daily_limit", about, of_user).await;
+        plain(
+            app,
+            "list_drivers",
+            "Lists all drivers of the fleet",
+            json!({"read_only": true}),
+        )
+        .await;
+        for (input, tool, member, expected) in [
+            (
+                "2^10 and the square root of 2",
+                "calculator",
+                "expression",
+                json!(["2^10", "sqrt(2)"]),
+            ),
+            (
+                "Look up the daily limit of Hong, and then look up the daily limit of Kim",
+                "daily_limit",
+                "user_name",
+                json!(["Hong", "Kim"]),
+            ),
+            // What says more of the same is no second call.
+            (
+                "List all drivers of the fleet. List the drivers of the fleet all together",
+                "list_drivers",
+                "",
+                json!([null]),
+            ),
+        ] {
+            let body =
+                json!({"input": input, "tools": ["calculator", "daily_limit", "list_drivers"]});
+            let run = app.post("/api/v1/runs", body).await.body;
+            let run = until_over(app, run).await;
+            assert_eq!(run["status"], "done", "{input}: {run}");
+            let events = app.events(&run, "").await;
+            let calls = events.iter().filter(|it| it["event"] == "tool_call");
+            let calls: Vec<&Value> = calls.map(|it| &it["data"]).collect();
+            assert!(
+                calls.iter().all(|it| it["tool"] == tool),
+                "{input}: {calls:?}"
+            );
+            let given: Vec<&Value> = calls.iter().map(|it| &it["arguments"][member]).collect();
+            assert_eq!(json!(given), expected, "{input}");
+        }
+    })
+    .await;
+}
+
+/// Approves of whatever it asks about.
+async fn until_over(app: &TestApp, mut run: Value) -> Value {
+    while run["status"] == "needs_input" {
+        let asked = run["pending"][0].clone();
+        assert_eq!(asked["kind"], "approval", "{run}");
+        app.answer(&run, &asked, json!("yes")).await;
+        run = app.rests(&run).await;
+    }
+    run
+}
+
 /// What a run was not allowed to call is told, with what came of the calls before it.
 #[tokio::test]
 async fn a_limit_takes_nothing_from_what_was_done() {
