@@ -55,7 +55,9 @@ export default function Playground() {
   };
   const asked = last === undefined ? undefined : states[last]?.asked;
   const isAnswer = asked?.about === "question" && isTypeable(asked.schema);
-  const answer = useMutation({ mutationFn: ({ given }: { given: unknown }) => giveReply(last!, asked!.id, { answer: given }) });
+  const answer = useMutation({
+    mutationFn: ({ given }: { given: unknown }) => giveReply(last!, asked!.id, { answer: given }),
+  });
   const [problem, setProblem] = useState<string>();
   const reply = async (text: string) => {
     const typed = typedAnswer(text, asked!.schema);

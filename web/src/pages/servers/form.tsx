@@ -36,9 +36,10 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
       const body = { name: what.name.trim(), ...definitionOf(what) };
       return server ? replace({ ...body, version: what.version }) : create(body);
     },
-    (_, what) => {
-      kept.done();
-      void navigate({ to: pathOf(what.name.trim()) });
+    (now, what) => {
+      // What was typed meanwhile is not saved: its form stays, or goes on where what was saved is changed.
+      const mayGo = kept.settled(what, draftOf(now as ServerView), `server.${now.name}`);
+      void navigate({ to: `${pathOf(now.name)}${mayGo ? "" : "/edit"}`, ignoreBlocker: true });
     },
   );
   const problem = (member: string) => problemAt(save.error, member);

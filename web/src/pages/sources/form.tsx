@@ -153,9 +153,10 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const save = useSourceChange(
     (what: Draft) => (source ? replace({ body: bodyOf(what), version: what.version }) : create(bodyOf(what))),
-    (_, what) => {
-      kept.done();
-      void navigate({ to: pathOf(what.name.trim()) });
+    (now, what) => {
+      // What was typed meanwhile is not saved: its form stays, or goes on where what was saved is changed.
+      const mayGo = kept.settled(what, draftOf(now as SourceView), `source.${now.name}`);
+      void navigate({ to: `${pathOf(now.name)}${mayGo ? "" : "/edit"}`, ignoreBlocker: true });
     },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
