@@ -119,8 +119,8 @@ async fn a_client_may_decide_all_that_may_be_decided() {
         json!([careful]),
         Policy::default(),
         async |app: &TestApp| {
-            let paint = || Say::call("careful", json!({"expression": "6*7"}));
-            let turns = std::iter::repeat_with(paint).take(5);
+            let paint = |it: &str| Say::call("careful", json!({"expression": it}));
+            let turns = ["6*7", "7*6", "6*7", "7*6", "6*7"].map(paint).into_iter();
             let turns = turns.chain([Say::text("Painted.")]).collect();
             let model = Model::saying(turns).await;
             app.agent(&model, json!({})).await;
