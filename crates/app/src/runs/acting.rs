@@ -264,10 +264,12 @@ impl Driver {
         }
         let app = &self.journal.app;
         let request = self.request();
-        if let Some(contrary) = app
-            .contrary(&request, &tool.tool)
-            .filter(|_| !self.has_model())
-        {
+        let contrary = match self.has_model() {
+            true => None,
+            // With what was said since: who was asked whether it is meant has said so.
+            false => app.contrary(&self.whole_request(), &tool.tool),
+        };
+        if let Some(contrary) = contrary {
             return Some(contrary.told(&request).to_owned());
         }
         let because = match self.has_model() {

@@ -90,7 +90,7 @@ impl Driver {
     }
 
     /// What is to be done: the request, and whatever was said when it was not clear.
-    fn whole_request(&self) -> String {
+    pub(crate) fn whole_request(&self) -> String {
         let mut whole = self.request();
         for (turn, results) in self.turns() {
             let both = turn.calls.iter().zip(results);
