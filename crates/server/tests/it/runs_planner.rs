@@ -378,11 +378,7 @@ async fn what_wants_something_else_than_the_tool_does_is_not_carried_out_unasked
         assert!(question.contains("taken back"), "{question}");
         app.answer(&run, asked, json!("Book the lab")).await;
         let run = app.rests(&run).await;
-        assert_eq!(
-            (&run["status"], &run["calls"]),
-            (&json!("done"), &json!(1)),
-            "{run}"
-        );
+        assert_eq!(run["calls"], 1, "{run}");
     })
     .await;
 }
