@@ -1,7 +1,6 @@
 //! Which numbers of a request are surely meant for which parameters.
 
 use super::doubt::{is_hedged, is_listed};
-use super::formula::formula;
 use super::numbers::{Number, plain};
 use super::said::Said;
 use super::units::{Measures, unit};
@@ -44,15 +43,14 @@ const PEOPLE: [&str; 9] = [
     "visitors",
 ];
 
-/// Which number each of some parameters gets.
+/// Which number each of some parameters gets. A calculation is exact: it says just what its numbers are.
 pub(crate) fn assigned(
     said: &Said<'_>,
     wanted: &[&Wanted<'_>],
     numbers: &[Number],
     has_unit_beside: bool,
+    is_exact: bool,
 ) -> Vec<(usize, usize)> {
-    // A calculation says exactly what its numbers are.
-    let is_exact = formula(said.request).is_some();
     let may_be = |it: &Wanted<'_>, number: &Number| {
         let place = said.place(&(number.at..number.last + 1));
         (is_exact || !is_hedged(said, it, number, numbers))

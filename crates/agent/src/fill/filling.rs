@@ -26,6 +26,8 @@ pub(super) struct Filling<'a> {
     /// What it is called and what it does, in small letters.
     pub(super) about: String,
     today: Date,
+    /// The calculation that the request is.
+    formula: Option<String>,
     pub(super) arguments: Map<String, Value>,
     /// Those for which two values are offered, and which of them is not said.
     left_open: Vec<usize>,
@@ -48,6 +50,7 @@ impl<'a> Filling<'a> {
             description: &tool.description,
             about: format!("{} {}", tool.name, tool.description).to_lowercase(),
             today,
+            formula: formula::formula(request),
             arguments: Map::new(),
             left_open: Vec::new(),
         }
@@ -151,7 +154,8 @@ impl<'a> Filling<'a> {
         let mut given = all.clone();
         given.retain(|it| !is_denied(&self.said, &self.said.place(&(it.at..it.last + 1))));
         let open = self.open(|it| it.shape == Shape::Number);
-        if !formula::fits(self.said.request, &self.about) {
+        let fits = |it: &String| formula::fits(it, &self.about);
+        if !self.formula.as_ref().is_none_or(fits) {
             return;
         }
         let has_unit_beside = self.wanted.iter().any(|it| {
@@ -160,7 +164,8 @@ impl<'a> Filling<'a> {
                 .any(|own| matches!(own, "unit" | "currency"))
         });
         let params: Vec<&Wanted<'_>> = open.iter().map(|at| &self.wanted[*at]).collect();
-        let pairs = assigned(&self.said, &params, &given, has_unit_beside);
+        let is_exact = self.formula.is_some();
+        let pairs = assigned(&self.said, &params, &given, has_unit_beside, is_exact);
         for (which, number) in pairs {
             self.put_at(Some(open[which]), given[number].json());
         }
@@ -173,10 +178,13 @@ impl<'a> Filling<'a> {
     }
 
     pub(super) fn formulas(&mut self) {
-        let text = formula::formula(self.said.request).or_else(|| match &self.said.quotes[..] {
-            [one] => formula::formula(one.text),
-            _ => None,
-        });
+        let text = self
+            .formula
+            .clone()
+            .or_else(|| match &self.said.quotes[..] {
+                [one] => formula::formula(one.text),
+                _ => None,
+            });
         if let Some(text) = text {
             self.only(
                 |it| it.shape == Shape::Formula && it.required,

@@ -92,18 +92,15 @@ enum Work {
     More,
 }
 
-/// Whether the numbers of a request may go to a tool that says this of itself: where it is a calculation, only to one that does
-/// the same.
-pub(crate) fn fits(request: &str, about: &str) -> bool {
-    let Some(formula) = formula(request) else {
-        return true;
-    };
+/// Whether the numbers of a request that is a calculation may go to a tool that says this of itself: only to one that does the
+/// same.
+pub(crate) fn fits(formula: &str, about: &str) -> bool {
     let is_said = |work: Work| {
         let own = DOES.iter().filter(|it| it.0 == work);
         own.flat_map(|it| it.1.split(' '))
             .any(|word| about.contains(word))
     };
-    works(&formula).into_iter().all(is_said)
+    works(formula).into_iter().all(is_said)
 }
 
 /// What a calculation does.

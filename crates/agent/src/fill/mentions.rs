@@ -1,7 +1,7 @@
 //! Which of a few values a request speaks of, and how.
 
 use super::doubt;
-use super::said::{Said, Word};
+use super::said::{BOTH, EITHER, Said, Word};
 use super::wanted::{Choice, End};
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl Mention {
         };
         let last = &said.words[self.words.end - 1];
         let stems = || between.iter().map(|it| it.stem.as_str());
-        let is_and = |it: &str| matches!(it, "and" | "&" | "및" | "그리고");
+        let is_and = |it: &str| BOTH.contains(&it);
         let ends_with = |all: &[&str]| {
             let ends = |word: &str| all.contains(&word);
             ends(last.particle) || between.iter().any(|it| ends(it.particle))
@@ -70,7 +70,7 @@ impl Mention {
     pub(super) fn is_alternative(&self, said: &Said<'_>) -> bool {
         let is_or = |at: usize| {
             let stem = said.words.get(at).map_or("", |it| it.stem.as_str());
-            matches!(stem, "or" | "또는" | "혹은" | "아니면")
+            EITHER.contains(&stem)
         };
         let is_not = |at: usize| said.words.get(at).is_some_and(|it| it.stem == "not");
         let last = &said.words[self.words.end - 1];

@@ -3,6 +3,12 @@
 use selection::speech::{PARTICLES, is_hangul};
 use std::ops::Range;
 
+/// Words between two that are both meant.
+pub(super) const BOTH: [&str; 4] = ["and", "&", "및", "그리고"];
+
+/// Words between two of which one is meant.
+pub(super) const EITHER: [&str; 4] = ["or", "또는", "혹은", "아니면"];
+
 /// A request as it is looked through.
 #[derive(Debug)]
 pub(crate) struct Said<'a> {

@@ -1,7 +1,7 @@
 //! What numbers that stand side by side are together: one measure, the ends of a stretch, or a list.
 
 use super::numbers::Number;
-use super::said::Said;
+use super::said::{EITHER, Said};
 use super::units::{Measures, Unit, unit};
 use std::ops::Range;
 
@@ -34,7 +34,8 @@ pub(super) fn join(said: &Said<'_>, found: &mut [Number]) {
         };
         let lead = said.previous(before.at).map_or("", |it| it.stem.as_str());
         let is_range = match between[..] {
-            ["to" | "or" | "until" | "~" | "-" | "또는" | "혹은" | "아니면"] => true,
+            ["to" | "until" | "~" | "-"] => true,
+            [one] if EITHER.contains(&one) => true,
             ["and"] => lead == "between",
             // `350에서 20%` is no range.
             [] => {

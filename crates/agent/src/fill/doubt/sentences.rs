@@ -1,6 +1,6 @@
 //! The sentence around a place, words and quotes alike, and the lists in it.
 
-use crate::fill::said::{Said, Word};
+use crate::fill::said::{BOTH, EITHER, Said, Word};
 use crate::fill::units::{leading_unit, unit};
 use std::ops::Range;
 
@@ -45,18 +45,10 @@ pub(super) struct Sentence<'s> {
     pub(super) own: Range<usize>,
 }
 
-/// What joins two of a list.
-const JOINING: [&str; 9] = [
-    "and",
-    "or",
-    "nor",
-    "&",
-    "및",
-    "그리고",
-    "또는",
-    "혹은",
-    "아니면",
-];
+/// Whether a word joins two of a list.
+fn joins(stem: &str) -> bool {
+    stem == "nor" || BOTH.contains(&stem) || EITHER.contains(&stem)
+}
 
 impl<'s> Sentence<'s> {
     pub(super) fn around(said: &'s Said<'_>, place: &Range<usize>) -> Self {
@@ -178,7 +170,7 @@ impl<'s> Sentence<'s> {
         let is_joined = piece.joins()
             || is_led_to
             || piece.mark == Mark::Comma
-            || (piece.mark == Mark::None && JOINING.contains(&self.stem(items.end)));
+            || (piece.mark == Mark::None && joins(self.stem(items.end)));
         if !is_joined || piece.mark == Mark::Other {
             return None;
         }
@@ -187,7 +179,7 @@ impl<'s> Sentence<'s> {
             let mut said = nouns..items.end;
             !own.is_empty() && said.any(|it| singular(self.stem(it)) == own)
         };
-        let is_light = |at: usize| JOINING.contains(&self.stem(at)) || is_article(self.stem(at));
+        let is_light = |at: usize| joins(self.stem(at)) || is_article(self.stem(at));
         let mut at = items.end;
         while is_light(at) || (is_repeated(at) && !self.ends_part(at)) {
             at += 1;

@@ -16,7 +16,7 @@ pub(super) fn of_list(tokens: &[Token]) -> Option<String> {
         }
         _ => return None,
     };
-    let numbers = numbers(list)?;
+    let numbers = numbers(list, work)?;
     match work {
         "average" if numbers.len() > 1 => {
             Some(format!("({}) / {}", numbers.join(" + "), numbers.len()))
@@ -48,8 +48,8 @@ fn work(token: &Token) -> Option<&'static str> {
     }
 }
 
-/// The numbers of a list that has nothing else, each joined to the next by a comma or a word.
-fn numbers(list: &[Token]) -> Option<Vec<&str>> {
+/// The numbers of a list that has nothing else, each joined to the next by a comma, a word, or the sign of what is done.
+fn numbers<'t>(list: &'t [Token], work: &str) -> Option<Vec<&'t str>> {
     let mut numbers = Vec::new();
     let mut is_joined = false;
     for token in list {
@@ -61,6 +61,9 @@ fn numbers(list: &[Token]) -> Option<Vec<&str>> {
             Token::Word(word)
                 if matches!(word.as_str(), "and" | "와") && !is_joined && !numbers.is_empty() =>
             {
+                is_joined = true;
+            }
+            Token::Sign('+') if work == "+" && !is_joined && !numbers.is_empty() => {
                 is_joined = true;
             }
             _ => return None,

@@ -5,7 +5,7 @@ use crate::fill::units::Measures;
 
 /// `N` is a number, `U` a unit, anything else itself; of words between bars, any, and `?` after them for none as well. On the
 /// right, `$1` is the first that was taken.
-const PATTERNS: [(&str, &str); 41] = [
+const PATTERNS: [(&str, &str); 40] = [
     ("N 로 N 나누 나머지", "$2 mod $1"),
     ("N N 로 나누 나머지", "$1 mod $2"),
     ("N / N 의? 나머지", "$1 mod $2"),
@@ -25,9 +25,8 @@ const PATTERNS: [(&str, &str); 41] = [
     ("N 에서 N 빼", "$1 - $2"),
     ("N 로 N 나누", "$2 / $1"),
     ("N N 로 나누", "$1 / $2"),
-    ("N 와 N 합", "$1 + $2"),
-    ("N + N 합", "$1 + $2"),
-    ("N + N + N 합", "$1 + $2 + $3"),
+    ("N 와 N 의? 합", "$1 + $2"),
+    ("N + N 의? 합", "$1 + $2"),
     ("add N % tax? to N", "$2 * (1 + $1%)"),
     ("N % off N", "$2 * (1 - $1%)"),
     ("add N to|and N", "$1 + $2"),

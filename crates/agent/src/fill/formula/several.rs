@@ -3,7 +3,7 @@
 use super::formula;
 
 /// Where one calculation may end and the next begin; it may belong to one as well (`the sum of 3 and 4`).
-const BETWEEN: [&str; 9] = [
+const BETWEEN: [&str; 10] = [
     ", and ",
     " and also ",
     " and ",
@@ -13,6 +13,7 @@ const BETWEEN: [&str; 9] = [
     "이랑 ",
     "하고 ",
     "와 ",
+    "과 ",
 ];
 
 /// More of them nobody says in one breath.
@@ -71,6 +72,11 @@ mod tests {
                 &["the sum of 3 and 4", "the product of 5 and 6"],
             ),
             ("3 + 4 그리고 5 * 6", &["3 + 4", "5 * 6"]),
+            (
+                "2의 10제곱과 16의 제곱근은?",
+                &["2의 10제곱", "16의 제곱근은?"],
+            ),
+            ("3과 4의 합", &[]),
             ("the average of 3, 4 and 8", &[]),
             ("3 and 4", &[]),
             ("3 + 4, times 2", &[]),

@@ -127,7 +127,7 @@ const SAID: [(&[&str], &str); 16] = [
 ];
 
 /// What Korean says, as a word begins; the longest of those that begin alike first.
-const SAID_KOREAN: [(&str, &str); 36] = [
+const SAID_KOREAN: [(&str, &str); 38] = [
     ("평균", "평균"),
     ("나머지", "나머지"),
     ("제곱근", "제곱근"),
@@ -139,6 +139,8 @@ const SAID_KOREAN: [(&str, &str); 36] = [
     ("합하", "더하"),
     ("합치", "합"),
     ("합은", "합"),
+    ("합을", "합"),
+    ("합이", "합"),
     ("합계", "합"),
     ("곱하", "곱하"),
     ("곱해", "곱하"),
@@ -387,6 +389,11 @@ fn korean<'w>(rest: &'w str, found: &mut Vec<Token>) -> Option<&'w str> {
         if is_said {
             return Some(after);
         }
+    }
+    // Only by itself: 합격 and 합류 begin with it.
+    if rest == "합" {
+        push(rest, found);
+        return Some("");
     }
     // `더하기` before `더하`.
     let mut said = SIGNS.iter().chain(&SAID_KOREAN);
