@@ -12,7 +12,7 @@ import { Meter, type Work } from "./work";
 const ACTION_MS = 100;
 const COMPLETION_MS = 50;
 const PAINT_MS = 1_000;
-/** Of work the middle of these counts. Of what the clock says the best: on a busy machine the others tell of the machine. */
+/** The middle one of these counts; of what the clock says the best is told as well, which tells a slow page from a busy machine. */
 const ROUNDS = 3;
 
 let server: Toolcrib;
@@ -47,6 +47,8 @@ class Figures {
 }
 
 const middle = (values: number[]) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+const best = (values: number[]) => Math.min(...values).toFixed(0);
 
 /** What somebody does: found on the page beforehand, since the looking is ours and not the page's work, and then done. */
 type Action = [what: string, prepared: () => Promise<() => Promise<unknown>>, goal?: "none"];
@@ -224,7 +226,7 @@ test(`${TABLES} tables: completion`, { timeout: 300_000 }, async () => {
       took.push(await shown);
       expect(await list.count()).toBeGreaterThan(0);
     }
-    figures.add(`completion, ${what}`, Math.min(...took), goal, `work ${middle(work).toFixed(0)}`);
+    figures.add(`completion, ${what}`, middle(took), goal, `best ${best(took)}, work ${middle(work).toFixed(0)}`);
   }
   figures.areMet();
 });
@@ -267,9 +269,9 @@ test("the list of tools is painted soon", { timeout: 300_000 }, async () => {
       for (let round = 0; round < 2 * ROUNDS; round++) all.push(await painted(at));
       figures.add(
         `first paint of the list, ${what}`,
-        Math.min(...all.map((one) => one.list)),
+        middle(all.map((one) => one.list)),
         PAINT_MS,
-        `first contentful paint ${Math.min(...all.map((one) => one.shell)).toFixed(0)}`,
+        `best ${best(all.map((one) => one.list))}, first contentful paint ${middle(all.map((one) => one.shell)).toFixed(0)}`,
       );
     }
   } finally {
