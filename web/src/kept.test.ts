@@ -34,7 +34,7 @@ test("what was discarded begins anew, what was saved is not kept", () => {
   expect(localStorage.length).toBe(0);
   const third = form();
   act(() => third.result.current.setDraft({ name: "whole", password: "" }));
-  act(() => void third.result.current.settled(third.result.current.draft, third.result.current.draft, "a"));
+  act(() => third.result.current.done());
   third.unmount();
   expect(localStorage.length).toBe(0);
 });
@@ -49,7 +49,7 @@ test("whoever leaves is asked only while something is not saved", () => {
   expect(result.current.leaving).toMatchObject({ dirty: false, isDone: { current: false } });
   act(() => result.current.setDraft({ name: "half", password: "" }));
   expect(result.current.leaving.dirty).toBe(true);
-  act(() => void result.current.settled(result.current.draft, result.current.draft, "a"));
+  act(() => result.current.done());
   expect(result.current.leaving.isDone.current).toBe(true);
 });
 
@@ -135,35 +135,4 @@ test("whoever relies on a browser that keeps nothing is told, once", () => {
   expect(full).toHaveBeenCalledTimes(2);
   expect(told).toHaveBeenCalledOnce();
   vi.unstubAllGlobals();
-});
-
-test("what is written while it is saved keeps the form, or is found under its new name", () => {
-  const { result, unmount } = versioned(1, "first");
-  const write = (text: string) => act(() => result.current.setDraft((before) => ({ ...before, text })));
-  let mayGo: boolean | undefined;
-  const save = (next: ReturnType<typeof stored>) => {
-    const sent = result.current.draft;
-    return () =>
-      act(() => {
-        mayGo = result.current.settled(sent, next, "new");
-      });
-  };
-  write("sent");
-  const first = save(stored(2, "sent"));
-  write("typed since");
-  first();
-  expect(mayGo).toBe(false);
-  expect(result.current.draft).toEqual(stored(2, "typed since"));
-  expect(result.current.leaving.dirty).toBe(true);
-  save(stored(3, "typed since"))();
-  expect(mayGo).toBe(true);
-  expect(localStorage.length).toBe(0);
-  unmount();
-  const other = versioned(1, "first");
-  act(() => other.result.current.setDraft(stored(1, "sent")));
-  const sent = other.result.current.draft;
-  act(() => other.result.current.setDraft(stored(1, "typed since")));
-  act(() => void other.result.current.settled(sent, stored(2, "sent"), "new"));
-  other.unmount();
-  expect(JSON.parse(localStorage.getItem("toolcrib.form.new") ?? "{}")).toEqual(stored(2, "typed since"));
 });

@@ -70,13 +70,12 @@ export type Kept<T> = {
   /** What is there was written another time. */
   isRestored: boolean;
   discard: () => void;
+  /** It is saved, and the form goes away: nothing of it is kept any more. */
+  done: () => void;
   /** It is saved as `next` under another name, where somebody is brought: what was written since `sent` is found again there. */
   moved: (sent: T, next: T, name: string) => void;
   /** It is saved as `next`, and the form stays: what was written since `sent` is a change of that. */
   saved: (sent: T, next: T) => void;
-  /** It is saved as `next`, and the form goes away unless something was written since `sent`: then that is a change of what was
-   *  saved, found again under `name`. Whether it may go. */
-  settled: (sent: T, next: T, name: string) => boolean;
   /** What is stored now, and whether somebody saved it after this was begun. */
   stored: T;
   isOutdated: boolean;
@@ -116,8 +115,6 @@ export function useKept<T extends object>(
     [],
   );
   const dirty = !isSame(draft, begun);
-  const latest = useRef(draft);
-  latest.current = draft;
   if (versionOf(original) > versionOf(begun)) {
     setBegun(original);
     if (!dirty) setDraft(original);
@@ -128,11 +125,6 @@ export function useKept<T extends object>(
     setDraft((now) => (isSame(now, sent) ? next : { ...now, version: versionOf(next) }));
     setRestored(false);
   };
-  const moved = (sent: T, next: T, to: string) => {
-    store.drop(key);
-    place.current = keyOf(to);
-    saved(sent, next);
-  };
   return {
     draft,
     setDraft,
@@ -141,16 +133,15 @@ export function useKept<T extends object>(
       setDraft(begun);
       setRestored(false);
     },
+    done: () => {
+      isDone.current = true;
+      store.drop(key);
+    },
     saved,
-    moved,
-    settled: (sent, next, to) => {
-      const mayGo = isSame(latest.current, sent);
-      if (!mayGo) moved(sent, next, to);
-      else {
-        isDone.current = true;
-        store.drop(key);
-      }
-      return mayGo;
+    moved: (sent, next, to) => {
+      store.drop(key);
+      place.current = keyOf(to);
+      saved(sent, next);
     },
     stored: begun,
     isOutdated: !isDone.current && versionOf(draft) !== versionOf(begun),

@@ -54,15 +54,30 @@ pub fn given(missing: &[Missing], text: &str) -> Result<Map<String, Value>, Stri
 fn fields(schema: &Value) -> Vec<Field<'_>> {
     let properties = schema["properties"].as_object();
     let properties = properties.filter(|_| schema["type"] == "object");
-    let required = schema["required"].as_array();
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|it| it == name));
     let all = properties.into_iter().flatten();
-    all.map(|(name, schema)| Field {
+    all.map(|(name, own)| Field {
         name,
-        schema,
-        is_required: is_required(name),
+        schema: own,
+        is_required: is_required(schema, name),
     })
     .collect()
+}
+
+/// Whether a form has to have this member.
+pub fn is_required(form: &Value, name: &str) -> bool {
+    let required = form["required"].as_array();
+    required.is_some_and(|all| all.iter().any(|it| it == name))
+}
+
+/// What is wrong with a line as the answer to one member of a form.
+pub fn fault_of_line(line: &str, schema: &Value, today: Date) -> Option<String> {
+    let value = match read_one(line, schema, today) {
+        Ok(value) => value,
+        Err(why) => return Some(why),
+    };
+    let check = Schema::compile(schema).ok()?.check(&value).err()?;
+    let texts: Vec<String> = check.iter().map(ToString::to_string).collect();
+    Some(texts.join("; "))
 }
 
 fn of_text(fields: &[Field<'_>], text: &str, today: Date) -> Result<Value, String> {

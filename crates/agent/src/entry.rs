@@ -17,6 +17,9 @@ pub enum Entry {
     Plan {
         tools: Vec<String>,
         because: String,
+        /// What of the request each of them is for, where the built-in planner chose them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        parts: Vec<String>,
     },
     /// Which skills the model is told of and may load.
     Skills {
@@ -138,7 +141,7 @@ pub struct Pending {
     /// What the answer must be: a JSON Schema.
     #[serde(default)]
     pub schema: Value,
-    /// What is to be approved.
+    /// What is to be approved, or what a question of the built-in planner is for.
     #[serde(default)]
     pub tool: Option<String>,
     /// The hash of the tool as it was then: another one was not what somebody was asked about.

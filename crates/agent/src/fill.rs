@@ -78,6 +78,11 @@ pub fn fill_for(request: &str, tool: &Item, input_schema: &Value, today: Date) -
     filling.finished()
 }
 
+/// Whether a request is an order to leave something, or ends with one.
+pub(crate) fn forbids(request: &str) -> bool {
+    doubt::is_forbidding(&said::Said::new(request))
+}
+
 /// The calculation that a request is, every word of it; nothing where that is not certain.
 #[must_use]
 pub fn calculation(request: &str) -> Option<String> {

@@ -1,18 +1,19 @@
 //! What is done with a request where no model thinks: the tools that were chosen for it are called with what it surely
 //! gives, somebody is asked for the rest, and what comes back is the answer.
 
-use crate::fill::{Missing, fill_for, is_foreign, several};
+use crate::fill::{Missing, fill_for, forbids, is_foreign, several};
 use crate::state::{DECLINED, REJECTED};
 use jiff::civil::Date;
 use selection::speech::{clauses, is_hangul, keys, refuses};
 use selection::{Item, Outcome};
 use serde_json::{Map, Value};
 
-/// A tool that was chosen, with the schema of what it takes.
+/// A tool that was chosen, with the schema of what it takes and the part of the request that it was chosen for.
 #[derive(Debug, Clone, Copy)]
 pub struct Chosen<'a> {
     pub tool: &'a Item,
     pub input_schema: &'a Value,
+    pub part: &'a str,
 }
 
 /// What is to be done.
@@ -20,6 +21,9 @@ pub struct Chosen<'a> {
 pub enum Plan {
     /// Calls, in the order in which the request asks for them. Those with something missing wait for an answer.
     Calls(Vec<Planned>),
+    /// By its words the request wants something else than the only tool that was found does: whether it is meant is asked
+    /// before what it needs.
+    Doubt { call: Planned, question: String },
     /// It is not said what to do at all; the question, in the language of the request.
     Ask { tool: String, question: String },
     /// No tool is needed, or none fits; this is what there is to say.
@@ -30,6 +34,8 @@ pub enum Plan {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Planned {
     pub tool: String,
+    /// What of the request it is for.
+    pub part: String,
     pub arguments: Map<String, Value>,
     pub missing: Vec<Missing>,
 }
@@ -42,13 +48,62 @@ pub struct Told {
     pub is_error: bool,
 }
 
-/// The parts of a request that each need a call of their own.
+/// The parts of a request that may each need a call of their own.
 #[must_use]
 pub fn parts(request: &str) -> Vec<&str> {
     several(request).unwrap_or_else(|| clauses(request))
 }
 
-/// What to do with a request for which these tools were chosen, in its order. One that was chosen twice is for two of its parts.
+/// The same for so many tools, one for each; all of the request for each of them where it has not as many parts.
+#[must_use]
+pub fn parts_of(request: &str, tools: usize) -> Vec<&str> {
+    let parts = clauses(request);
+    match tools > 1 && parts.len() == tools {
+        true => parts,
+        false => vec![request; tools],
+    }
+}
+
+/// How a part begins that says what is to be done instead of the one before it, or only if that fails.
+const TURNING: [&str; 22] = [
+    "otherwise",
+    "or",
+    "if",
+    "unless",
+    "else",
+    "no",
+    "not",
+    "sorry",
+    "instead",
+    "rather",
+    "actually",
+    "wait",
+    "but",
+    "아니면",
+    "안",
+    "안되면",
+    "아니",
+    "혹은",
+    "또는",
+    "대신",
+    "말고",
+    "만약",
+];
+
+/// Whether a part of a request wants something of its own, whatever the others want: it turns none of them round, and is no order
+/// to leave something.
+#[must_use]
+pub fn stands_alone(part: &str) -> bool {
+    let small = part.to_lowercase();
+    let mut words = small
+        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+        .filter(|it| !it.is_empty());
+    let turns = words.next().is_none_or(|it| TURNING.contains(&it));
+    let is_instead = words.any(|it| it == "instead");
+    !turns && !is_instead && !forbids(part)
+}
+
+/// What to do with a request for which these tools were chosen, in its order.
 #[must_use]
 pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date) -> Plan {
     if outcome == Outcome::None || chosen.is_empty() {
@@ -61,24 +116,7 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
             text: refused(request).to_owned(),
         };
     }
-    let parts = parts(request);
-    let has_parts = chosen.len() > 1 && parts.len() == chosen.len();
-    // Without its own part, a second call would be the first one again.
-    let is_first = |at: usize| {
-        let before = chosen[..at].iter();
-        !before
-            .map(|it| &it.tool.name)
-            .any(|it| *it == chosen[at].tool.name)
-    };
-    let planned: Vec<Planned> = chosen
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| has_parts || is_first(*at))
-        .map(|(at, it)| {
-            let part = if has_parts { parts[at] } else { request };
-            planned(part, it, today)
-        })
-        .collect();
+    let planned: Vec<Planned> = chosen.iter().map(|it| planned(it, today)).collect();
     // A request of nothing but "do that" says of no tool that it is meant.
     let says_something = !keys(request).is_empty();
     match (outcome, &planned[..]) {
@@ -94,20 +132,24 @@ pub fn plan(request: &str, outcome: Outcome, chosen: &[Chosen<'_>], today: Date)
     }
 }
 
-/// The question whether a tool is meant at all by a request that wants something else by its words. It comes before any
-/// question for arguments: who asked who had booked a room gives no day to book one for.
+/// The question whether a tool is meant by a request that wants something else by its words.
 #[must_use]
-pub fn doubted(request: &str, tool: &Item, why: &str) -> Plan {
-    Plan::Ask {
-        tool: tool.name.clone(),
-        question: format!("{why}. {}", unclear(request, Some(tool))),
+pub fn doubt(request: &str, tool: &Item, why: &str) -> String {
+    let own = tool.description_user.as_deref();
+    let (name, about) = (&tool.name, own.unwrap_or(&tool.description));
+    match is_korean(request) {
+        true => format!("{why}. 그래도 `{name}`을(를) 호출할까요? (“{about}”)"),
+        false => format!("{why}. Shall `{name}` be called all the same? (“{about}”)"),
     }
 }
 
-fn planned(request: &str, chosen: &Chosen<'_>, today: Date) -> Planned {
-    let filled = fill_for(request, chosen.tool, chosen.input_schema, today);
+/// The call of a tool with what its part of the request surely gives.
+#[must_use]
+pub fn planned(chosen: &Chosen<'_>, today: Date) -> Planned {
+    let filled = fill_for(chosen.part, chosen.tool, chosen.input_schema, today);
     Planned {
         tool: chosen.tool.name.clone(),
+        part: chosen.part.to_owned(),
         arguments: filled.arguments,
         missing: filled.missing,
     }
@@ -209,6 +251,15 @@ pub fn all_rejected(request: &str) -> &'static str {
     }
 }
 
+/// What is said where nothing was called since a person would not answer what it needs.
+#[must_use]
+pub fn all_declined(request: &str) -> &'static str {
+    match is_korean(request) {
+        true => "아무것도 호출하지 않았습니다: 물음에 답하지 않으셨습니다",
+        false => "Nothing was called: the person who was asked did not want to answer",
+    }
+}
+
 /// The answer to a request from what its calls gave: that itself where there was one, a line for each where there were more.
 #[must_use]
 pub fn answer(told: &[Told]) -> String {
@@ -253,18 +304,21 @@ mod tests {
         let (calculation, limit) = schemas();
         let calculator = tool("calculator", "Calculates.", &calculation);
         let user = tool("limit", "Looks up the daily limit of a user.", &limit);
+        let today = date(2026, 11, 18);
+        let request = "Calculate 12.5% of 340, and look up the daily limit of Kim";
+        let parts = parts_of(request, 2);
         let chosen = [
             Chosen {
                 tool: &calculator,
                 input_schema: &calculation,
+                part: parts[0],
             },
             Chosen {
                 tool: &user,
                 input_schema: &limit,
+                part: parts[1],
             },
         ];
-        let today = date(2026, 11, 18);
-        let request = "Calculate 12.5% of 340, and look up the daily limit of Kim";
         let Plan::Calls(calls) = plan(request, Outcome::Call, &chosen, today) else {
             panic!("no calls");
         };
@@ -276,7 +330,11 @@ mod tests {
             Value::from(calls[1].arguments.clone()),
             json!({"user_name": "Kim"})
         );
-        let Plan::Calls(calls) = plan("how much is it", Outcome::Ask, &chosen[..1], today) else {
+        let unclear = [Chosen {
+            part: "how much is it",
+            ..chosen[0]
+        }];
+        let Plan::Calls(calls) = plan("how much is it", Outcome::Ask, &unclear, today) else {
             panic!("no calls");
         };
         assert_eq!(calls[0].missing[0].name, "expression");
@@ -289,6 +347,7 @@ mod tests {
         let chosen = [Chosen {
             tool: &list,
             input_schema: &schema,
+            part: "",
         }];
         let today = date(2026, 11, 18);
         assert!(matches!(
@@ -311,6 +370,24 @@ mod tests {
             panic!("something");
         };
         assert!(is_korean(&text));
+    }
+
+    #[test]
+    fn a_part_that_turns_another_round_is_none_of_its_own() {
+        for (part, expected) in [
+            ("look up the limit of kim", true),
+            ("kim의 한도를 알려줘", true),
+            ("otherwise book the red room", false),
+            ("or book the red room", false),
+            ("No, book the red room instead", false),
+            ("book the red one instead", false),
+            ("안 되면 빨간 회의실 예약해줘", false),
+            ("아니면 빨간 회의실", false),
+            ("Do not book the small room, please", false),
+            ("작은 회의실은 예약하지 마", false),
+        ] {
+            assert_eq!(stands_alone(part), expected, "{part}");
+        }
     }
 
     #[test]

@@ -60,6 +60,8 @@ pub struct State {
     pub open: Vec<Open>,
     /// Tools that were found for the request.
     pub planned: Option<Vec<String>>,
+    /// What of the request each of them is for, where the built-in planner chose them.
+    pub planned_parts: Vec<String>,
     /// Skills that the model is told of.
     pub skills: Vec<Offered>,
     /// Tools that somebody let run for the rest of the run, and what they were then.
@@ -125,7 +127,10 @@ impl State {
                 self.began_at = at;
                 self.began = Some(began.clone());
             }
-            Entry::Plan { tools, .. } => self.planned = Some(tools.clone()),
+            Entry::Plan { tools, parts, .. } => {
+                self.planned = Some(tools.clone());
+                self.planned_parts.clone_from(parts);
+            }
             Entry::Skills { skills } => self.skills.clone_from(skills),
             Entry::Shown { text, is_trusted } => {
                 self.is_retrieved = true;

@@ -327,6 +327,7 @@ fn documents_are_looked_for_once_whatever_came_of_it() {
     let planned = Entry::Plan {
         tools: Vec::new(),
         because: String::new(),
+        parts: Vec::new(),
     };
     for (entry, expected) in [
         (shown, true),

@@ -66,13 +66,8 @@ impl App {
             ..Request::default()
         };
         let whole = self.planned_as_one(caller, &asked, day).await?;
-        let tools = self.of_parts(caller, &asked, &whole, day).await?;
-        let mut planned = whole.planned;
-        if let Some(tools) = tools {
-            planned.plan = self.plan_for(request, Outcome::Call, &tools, day);
-            planned.tools = tools;
-        }
-        Ok(planned)
+        let of_parts = self.of_parts(caller, &asked, &whole, day).await?;
+        Ok(of_parts.unwrap_or(whole.planned))
     }
 
     /// The plan for a request with the tools that are found for all of it.
@@ -102,7 +97,7 @@ impl App {
         };
         let is_settled = match &found.planned.plan {
             Plan::Calls(calls) => calls.len() > 1 || calls.iter().all(|it| it.missing.is_empty()),
-            Plan::Ask { .. } | Plan::Nothing { .. } => false,
+            Plan::Doubt { .. } | Plan::Ask { .. } | Plan::Nothing { .. } => false,
         };
         let sum = calculation(request).filter(|_| !is_settled);
         // How short it is says nothing against a tool that takes all of it.
@@ -130,40 +125,47 @@ impl App {
         Ok(found)
     }
 
-    /// The plan, unless it would ask for the arguments of a call that is not what the request wants by its words.
-    fn unless_contrary(&self, request: &str, planned: Plan) -> Plan {
-        let doubted = match &planned {
-            Plan::Calls(calls) => match &calls[..] {
-                [call] if !call.missing.is_empty() => self.doubted(request, &call.tool),
-                _ => None,
-            },
-            _ => None,
+    /// The plan, unless it would ask for the arguments of a call that is not what the request wants by its words: who asked who
+    /// had booked a room gives no day to book one for.
+    fn unless_contrary(&self, request: &str, plan: Plan) -> Plan {
+        let Plan::Calls(calls) = &plan else {
+            return plan;
         };
-        doubted.unwrap_or(planned)
-    }
-
-    fn doubted(&self, request: &str, tool: &str) -> Option<Plan> {
-        let why = self.contrary_to(request, tool)?;
+        let [call] = &calls[..] else {
+            return plan;
+        };
+        let why = self
+            .contrary_to(&call.part, &call.tool)
+            .filter(|_| !call.missing.is_empty());
         let catalogue = self.executor.catalogue.load();
-        let item = self.item(catalogue.find(tool)?);
-        Some(planner::doubted(request, &item, why))
+        match (why, catalogue.find(&call.tool)) {
+            (Some(why), Some(entry)) => Plan::Doubt {
+                question: planner::doubt(request, &self.item(entry), why),
+                call: call.clone(),
+            },
+            _ => plan,
+        }
     }
 
-    /// The tools of a request's parts, each found for its part alone, where that finds more than all of them together did: a
-    /// tool that two parts need, and a calculation, however much better other parts fit their tools. None where it does not.
+    /// The calls that the parts of a request need, each found for its part alone, where that finds more than all of them
+    /// together did: a tool that two parts need, and a calculation, however much better other parts fit their tools. None
+    /// where it does not.
     async fn of_parts(
         self: &Arc<Self>,
         caller: &Arc<Caller>,
         asked: &Request,
         whole: &AsOne,
         day: Date,
-    ) -> Result<Option<Vec<String>>> {
+    ) -> Result<Option<Planned>> {
         let parts = planner::parts(&asked.query);
         let chosen = match whole.outcome {
             Outcome::Call => &whole.planned.tools[..],
             _ => &[],
         };
-        if parts.len() < 2 || chosen.len() >= parts.len() {
+        let sums = parts.iter().filter(|it| calculation(it).is_some()).count();
+        // Where it was not clear what the whole wants, only what is nothing but calculations is taken apart.
+        let may_be = whole.outcome == Outcome::Call || sums == parts.len();
+        if parts.len() < 2 || chosen.len() >= parts.len() || !may_be {
             return Ok(None);
         }
         let mut found: Vec<Option<String>> = Vec::new();
@@ -179,29 +181,41 @@ impl App {
             if let Plan::Calls(own) = of_part.planned.plan
                 && of_part.outcome == Outcome::Call
             {
-                calls.extend(own.into_iter().take(1));
+                let is_sure = |it: &planner::Planned| {
+                    it.missing.is_empty() && self.contrary_to(&it.part, &it.tool).is_none()
+                };
+                calls.extend(own.into_iter().take(1).filter(is_sure));
             }
         }
-        let is_sure = calls.len() == parts.len() && calls.iter().all(|it| it.missing.is_empty());
-        if is_sure && self.differ(&calls) {
-            return Ok(Some(calls.into_iter().map(|it| it.tool).collect()));
+        let stand_alone = parts[1..].iter().all(|it| planner::stands_alone(it));
+        if calls.len() == parts.len() && stand_alone && self.differ(&calls) {
+            return Ok(Some(Planned {
+                tools: calls.iter().map(|it| it.tool.clone()).collect(),
+                plan: Plan::Calls(calls),
+                because: "each part of the request has a tool of its own".to_owned(),
+                notes: whole.planned.notes.clone(),
+            }));
         }
-        let has_sum = parts.iter().any(|it| calculation(it).is_some());
-        if chosen.is_empty() || !has_sum {
+        if chosen.is_empty() || sums == 0 {
             return Ok(None);
         }
         // Nothing that was chosen for the whole is lost: it belongs to a part that says too little by itself.
         let is_left = |tool: &&String| found.iter().flatten().all(|it| it != *tool);
         let mut left: Vec<String> = chosen.iter().filter(is_left).cloned().collect();
         left.reverse();
-        let mut all: Vec<String> = Vec::new();
+        let mut tools: Vec<String> = Vec::new();
         for tool in found {
             let tool = tool.or_else(|| left.pop());
-            all.extend(tool.filter(|it| !all.contains(it)));
+            tools.extend(tool.filter(|it| !tools.contains(it)));
         }
         left.reverse();
-        all.extend(left);
-        Ok(Some(all))
+        tools.extend(left);
+        Ok(Some(Planned {
+            plan: self.plan_for(&asked.query, Outcome::Call, &tools, day),
+            tools,
+            because: whole.planned.because.clone(),
+            notes: whole.planned.notes.clone(),
+        }))
     }
 
     /// Whether no two calls are of one tool for one thing: a sentence that says more of what the one before it wants is no
@@ -211,31 +225,49 @@ impl App {
         let what = |call: &planner::Planned| {
             let schema = catalogue.find(&call.tool).map(|it| it.offered_schema());
             let required = schema.and_then(|it| it["required"].as_array().cloned());
-            let names = required.into_iter().flatten();
-            let values = names.map(|it| call.arguments.get(it.as_str()?).cloned());
-            values.collect::<Vec<_>>()
+            let required = required.unwrap_or_default();
+            let counts =
+                |name: &String| required.is_empty() || required.iter().any(|it| it == name);
+            let mut what = call.arguments.clone();
+            what.retain(|name, _| counts(name));
+            what
         };
         calls.iter().enumerate().all(|(at, call)| {
-            let mut before = calls[..at].iter();
-            !before.any(|it| it.tool == call.tool && what(it) == what(call))
+            let mut before = calls[..at].iter().filter(|it| it.tool == call.tool);
+            before.all(|it| {
+                let (one, other) = (what(it), what(call));
+                one != other && !one.is_empty() && !other.is_empty()
+            })
         })
     }
 
     /// What to do with a request for which these tools were chosen.
-    pub(crate) fn plan_for(
-        &self,
-        request: &str,
-        outcome: Outcome,
-        tools: &[String],
-        today: Date,
-    ) -> Plan {
+    fn plan_for(&self, request: &str, outcome: Outcome, tools: &[String], today: Date) -> Plan {
         let catalogue = self.executor.catalogue.load();
-        let entries: Vec<&Arc<Entry>> = tools.iter().filter_map(|it| catalogue.find(it)).collect();
-        let items: Vec<Item> = entries.iter().map(|it| self.item(it)).collect();
-        let schemas: Vec<_> = entries.iter().map(|it| it.offered_schema()).collect();
-        let chosen = items.iter().zip(&schemas);
-        let chosen = chosen.map(|(tool, input_schema)| Chosen { tool, input_schema });
+        let parts = planner::parts_of(request, tools.len());
+        let known = tools.iter().zip(parts);
+        let known = known.filter_map(|(tool, part)| Some((catalogue.find(tool)?, part)));
+        let known: Vec<_> = known
+            .map(|(it, part)| (self.item(it), it.offered_schema(), part))
+            .collect();
+        let chosen = known.iter().map(|(tool, input_schema, part)| Chosen {
+            tool,
+            input_schema,
+            part,
+        });
         plan(request, outcome, &chosen.collect::<Vec<_>>(), today)
+    }
+
+    /// The call of a tool that was chosen for a part of a request; none where it is not there any more.
+    pub(crate) fn call_for(&self, part: &str, tool: &str, today: Date) -> Option<planner::Planned> {
+        let catalogue = self.executor.catalogue.load();
+        let entry = catalogue.find(tool)?;
+        let chosen = Chosen {
+            tool: &self.item(entry),
+            input_schema: &entry.offered_schema(),
+            part,
+        };
+        Some(planner::planned(&chosen, today))
     }
 
     /// What a request surely gives one tool; nothing where the caller may not know of it.

@@ -134,9 +134,17 @@ impl App {
                         ));
                         continue;
                     }
-                    if let Some(why) = self.contrary_to(&state.query, &call.tool) {
+                    if let Some(why) = self.contrary_to(&call.part, &call.tool) {
                         let note = format!("'{}' is not called: {why}", call.tool);
                         state.notes.push(note);
+                        continue;
+                    }
+                    // A plan has one input for each tool.
+                    if steps.iter().any(|it: &Step| it.tool == call.tool) {
+                        state.notes.push(format!(
+                            "'{}' is called once: '{}' is left; ask for it by itself, or take a run",
+                            call.tool, call.part
+                        ));
                         continue;
                     }
                     steps.push(Step {
@@ -146,7 +154,7 @@ impl App {
                 }
                 if steps.is_empty() { "ask" } else { "selection" }
             }
-            Plan::Ask { question, .. } => {
+            Plan::Ask { question, .. } | Plan::Doubt { question, .. } => {
                 state.notes.push(question);
                 "ask"
             }

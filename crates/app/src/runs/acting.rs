@@ -173,7 +173,11 @@ impl Driver {
             return;
         }
         tools.extend(new);
-        self.journal.add(Entry::Plan { tools, because });
+        self.journal.add(Entry::Plan {
+            tools,
+            because,
+            parts: Vec::new(),
+        });
     }
 
     /// Until the run may not go on, where that is bounded.
@@ -240,7 +244,7 @@ impl Driver {
         let is_approved = lets.iter().any(|it| it.is_of(&tool.tool.hash));
         // Nobody is asked about what cannot be called.
         let may_ask = !is_approved && tool.tool.definition.is_active;
-        match self.must_approve(&tool).filter(|_| may_ask) {
+        match self.must_approve(call, &tool).filter(|_| may_ask) {
             Some(because) if lets.is_empty() => {
                 Step::Ask(self.approval(call, &tool, arguments, because))
             }
@@ -256,7 +260,7 @@ impl Driver {
     }
 
     /// Why somebody has to approve a call of this tool.
-    fn must_approve(&self, tool: &Tool) -> Option<String> {
+    fn must_approve(&self, call: &Call, tool: &Tool) -> Option<String> {
         let definition = &tool.tool.definition;
         let wanted = definition.approval.as_ref();
         if wanted.is_some_and(|word| *word == true || *word == "always") {
@@ -264,13 +268,10 @@ impl Driver {
         }
         let app = &self.journal.app;
         let request = self.request();
-        let contrary = match self.has_model() {
-            true => None,
-            // With what was said since: who was asked whether it is meant has said so.
-            false => app.contrary(&self.whole_request(), &tool.tool),
-        };
-        if let Some(contrary) = contrary {
-            return Some(contrary.told(&request).to_owned());
+        if !self.has_model()
+            && let Some(why) = self.contrary(call, &tool.tool)
+        {
+            return Some(why.to_owned());
         }
         let because = match self.has_model() {
             false if is_korean(&request) => {

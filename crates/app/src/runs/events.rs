@@ -264,7 +264,9 @@ impl Names {
     fn events(&self, entry: &Entry) -> Vec<(&'static str, Value)> {
         let event = match entry {
             Entry::Began(_) | Entry::Shown { .. } => return Vec::new(),
-            Entry::Plan { tools, because } => ("plan", json!({"tools": tools, "because": because})),
+            Entry::Plan { tools, because, .. } => {
+                ("plan", json!({"tools": tools, "because": because}))
+            }
             Entry::Skills { skills } => {
                 let names: Vec<&str> = skills.iter().map(|it| it.name.as_str()).collect();
                 ("skills", json!({"skills": names}))

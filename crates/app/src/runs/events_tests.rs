@@ -14,6 +14,7 @@ fn journal() -> Vec<Entry> {
         Entry::Plan {
             tools: vec!["t".to_owned()],
             because: String::new(),
+            parts: Vec::new(),
         },
         Entry::Turn {
             turn: Box::new(Turn {

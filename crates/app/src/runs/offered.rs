@@ -167,7 +167,11 @@ impl Driver {
         };
         match planned {
             Ok((tools, because)) => {
-                self.journal.add(Entry::Plan { tools, because });
+                self.journal.add(Entry::Plan {
+                    tools,
+                    because,
+                    parts: Vec::new(),
+                });
                 self.note_missing();
             }
             Err(error) => self.fail(RunError::new(error.code().as_str(), error.to_string())),

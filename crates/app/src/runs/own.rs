@@ -238,12 +238,7 @@ impl Driver {
         let question = arguments["question"].as_str().unwrap_or_default();
         let asking = self.pending(PendingKind::Question, call, question.to_owned());
         // A planner asks for what a tool needs; a model says in its question what that is for.
-        let is_planned = !self
-            .journal
-            .state
-            .began
-            .as_ref()
-            .is_some_and(|it| it.has_model);
+        let is_planned = !self.has_model();
         Entry::Asked(asking.with(|pending| {
             pending.schema = schema;
             pending.tool = about(call).filter(|_| is_planned).map(str::to_owned);

@@ -9,17 +9,20 @@ use agent::answered::given;
 use agent::entry::{Entry, RunError};
 use agent::fill::{Missing, form};
 use agent::planner::{
-    Plan, Planned, Told, all_rejected, answer, failed, not_called, refused, unanswered,
+    Plan, Planned, Told, all_declined, all_rejected, answer, failed, not_called, refused,
+    unanswered,
 };
 use agent::state::{DECLINED, REJECTED};
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
-use selection::Outcome;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// In the arguments of a question: the tool whose arguments it asks for. Without it, it was not clear what is meant at all.
 const ABOUT: &str = "about";
+
+/// In the arguments of a question: whether that tool is meant at all is asked, and not for its arguments.
+const DOUBT: &str = "doubt";
 
 impl Driver {
     pub(crate) async fn think_without_model(&mut self) -> std::result::Result<(), Lost> {
@@ -55,6 +58,13 @@ impl Driver {
             }
             // What was meant was not clear; now more is said.
             ([call], _) if is_unclear(call) => self.chosen().await,
+            ([call], [result]) if is_doubt(call) && !is_yes(result) => {
+                let is_unheard = result.is_error && result.text != DECLINED;
+                Ok(spoken(match is_unheard {
+                    true => result.text.clone(),
+                    false => refused(&self.request()).to_owned(),
+                }))
+            }
             _ => Ok(self.next_turn()),
         }
     }
@@ -65,12 +75,18 @@ impl Driver {
         called.peek().is_some() && called.all(|it| it.is_error)
     }
 
-    /// That a person let none of the calls run: the run is done, and did nothing.
+    /// That a person let none of the calls run, or would not say what they need: the run is done, and did nothing.
     pub(crate) fn all_rejected(&self) -> Option<RunError> {
         let mut called = self.called().peekable();
-        let is_so = called.peek().is_some() && called.all(is_rejected);
+        if called.peek().is_none() {
+            let all = self.turns().flat_map(|(_, results)| results);
+            let is_declined = all.into_iter().any(|it| it.text == DECLINED);
+            return is_declined.then(|| RunError::new("declined", all_declined(&self.request())));
+        }
         let why = all_rejected(&self.request());
-        is_so.then(|| RunError::new("rejected", why))
+        called
+            .all(is_rejected)
+            .then(|| RunError::new("rejected", why))
     }
 
     /// How the calls of tools have ended so far; questions are none.
@@ -90,7 +106,7 @@ impl Driver {
     }
 
     /// What is to be done: the request, and whatever was said when it was not clear.
-    pub(crate) fn whole_request(&self) -> String {
+    fn whole_request(&self) -> String {
         let mut whole = self.request();
         for (turn, results) in self.turns() {
             let both = turn.calls.iter().zip(results);
@@ -124,20 +140,32 @@ impl Driver {
         };
         let planned = app.plan_without_model(&self.caller, &request, choosing);
         let planned = planned.await?;
+        let calls = match &planned.plan {
+            Plan::Calls(calls) => &calls[..],
+            Plan::Doubt { call, .. } => std::slice::from_ref(call),
+            Plan::Ask { .. } | Plan::Nothing { .. } => &[],
+        };
+        let tools = calls.iter().map(|it| it.tool.clone()).collect();
         self.journal.add(Entry::Plan {
-            tools: planned.tools,
+            tools: match calls.is_empty() {
+                true => planned.tools,
+                false => tools,
+            },
             because: planned.because,
+            parts: calls.iter().map(|it| it.part.clone()).collect(),
         });
         Ok(match planned.plan {
             Plan::Nothing { text } => spoken(text),
-            Plan::Ask { question, .. } => self.calls([ask(None, &[], &question)]),
+            Plan::Ask { question, .. } => self.calls([(0, ask(None, &[], &question))]),
+            Plan::Doubt { call, question } => self.calls([(0, ask_whether(&call.tool, &question))]),
             Plan::Calls(planned) => {
-                let missing = planned.iter().filter(|it| !it.missing.is_empty());
-                let questions: Vec<Call> = missing
-                    .map(|it| ask(Some(&it.tool), &it.missing, ""))
+                let all = planned.iter().enumerate();
+                let missing = all.filter(|(_, it)| !it.missing.is_empty());
+                let questions: Vec<(usize, Call)> = missing
+                    .map(|(place, it)| (place, ask(Some(&it.tool), &it.missing, "")))
                     .collect();
                 let first = planned.first().filter(|_| questions.is_empty());
-                let first = first.map(|it| call_of(&it.tool, it.arguments.clone()));
+                let first = first.map(|it| (0, call_of(&it.tool, it.arguments.clone())));
                 self.calls(questions.into_iter().chain(first))
             }
         })
@@ -147,20 +175,13 @@ impl Driver {
     /// all are made, what came of them.
     fn next_turn(&self) -> Turn {
         let tools = self.journal.state.planned.clone().unwrap_or_default();
-        let (app, request) = (&self.journal.app, self.whole_request());
-        let planned = match app.plan_for(&request, Outcome::Call, &tools, self.day()) {
-            Plan::Calls(planned) => planned,
-            _ => Vec::new(),
-        };
+        let (app, request) = (&self.journal.app, self.request());
         let mut left = Vec::new();
-        for (at, tool) in tools.iter().enumerate() {
-            // A tool may be in the plan for several parts of the request.
-            let before = tools[..at].iter().filter(|it| *it == tool).count();
-            if self.called().filter(|it| it.name == *tool).count() > before {
+        for (place, tool) in tools.iter().enumerate() {
+            if self.told_at(place, tool).next().is_some() {
                 continue;
             }
-            let of_tool = planned.iter().filter(|it| it.tool == *tool);
-            let Some(planned) = of_tool.clone().nth(before) else {
+            let Some(planned) = app.call_for(&self.part(place), tool, self.day()) else {
                 left.push(format!("'{tool}' is not there any more"));
                 continue;
             };
@@ -168,9 +189,15 @@ impl Driver {
                 left.push(not_called(&request, tool, code, why));
                 continue;
             }
-            let asked = of_tool.take(before).filter(|it| !it.missing.is_empty());
-            match self.told(planned, asked.count()) {
-                Ok(arguments) => return self.calls([call_of(tool, arguments)]),
+            if planned.missing.is_empty() {
+                return self.calls([(place, call_of(tool, planned.arguments))]);
+            }
+            let mut asked = self.told_at(place, ASKING);
+            let Some((_, told)) = asked.find(|(call, _)| !is_doubt(call)) else {
+                return self.calls([(place, ask(Some(tool), &planned.missing, ""))]);
+            };
+            match with_told(&planned, told) {
+                Ok(arguments) => return self.calls([(place, call_of(tool, arguments))]),
                 Err(why) => left.push(unanswered(&request, tool, &planned.missing, &why)),
             }
         }
@@ -178,36 +205,44 @@ impl Driver {
         spoken(told.into_iter().chain(left).collect::<Vec<_>>().join("\n"))
     }
 
-    /// The arguments of a call, with what somebody has told of them since; or why nobody did. Before it was asked so often for
-    /// other calls of the tool.
-    fn told(
-        &self,
-        planned: &Planned,
-        asked_before: usize,
-    ) -> std::result::Result<Map<String, Value>, String> {
-        let mut arguments = planned.arguments.clone();
-        if planned.missing.is_empty() {
-            return Ok(arguments);
-        }
-        let asked = self
-            .turns()
-            .flat_map(|(turn, all)| turn.calls.iter().zip(all));
-        let mut asked = asked.filter(|(call, _)| about(call) == Some(&planned.tool));
-        match asked.nth(asked_before) {
-            Some((_, result)) if result.is_error => Err(result.text.clone()),
-            Some((_, result)) => {
-                arguments.extend(given(&planned.missing, &result.text)?);
-                Ok(arguments)
-            }
-            None => Err("nobody was asked".to_owned()),
-        }
+    /// What of the request the call at this place of the plan is for.
+    fn part(&self, place: usize) -> String {
+        let part = self.journal.state.planned_parts.get(place);
+        part.cloned().unwrap_or_else(|| self.whole_request())
     }
 
-    /// A turn with these calls. No two calls of a conversation have one name, whoever goes on with it.
-    fn calls(&self, calls: impl IntoIterator<Item = Call>) -> Turn {
+    /// The calls of a tool, or questions, that this place of the plan has led to, with what came of them. What was not clear
+    /// was asked before there was a plan.
+    fn told_at<'s>(
+        &'s self,
+        place: usize,
+        tool: &'s str,
+    ) -> impl Iterator<Item = (&'s Call, &'s ToolResult)> {
+        let all = self
+            .turns()
+            .flat_map(|(turn, results)| turn.calls.iter().zip(results));
+        all.filter(move |(call, _)| {
+            call.name == tool && place_of(call) == Some(place) && !is_unclear(call)
+        })
+    }
+
+    /// Why a call of the plan may not be what its part of the request wants, unless somebody has said that it is meant.
+    pub(crate) fn contrary(&self, call: &Call, tool: &Tool) -> Option<&'static str> {
+        let place = place_of(call)?;
+        let mut asked = self.told_at(place, ASKING);
+        if asked.any(|(call, result)| is_doubt(call) && is_yes(result)) {
+            return None;
+        }
+        let contrary = self.journal.app.contrary(&self.part(place), tool)?;
+        Some(contrary.told(&self.request()))
+    }
+
+    /// A turn with these calls for these places of the plan. No two calls of a conversation have one name, whoever goes on
+    /// with it.
+    fn calls(&self, calls: impl IntoIterator<Item = (usize, Call)>) -> Turn {
         let turn = self.journal.state.said.len();
-        let named = calls.into_iter().enumerate().map(|(at, call)| Call {
-            id: format!("call-{turn}-{at}"),
+        let named = calls.into_iter().map(|(place, call)| Call {
+            id: format!("call-{turn}-{place}"),
             ..call
         });
         Turn {
@@ -252,6 +287,33 @@ pub(crate) fn about(call: &Call) -> Option<&str> {
     }
 }
 
+/// The place of the plan that a call is for.
+fn place_of(call: &Call) -> Option<usize> {
+    call.id.rsplit_once('-')?.1.parse().ok()
+}
+
+/// Whether it asks if a tool is meant.
+fn is_doubt(call: &Call) -> bool {
+    matches!(&call.arguments, Arguments::Json(it) if call.name == ASKING && it[DOUBT] == true)
+}
+
+fn is_yes(result: &ToolResult) -> bool {
+    !result.is_error && result.text == "true"
+}
+
+/// The arguments of a call, with what somebody has told of them since; or why nobody did.
+fn with_told(
+    planned: &Planned,
+    told: &ToolResult,
+) -> std::result::Result<Map<String, Value>, String> {
+    if told.is_error {
+        return Err(told.text.clone());
+    }
+    let mut arguments = planned.arguments.clone();
+    arguments.extend(given(&planned.missing, &told.text)?);
+    Ok(arguments)
+}
+
 /// A question what is meant at all.
 fn is_unclear(call: &Call) -> bool {
     call.name == ASKING && about(call).is_none()
@@ -262,6 +324,18 @@ fn call_of(name: &str, arguments: Map<String, Value>) -> Call {
         id: String::new(),
         name: name.to_owned(),
         arguments: Arguments::Json(Value::Object(arguments)),
+    }
+}
+
+/// A question whether a tool is to be called at all.
+fn ask_whether(tool: &str, question: &str) -> Call {
+    let arguments = serde_json::json!({
+        "question": question, ABOUT: tool, DOUBT: true, "schema": {"type": "boolean"},
+    });
+    Call {
+        id: String::new(),
+        name: ASKING.to_owned(),
+        arguments: Arguments::Json(arguments),
     }
 }
 

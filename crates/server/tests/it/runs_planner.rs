@@ -143,6 +143,7 @@ async fn without_an_answer_the_planner_calls_nothing_and_says_so() {
             );
             let done = app.decline(&run, &run["pending"][0]).await;
             assert_eq!(done["status"], "done", "{done}");
+            assert_eq!(done["error"]["code"], "declined", "{done}");
             let output = done["output"].as_str().unwrap();
             assert!(output.contains(says), "{output}");
         }
@@ -366,19 +367,32 @@ async fn what_wants_something_else_than_the_tool_does_is_not_carried_out_unasked
             "Who booked the large room?",
             "Do not book the large room",
             "large 회의실을 예약하지 말아줘",
+            // Of several parts one may be meant, and the others not.
+            "Book the large room. Cancel the booking of the small room",
+            "Book the large room. Otherwise book the small room",
+            "Book the large room. No, book the small room instead",
         ] {
             let run = calls(input).await;
             assert_eq!(run["calls"], 0, "{input}: {run}");
         }
         // Whether it is meant at all comes before what it would need.
-        let run = calls("Cancel the booking of a meeting room").await;
-        let asked = &run["pending"][0];
-        assert_eq!(asked["schema"], json!({"type": "string"}), "{run}");
-        let question = asked["question"].as_str().unwrap();
-        assert!(question.contains("taken back"), "{question}");
-        app.answer(&run, asked, json!("Book the lab")).await;
-        let run = app.rests(&run).await;
-        assert_eq!(run["calls"], 1, "{run}");
+        for (answers, calls_made) in [(&["yes", "lab"][..], 1), (&["아니오"], 0)] {
+            let mut run = calls("Cancel the booking of a meeting room").await;
+            let asked = &run["pending"][0];
+            assert_eq!(asked["schema"], json!({"type": "boolean"}), "{run}");
+            let question = asked["question"].as_str().unwrap();
+            assert!(question.contains("taken back"), "{question}");
+            for answer in answers {
+                app.answer(&run, &run["pending"][0], json!(answer)).await;
+                run = app.rests(&run).await;
+            }
+            assert_eq!(run["calls"], calls_made, "{run}");
+            assert_eq!(
+                run["pending"],
+                json!([]),
+                "it is not asked about again: {run}"
+            );
+        }
     })
     .await;
 }

@@ -3,7 +3,7 @@
 
 use super::call::example;
 use super::tools::text;
-use agent::answered::answered;
+use agent::answered::{fault_of_line, is_required};
 use agent::words::{Verb, decision, verb};
 use serde_json::{Map, Value, json};
 
@@ -132,6 +132,9 @@ pub(super) fn asked_here(
     if is_approval(pending) {
         loop {
             let line = ask("approve, edit, reject, respond or always? ")?;
+            if line == DECLINE {
+                return Some(declined());
+            }
             let more = |verb: Verb| match verb {
                 Verb::Edit => ask("all arguments, as JSON: "),
                 Verb::Reject => ask("why (may be left empty): "),
@@ -180,21 +183,19 @@ fn form(
                 break;
             }
             let value = said(field, &line);
-            match answered(field, &value, today) {
-                Ok(_) => {
+            let fault = value
+                .as_str()
+                .and_then(|it| fault_of_line(it, field, today));
+            match fault {
+                None => {
                     given.insert(name.clone(), value);
                     break;
                 }
-                Err(why) => say(&format!("{name}: {why}")),
+                Some(why) => say(&format!("{name}: {why}")),
             }
         }
     }
     Some(json!({"answer": given}))
-}
-
-fn is_required(schema: &Value, name: &str) -> bool {
-    let required = schema["required"].as_array();
-    required.is_some_and(|all| all.iter().any(|it| it == name))
 }
 
 /// The members of a form; none where one value is wanted.
@@ -352,11 +353,12 @@ mod tests {
     #[test]
     fn a_question_need_not_be_answered() {
         let form = json!({"type": "object", "properties": {"a": {}, "b": {}}});
-        for (schema, lines) in [
-            (json!({"type": "string"}), &["/decline"][..]),
-            (form, &["x", "/decline"]),
+        for (asked, lines) in [
+            (question(&json!({"type": "string"})), &["/decline"][..]),
+            (question(&form), &["x", "/decline"]),
+            (approval(), &["/decline"]),
         ] {
-            assert_eq!(typed(&question(&schema), lines).0, Some(declined()));
+            assert_eq!(typed(&asked, lines).0, Some(declined()));
         }
     }
 }

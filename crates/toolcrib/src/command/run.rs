@@ -15,8 +15,8 @@ use std::io::{BufRead, IsTerminal, Write};
 /// How long one question for events may take.
 const WAIT_SECONDS: u32 = 20;
 
-/// The code of a run that is done and did nothing: somebody let none of its calls run.
-const REJECTED_ALL: &str = "rejected";
+/// The codes of a run that is done and did nothing: somebody let none of its calls run, or did not say what they need.
+const DID_NOTHING: [&str; 2] = ["rejected", "declined"];
 
 pub(crate) async fn run(context: &Context, asked: Run) -> Result {
     let schema = asked
@@ -163,7 +163,7 @@ pub(super) fn ended(context: &Context, view: &Value, quiet: bool) -> Result {
                 false if !out.json && (quiet || !out.terminal) => out.line(printable(output)),
                 _ => {}
             }
-            if text(error, "code") != REJECTED_ALL {
+            if !DID_NOTHING.contains(&text(error, "code")) {
                 return Ok(());
             }
             let failure = Failure::failed(printable(why));

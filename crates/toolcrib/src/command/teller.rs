@@ -2,7 +2,7 @@
 
 use super::tools::text;
 use crate::out::{Out, Paint, printable};
-use agent::state::REJECTED;
+use agent::state::{DECLINED, REJECTED};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::io::Write;
@@ -124,6 +124,7 @@ impl<'a> Teller<'a> {
 fn result(data: &Value) -> String {
     let told = text(data, "text");
     match (data["is_error"] == true, told.strip_prefix(REJECTED)) {
+        (true, None) if told == DECLINED => "✗ not answered".to_owned(),
         (true, Some(why)) => format!("✗ not called: somebody rejected it{}", short(why)),
         (true, None) => format!("✗ {}", short(&told.replace('\n', "; "))),
         (false, _) => format!("← {}", short(told)),

@@ -161,6 +161,32 @@ fn what_a_request_does_not_say_is_asked_for_and_answered_later() {
     assert_eq!(again.code, 1, "{again:?}");
 }
 
+#[test]
+fn nobody_has_to_answer() {
+    let sandbox = Sandbox::new();
+    let done = sandbox.run(&["run", "check the daily limit of a user"]);
+    assert!(done.stderr.contains("--decline"), "{done:?}");
+    assert!(
+        done.stderr.contains("asks for get_user_daily_limit"),
+        "{done:?}"
+    );
+    let listed = sandbox.json(&["runs", "list", "--status", "needs_input"]);
+    let id = listed["items"][0]["id"].as_str().unwrap();
+    for odd in [
+        &["runs", "answer", id][..],
+        &["runs", "answer", id, "kim", "--decline"],
+    ] {
+        assert_eq!(sandbox.run(odd).code, 2);
+    }
+    let declined = sandbox.run(&["runs", "answer", id, "--decline"]);
+    assert_eq!(declined.code, 1, "it did nothing: {declined:?}");
+    assert!(declined.stderr.contains("not answered"), "{declined:?}");
+    assert!(
+        declined.stdout.contains("did not want to give user_name"),
+        "{declined:?}"
+    );
+}
+
 /// A run that waits for somebody to decide about a call: its id, and what it said about that.
 fn waiting(sandbox: &Sandbox) -> (String, String) {
     let done = sandbox.run(&["run", "--tool", "percent_of", "What is 12.5% of 340?"]);

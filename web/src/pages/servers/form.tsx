@@ -19,6 +19,7 @@ import { Pairs } from "../../ui/pairs";
 import { Restored } from "../../ui/restored";
 import { useSaveKey } from "../../ui/save-key";
 import { Failed, Skeleton } from "../../ui/states";
+import { Still } from "../../ui/still";
 import { AuthFields } from "./auth-fields";
 import { pathOf } from "./card";
 import { type Draft, definitionOf, draftOf, withoutSecrets } from "./draft";
@@ -36,10 +37,9 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
       const body = { name: what.name.trim(), ...definitionOf(what) };
       return server ? replace({ ...body, version: what.version }) : create(body);
     },
-    (now, what) => {
-      // What was typed meanwhile is not saved: its form stays, or goes on where what was saved is changed.
-      const mayGo = kept.settled(what, draftOf(now as ServerView), `server.${now.name}`);
-      void navigate({ to: `${pathOf(now.name)}${mayGo ? "" : "/edit"}`, ignoreBlocker: true });
+    (_, what) => {
+      kept.done();
+      void navigate({ to: pathOf(what.name.trim()) });
     },
   );
   const problem = (member: string) => problemAt(save.error, member);
@@ -57,125 +57,127 @@ function Form({ server, again }: { server?: ServerView; again?: () => void }) {
         onGoOn={save.reset}
       />
       {!kept.isOutdated && <Restored kept={kept} secrets />}
-      <Card>
-        <div className="grid gap-4">
-          <TextField
-            label={t("form.name")}
-            hint={t("form.nameHint")}
-            problem={problem("name")}
-            required
-            readOnly={!!server}
-            autoFocus={!server}
-            className="max-w-sm"
-            value={draft.name}
-            onChange={(event) => set({ name: event.target.value })}
-            spellCheck={false}
-          />
-          <Field label={t("form.transport")} hint={t(`form.transportHint.${draft.transport}`)} className="max-w-sm">
-            {(told) => (
-              <Select
-                {...told}
-                value={draft.transport}
-                onChange={(event) => set({ transport: event.target.value as Draft["transport"] })}
-              >
-                <option value="http">{t("form.http")}</option>
-                <option value="sse">{t("form.sse")}</option>
-                <option value="stdio">{t("form.stdio")}</option>
-              </Select>
+      <Still busy={save.isPending}>
+        <Card>
+          <div className="grid gap-4">
+            <TextField
+              label={t("form.name")}
+              hint={t("form.nameHint")}
+              problem={problem("name")}
+              required
+              readOnly={!!server}
+              autoFocus={!server}
+              className="max-w-sm"
+              value={draft.name}
+              onChange={(event) => set({ name: event.target.value })}
+              spellCheck={false}
+            />
+            <Field label={t("form.transport")} hint={t(`form.transportHint.${draft.transport}`)} className="max-w-sm">
+              {(told) => (
+                <Select
+                  {...told}
+                  value={draft.transport}
+                  onChange={(event) => set({ transport: event.target.value as Draft["transport"] })}
+                >
+                  <option value="http">{t("form.http")}</option>
+                  <option value="sse">{t("form.sse")}</option>
+                  <option value="stdio">{t("form.stdio")}</option>
+                </Select>
+              )}
+            </Field>
+            {draft.transport === "stdio" ? (
+              <>
+                {!isAdmin && <Note tone="warn">{t("form.stdioAdmins")}</Note>}
+                <TextField
+                  label={t("form.command")}
+                  hint={t("form.commandHint")}
+                  problem={problem("command")}
+                  required
+                  placeholder="npx"
+                  value={draft.command}
+                  onChange={(event) => set({ command: event.target.value })}
+                  spellCheck={false}
+                />
+                <Lines
+                  exact
+                  label={t("form.args")}
+                  hint={t("form.argsHint")}
+                  problem={problem("args")}
+                  placeholder={"-y\n@modelcontextprotocol/server-filesystem\n/srv/docs"}
+                  value={draft.args}
+                  onChange={(args) => set({ args })}
+                />
+                <Pairs
+                  label={t("form.env")}
+                  addLabel={t("form.addEnv")}
+                  hint={t("form.sealed")}
+                  problem={problem("env")}
+                  pairs={draft.env}
+                  namePlaceholder="API_TOKEN"
+                  onChange={(env) => set({ env })}
+                />
+                <TextField
+                  label={t("form.cwd")}
+                  problem={problem("cwd")}
+                  value={draft.cwd}
+                  onChange={(event) => set({ cwd: event.target.value })}
+                  spellCheck={false}
+                />
+              </>
+            ) : (
+              <>
+                <TextField
+                  label={t("form.url")}
+                  problem={problem("url")}
+                  required
+                  type="url"
+                  placeholder={`https://mcp.example.com/${draft.transport === "sse" ? "sse" : "mcp"}`}
+                  value={draft.url}
+                  onChange={(event) => set({ url: event.target.value })}
+                  spellCheck={false}
+                />
+                <Pairs
+                  label={t("form.headers")}
+                  addLabel={t("form.addHeader")}
+                  hint={t("form.sealed")}
+                  problem={problem("headers")}
+                  pairs={draft.headers}
+                  namePlaceholder="Authorization"
+                  valuePlaceholder="Bearer …"
+                  onChange={(headers) => set({ headers })}
+                />
+                <AuthFields draft={draft} set={set} problem={problem("auth")} />
+              </>
             )}
-          </Field>
-          {draft.transport === "stdio" ? (
-            <>
-              {!isAdmin && <Note tone="warn">{t("form.stdioAdmins")}</Note>}
-              <TextField
-                label={t("form.command")}
-                hint={t("form.commandHint")}
-                problem={problem("command")}
-                required
-                placeholder="npx"
-                value={draft.command}
-                onChange={(event) => set({ command: event.target.value })}
-                spellCheck={false}
-              />
-              <Lines
-                exact
-                label={t("form.args")}
-                hint={t("form.argsHint")}
-                problem={problem("args")}
-                placeholder={"-y\n@modelcontextprotocol/server-filesystem\n/srv/docs"}
-                value={draft.args}
-                onChange={(args) => set({ args })}
-              />
-              <Pairs
-                label={t("form.env")}
-                addLabel={t("form.addEnv")}
-                hint={t("form.sealed")}
-                problem={problem("env")}
-                pairs={draft.env}
-                namePlaceholder="API_TOKEN"
-                onChange={(env) => set({ env })}
-              />
-              <TextField
-                label={t("form.cwd")}
-                problem={problem("cwd")}
-                value={draft.cwd}
-                onChange={(event) => set({ cwd: event.target.value })}
-                spellCheck={false}
-              />
-            </>
-          ) : (
-            <>
-              <TextField
-                label={t("form.url")}
-                problem={problem("url")}
-                required
-                type="url"
-                placeholder={`https://mcp.example.com/${draft.transport === "sse" ? "sse" : "mcp"}`}
-                value={draft.url}
-                onChange={(event) => set({ url: event.target.value })}
-                spellCheck={false}
-              />
-              <Pairs
-                label={t("form.headers")}
-                addLabel={t("form.addHeader")}
-                hint={t("form.sealed")}
-                problem={problem("headers")}
-                pairs={draft.headers}
-                namePlaceholder="Authorization"
-                valuePlaceholder="Bearer …"
-                onChange={(headers) => set({ headers })}
-              />
-              <AuthFields draft={draft} set={set} problem={problem("auth")} />
-            </>
-          )}
-        </div>
-      </Card>
-      <Card>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label={t("form.pinning")} hint={t("form.pinningHint")} problem={problem("pinning")}>
-            {(told) => (
-              <Select {...told} value={draft.pinning} onChange={(event) => set({ pinning: event.target.value })}>
-                <option value="">{t("form.pinningDefault")}</option>
-                <option value="flag">{t("pinningWord.flag")}</option>
-                <option value="approve">{t("pinningWord.approve")}</option>
-                <option value="off">{t("pinningWord.off")}</option>
-              </Select>
-            )}
-          </Field>
-          <TextField
-            label={t("form.timeout")}
-            problem={problem("timeout_seconds")}
-            inputMode="decimal"
-            value={draft.timeout}
-            onChange={(event) => set({ timeout: event.target.value })}
-          />
-          <Check
-            label={t("form.enabled")}
-            checked={!draft.disabled}
-            onChange={(event) => set({ disabled: !event.target.checked })}
-          />
-        </div>
-      </Card>
+          </div>
+        </Card>
+        <Card>
+          <div className="grid gap-4 sm:grid-cols-2">
+            <Field label={t("form.pinning")} hint={t("form.pinningHint")} problem={problem("pinning")}>
+              {(told) => (
+                <Select {...told} value={draft.pinning} onChange={(event) => set({ pinning: event.target.value })}>
+                  <option value="">{t("form.pinningDefault")}</option>
+                  <option value="flag">{t("pinningWord.flag")}</option>
+                  <option value="approve">{t("pinningWord.approve")}</option>
+                  <option value="off">{t("pinningWord.off")}</option>
+                </Select>
+              )}
+            </Field>
+            <TextField
+              label={t("form.timeout")}
+              problem={problem("timeout_seconds")}
+              inputMode="decimal"
+              value={draft.timeout}
+              onChange={(event) => set({ timeout: event.target.value })}
+            />
+            <Check
+              label={t("form.enabled")}
+              checked={!draft.disabled}
+              onChange={(event) => set({ disabled: !event.target.checked })}
+            />
+          </div>
+        </Card>
+      </Still>
       {save.error && !kept.isOutdated && (
         <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
       )}

@@ -19,6 +19,7 @@ import { masked } from "../../ui/pairs";
 import { Restored } from "../../ui/restored";
 import { useSaveKey } from "../../ui/save-key";
 import { Failed, Skeleton } from "../../ui/states";
+import { Still } from "../../ui/still";
 import { bodyOf, type Draft, draftOf, withoutSecrets } from "./draft";
 import { create, replace, type SourceView, sourceQuery, useSourceChange } from "./queries";
 import { pathOf } from "./state";
@@ -153,10 +154,9 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
   const set = (change: Partial<Draft>) => setDraft((before) => ({ ...before, ...change }));
   const save = useSourceChange(
     (what: Draft) => (source ? replace({ body: bodyOf(what), version: what.version }) : create(bodyOf(what))),
-    (now, what) => {
-      // What was typed meanwhile is not saved: its form stays, or goes on where what was saved is changed.
-      const mayGo = kept.settled(what, draftOf(now as SourceView), `source.${now.name}`);
-      void navigate({ to: `${pathOf(now.name)}${mayGo ? "" : "/edit"}`, ignoreBlocker: true });
+    (_, what) => {
+      kept.done();
+      void navigate({ to: pathOf(what.name.trim()) });
     },
   );
   const part: Part = { draft, set, problem: (member) => problemAt(save.error, member) };
@@ -174,58 +174,60 @@ function Form({ source, again }: { source?: SourceView; again: () => void }) {
         onGoOn={save.reset}
       />
       {!kept.isOutdated && <Restored kept={kept} secrets />}
-      <Card>
-        <div className="grid gap-4">
-          <div className="grid gap-4 sm:grid-cols-2">
+      <Still busy={save.isPending}>
+        <Card>
+          <div className="grid gap-4">
+            <div className="grid gap-4 sm:grid-cols-2">
+              <TextField
+                label={t("name")}
+                hint={t("form.nameHint")}
+                problem={part.problem("name")}
+                required
+                readOnly={!!source}
+                autoFocus={!source}
+                value={draft.name}
+                onChange={(event) => set({ name: event.target.value })}
+                spellCheck={false}
+              />
+              <Field label={t("kind")} problem={part.problem("kind")}>
+                {(told) => (
+                  <Select
+                    {...told}
+                    value={draft.kind}
+                    onChange={(event) => set({ kind: event.target.value as Draft["kind"] })}
+                  >
+                    <option value="sqlite">SQLite</option>
+                    <option value="postgres">PostgreSQL</option>
+                  </Select>
+                )}
+              </Field>
+            </div>
             <TextField
-              label={t("name")}
-              hint={t("form.nameHint")}
-              problem={part.problem("name")}
-              required
-              readOnly={!!source}
-              autoFocus={!source}
-              value={draft.name}
-              onChange={(event) => set({ name: event.target.value })}
-              spellCheck={false}
+              label={t("frame:description")}
+              problem={part.problem("description")}
+              value={draft.description}
+              onChange={(event) => set({ description: event.target.value })}
             />
-            <Field label={t("kind")} problem={part.problem("kind")}>
-              {(told) => (
-                <Select
-                  {...told}
-                  value={draft.kind}
-                  onChange={(event) => set({ kind: event.target.value as Draft["kind"] })}
-                >
-                  <option value="sqlite">SQLite</option>
-                  <option value="postgres">PostgreSQL</option>
-                </Select>
-              )}
-            </Field>
+            {draft.kind === "sqlite" ? (
+              <TextField
+                label={t("form.path")}
+                hint={t("form.pathHint")}
+                problem={part.problem("path")}
+                required
+                placeholder="shop.db"
+                value={draft.path}
+                onChange={(event) => set({ path: event.target.value })}
+                spellCheck={false}
+              />
+            ) : (
+              <Postgres {...part} />
+            )}
           </div>
-          <TextField
-            label={t("frame:description")}
-            problem={part.problem("description")}
-            value={draft.description}
-            onChange={(event) => set({ description: event.target.value })}
-          />
-          {draft.kind === "sqlite" ? (
-            <TextField
-              label={t("form.path")}
-              hint={t("form.pathHint")}
-              problem={part.problem("path")}
-              required
-              placeholder="shop.db"
-              value={draft.path}
-              onChange={(event) => set({ path: event.target.value })}
-              spellCheck={false}
-            />
-          ) : (
-            <Postgres {...part} />
-          )}
-        </div>
-      </Card>
-      <Card title={t("form.rights")}>
-        <Rights {...part} />
-      </Card>
+        </Card>
+        <Card title={t("form.rights")}>
+          <Rights {...part} />
+        </Card>
+      </Still>
       {save.error && !kept.isOutdated && (
         <Failed error={save.error} again={isCode(save.error, "conflict") ? again : undefined} />
       )}
