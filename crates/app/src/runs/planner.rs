@@ -13,6 +13,7 @@ use agent::planner::{
     unanswered,
 };
 use agent::state::{DECLINED, REJECTED};
+use catalog::tool::Tool;
 use jiff::civil::Date;
 use providers::{Arguments, Call, Said, Stop, ToolResult, Turn};
 use serde_json::{Map, Value};
