@@ -106,7 +106,7 @@ test("what is typed while a new one is made is found again where it is shown", a
 });
 
 test("Enter in the search adds the first hit of what is typed, and saves nothing", async () => {
-  let isFound = () => {};
+  let isFound: (() => void) | undefined;
   find = async (text) => {
     if (!text) return [toolOf("another")];
     await new Promise<void>((resolve) => {
@@ -121,9 +121,11 @@ test("Enter in the search adds the first hit of what is typed, and saves nothing
   await act(async () => type(/^Pick tools/, "files"));
   await enter();
   expect(screen.getByText(toolsets.entry.none)).toBeTruthy();
-  await act(async () => isFound());
+  // What is typed is looked for a moment later.
+  await vi.waitFor(() => expect(isFound).toBeDefined());
+  await act(async () => isFound?.());
   await act(settled);
-  expect(screen.getByLabelText("Take files.read out")).toBeTruthy();
+  await screen.findByLabelText("Take files.read out");
   expect(screen.getAllByLabelText(/^Take /)).toHaveLength(1);
   expect(field(/^Pick tools/).value).toBe("");
   // Else the browser would send the form.
